@@ -1,0 +1,133 @@
+import type { Ino, Name } from '@cairn/protocol'
+import type { BlockRef } from '../content/block.ts'
+import type { Dentry, Inode, Link } from './inode.ts'
+import type { NamedDentry, View } from './view.ts'
+
+/** An inode, or undefined where it was removed. */
+type Removable<T> = T | undefined
+
+/**
+ * What changed on top of a view. Reads see the changes; the view below is never touched. Throwing one away
+ * undoes it; absorbing it into the one below keeps it.
+ */
+export class Changes implements View {
+  readonly inodes: Map<Ino, Removable<Inode>> = new Map()
+  readonly children: Map<Ino, Map<Name, Removable<Dentry>>> = new Map()
+  readonly linkSets: Map<Ino, readonly Link[]> = new Map()
+  #below: View
+
+  constructor(below: View) {
+    this.#below = below
+  }
+
+  inode(ino: Ino): Inode | undefined {
+    const changed = this.inodes.get(ino)
+    if (changed !== undefined || this.inodes.has(ino)) return changed
+    return this.#below.inode(ino)
+  }
+
+  child(parent: Ino, name: Name): Dentry | undefined {
+    const names = this.children.get(parent)
+    if (names) {
+      const changed = names.get(name)
+      if (changed !== undefined || names.has(name)) return changed
+    }
+    return this.#below.child(parent, name)
+  }
+
+  links(ino: Ino): readonly Link[] {
+    return this.linkSets.get(ino) ?? this.#below.links(ino)
+  }
+
+  block(ino: Ino, index: number): BlockRef | undefined {
+    return this.#below.block(ino, index)
+  }
+
+  entries(parent: Ino, after: Name | undefined, limit: number): readonly NamedDentry[] {
+    const names = this.children.get(parent)
+    if (!names) return this.#below.entries(parent, after, limit)
+    const added = [...names]
+      .flatMap(([name, dentry]) => (dentry && isAfter(name, after) ? [{ name, ...dentry }] : []))
+      .sort(byName)
+    const listed: NamedDentry[] = []
+    let at = 0
+    for (const entry of this.#unchangedBelow(parent, names, after, limit)) {
+      while (at < added.length && added[at]!.name < entry.name) listed.push(added[at++]!)
+      listed.push(entry)
+    }
+    return [...listed, ...added.slice(at)].slice(0, limit)
+  }
+
+  setInode(ino: Ino, inode: Inode): void {
+    this.inodes.set(ino, inode)
+  }
+
+  removeInode(ino: Ino): void {
+    this.inodes.set(ino, undefined)
+  }
+
+  setChild(parent: Ino, name: Name, dentry: Dentry): void {
+    this.#names(parent).set(name, dentry)
+  }
+
+  removeChild(parent: Ino, name: Name): void {
+    this.#names(parent).set(name, undefined)
+  }
+
+  setLinks(ino: Ino, links: readonly Link[]): void {
+    this.linkSets.set(ino, links)
+  }
+
+  /** Takes over what `upper`, made on top of this one, changed. */
+  absorb(upper: Changes): void {
+    for (const [ino, inode] of upper.inodes) this.inodes.set(ino, inode)
+    for (const [ino, links] of upper.linkSets) this.linkSets.set(ino, links)
+    for (const [parent, names] of upper.children) {
+      const own = this.#names(parent)
+      for (const [name, dentry] of names) own.set(name, dentry)
+    }
+  }
+
+  /** Puts these changes on another view that says the same as the one below. */
+  rebase(below: View): void {
+    this.#below = below
+  }
+
+  get isEmpty(): boolean {
+    return this.inodes.size === 0 && this.children.size === 0 && this.linkSets.size === 0
+  }
+
+  /** Enough of the entries below that `limit` are left when the changed names are taken out. */
+  *#unchangedBelow(
+    parent: Ino,
+    names: ReadonlyMap<Name, unknown>,
+    after: Name | undefined,
+    limit: number,
+  ): Generator<NamedDentry> {
+    for (let left = limit; left > 0;) {
+      const page = this.#below.entries(parent, after, limit)
+      for (const entry of page) {
+        if (names.has(entry.name)) continue
+        yield entry
+        left--
+      }
+      if (page.length < limit) return
+      after = page.at(-1)!.name
+    }
+  }
+
+  #names(parent: Ino): Map<Name, Removable<Dentry>> {
+    let names = this.children.get(parent)
+    if (!names) this.children.set(parent, (names = new Map()))
+    return names
+  }
+}
+
+function isAfter(name: Name, after: Name | undefined): boolean {
+  return after === undefined || name > after
+}
+
+/** Byte strings order as their bytes do. */
+function byName(a: NamedDentry, b: NamedDentry): number {
+  return a.name < b.name ? -1 : 1
+}

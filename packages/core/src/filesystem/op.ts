@@ -1,0 +1,161 @@
+import type { ByteString, Hash, Ino, Name } from '@cairn/protocol'
+import type { Kind, Time } from './inode.ts'
+
+/**
+ * One change, with everything that decides its outcome inside: replaying it on the same tree gives the same
+ * tree on every machine. Permissions were checked when it was made; they are not asked again.
+ */
+export type Op =
+  | CreateOp
+  | LinkOp
+  | UnlinkOp
+  | RmdirOp
+  | RenameOp
+  | SetattrOp
+  | WriteOp
+  | FallocateOp
+  | CopyOp
+  | SetxattrOp
+  | RemovexattrOp
+  | ReapOp
+
+interface Timed {
+  /** What the operation writes into mtime and ctime. */
+  readonly time: Time
+}
+
+export interface CreateOp extends Timed {
+  readonly type: 'create'
+  readonly parent: Ino
+  readonly name: Name
+  /** From the creator's range, never used before in the workspace. */
+  readonly ino: Ino
+  readonly kind: Kind
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+  readonly rdev: number
+  /** Symlinks only. */
+  readonly target: Uint8Array | undefined
+}
+
+export interface LinkOp extends Timed {
+  readonly type: 'link'
+  readonly ino: Ino
+  readonly parent: Ino
+  readonly name: Name
+}
+
+export interface UnlinkOp extends Timed {
+  readonly type: 'unlink'
+  readonly parent: Ino
+  readonly name: Name
+}
+
+export interface RmdirOp extends Timed {
+  readonly type: 'rmdir'
+  readonly parent: Ino
+  readonly name: Name
+}
+
+export const renameModes = ['replace', 'noreplace', 'exchange'] as const
+export type RenameMode = (typeof renameModes)[number]
+
+export interface RenameOp extends Timed {
+  readonly type: 'rename'
+  readonly parent: Ino
+  readonly name: Name
+  readonly newParent: Ino
+  readonly newName: Name
+  readonly mode: RenameMode
+}
+
+/** Absent fields stay as they are. A new size is a truncation. */
+export interface SetattrOp extends Timed {
+  readonly type: 'setattr'
+  readonly ino: Ino
+  readonly mode?: number
+  readonly uid?: number
+  readonly gid?: number
+  readonly size?: number
+  readonly atime?: Time
+  readonly mtime?: Time
+}
+
+/** Bytes to write: inside the op when they are few, else a range of a blob that is already stored. */
+export type Data =
+  | { readonly type: 'bytes'; readonly bytes: Uint8Array }
+  | {
+      readonly type: 'blob'
+      readonly id: Hash
+      readonly blobLength: number
+      readonly start: number
+      readonly length: number
+    }
+
+/**
+ * What the writer is to the file, which decides what a write leaves of set-id bits: all of them, only a
+ * set-group-id without group-execute, or none.
+ */
+export const standings = ['superuser', 'member', 'stranger'] as const
+export type Standing = (typeof standings)[number]
+
+export interface WriteOp extends Timed {
+  readonly type: 'write'
+  readonly ino: Ino
+  readonly offset: number
+  readonly data: Data
+  readonly standing: Standing
+}
+
+export const fallocateModes = [
+  'allocate',
+  'allocate-keep-size',
+  'punch',
+  'zero',
+  'zero-keep-size',
+] as const
+export type FallocateMode = (typeof fallocateModes)[number]
+
+export interface FallocateOp extends Timed {
+  readonly type: 'fallocate'
+  readonly ino: Ino
+  readonly offset: number
+  readonly length: number
+  readonly mode: FallocateMode
+  readonly standing: Standing
+}
+
+/** Copies by reference: no byte is read. */
+export interface CopyOp extends Timed {
+  readonly type: 'copy'
+  readonly from: Ino
+  readonly fromOffset: number
+  readonly ino: Ino
+  readonly offset: number
+  readonly length: number
+  readonly standing: Standing
+}
+
+export const xattrModes = ['set', 'create', 'replace'] as const
+export type XattrMode = (typeof xattrModes)[number]
+
+export interface SetxattrOp extends Timed {
+  readonly type: 'setxattr'
+  readonly ino: Ino
+  readonly name: ByteString
+  readonly value: Uint8Array
+  readonly mode: XattrMode
+}
+
+export interface RemovexattrOp extends Timed {
+  readonly type: 'removexattr'
+  readonly ino: Ino
+  readonly name: ByteString
+}
+
+/** Nobody has the nameless inode open any more: its bytes may go. */
+export interface ReapOp {
+  readonly type: 'reap'
+  readonly ino: Ino
+}

@@ -1,0 +1,96 @@
+import type { Hash, Ino, Name } from '@cairn/protocol'
+import type { BlockRef } from '../content/block.ts'
+import { findValue, range } from '../tree/lookup.ts'
+import type { Nodes } from '../tree/nodes.ts'
+import type { Dentry, Inode, Link } from './inode.ts'
+import { blockKey, dentryKey, inodeKey, parseKey, rangeStart } from './keys.ts'
+import { decodeBlock, decodeDentry, decodeInode } from './values.ts'
+import type { NamedDentry, View } from './view.ts'
+
+/** A frozen state of a branch. */
+export interface Snapshot {
+  readonly root: Hash
+  /**
+   * A tree of the inodes that have no name but were in use. Beside the root and not in it: the same files
+   * have the same root, whoever has something open.
+   */
+  readonly orphans: Hash
+}
+
+/** A snapshot as the rules see it. Throws NodeMiss for nodes that are not in memory. */
+export class TreeView implements View {
+  readonly #nodes: Nodes
+  readonly #snapshot: Snapshot
+
+  constructor(nodes: Nodes, snapshot: Snapshot) {
+    this.#nodes = nodes
+    this.#snapshot = snapshot
+  }
+
+  inode(ino: Ino): Inode | undefined {
+    const value = this.#find(inodeKey(ino))
+    return value && decodeInode(value)
+  }
+
+  child(parent: Ino, name: Name): Dentry | undefined {
+    const value = findValue(this.#nodes, this.#snapshot.root, dentryKey(parent, name))
+    return value && decodeDentry(value)
+  }
+
+  links(ino: Ino): readonly Link[] {
+    const links: Link[] = []
+    const { root } = this.#snapshot
+    for (const { key } of range(
+      this.#nodes,
+      root,
+      rangeStart('link', ino),
+      rangeStart('link', ino + 1),
+    )) {
+      const parsed = parseKey(key)
+      if (parsed.type === 'link') links.push(parsed.link)
+    }
+    return links
+  }
+
+  block(ino: Ino, index: number): BlockRef | undefined {
+    const value = this.#find(blockKey(ino, index))
+    return value && decodeBlock(value)
+  }
+
+  /** The folded blocks from `index` on, by their numbers. */
+  blocks(ino: Ino, index: number): ReadonlyMap<number, BlockRef> {
+    const blocks = new Map<number, BlockRef>()
+    const { root, orphans } = this.#snapshot
+    for (const tree of [root, orphans])
+      for (const { key, value } of range(
+        this.#nodes,
+        tree,
+        blockKey(ino, index),
+        rangeStart('block', ino + 1),
+      )) {
+        const parsed = parseKey(key)
+        if (parsed.type === 'block') blocks.set(parsed.index, decodeBlock(value))
+      }
+    return blocks
+  }
+
+  entries(parent: Ino, after: Name | undefined, limit: number): readonly NamedDentry[] {
+    // The first key after a name is that name with a zero byte: names hold none.
+    const from = dentryKey(parent, after === undefined ? '' : `${after}\0`)
+    const to = rangeStart('dentry', parent + 1)
+    const entries: NamedDentry[] = []
+    for (const { key, value } of range(this.#nodes, this.#snapshot.root, from, to)) {
+      if (entries.length === limit) break
+      const parsed = parseKey(key)
+      if (parsed.type === 'dentry') entries.push({ name: parsed.name, ...decodeDentry(value) })
+    }
+    return entries
+  }
+
+  #find(key: Uint8Array): Uint8Array | undefined {
+    const { root, orphans } = this.#snapshot
+    const value = findValue(this.#nodes, root, key)
+    if (value || orphans === this.#nodes.emptyRoot) return value
+    return findValue(this.#nodes, orphans, key)
+  }
+}

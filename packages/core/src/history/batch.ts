@@ -1,0 +1,156 @@
+import {
+  type ActorId,
+  type BranchId,
+  CairnError,
+  type Hash,
+  hashBytes,
+  Reader,
+  type SessionId,
+  Writer,
+} from '@cairn/protocol'
+import type { Time } from '../filesystem/inode.ts'
+import type { Op } from '../filesystem/op.ts'
+import type { Snapshot } from '../filesystem/tree-view.ts'
+import { readTime, writeTime } from '../filesystem/values.ts'
+import { readOp, writeOp } from './op-codec.ts'
+
+const batchVersion = 1
+/** What every database we know takes as one row, with room to spare. */
+export const batchBytesMax: number = 4 << 20
+
+export const rootCauses = ['rollback', 'undo', 'commit', 'rebase'] as const
+export type RootCause = (typeof rootCauses)[number]
+
+/** Puts the head on another tree. What it was before stays named, so that it can be undone. */
+export interface RootChange {
+  readonly cause: RootCause
+  readonly before: Snapshot
+  readonly after: Snapshot
+  /** The checkpoint gone back to, the layer committed … */
+  readonly subject: string
+  readonly message: string
+}
+
+export type BatchBody =
+  | { readonly type: 'ops'; readonly ops: readonly Op[] }
+  | { readonly type: 'root'; readonly change: RootChange }
+  /** Takes the lease away: batches of an older epoch are refused from here on. */
+  | { readonly type: 'epoch' }
+  /** Opens or closes the branch for writing. */
+  | { readonly type: 'state'; readonly state: BranchState }
+
+const bodyTypes = ['ops', 'root', 'epoch', 'state'] as const satisfies readonly BatchBody['type'][]
+
+export const branchStates = ['open', 'conflicted', 'committed', 'abandoned'] as const
+/** `conflicted` is open, too: a state to work in. */
+export type BranchState = (typeof branchStates)[number]
+
+/** One entry of a branch's log. */
+export interface Batch {
+  readonly branch: BranchId
+  /** Counts from 1, without gaps. */
+  readonly seq: number
+  /** In force from this batch on. */
+  readonly epoch: number
+  readonly session: SessionId
+  /** The session's own number for it; grows with each. Sending a number again gives the first answer. */
+  readonly number: number
+  readonly actor: ActorId
+  readonly time: Time
+  readonly body: BatchBody
+  /** Hash of the batch before; `genesis` for the first. */
+  readonly previous: Hash
+}
+
+/** What stands where the first batch has no predecessor. */
+export const genesis: Hash = '\0'.repeat(hashBytes) as Hash
+
+/** The hash of these bytes is the batch's hash: it covers everything, the previous hash included. */
+export function encodeBatch(batch: Batch): Uint8Array {
+  const writer = new Writer(1024).u8(batchVersion)
+  writer.text(batch.branch).varint(batch.seq).varint(batch.epoch)
+  writer.text(batch.session).varint(batch.number).text(batch.actor)
+  writeTime(writer, batch.time)
+  writer.rawByteString(batch.previous)
+  writeBody(writer, batch.body, batch.time)
+  return writer.finish()
+}
+
+export function decodeBatch(bytes: Uint8Array): Batch {
+  const reader = new Reader(bytes, 'batch')
+  if (bytes.length > batchBytesMax) throw reader.malformed(`${bytes.length} bytes`)
+  const version = reader.u8()
+  if (version > batchVersion)
+    throw new CairnError('unsupported_version', {
+      message: `cannot read the batch: it has format ${version}`,
+    })
+  if (version === 0) throw reader.malformed('format 0')
+  const branch = reader.text() as BranchId
+  const seq = reader.varint()
+  const epoch = reader.varint()
+  const session = reader.text() as SessionId
+  const number = reader.varint()
+  const actor = reader.text() as ActorId
+  const time = readTime(reader)
+  const previous = reader.rawByteString(hashBytes) as Hash
+  const body = readBody(reader, time)
+  reader.end()
+  return { branch, seq, epoch, session, number, actor, time, previous, body }
+}
+
+/** The part that a session decides, for telling whether a batch sent again is the same one. */
+export function encodeBody(body: BatchBody, time: Time): Uint8Array {
+  const writer = new Writer(1024)
+  writeTime(writer, time)
+  writeBody(writer, body, time)
+  return writer.finish()
+}
+
+function writeBody(writer: Writer, body: BatchBody, time: Time): void {
+  writer.u8(bodyTypes.indexOf(body.type))
+  if (body.type === 'ops') {
+    writer.varint(body.ops.length)
+    for (const op of body.ops) writeOp(writer, op, time)
+  } else if (body.type === 'root') {
+    const { cause, before, after, subject, message } = body.change
+    writer.u8(rootCauses.indexOf(cause))
+    for (const { root, orphans } of [before, after])
+      writer.rawByteString(root).rawByteString(orphans)
+    writer.text(subject).text(message)
+  } else if (body.type === 'state') writer.u8(branchStates.indexOf(body.state))
+}
+
+function readBody(reader: Reader, time: Time): BatchBody {
+  const type = bodyTypes[reader.u8()]
+  switch (type) {
+    case 'ops': {
+      const ops: Op[] = []
+      for (let left = reader.count(2); left > 0; left--) ops.push(readOp(reader, time))
+      return { type, ops }
+    }
+    case 'root':
+      return { type, change: readRootChange(reader) }
+    case 'epoch':
+      return { type }
+    case 'state': {
+      const state = branchStates[reader.u8()]
+      if (!state) throw reader.malformed('an unknown state')
+      return { type, state }
+    }
+    default:
+      throw reader.malformed('an unknown body')
+  }
+}
+
+function readRootChange(reader: Reader): RootChange {
+  const cause = rootCauses[reader.u8()]
+  if (!cause) throw reader.malformed('an unknown cause')
+  const before = readSnapshot(reader)
+  const after = readSnapshot(reader)
+  return { cause, before, after, subject: reader.text(), message: reader.text() }
+}
+
+function readSnapshot(reader: Reader): Snapshot {
+  const root = reader.rawByteString(hashBytes) as Hash
+  return { root, orphans: reader.rawByteString(hashBytes) as Hash }
+}

@@ -1,0 +1,166 @@
+import { type ByteString, type Hash, type Ino, toByteString } from '@cairn/protocol'
+import type { BlockRef } from '../content/block.ts'
+import type { Blobs, SealedBlob } from '../content/blobs.ts'
+import { isFolded } from '../content/content.ts'
+import { foldContent, type FoldedBlocks, planBlocks } from '../content/fold-content.ts'
+import type { Changes } from '../filesystem/changes.ts'
+import type { Inode, Link } from '../filesystem/inode.ts'
+import { blockKey, dentryKey, inodeKey, linkKey } from '../filesystem/keys.ts'
+import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
+import { encodeBlock, encodeDentry, encodeInode, weighEntry } from '../filesystem/values.ts'
+import { applyEdits, type Edit } from '../tree/apply.ts'
+import type { Nodes } from '../tree/nodes.ts'
+
+export interface Folded {
+  readonly snapshot: Snapshot
+  /** The inodes whose content was turned into blocks. */
+  readonly files: ReadonlyMap<Ino, Inode>
+}
+
+/** How many files are sealed at once: enough to keep workers busy, few enough to bound memory. */
+const filesAtOnce = 64
+
+/**
+ * Turns changes on top of a snapshot into a new snapshot. When it resolves, every node and blob of the new
+ * snapshot is stored: the root may be written down anywhere.
+ */
+export async function fold(
+  nodes: Nodes,
+  blobs: Blobs,
+  base: Snapshot,
+  changes: Changes,
+): Promise<Folded> {
+  const view = new TreeView(nodes, base)
+  const edits = new SnapshotEdits()
+  const files = await foldFiles(nodes, blobs, view, changes, edits)
+  for (const [ino, inode] of changes.inodes)
+    await nodes.read(() => editInode(edits, view, ino, files.get(ino) ?? inode))
+  for (const [parent, names] of changes.children)
+    for (const [name, dentry] of names)
+      edits.root(dentryKey(parent, name), dentry && encodeDentry(dentry))
+  for (const [ino, links] of changes.linkSets)
+    await nodes.read(() => editLinks(edits, ino, view.links(ino), links))
+  return { snapshot: await edits.apply(nodes, base), files }
+}
+
+async function foldFiles(
+  nodes: Nodes,
+  blobs: Blobs,
+  view: TreeView,
+  changes: Changes,
+  edits: SnapshotEdits,
+): Promise<ReadonlyMap<Ino, Inode>> {
+  const written = [...changes.inodes].flatMap(([ino, inode]) =>
+    inode?.content && !isFolded(inode.content, inode.size) ? [{ ino, inode }] : [],
+  )
+  const files = new Map<Ino, Inode>()
+  for (let at = 0; at < written.length; at += filesAtOnce) {
+    const group = written.slice(at, at + filesAtOnce)
+    const sealed: SealedBlob[] = []
+    await Promise.all(
+      group.map(async ({ ino, inode }) => {
+        const folded = await foldFile(nodes, blobs, view, ino, inode, edits)
+        sealed.push(...folded.sealed)
+        files.set(ino, folded.inode)
+      }),
+    )
+    await blobs.store(sealed)
+  }
+  return files
+}
+
+async function foldFile(
+  nodes: Nodes,
+  blobs: Blobs,
+  view: TreeView,
+  ino: Ino,
+  inode: Inode,
+  edits: SnapshotEdits,
+): Promise<{ inode: Inode; sealed: readonly SealedBlob[] }> {
+  const { before, plan } = await nodes.read(() => {
+    const before = foldedBlocks(view, ino)
+    return { before, plan: planBlocks(inode.content!, inode.size, before) }
+  })
+  const folded = await foldContent(inode.size, before, plan, blobs)
+  for (const [index, block] of folded.blocks) edits.block(inode, ino, index, block)
+  return { inode: { ...inode, content: folded.content }, sealed: folded.sealed }
+}
+
+function foldedBlocks(view: TreeView, ino: Ino): FoldedBlocks {
+  const inode = view.inode(ino)
+  return {
+    size: inode?.size ?? 0,
+    first: inode?.content?.first,
+    allocated: inode?.content?.allocated ?? 0,
+    block: (index) => view.block(ino, index),
+    indexesFrom: (index) => view.blocks(ino, index).keys(),
+  }
+}
+
+function editInode(edits: SnapshotEdits, view: TreeView, ino: Ino, inode: Inode | undefined): void {
+  const before = view.inode(ino)
+  const value = inode && encodeInode(inode)
+  const named = inode !== undefined && inode.nlink > 0
+  edits.root(inodeKey(ino), named ? value : undefined)
+  if (!named || before?.nlink === 0) edits.orphan(inodeKey(ino), named ? undefined : value)
+  const leavesTree = before && (!inode || before.nlink > 0 !== named)
+  if (!leavesTree || !before.content) return
+  // The blocks follow their inode into the tree of orphans, or go with it.
+  for (const [index, block] of view.blocks(ino, 1)) edits.moveBlock(ino, index, block, inode)
+}
+
+function editLinks(
+  edits: SnapshotEdits,
+  ino: Ino,
+  before: readonly Link[],
+  after: readonly Link[],
+): void {
+  for (const link of before) edits.root(linkKey(ino, link), undefined)
+  for (const link of after) edits.root(linkKey(ino, link), new Uint8Array())
+}
+
+/** Edits by key. The last word on a key counts. */
+type Edits = Map<ByteString, Edit>
+
+/** Collects edits of the two trees of a snapshot. */
+class SnapshotEdits {
+  readonly #root: Edits = new Map()
+  readonly #orphans: Edits = new Map()
+
+  root(key: Uint8Array, value: Uint8Array | undefined): void {
+    this.#root.set(toByteString(key), { key, value })
+  }
+
+  orphan(key: Uint8Array, value: Uint8Array | undefined): void {
+    this.#orphans.set(toByteString(key), { key, value })
+  }
+
+  block(inode: Inode, ino: Ino, index: number, block: BlockRef | undefined): void {
+    const key = blockKey(ino, index)
+    const value = block && encodeBlock(block)
+    if (inode.nlink > 0) this.root(key, value)
+    else this.orphan(key, value)
+  }
+
+  /** Does not undo what `block` said before it. */
+  moveBlock(ino: Ino, index: number, block: BlockRef, inode: Inode | undefined): void {
+    const key = blockKey(ino, index)
+    this.root(key, undefined)
+    if (!this.#orphans.has(toByteString(key))) this.orphan(key, inode && encodeBlock(block))
+  }
+
+  async apply(nodes: Nodes, base: Snapshot): Promise<Snapshot> {
+    return {
+      root: await applyTo(nodes, base.root, this.#root),
+      orphans: await applyTo(nodes, base.orphans, this.#orphans),
+    }
+  }
+}
+
+async function applyTo(nodes: Nodes, root: Hash, edits: Edits): Promise<Hash> {
+  // Sorting by byte strings compares natively, four times faster than byte by byte.
+  const sorted = [...edits].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edit]) => edit)
+  const applied = await applyEdits(nodes, root, sorted, weighEntry)
+  await nodes.store(applied.created)
+  return applied.root
+}

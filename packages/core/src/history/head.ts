@@ -1,0 +1,151 @@
+import type { Hash, SessionId } from '@cairn/protocol'
+import type { Blobs } from '../content/blobs.ts'
+import type { Content } from '../content/content.ts'
+import { applyOp } from '../filesystem/apply.ts'
+import { Changes } from '../filesystem/changes.ts'
+import type { Op } from '../filesystem/op.ts'
+import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
+import type { View } from '../filesystem/view.ts'
+import type { Nodes } from '../tree/nodes.ts'
+import type { Batch, BranchState } from './batch.ts'
+import { type Folded, fold } from './fold.ts'
+
+/** A place in a branch's log. */
+export interface Position {
+  readonly seq: number
+  /** Hash of the batch there. */
+  readonly hash: Hash
+  readonly epoch: number
+  readonly state: BranchState
+}
+
+export interface FoldPoint extends Position {
+  readonly snapshot: Snapshot
+}
+
+/**
+ * What a branch looks like now: its newest folded snapshot, and in memory what the log changed since. Never
+ * updated op by op in the tree: one update costs 286 µs there, a thousand together 3 µs each.
+ */
+export class Head {
+  readonly #nodes: Nodes
+  readonly #blobs: Blobs
+  #folded: FoldPoint
+  #position: Position
+  #table: Changes
+  /** Operations since the fold, for deciding when to fold again. */
+  #pendingOps = 0
+  readonly #lastNumbers = new Map<SessionId, number>()
+  #folding: Promise<FoldPoint> | undefined
+
+  constructor(nodes: Nodes, blobs: Blobs, folded: FoldPoint) {
+    this.#nodes = nodes
+    this.#blobs = blobs
+    this.#folded = folded
+    this.#position = folded
+    this.#table = new Changes(new TreeView(nodes, folded.snapshot))
+  }
+
+  get view(): View {
+    return this.#table
+  }
+
+  get position(): Position {
+    return this.#position
+  }
+
+  get folded(): FoldPoint {
+    return this.#folded
+  }
+
+  get pendingOps(): number {
+    return this.#pendingOps
+  }
+
+  /** The highest batch number seen from a session since this head was opened. */
+  lastNumber(session: SessionId): number | undefined {
+    return this.#lastNumbers.get(session)
+  }
+
+  /** What operations would change, on top of `view`. All or nothing: throws the errno of the first that fails. */
+  plan(view: View, ops: readonly Op[]): Promise<Changes> {
+    return this.#nodes.read(() => {
+      const changes = new Changes(view)
+      for (const op of ops) applyOp(changes, op)
+      return changes
+    })
+  }
+
+  /** Takes in a batch that is in the log. `changes` are its ops', planned on this head. */
+  advance(batch: Batch, hash: Hash, changes?: Changes): void {
+    const { seq, epoch, body } = batch
+    const state = body.type === 'state' ? body.state : this.#position.state
+    this.#position = { seq, hash, epoch, state }
+    this.#lastNumbers.set(batch.session, batch.number)
+    if (body.type === 'root') this.#reset(body.change.after)
+    if (changes) this.#table.absorb(changes)
+    if (body.type === 'ops') this.#pendingOps += body.ops.length
+  }
+
+  /** Turns the head into a snapshot. Writers go on meanwhile; folds of one head run one after another. */
+  async fold(): Promise<FoldPoint> {
+    while (this.#folding) await this.#folding
+    if (this.#table.isEmpty) return (this.#folded = { ...this.#folded, ...this.#position })
+    this.#folding = this.#foldTable().finally(() => (this.#folding = undefined))
+    return this.#folding
+  }
+
+  async #foldTable(): Promise<FoldPoint> {
+    const position = this.#position
+    const frozen = this.#table
+    const base = this.#folded.snapshot
+    this.#table = new Changes(frozen)
+    const ops = this.#pendingOps
+    try {
+      const folded = await fold(this.#nodes, this.#blobs, base, frozen)
+      const point = { ...position, snapshot: folded.snapshot }
+      // A root change while we folded put the head on another tree; this one is still that position's.
+      if (this.#folded.snapshot !== base) return point
+      this.#settle(point, folded, frozen)
+      this.#pendingOps -= ops
+      return point
+    } catch (error) {
+      if (this.#folded.snapshot === base) this.#thaw(frozen)
+      throw error
+    }
+  }
+
+  #settle(point: FoldPoint, folded: Folded, frozen: Changes): void {
+    this.#folded = point
+    this.#table.rebase(new TreeView(this.#nodes, point.snapshot))
+    for (const [ino, inode] of this.#table.inodes) {
+      const file = folded.files.get(ino)
+      const before = frozen.inodes.get(ino)?.content
+      if (!inode?.content || !file || !before) continue
+      this.#table.setInode(ino, { ...inode, content: onTop(inode.content, before, file.content!) })
+    }
+  }
+
+  /** The fold failed: what it held goes back under what came after. */
+  #thaw(frozen: Changes): void {
+    frozen.absorb(this.#table)
+    this.#table = frozen
+  }
+
+  #reset(snapshot: Snapshot): void {
+    this.#folded = { ...this.#position, snapshot }
+    this.#table = new Changes(new TreeView(this.#nodes, snapshot))
+    this.#pendingOps = 0
+  }
+}
+
+/**
+ * Content that was written on while its file was folded, put on top of the folded blocks. Writing an extent
+ * again over a block that already has it changes no byte, so keeping them all is right; where the file
+ * only grew at the end of the list, those that were folded are dropped.
+ */
+function onTop(now: Content, before: Content, folded: Content): Content {
+  const added = now.foldedEnd === before.foldedEnd ? now.extents.since(before.extents) : undefined
+  if (added) return { ...folded, extents: added }
+  return { ...now, first: folded.first, allocated: folded.allocated }
+}

@@ -1,0 +1,38 @@
+import type { Ino, Name } from '@cairn/protocol'
+import type { Kind } from '../filesystem/inode.ts'
+
+export const conflictKinds = [
+  'edit/edit',
+  'edit/delete',
+  'add/add',
+  'rename/rename',
+  'rename/delete',
+  'file/directory',
+  'directory cycle',
+  'mode',
+  'hard link',
+] as const
+export type ConflictKind = (typeof conflictKinds)[number]
+
+/** What one side has, where the sides do not agree. */
+export interface ConflictSide {
+  readonly ino: Ino
+  readonly kind: Kind
+  readonly path: readonly Name[]
+}
+
+/** A path that both sides changed since the base, in different ways. */
+export interface Conflict {
+  /**
+   * Names the conflict as long as the target stays as it is. When the target changes the thing again it is
+   * another conflict: a decision made for this one no longer stands.
+   */
+  readonly id: string
+  readonly kind: ConflictKind
+  /** Where the layer has it; where the target has it, if the layer does not; else where it was. */
+  readonly path: readonly Name[]
+  /** Undefined where that side does not have it. */
+  readonly base: ConflictSide | undefined
+  readonly layer: ConflictSide | undefined
+  readonly target: ConflictSide | undefined
+}

@@ -1,0 +1,12 @@
+/** Keep what the layer has, keep what the target has, or give the file these bytes. */
+export type Choice =
+  | { readonly type: 'layer' }
+  | { readonly type: 'target' }
+  | { readonly type: 'bytes'; readonly bytes: Uint8Array }
+
+/** How one conflict was decided. */
+export interface Resolution {
+  /** The conflict's `id`. */
+  readonly conflict: string
+  readonly choice: Choice
+}

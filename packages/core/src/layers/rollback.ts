@@ -1,0 +1,45 @@
+import { CairnError } from '@cairn/protocol'
+import { decodeBatch } from '../history/batch.ts'
+import type { Branch } from '../history/branch.ts'
+import type { Author, Receipt } from '../history/draft.ts'
+import type { Checkpoint } from '../ports/ref-store.ts'
+import type { Stores } from '../ports/stores.ts'
+
+/** Names a branch as it is now. Writing one row: the tree is already there. */
+export async function makeCheckpoint(
+  stores: Stores,
+  branch: Branch,
+  names: Pick<Checkpoint, 'id' | 'label' | 'time'>,
+): Promise<Checkpoint> {
+  const { seq, snapshot } = await branch.fold()
+  const checkpoint = { ...names, branch: branch.id, seq, snapshot }
+  await stores.refs.putCheckpoint(checkpoint)
+  // DURABLE: the row and the tree it names are stored.
+  return checkpoint
+}
+
+/** Puts a branch back to a checkpoint. What came after stays in the log, so this can be undone. */
+export function rollback(branch: Branch, author: Author, checkpoint: Checkpoint): Promise<Receipt> {
+  return branch.changeRoot(author, async ({ snapshot }) => ({
+    cause: 'rollback',
+    before: snapshot,
+    after: checkpoint.snapshot,
+    subject: checkpoint.id,
+    message: '',
+  }))
+}
+
+/** Takes back a rollback that is the newest entry of the log. */
+export function undoRollback(stores: Stores, branch: Branch, author: Author): Promise<Receipt> {
+  return branch.changeRoot(author, async ({ seq, snapshot }) => {
+    const [row] = await stores.log.read(branch.id, seq - 1, 1)
+    const body = row && decodeBatch(row.bytes).body
+    if (body?.type !== 'root' || body.change.cause !== 'rollback')
+      throw new CairnError('nothing_to_undo', {
+        message: `cannot undo on branch ${branch.id}: its newest entry is no rollback`,
+        subject: branch.id,
+      })
+    const { subject, before } = body.change
+    return { cause: 'undo', before: snapshot, after: before, subject, message: '' }
+  })
+}

@@ -1,0 +1,44 @@
+import type { BranchId, CheckpointId } from '@cairn/protocol'
+import type { FoldPoint } from '../history/head.ts'
+import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Time } from '../filesystem/inode.ts'
+import type { Resolution } from '../layers/resolution.ts'
+
+export interface BranchRecord {
+  readonly id: BranchId
+  /** Where it started from: the branch it is a layer of. Undefined for `main` and for forks. */
+  readonly parent: BranchId | undefined
+  /** The frozen tree it started from. A rebase moves it. */
+  readonly base: Snapshot
+  /** The newest fold. Everything after it is in the log alone. */
+  readonly folded: FoldPoint
+  /** How conflicts with the parent were decided so far. */
+  readonly resolutions: readonly Resolution[]
+  /** Grows with each update. */
+  readonly version: number
+}
+
+export interface Checkpoint {
+  readonly id: CheckpointId
+  readonly branch: BranchId
+  readonly label: string
+  readonly seq: number
+  readonly snapshot: Snapshot
+  readonly time: Time
+}
+
+/** Branches and checkpoints: small mutable rows. What a branch's log says needs no row. */
+export interface RefStore {
+  /** Rejects with `branch_exists`. */
+  createBranch(record: BranchRecord): Promise<void>
+  /** Rejects with `branch_missing`. */
+  getBranch(id: BranchId): Promise<BranchRecord>
+  /** False, and nothing changed, unless the stored version is one below the record's. */
+  updateBranch(record: BranchRecord): Promise<boolean>
+  /** Putting a checkpoint again succeeds. */
+  putCheckpoint(checkpoint: Checkpoint): Promise<void>
+  /** Rejects with `checkpoint_missing`. */
+  getCheckpoint(branch: BranchId, id: CheckpointId): Promise<Checkpoint>
+  /** Ascending by sequence number. */
+  listCheckpoints(branch: BranchId): Promise<readonly Checkpoint[]>
+}

@@ -1,0 +1,12 @@
+import type { Blobs } from '../content/blobs.ts'
+import type { Nodes } from '../tree/nodes.ts'
+import type { LogStore } from './log-store.ts'
+import type { RefStore } from './ref-store.ts'
+
+/** Everything a branch stands on. */
+export interface Stores {
+  readonly nodes: Nodes
+  readonly blobs: Blobs
+  readonly log: LogStore
+  readonly refs: RefStore
+}

@@ -1,0 +1,63 @@
+import { compareBytes, type Hash } from '@cairn/protocol'
+import type { Entry } from './encode.ts'
+import type { TreeNode } from './node.ts'
+import type { Nodes } from './nodes.ts'
+import { openChild } from './open-child.ts'
+
+/** Synchronous reads. They throw NodeMiss when a node is not in memory; `Nodes.read` loads and repeats. */
+
+export function findValue(nodes: Nodes, root: Hash, key: Uint8Array): Uint8Array | undefined {
+  let node = nodes.get(root)
+  while (node.level > 0) {
+    const index = node.lowerBound(key)
+    if (index === node.length) return undefined
+    node = childOf(nodes, node, index)
+  }
+  const index = node.find(key)
+  return index < 0 ? undefined : node.valueAt(index)
+}
+
+/** Entries with `from` ≤ key < `to`, ascending. */
+export function* range(
+  nodes: Nodes,
+  root: Hash,
+  from: Uint8Array,
+  to: Uint8Array,
+): Generator<Entry> {
+  yield* rangeOf(nodes, nodes.get(root), from, to)
+}
+
+function* rangeOf(
+  nodes: Nodes,
+  node: TreeNode,
+  from: Uint8Array,
+  to: Uint8Array,
+): Generator<Entry> {
+  for (let i = node.lowerBound(from); i < node.length; i++) {
+    if (node.level > 0) {
+      yield* rangeOf(nodes, childOf(nodes, node, i), from, to)
+      if (node.compareKey(i, to) >= 0) return
+    } else {
+      const key = node.keyAt(i)
+      if (compareBytes(key, to) >= 0) return
+      yield { key, value: node.valueAt(i) }
+    }
+  }
+}
+
+/** How many entries have a key below `key`. Costs one path, thanks to the counts in inner nodes. */
+export function rank(nodes: Nodes, root: Hash, key: Uint8Array): number {
+  let node = nodes.get(root)
+  let below = 0
+  for (;;) {
+    const index = node.lowerBound(key)
+    if (node.level === 0) return below + index
+    for (let i = 0; i < index; i++) below += node.childAt(i).count
+    if (index === node.length) return below
+    node = childOf(nodes, node, index)
+  }
+}
+
+function childOf(nodes: Nodes, node: TreeNode, index: number): TreeNode {
+  return openChild(node, index, nodes.get(node.childHashAt(index)))
+}

@@ -1,0 +1,116 @@
+import { CairnError, formatHash, type Hash } from '@cairn/protocol'
+import type { HashFunction } from '../ports/hash.ts'
+import type { NodeStore } from '../ports/node-store.ts'
+import { encodeNode } from './encode.ts'
+import { openNode, type TreeNode } from './node.ts'
+
+/** Thrown by synchronous reads that meet a node not in memory. Load it, then ask again. */
+export class NodeMiss {
+  readonly hash: Hash
+  constructor(hash: Hash) {
+    this.hash = hash
+  }
+}
+
+export interface NodesOptions {
+  readonly store: NodeStore
+  readonly hash: HashFunction
+  /** How many bytes of nodes to keep in memory, about. */
+  readonly cacheBytesMax?: number
+}
+
+/**
+ * Tree nodes as they are needed: from memory at once, from the store with their hash checked. Nodes never
+ * change, so nothing here can be stale.
+ */
+export class Nodes {
+  readonly hash: HashFunction
+  /** The root of the tree without entries. Known to everyone, so it is never stored. */
+  readonly emptyRoot: Hash
+  readonly #empty: TreeNode
+  readonly #store: NodeStore
+  readonly #generationBytesMax: number
+  // Two generations instead of a list in order of use: a hit costs one or two map look-ups and no writes.
+  #young = new Map<Hash, TreeNode>()
+  #old = new Map<Hash, TreeNode>()
+  #youngBytes = 0
+  readonly #loading = new Map<Hash, Promise<TreeNode>>()
+
+  constructor(options: NodesOptions) {
+    this.#store = options.store
+    this.hash = options.hash
+    // A single read must fit, or it would load and lose the same nodes for ever.
+    this.#generationBytesMax = Math.max((options.cacheBytesMax ?? 256 << 20) / 2, 1 << 20)
+    const empty = encodeNode(0, [])
+    this.emptyRoot = this.hash(empty)
+    this.#empty = openNode(empty, this.emptyRoot)
+  }
+
+  peek(hash: Hash): TreeNode | undefined {
+    const young = this.#young.get(hash)
+    if (young) return young
+    const old = this.#old.get(hash)
+    if (old) this.#keep(hash, old)
+    else if (hash === this.emptyRoot) return this.#empty
+    return old
+  }
+
+  /** Throws NodeMiss. */
+  get(hash: Hash): TreeNode {
+    const node = this.peek(hash)
+    if (!node) throw new NodeMiss(hash)
+    return node
+  }
+
+  /** Concurrent loads of one node share one fetch. */
+  load(hash: Hash): Promise<TreeNode> {
+    const present = this.peek(hash)
+    if (present) return Promise.resolve(present)
+    const pending = this.#loading.get(hash)
+    if (pending) return pending
+    const fetch = this.#fetch(hash).finally(() => this.#loading.delete(hash))
+    this.#loading.set(hash, fetch)
+    return fetch
+  }
+
+  async store(nodes: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
+    if (nodes.size === 0) return
+    await this.#store.put(nodes)
+    for (const [hash, bytes] of nodes) this.#keep(hash, openNode(bytes, hash))
+  }
+
+  /** Runs a synchronous read to its end, loading what it misses. It may run several times. */
+  async read<T>(synchronousRead: () => T): Promise<T> {
+    for (;;) {
+      try {
+        return synchronousRead()
+      } catch (miss) {
+        if (!(miss instanceof NodeMiss)) throw miss
+        await this.load(miss.hash)
+      }
+    }
+  }
+
+  async #fetch(hash: Hash): Promise<TreeNode> {
+    const bytes = await this.#store.get(hash)
+    if (this.hash(bytes) !== hash)
+      throw new CairnError('corrupt', {
+        message: `cannot read tree node ${formatHash(hash)}: its bytes have another hash`,
+        subject: formatHash(hash),
+      })
+    const node = openNode(bytes, hash)
+    this.#keep(hash, node)
+    return node
+  }
+
+  #keep(hash: Hash, node: TreeNode): void {
+    if (this.#youngBytes > this.#generationBytesMax) {
+      this.#old = this.#young
+      this.#young = new Map()
+      this.#youngBytes = 0
+    }
+    if (this.#young.has(hash)) return
+    this.#young.set(hash, node)
+    this.#youngBytes += node.bytes.length
+  }
+}

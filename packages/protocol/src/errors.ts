@@ -1,0 +1,159 @@
+import type { Errno } from './errno.ts'
+
+/** Whether sending it again can help: never, as it is, or after reading the state again. */
+export type RetryClass = 'never' | 'same-request' | 'after-refresh'
+
+export interface ErrorRow {
+  readonly httpStatus: number
+  /** What a program in a mount sees. */
+  readonly errno: Errno
+  readonly exitCode: number
+  readonly retry: RetryClass
+  /** What the person who meets it should do next. */
+  readonly hint: string
+}
+
+/** Every failure Cairn can report. docs/reference/errors.md lists the same codes; a test compares them. */
+export const errorTable = {
+  malformed: {
+    httpStatus: 400,
+    errno: 'EINVAL',
+    exitCode: 2,
+    retry: 'never',
+    hint: 'The bytes are not what the format says. Check the sender and its version.',
+  },
+  unsupported_version: {
+    httpStatus: 400,
+    errno: 'EPROTO',
+    exitCode: 10,
+    retry: 'never',
+    hint: 'It was written by a newer Cairn. Update this one.',
+  },
+  corrupt: {
+    httpStatus: 500,
+    errno: 'EIO',
+    exitCode: 11,
+    retry: 'never',
+    hint: 'Stored bytes do not match their hash. Restore the named object from a replica or backup.',
+  },
+  node_missing: {
+    httpStatus: 500,
+    errno: 'EIO',
+    exitCode: 11,
+    retry: 'never',
+    hint: 'A tree node is gone from the store. Restore the named node from a replica or backup.',
+  },
+  blob_missing: {
+    httpStatus: 500,
+    errno: 'EIO',
+    exitCode: 11,
+    retry: 'never',
+    hint: 'Content is gone from the store. Restore the named blob from a replica or backup.',
+  },
+  storage_unavailable: {
+    httpStatus: 503,
+    errno: 'EIO',
+    exitCode: 12,
+    retry: 'same-request',
+    hint: 'The store did not answer. Nothing was changed; try again.',
+  },
+  sequence_conflict: {
+    httpStatus: 409,
+    errno: 'EAGAIN',
+    exitCode: 13,
+    retry: 'after-refresh',
+    hint: 'Somebody else wrote first. Read the new head and try again.',
+  },
+  stale_epoch: {
+    httpStatus: 409,
+    errno: 'ESTALE',
+    exitCode: 14,
+    retry: 'never',
+    hint: 'The lease was taken away. Late writes belong in a rescue layer; open a new session.',
+  },
+  batch_mismatch: {
+    httpStatus: 409,
+    errno: 'EPROTO',
+    exitCode: 15,
+    retry: 'never',
+    hint: 'This session already sent another batch under the same number. Open a new session.',
+  },
+  chain_broken: {
+    httpStatus: 500,
+    errno: 'EIO',
+    exitCode: 11,
+    retry: 'never',
+    hint: 'The log does not follow from its own past. Keep the store as it is and restore a backup beside it.',
+  },
+  branch_missing: {
+    httpStatus: 404,
+    errno: 'ENOENT',
+    exitCode: 4,
+    retry: 'never',
+    hint: 'There is no such branch or layer. List them to find the right name.',
+  },
+  branch_exists: {
+    httpStatus: 409,
+    errno: 'EEXIST',
+    exitCode: 5,
+    retry: 'never',
+    hint: 'The id is taken. Choose another one.',
+  },
+  checkpoint_missing: {
+    httpStatus: 404,
+    errno: 'ENOENT',
+    exitCode: 4,
+    retry: 'never',
+    hint: 'There is no such checkpoint on this branch. List its checkpoints to find the right one.',
+  },
+  layer_conflict: {
+    httpStatus: 409,
+    errno: 'EBUSY',
+    exitCode: 9,
+    retry: 'after-refresh',
+    hint: 'Both sides changed the same paths. Resolve each one, then commit again.',
+  },
+  layer_closed: {
+    httpStatus: 409,
+    errno: 'EROFS',
+    exitCode: 16,
+    retry: 'never',
+    hint: 'The layer was committed or abandoned. Make a new layer, or undo the abandonment.',
+  },
+  nothing_to_undo: {
+    httpStatus: 409,
+    errno: 'EINVAL',
+    exitCode: 17,
+    retry: 'never',
+    hint: 'The newest entry of the log is not a rollback.',
+  },
+} as const
+errorTable satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof errorTable
+
+export interface ErrorDetails {
+  /** Reads `cannot <verb> <thing>: <why>`; the table's hint is appended. */
+  readonly message: string
+  /** What it is about: a node's or blob's id, a branch, a path. */
+  readonly subject?: string
+  readonly cause?: unknown
+}
+
+export class CairnError extends Error {
+  override readonly name = 'CairnError'
+  readonly code: ErrorCode
+  readonly subject: string | undefined
+
+  constructor(code: ErrorCode, details: ErrorDetails) {
+    super(`${details.message}. ${errorTable[code].hint}`, { cause: details.cause })
+    this.code = code
+    this.subject = details.subject
+  }
+}
+
+/** By name, not by class: two copies of this package may meet in one process. */
+export function isCairnError(error: unknown, code?: ErrorCode): error is CairnError {
+  if (!(error instanceof Error) || error.name !== 'CairnError') return false
+  return code === undefined || (error as CairnError).code === code
+}

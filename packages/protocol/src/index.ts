@@ -1,0 +1,7 @@
+export * from './bytes.ts'
+export * from './errno.ts'
+export * from './errors.ts'
+export * from './ids.ts'
+export * from './path.ts'
+export * from './reader.ts'
+export * from './writer.ts'

@@ -1,0 +1,33 @@
+import { type ByteString, fromByteString, toByteString } from './bytes.ts'
+import { FsError } from './errno.ts'
+import type { Name } from './ids.ts'
+
+export const nameBytesMax = 255
+/** Linux counts the terminating NUL, so the longest path has 4095 bytes. */
+export const pathBytesMax = 4096
+
+/** Checks one component. Throws the errno that a system call would give. */
+export function parseName(text: ByteString): Name {
+  if (text.length > nameBytesMax) throw new FsError('ENAMETOOLONG')
+  if (text === '' || text === '.' || text === '..') throw new FsError('EINVAL')
+  if (text.includes('/') || text.includes('\0')) throw new FsError('EINVAL')
+  return text as Name
+}
+
+/**
+ * Reads an absolute or relative path into names, as users type it: repeated and trailing slashes and
+ * `.` mean nothing; `..` is refused, because what it means depends on symlinks nobody has looked at.
+ */
+export function parsePath(path: string): Name[] {
+  const bytes = toByteString(new TextEncoder().encode(path))
+  if (bytes.length >= pathBytesMax) throw new FsError('ENAMETOOLONG')
+  return bytes
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .map(parseName)
+}
+
+/** Bytes that are not UTF-8 are shown as U+FFFD: for people, not for opening the file again. */
+export function formatPath(names: readonly Name[]): string {
+  return new TextDecoder().decode(fromByteString('/' + names.join('/')))
+}

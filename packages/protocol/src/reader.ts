@@ -1,0 +1,110 @@
+import { type ByteString, toByteString } from './bytes.ts'
+import { CairnError } from './errors.ts'
+
+/**
+ * Reads what Writer wrote. Every length is checked against what is left before anything is allocated,
+ * so that hostile input costs no more memory than its own size.
+ */
+export class Reader {
+  readonly #bytes: Uint8Array
+  #at: number
+  readonly #what: string
+
+  /** `what` is named in errors: 'batch', 'inode' … */
+  constructor(bytes: Uint8Array, what: string) {
+    this.#bytes = bytes
+    this.#at = 0
+    this.#what = what
+  }
+
+  get remaining(): number {
+    return this.#bytes.length - this.#at
+  }
+
+  u8(): number {
+    this.#need(1)
+    return this.#bytes[this.#at++]!
+  }
+
+  u16(): number {
+    return this.u8() + this.u8() * 0x100
+  }
+
+  u32(): number {
+    return this.u16() + this.u16() * 0x10000
+  }
+
+  varint(): number {
+    let value = 0
+    for (let scale = 1, count = 0; count < 8; count++, scale *= 0x80) {
+      const byte = this.u8()
+      value += (byte & 0x7f) * scale
+      if (byte < 0x80) {
+        // One number, one spelling: otherwise equal values could have different hashes.
+        if (byte === 0 && count > 0) throw this.malformed('a padded number')
+        if (value > Number.MAX_SAFE_INTEGER) break
+        return value
+      }
+    }
+    throw this.malformed('a number above 2^53')
+  }
+
+  signed(): number {
+    const zigzag = this.varint()
+    return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
+  }
+
+  /** A view into the input, not a copy. */
+  raw(length: number): Uint8Array {
+    this.#need(length)
+    const bytes = this.#bytes.subarray(this.#at, this.#at + length)
+    this.#at += length
+    return bytes
+  }
+
+  bytes(): Uint8Array {
+    return this.raw(this.varint())
+  }
+
+  rawByteString(length: number): ByteString {
+    return toByteString(this.raw(length))
+  }
+
+  byteString(): ByteString {
+    return toByteString(this.bytes())
+  }
+
+  text(): string {
+    try {
+      return utf8.decode(this.bytes())
+    } catch (cause) {
+      throw this.malformed('text that is not UTF-8', cause)
+    }
+  }
+
+  /** A count of things that take at least `bytesEach` bytes each. */
+  count(bytesEach = 1): number {
+    const count = this.varint()
+    if (count * bytesEach > this.remaining) throw this.malformed(`a count of ${count}`)
+    return count
+  }
+
+  /** Call last: trailing bytes would give one value two spellings. */
+  end(): void {
+    if (this.remaining > 0) throw this.malformed(`${this.remaining} bytes too many`)
+  }
+
+  malformed(found: string, cause?: unknown): CairnError {
+    return new CairnError('malformed', {
+      message: `cannot read the ${this.#what}: found ${found} near byte ${this.#at}`,
+      subject: this.#what,
+      cause,
+    })
+  }
+
+  #need(count: number): void {
+    if (count > this.remaining) throw this.malformed('its end too early')
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })

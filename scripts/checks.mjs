@@ -1,0 +1,23 @@
+import { run } from './run.mjs'
+
+/** What can be known of the code without running it, quickest first. */
+export const checks = [
+  { command: 'oxfmt --check', remedy: 'Run: npm run format' },
+  {
+    command: 'oxlint',
+    remedy: 'Mend the code; a rule is switched off only with its reason beside it.',
+  },
+  { command: 'tsc -b', remedy: 'Mend the types.' },
+  { command: 'knip', remedy: 'Delete what nobody uses; declare what a package imports.' },
+]
+
+/** Runs all of them, however many fail, so that one run tells everything. Gives the number that failed. */
+export function countFailedChecks(list = checks) {
+  return list.filter(({ command, remedy }) => {
+    console.log(`> ${command}`)
+    const [tool = '', ...args] = command.split(' ')
+    const passed = run(tool, args)
+    if (!passed) console.error(`${command} failed. ${remedy}\n`)
+    return !passed
+  }).length
+}

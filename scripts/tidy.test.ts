@@ -1,0 +1,41 @@
+// The rules of this repository that no linter knows. Each carries examples that break it, which show the
+// rule to its readers and prove that it still sees.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { importRules } from './tidy/import-rules.ts'
+import { findViolations } from './tidy/rule.ts'
+import type { ProjectFile } from './tidy/rule.ts'
+import { textRules } from './tidy/text-rules.ts'
+
+const files = readProjectFiles()
+
+describe.each([...importRules, ...textRules])('$fact', (rule) => {
+  it('holds for every file', () => {
+    expect(findViolations(rule, files).join('\n')).toBe('')
+  })
+
+  it.each(Object.entries(rule.broken))(
+    'is broken by %s: told once, with the remedy',
+    (path, text) => {
+      const [message, ...others] = findViolations(rule, [{ path, text }])
+      expect(message).toContain(`${path}:`)
+      expect(message).toContain(rule.remedy)
+      expect(others).toEqual([])
+    },
+  )
+
+  it.each(Object.entries(rule.kept))('is kept by %s', (path, text) => {
+    expect(findViolations(rule, [{ path, text }])).toEqual([])
+  })
+})
+
+/** Whatever git tracks or would track: the rules hold before a commit, too. */
+function readProjectFiles(): ProjectFile[] {
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  // A checkout may belong to another user than the one who tests it; git would refuse to list it.
+  const paths = execFileSync('git', ['-c', 'safe.directory=*', ...list], { encoding: 'utf8' })
+  return [...new Set(paths.split('\0'))]
+    .filter((path) => path !== '' && existsSync(path))
+    .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+}

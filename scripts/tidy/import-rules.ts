@@ -1,0 +1,85 @@
+import { dirname, join } from 'node:path/posix'
+import { isCode, isShipped, packageOf } from './paths.ts'
+import { forbidImport } from './rule.ts'
+import type { Rule } from './rule.ts'
+
+/** Who may import whom. Arrows point down and never come back. */
+const importsOf: Readonly<Record<string, readonly string[]>> = {
+  protocol: [],
+  core: ['protocol'],
+  server: ['core', 'protocol'],
+  sdk: ['protocol'],
+  mount: ['core', 'protocol'],
+  providers: ['sdk', 'protocol'],
+  cli: ['sdk', 'mount', 'providers', 'protocol'],
+  console: ['sdk'],
+}
+
+const runsAnywhere = ['protocol', 'core']
+
+const isServeCommand = (path: string): boolean =>
+  /^packages\/cli\/src\/commands\/serve(?:\.ts|\/)/.test(path)
+
+function judgeDirection(specifier: string, importer: string): string | undefined {
+  const target = /^@cairn\/([^/]+)/.exec(specifier)?.[1]
+  const owner = packageOf(importer)
+  if (target === undefined || owner === undefined) return undefined
+  if (importsOf[owner]?.includes(target)) return undefined
+  if (target === 'server' && isServeCommand(importer)) return undefined
+  return `imports ${specifier} into ${owner}`
+}
+
+function judgeRelative(specifier: string, importer: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined
+  const target = join(dirname(importer), specifier)
+  return packageOf(target) === packageOf(importer) ? undefined : `imports ${specifier}`
+}
+
+export const importRules: readonly Rule[] = [
+  {
+    fact: 'packages import downwards only',
+    remedy:
+      'Move the shared part down into a package that both may import (usually protocol), or pass it in ' +
+      'as a port; within a package import the file itself. The table is in scripts/tidy/import-rules.ts.',
+    appliesTo: (path) => isCode(path) && packageOf(path) !== undefined,
+    find: forbidImport(judgeDirection),
+    broken: {
+      'packages/sdk/src/open.ts': "import { fold } from '@cairn/core'",
+      'packages/core/src/fold.test.ts': "import { fold } from '@cairn/core'",
+      'packages/cli/src/commands/file/cat.ts': "await import('@cairn/server')",
+      'packages/unheard-of/src/open.ts': "export * from '@cairn/protocol'",
+    },
+    kept: {
+      'packages/sdk/src/open.ts': "import { parsePath } from '@cairn/protocol'",
+      'packages/core/src/fold.test.ts': "import { fold } from './fold.ts'",
+      'packages/cli/src/commands/serve.ts': "await import('@cairn/server')",
+      'test/e2e/open.test.ts': "import { serve } from '@cairn/server'",
+    },
+  },
+  {
+    fact: 'relative imports stay inside their package',
+    remedy:
+      'Import the other package by its name (@cairn/…) and export what you need from its index.ts.',
+    appliesTo: isCode,
+    find: forbidImport(judgeRelative),
+    broken: {
+      'test/fold.test.ts': "import { fold } from '../packages/core/src/fold.ts'",
+      'packages/core/src/fold.ts': "import type {\n  Path,\n} from '../../protocol/src/path.ts'",
+    },
+    kept: {
+      'test/fold.test.ts': "import { fold } from '@cairn/core'",
+      'packages/core/src/tree/fold.ts': "import { hash } from '../ports/hash.ts'",
+    },
+  },
+  {
+    fact: 'core and protocol know no node: module',
+    remedy:
+      'They run anywhere, also in a browser: take it in as a port, or move the code to a package for Node.',
+    appliesTo: (path) => runsAnywhere.includes(packageOf(path) ?? '') && isShipped(path),
+    find: forbidImport((specifier) =>
+      specifier.startsWith('node:') ? `imports ${specifier}` : undefined,
+    ),
+    broken: { 'packages/core/src/testing/disk.ts': "import { rm } from 'node:fs/promises'" },
+    kept: { 'packages/core/src/fold.test.ts': "import { rm } from 'node:fs/promises'" },
+  },
+]

@@ -1,0 +1,126 @@
+import { dirname, join } from 'node:path/posix'
+import { isCode, isShipped, packageOf } from './paths.ts'
+import { forbidText, lineAt } from './rule.ts'
+import type { ProjectFile, Rule, Violation } from './rule.ts'
+
+const linesMax = 450
+
+function findTooLong({ text }: ProjectFile): Violation[] {
+  const lines = text.trimEnd().split('\n').length
+  return lines > linesMax ? [{ line: linesMax + 1, what: `goes on to line ${lines}` }] : []
+}
+
+/** Links in fenced or inline code are examples, not links. */
+function findDeadLinks({ path, text }: ProjectFile, paths: ReadonlySet<string>): Violation[] {
+  const prose = text.replace(/^```[^]*?^```|`[^`\n]*`/gm, (example) =>
+    example.replace(/[^\n]/g, ' '),
+  )
+  const links = prose.matchAll(/\]\(<?([^)>\s]+)[^)]*\)|^\[[^\]]+\]:\s*(\S+)/gm)
+  return [...links].flatMap((link) => {
+    const target = link[1] ?? link[2] ?? ''
+    if (/^(?:[a-z]+:|#)/.test(target)) return []
+    const file = join(dirname(path), target.replace(/#.*/, ''))
+    return exists(file, paths)
+      ? []
+      : [{ line: lineAt(text, link.index), what: `links to ${target}` }]
+  })
+}
+
+function exists(path: string, paths: ReadonlySet<string>): boolean {
+  const folder = path === './' || path === '.' ? '' : path.replace(/\/?$/, '/')
+  return paths.has(path) || [...paths].some((other) => other.startsWith(folder))
+}
+
+export const textRules: readonly Rule[] = [
+  {
+    fact: 'core takes time and chance from ports',
+    remedy:
+      'Take a clock or a source of randomness as a parameter: the same operations must give the same root.',
+    appliesTo: (path) => packageOf(path) === 'core' && isShipped(path),
+    find: forbidText(/\bDate\.now\b|\bnew Date\b|\bMath\.random\b|\bperformance\.now\b/g),
+    broken: {
+      'packages/core/src/a.ts': 'const now = Date.now()',
+      'packages/core/src/b.ts': 'const now = new Date()',
+      'packages/core/src/c.ts': '*seeds() { yield Math.random() }',
+      'packages/core/src/testing/d.ts': 'const start = performance.now()',
+    },
+    kept: {
+      'packages/core/src/a.ts': '/**\n * Never Date.now().\n */\nconst now = clock.now()',
+      'packages/core/src/b.test.ts': 'const start = performance.now()',
+    },
+  },
+  {
+    fact: 'the process is ended in one place',
+    remedy:
+      'Throw a CairnError; packages/cli/src/exit.ts turns it into a message and an exit code.',
+    appliesTo: (path) =>
+      isCode(path) && path !== 'packages/cli/src/exit.ts' && !path.startsWith('scripts/'),
+    find: forbidText(/\bprocess\.exit\b/g),
+    broken: { 'packages/cli/src/commands/serve.ts': 'process.exit(1)' },
+    kept: { 'packages/cli/src/exit.ts': 'process.exit(1)' },
+  },
+  {
+    fact: 'every test runs',
+    remedy:
+      'Mend the test or delete it. A gap the machine dictates is declared by `skipIf`, its reason in the title.',
+    appliesTo: isCode,
+    find: forbidText(/^[ \t]*((?:it|test|describe)(?:\.\w+)*\.(?:only|skip|todo)\b)/gm),
+    broken: {
+      'test/a.test.ts': "\n  it.only('adds', add)",
+      'test/b.test.ts': "describe.concurrent.skip('sums', sums)",
+    },
+    kept: {
+      'test/a.test.ts': "\n  it.skipIf(!isRoot)('chown changes the owner (needs root)', chown)",
+    },
+  },
+  {
+    fact: `no file is longer than ${linesMax} lines`,
+    remedy: 'It has begun to hold a second subject: give that a name and a file of its own.',
+    appliesTo: isCode,
+    find: findTooLong,
+    broken: { 'scripts/a.ts': 'a()\n'.repeat(linesMax + 1) },
+    kept: { 'scripts/a.ts': 'a()\n'.repeat(linesMax), 'docs/a.md': 'a\n'.repeat(linesMax + 1) },
+  },
+  {
+    fact: 'index.ts is the door of a package and nothing else',
+    remedy: 'Name the file after its main export, and import it directly.',
+    appliesTo: (path) => /(?:^|\/)index\.tsx?$/.test(path),
+    find: ({ path }) =>
+      /^packages\/[^/]+\/src\/(?:testing\/)?index\.tsx?$/.test(path)
+        ? []
+        : [{ line: 1, what: 'is no door' }],
+    broken: { 'packages/core/src/tree/index.ts': '', 'test/posix/index.ts': '' },
+    kept: { 'packages/core/src/index.ts': '', 'packages/core/src/testing/index.ts': '' },
+  },
+  {
+    fact: 'links in documents lead somewhere',
+    remedy: 'Correct the path (it is relative to the document), or drop the link.',
+    appliesTo: (path) => path.endsWith('.md'),
+    find: findDeadLinks,
+    broken: {
+      'docs/a.md': 'See [b](../b.md#top).',
+      'docs/b.md': 'See [a].\n\n[a]: ./a.md',
+    },
+    kept: {
+      'docs/a.md':
+        'See [a](a.md#top), [docs](../docs/), [root](..), [web](https://example.org), `[b](b.md)`.\n' +
+        '```\n[c](c.md)\n```\n',
+    },
+  },
+  {
+    fact: 'no file names the registry that packages come from',
+    remedy:
+      'Registries differ from machine to machine: name yours in ~/.npmrc, then run npm install again.',
+    appliesTo: (path) => /(?:^|\/)(?:package-lock\.json|\.npmrc)$/.test(path),
+    find: forbidText(/"resolved": "https?:[^"]*|^[^#;\n]*\bregistry\s*=.*|^[ \t]*\/\/.*/gm),
+    broken: {
+      'package-lock.json': '"resolved": "https://registry.example/a.tgz"',
+      '.npmrc': '@cairn:registry=https://registry.example',
+      'packages/core/.npmrc': '//registry.example/:always-auth=true',
+    },
+    kept: {
+      'package-lock.json': '"resolved": "packages/core"',
+      '.npmrc': 'omit-lockfile-registry-resolved=true',
+    },
+  },
+]

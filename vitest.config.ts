@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  // Packages resolve to each other's sources, so tests never see a stale build.
+  ssr: { resolve: { conditions: ['source'] } },
+  test: {
+    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    // Ends a hang, nothing else: a slow machine must not fail a test.
+    testTimeout: 60_000,
+  },
+})
