@@ -15,6 +15,69 @@ export interface ErrorRow {
 
 /** Every failure Cairn can report. docs/reference/errors.md lists the same codes; a test compares them. */
 export const errorTable = {
+  unauthenticated: {
+    httpStatus: 401,
+    errno: 'EACCES',
+    exitCode: 3,
+    retry: 'never',
+    hint: 'Give a valid key: cairn ctx add, or set CAIRN_API_KEY.',
+  },
+  not_found: {
+    httpStatus: 404,
+    errno: 'ENOENT',
+    exitCode: 4,
+    retry: 'never',
+    hint: 'There is no such route or upload. See docs/reference/http.md.',
+  },
+  workspace_missing: {
+    httpStatus: 404,
+    errno: 'ENOENT',
+    exitCode: 4,
+    retry: 'never',
+    hint: 'Make it with: cairn ws create NAME, or see what there is with: cairn ws ls.',
+  },
+  workspace_exists: {
+    httpStatus: 409,
+    errno: 'EEXIST',
+    exitCode: 5,
+    retry: 'never',
+    hint: 'Choose another name, or use the one that is there.',
+  },
+  precondition_failed: {
+    httpStatus: 412,
+    errno: 'EEXIST',
+    exitCode: 6,
+    retry: 'after-refresh',
+    hint: 'It has changed since it was read. Read it again and decide anew.',
+  },
+  read_only: {
+    httpStatus: 403,
+    errno: 'EROFS',
+    exitCode: 8,
+    retry: 'never',
+    hint: 'Open the session, or mount, for writing.',
+  },
+  too_large: {
+    httpStatus: 413,
+    errno: 'EFBIG',
+    exitCode: 7,
+    retry: 'never',
+    hint: 'Send less at once; the limits are in docs/reference/http.md.',
+  },
+  file_system: {
+    httpStatus: 409,
+    errno: 'EIO',
+    exitCode: 1,
+    retry: 'never',
+    hint: 'The file system said no; its errno tells why.',
+  },
+  internal: {
+    httpStatus: 500,
+    errno: 'EIO',
+    exitCode: 70,
+    retry: 'never',
+    hint: 'This is a bug in Cairn. The server log has more under the request id.',
+  },
   malformed: {
     httpStatus: 400,
     errno: 'EINVAL',

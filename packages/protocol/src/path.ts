@@ -9,9 +9,13 @@ export const pathBytesMax = 4096
 /** Checks one component. Throws the errno that a system call would give. */
 export function parseName(text: ByteString): Name {
   if (text.length > nameBytesMax) throw new FsError('ENAMETOOLONG')
-  if (text === '' || text === '.' || text === '..') throw new FsError('EINVAL')
-  if (text.includes('/') || text.includes('\0')) throw new FsError('EINVAL')
-  return text as Name
+  if (!isName(text)) throw new FsError('EINVAL')
+  return text
+}
+
+export function isName(text: ByteString): text is Name {
+  if (text === '' || text === '.' || text === '..') return false
+  return text.length <= nameBytesMax && !text.includes('/') && !text.includes('\0')
 }
 
 /**
@@ -19,6 +23,8 @@ export function parseName(text: ByteString): Name {
  * `.` mean nothing; `..` is refused, because what it means depends on symlinks nobody has looked at.
  */
 export function parsePath(path: string): Name[] {
+  // Encoding would put U+FFFD for half a surrogate pair, and two paths would name one file.
+  if (!path.isWellFormed()) throw new FsError('EINVAL')
   const bytes = toByteString(new TextEncoder().encode(path))
   if (bytes.length >= pathBytesMax) throw new FsError('ENAMETOOLONG')
   return bytes

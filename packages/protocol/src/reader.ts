@@ -34,7 +34,7 @@ export class Reader {
     return this.u16() + this.u16() * 0x10000
   }
 
-  varint(): number {
+  varint(max: number = Number.MAX_SAFE_INTEGER): number {
     let value = 0
     for (let scale = 1, count = 0; count < 8; count++, scale *= 0x80) {
       const byte = this.u8()
@@ -42,11 +42,18 @@ export class Reader {
       if (byte < 0x80) {
         // One number, one spelling: otherwise equal values could have different hashes.
         if (byte === 0 && count > 0) throw this.malformed('a padded number')
-        if (value > Number.MAX_SAFE_INTEGER) break
+        if (value > max) break
         return value
       }
     }
-    throw this.malformed('a number above 2^53')
+    throw this.malformed(`a number above ${max}`)
+  }
+
+  /** Of numbers that count from 1. */
+  positive(): number {
+    const value = this.varint()
+    if (value === 0) throw this.malformed('a zero')
+    return value
   }
 
   signed(): number {
@@ -75,8 +82,9 @@ export class Reader {
   }
 
   text(): string {
+    const bytes = this.bytes()
     try {
-      return utf8.decode(this.bytes())
+      return utf8.decode(bytes)
     } catch (cause) {
       throw this.malformed('text that is not UTF-8', cause)
     }
@@ -87,6 +95,13 @@ export class Reader {
     const count = this.varint()
     if (count * bytesEach > this.remaining) throw this.malformed(`a count of ${count}`)
     return count
+  }
+
+  /** One of a list that only ever grows at its end: a number behind the end comes from a newer writer. */
+  choice<T>(choices: readonly T[], what: string): T {
+    const number = this.u8()
+    if (number < choices.length) return choices[number]!
+    throw this.unsupported(`${what} ${number}`)
   }
 
   /** Call last: trailing bytes would give one value two spellings. */
@@ -102,9 +117,17 @@ export class Reader {
     })
   }
 
+  unsupported(found: string): CairnError {
+    return new CairnError('unsupported_version', {
+      message: `cannot read the ${this.#what}: it has ${found}`,
+      subject: this.#what,
+    })
+  }
+
   #need(count: number): void {
     if (count > this.remaining) throw this.malformed('its end too early')
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+// By default a decoder swallows a byte-order mark, and two texts would read as one.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

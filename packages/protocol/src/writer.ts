@@ -1,6 +1,10 @@
 import type { ByteString } from './bytes.ts'
+import { CairnError } from './errors.ts'
 
-/** Appends to a growing buffer. The counterpart of Reader; both follow docs/internals/format.md. */
+/**
+ * Appends to a growing buffer. The counterpart of Reader; both follow docs/internals/format.md. What Reader
+ * would refuse is refused here first: a log that nobody can read again must not be written.
+ */
 export class Writer {
   #bytes: Uint8Array
   #length = 0
@@ -28,7 +32,9 @@ export class Writer {
   }
 
   /** LEB128, for whole numbers from 0 to 2^53 − 1. */
-  varint(value: number): this {
+  varint(value: number, max: number = Number.MAX_SAFE_INTEGER): this {
+    if (!(Number.isInteger(value) && value >= 0 && value <= max))
+      throw unwritable(`number ${value}`, `want a whole one up to ${max}`)
     this.#reserve(8)
     while (value >= 0x80) {
       this.#bytes[this.#length++] = (value % 0x80) | 0x80
@@ -38,8 +44,14 @@ export class Writer {
     return this
   }
 
+  positive(value: number): this {
+    if (value === 0) throw unwritable('number 0', 'this one counts from 1')
+    return this.varint(value)
+  }
+
   /** Zigzag varint, for whole numbers from −2^52 to 2^52 − 1. */
   signed(value: number): this {
+    if (!Number.isInteger(value)) throw unwritable(`number ${value}`, 'want a whole one')
     return this.varint(value < 0 ? -value * 2 - 1 : value * 2)
   }
 
@@ -52,7 +64,13 @@ export class Writer {
 
   rawByteString(text: ByteString): this {
     this.#reserve(text.length)
-    for (let i = 0; i < text.length; i++) this.#bytes[this.#length + i] = text.charCodeAt(i)
+    let bits = 0
+    for (let i = 0; i < text.length; i++) {
+      const byte = text.charCodeAt(i)
+      bits |= byte
+      this.#bytes[this.#length + i] = byte
+    }
+    if (bits > 0xff) throw unwritable('byte string', 'it has characters that are no bytes')
     this.#length += text.length
     return this
   }
@@ -65,8 +83,16 @@ export class Writer {
     return this.varint(text.length).rawByteString(text)
   }
 
+  /** The counterpart of `Reader.choice`. */
+  choice<T>(choices: readonly T[], chosen: T): this {
+    const number = choices.indexOf(chosen)
+    if (number < 0) throw unwritable(`choice ${String(chosen)}`, 'it is not in the list')
+    return this.u8(number)
+  }
+
   /** Well-formed Unicode only: ids and labels, never file names. */
   text(text: string): this {
+    if (!text.isWellFormed()) throw unwritable('text', 'it has half a surrogate pair')
     return this.bytes(utf8.encode(text))
   }
 
@@ -86,6 +112,10 @@ export class Writer {
     larger.set(this.#bytes.subarray(0, this.#length))
     this.#bytes = larger
   }
+}
+
+function unwritable(what: string, why: string): CairnError {
+  return new CairnError('malformed', { message: `cannot write the ${what}: ${why}` })
 }
 
 const utf8 = new TextEncoder()

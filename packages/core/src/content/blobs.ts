@@ -47,35 +47,64 @@ export class Blobs {
     if (map.size > 0) await this.#store.put(map)
   }
 
-  /** Rejects with `blob_missing`, or with `corrupt` when the stored bytes are not the ones of that id. */
+  /**
+   * Rejects with `blob_missing`; with `corrupt` when the stored bytes are not the ones of that id; with
+   * `unsupported_version` when they are stored in a form that this version does not know.
+   */
   async read(id: Hash): Promise<Uint8Array> {
-    const stored = await this.#store.get(id)
-    try {
-      const bytes = await this.#open(stored)
-      if ((await this.#worker.hash(bytes)) === id) return bytes
-    } catch (cause) {
-      throw corrupt(id, cause)
-    }
-    throw corrupt(id, undefined)
+    const bytes = await this.#open(id, await this.#store.get(id))
+    if ((await this.#worker.hash(bytes)) === id) return bytes
+    throw corrupt(id, 'its bytes have another hash')
   }
 
-  async #open(stored: Uint8Array): Promise<Uint8Array> {
-    const reader = new Reader(stored, 'blob')
-    const form = reader.u8()
-    const length = reader.varint()
-    if (length > blobBytesMax) throw reader.malformed(`a length of ${length}`)
-    const payload = reader.raw(reader.remaining)
-    if (form === forms.raw) return payload
-    if (form === forms.zstd) return this.#worker.decompress(payload, length)
-    throw reader.malformed(`form ${form}`)
+  async #open(id: Hash, stored: Uint8Array): Promise<Uint8Array> {
+    const { form, length, payload } = readStored(id, stored)
+    const bytes = form === forms.raw ? payload : await this.#decompress(id, payload, length)
+    if (bytes.length === length) return bytes
+    throw corrupt(id, `it has ${bytes.length} bytes instead of ${length}`)
+  }
+
+  async #decompress(id: Hash, payload: Uint8Array, length: number): Promise<Uint8Array> {
+    try {
+      return await this.#worker.decompress(payload, length)
+    } catch (cause) {
+      throw corrupt(id, 'its bytes cannot be decompressed', cause)
+    }
   }
 }
 
-function corrupt(id: Hash, cause: unknown): CairnError {
+interface StoredBlob {
+  readonly form: number
+  readonly length: number
+  readonly payload: Uint8Array
+}
+
+function readStored(id: Hash, stored: Uint8Array): StoredBlob {
+  // A newer form may look different behind its first byte.
+  if (stored[0] !== undefined && stored[0] > forms.zstd) throw unsupported(id, stored[0])
+  const reader = new Reader(stored, 'blob')
+  try {
+    return {
+      form: reader.u8(),
+      length: reader.varint(blobBytesMax),
+      payload: reader.raw(reader.remaining),
+    }
+  } catch (cause) {
+    throw corrupt(id, 'its header is damaged', cause)
+  }
+}
+
+function corrupt(id: Hash, why: string, cause?: unknown): CairnError {
   const subject = formatHash(id)
   return new CairnError('corrupt', {
-    message: `cannot read blob ${subject}: its bytes have another hash`,
+    message: `cannot read blob ${subject}: ${why}`,
     subject,
     cause,
   })
+}
+
+function unsupported(id: Hash, form: number): CairnError {
+  const subject = formatHash(id)
+  const message = `cannot read blob ${subject}: it is stored in form ${form}`
+  return new CairnError('unsupported_version', { message, subject })
 }

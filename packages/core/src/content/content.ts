@@ -19,8 +19,13 @@ export const emptyContent: Content = {
   extents: Extents.none,
 }
 
-/** Gives the folded block of that number, 1 or above. */
-export type BlockReader = (index: number) => BlockRef | undefined
+export interface FoldedBlock {
+  readonly index: number
+  readonly block: BlockRef
+}
+
+/** Gives the first folded block with that number, 1 or above, or a higher one: a hole is passed in one step. */
+export type BlockReader = (index: number) => FoldedBlock | undefined
 
 export function writeContent(content: Content, extent: Extent): Content {
   return { ...content, extents: content.extents.write(extent) }
@@ -31,8 +36,19 @@ export function truncateContent(content: Content, size: number): Content {
   return { ...content, foldedEnd, extents: content.extents.truncate(size) }
 }
 
-export function isFolded(content: Content, size: number): boolean {
-  return content.extents.length === 0 && content.foldedEnd === size
+/**
+ * How many bytes a file takes. Exact once it is folded; before, what was written counts as it stands, and hides as
+ * much of the folded blocks as it covers.
+ */
+export function allocatedBytes({ allocated, foldedEnd, extents }: Content): number {
+  let visible = foldedEnd
+  let written = 0
+  for (let i = 0; i < extents.length; i++) {
+    const { offset, length, source } = extents.at(i)
+    visible -= Math.max(0, Math.min(offset + length, foldedEnd) - offset)
+    if (source) written += length
+  }
+  return Math.min(allocated, visible) + written
 }
 
 /** The range as a gapless row of extents: what was written over what was folded over holes. */
@@ -60,20 +76,26 @@ function* foldedExtents(
   offset: number,
   end: number,
 ): Generator<Extent> {
+  const foldedEnd = Math.min(end, content.foldedEnd)
   while (offset < end) {
-    const index = Math.floor(offset / blockBytes)
-    const start = index * blockBytes
-    const stop = Math.min(end, start + blockBytes)
-    const block =
-      index === 0 ? content.first : start < content.foldedEnd ? blocks(index) : undefined
-    const dataEnd = Math.min(stop, start + blockLength(block), content.foldedEnd)
-    if (block && offset < dataEnd) {
-      yield blockExtent(block, start, offset, dataEnd)
+    const found = blockFrom(content, blocks, Math.floor(offset / blockBytes))
+    const start = found ? found.index * blockBytes : end
+    const dataEnd = found ? Math.min(foldedEnd, start + blockLength(found.block)) : end
+    if (found && dataEnd > Math.max(offset, start)) {
+      if (start > offset) yield { offset, length: start - offset, source: undefined }
+      yield blockExtent(found.block, start, Math.max(offset, start), dataEnd)
       offset = dataEnd
+    } else {
+      const stop = found ? Math.min(end, start + blockBytes) : end
+      yield { offset, length: stop - offset, source: undefined }
+      offset = stop
     }
-    if (offset < stop) yield { offset, length: stop - offset, source: undefined }
-    offset = stop
   }
+}
+
+function blockFrom(content: Content, blocks: BlockReader, index: number): FoldedBlock | undefined {
+  if (index === 0 && content.first) return { index, block: content.first }
+  return blocks(Math.max(1, index))
 }
 
 function blockExtent(block: BlockRef, start: number, offset: number, end: number): Extent {

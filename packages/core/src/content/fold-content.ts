@@ -9,7 +9,7 @@ export interface FoldedBlocks {
   readonly size: number
   readonly first: BlockRef | undefined
   readonly allocated: number
-  readonly block: BlockReader
+  readonly blockFrom: BlockReader
   /** Numbers of the blocks from `index` (1 or above) on. */
   readonly indexesFrom: (index: number) => Iterable<number>
 }
@@ -40,10 +40,16 @@ export function planBlocks(
     const end = Math.min(start + blockBytes, size)
     return {
       index,
-      before: index === 0 ? folded.first : folded.block(index),
-      extents: [...extentsOf(content, folded.block, start, end)],
+      before: blockAt(folded, index),
+      extents: [...extentsOf(content, folded.blockFrom, start, end)],
     }
   })
+}
+
+function blockAt({ first, blockFrom }: FoldedBlocks, index: number): BlockRef | undefined {
+  if (index === 0) return first
+  const found = blockFrom(index)
+  return found?.index === index ? found.block : undefined
 }
 
 /** Makes the planned blocks. The result depends on the file's bytes alone, not on how they came. */
@@ -68,9 +74,11 @@ export async function foldContent(
 function touchedBlocks(content: Content, size: number, folded: FoldedBlocks): readonly number[] {
   const touched = new Set<number>()
   for (let i = 0; i < content.extents.length; i++) {
-    const { offset, length } = content.extents.at(i)
+    const { offset, length, source } = content.extents.at(i)
+    const first = Math.floor(offset / blockBytes)
     const last = Math.floor((Math.min(offset + length, size) - 1) / blockBytes)
-    for (let index = Math.floor(offset / blockBytes); index <= last; index++) touched.add(index)
+    if (source) for (let index = first; index <= last; index++) touched.add(index)
+    else for (const index of foldedIndexes(folded, first, last)) touched.add(index)
   }
   if (content.foldedEnd < folded.size) {
     const cut = Math.floor(content.foldedEnd / blockBytes)
@@ -78,6 +86,12 @@ function touchedBlocks(content: Content, size: number, folded: FoldedBlocks): re
     for (const index of folded.indexesFrom(Math.max(1, cut))) touched.add(index)
   }
   return [...touched].sort((a, b) => a - b)
+}
+
+/** A hole may be as long as a file: only the blocks that are there can be touched by it. */
+function* foldedIndexes(folded: FoldedBlocks, first: number, last: number): Generator<number> {
+  if (first === 0) yield 0
+  for (const index of folded.indexesFrom(Math.max(1, first))) if (index <= last) yield index
 }
 
 async function foldBlock(

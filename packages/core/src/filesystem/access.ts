@@ -1,6 +1,6 @@
 import { FsError, type Ino } from '@cairn/protocol'
 import { type Dentry, type Inode, modeBits } from './inode.ts'
-import type { Standing } from './op.ts'
+import type { PrivilegeDrop } from './op.ts'
 import { getDirectory, getInode } from './rules/directory.ts'
 import type { View } from './view.ts'
 
@@ -22,8 +22,8 @@ export function isMember(who: Credentials, gid: number): boolean {
   return who.gid === gid || who.groups.includes(gid)
 }
 
-export function standingOf(who: Credentials, inode: Inode): Standing {
-  if (isRoot(who)) return 'superuser'
+export function privilegeDropOf(who: Credentials, inode: Inode): PrivilegeDrop {
+  if (isRoot(who)) return false
   return isMember(who, inode.gid) ? 'member' : 'stranger'
 }
 

@@ -1,5 +1,5 @@
 import type { Ino, Name } from '@cairn/protocol'
-import type { BlockRef } from '../content/block.ts'
+import type { FoldedBlock } from '../content/content.ts'
 import type { Dentry, Inode, Link } from './inode.ts'
 import type { NamedDentry, View } from './view.ts'
 
@@ -39,8 +39,8 @@ export class Changes implements View {
     return this.linkSets.get(ino) ?? this.#below.links(ino)
   }
 
-  block(ino: Ino, index: number): BlockRef | undefined {
-    return this.#below.block(ino, index)
+  blockFrom(ino: Ino, index: number): FoldedBlock | undefined {
+    return this.#below.blockFrom(ino, index)
   }
 
   entries(parent: Ino, after: Name | undefined, limit: number): readonly NamedDentry[] {

@@ -12,6 +12,10 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
+export function isDevice(kind: Kind): boolean {
+  return kind === 'character' || kind === 'block'
+}
+
 export interface Time {
   readonly sec: number
   /** 0 to 999,999,999, also before 1970. */

@@ -1,4 +1,12 @@
-import { type ByteString, type Ino, type Name, toByteString } from '@cairn/protocol'
+import {
+  type ByteString,
+  CairnError,
+  type Ino,
+  isName,
+  type Name,
+  toByteString,
+  toHex,
+} from '@cairn/protocol'
 import type { Link } from './inode.ts'
 
 /**
@@ -42,20 +50,24 @@ export function rangeStart(kind: keyof typeof keyKinds, ino: number): Uint8Array
 }
 
 export function parseKey(key: Uint8Array): Key {
-  const ino = getNumber(key, 1) as Ino
   switch (key[0]) {
     case keyKinds.inode:
-      return { type: 'inode', ino }
+      requireLength(key, 9)
+      return { type: 'inode', ino: getIno(key, 1) }
     case keyKinds.dentry:
-      return { type: 'dentry', parent: ino, name: toByteString(key.subarray(9)) as Name }
+      return { type: 'dentry', parent: getIno(key, 1), name: getName(key, 9) }
     case keyKinds.link: {
-      const name = toByteString(key.subarray(17)) as Name
-      return { type: 'link', ino, link: { parent: getNumber(key, 9) as Ino, name } }
+      const link = { parent: getIno(key, 9), name: getName(key, 17) }
+      return { type: 'link', ino: getIno(key, 1), link }
     }
     case keyKinds.block:
-      return { type: 'block', ino, index: new DataView(key.buffer, key.byteOffset).getUint32(9) }
+      requireLength(key, 13)
+      return { type: 'block', ino: getIno(key, 1), index: getIndex(key) }
+    case undefined:
+    case 0:
+      throw malformed(key, 'no kind')
     default:
-      throw new Error(`no key of kind ${key[0]}`)
+      throw unsupported(key)
   }
 }
 
@@ -78,12 +90,43 @@ function putNumber(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 7] = value
 }
 
-function getNumber(bytes: Uint8Array, at: number): number {
+function requireLength(key: Uint8Array, length: number): void {
+  if (key.length !== length) throw malformed(key, `${key.length} bytes`)
+}
+
+function getIno(key: Uint8Array, at: number): Ino {
+  if (key.length < at + 8) throw malformed(key, 'its end too early')
   let value = 0
-  for (let i = at; i < at + 8; i++) value = value * 0x100 + bytes[i]!
-  return value
+  for (let i = at; i < at + 8; i++) value = value * 0x100 + key[i]!
+  if (value === 0 || value > Number.MAX_SAFE_INTEGER) throw malformed(key, 'no inode number')
+  return value as Ino
+}
+
+function getName(key: Uint8Array, at: number): Name {
+  const name = toByteString(key.subarray(at))
+  if (!isName(name)) throw malformed(key, 'no name')
+  return name
+}
+
+/** Block 0 has no key: it stands in the inode. */
+function getIndex(key: Uint8Array): number {
+  const index = new DataView(key.buffer, key.byteOffset).getUint32(9)
+  if (index === 0) throw malformed(key, 'block 0')
+  return index
 }
 
 function putByteString(bytes: Uint8Array, at: number, text: ByteString): void {
   for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
+}
+
+function malformed(key: Uint8Array, found: string): CairnError {
+  const subject = toHex(toByteString(key))
+  const message = `cannot read tree key ${subject}: found ${found}`
+  return new CairnError('malformed', { message, subject })
+}
+
+function unsupported(key: Uint8Array): CairnError {
+  const subject = toHex(toByteString(key))
+  const message = `cannot read tree key ${subject}: it has kind ${key[0]}`
+  return new CairnError('unsupported_version', { message, subject })
 }

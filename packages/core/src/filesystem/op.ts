@@ -94,18 +94,18 @@ export type Data =
     }
 
 /**
- * What the writer is to the file, which decides what a write leaves of set-id bits: all of them, only a
- * set-group-id without group-execute, or none.
+ * Set-id bits do not survive a write, unless it is the superuser's. What the writer is to the file's group
+ * decides about a set-group-id without group-execute: a member's write leaves it, a stranger's does not.
  */
-export const standings = ['superuser', 'member', 'stranger'] as const
-export type Standing = (typeof standings)[number]
+export const privilegeDrops = [false, 'member', 'stranger'] as const
+export type PrivilegeDrop = (typeof privilegeDrops)[number]
 
 export interface WriteOp extends Timed {
   readonly type: 'write'
   readonly ino: Ino
   readonly offset: number
   readonly data: Data
-  readonly standing: Standing
+  readonly dropPrivileges: PrivilegeDrop
 }
 
 export const fallocateModes = [
@@ -123,7 +123,7 @@ export interface FallocateOp extends Timed {
   readonly offset: number
   readonly length: number
   readonly mode: FallocateMode
-  readonly standing: Standing
+  readonly dropPrivileges: PrivilegeDrop
 }
 
 /** Copies by reference: no byte is read. */
@@ -134,7 +134,7 @@ export interface CopyOp extends Timed {
   readonly ino: Ino
   readonly offset: number
   readonly length: number
-  readonly standing: Standing
+  readonly dropPrivileges: PrivilegeDrop
 }
 
 export const xattrModes = ['set', 'create', 'replace'] as const

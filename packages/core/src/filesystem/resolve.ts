@@ -29,7 +29,7 @@ export interface Resolved {
 }
 
 /** A path walked up to its last component, which nobody has looked up: it may be a symlink or too long. */
-export interface Place {
+export interface PathEnd {
   readonly parent: Ino
   /** `.` and `..` included; empty for `/`. */
   readonly last: ByteString
@@ -66,7 +66,7 @@ export function resolveExisting(view: View, path: ByteString, options: ResolveOp
 }
 
 /** For calls that make or take away the last name. They do not follow a symlink there, slash or not. */
-export function resolveParent(view: View, path: ByteString, options: WalkOptions): Place {
+export function resolveParent(view: View, path: ByteString, options: WalkOptions): PathEnd {
   return new Walk(view, options).toParent(path)
 }
 
@@ -82,7 +82,7 @@ class Walk {
     this.#at = options.from ?? rootIno
   }
 
-  toParent(path: ByteString): Place {
+  toParent(path: ByteString): PathEnd {
     if (path === '') throw new FsError('ENOENT')
     if (path.length >= pathBytesMax) throw new FsError('ENAMETOOLONG')
     if (path.startsWith('/')) this.#at = rootIno
@@ -95,7 +95,7 @@ class Walk {
   }
 
   toEnd(path: ByteString, { follow, create }: ResolveOptions): Resolved {
-    for (let slashed = false; ; ) {
+    for (let slashed = false; ;) {
       const place = this.toParent(path)
       // A slash behind the link counts as well as one behind its target.
       slashed ||= place.directoryOnly
@@ -151,7 +151,7 @@ class Walk {
 /** The names that lead to a directory or file; of a file with several, one of them. Undefined if it has none. */
 export function pathOf(view: View, ino: Ino): Name[] | undefined {
   const names: Name[] = []
-  for (let at = ino; at !== rootIno; ) {
+  for (let at = ino; at !== rootIno;) {
     const inode = view.inode(at)
     const link = inode?.home ?? (inode && inode.nlink > 1 ? view.links(at)[0] : undefined)
     if (!link) return undefined

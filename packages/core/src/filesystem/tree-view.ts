@@ -1,10 +1,11 @@
 import type { Hash, Ino, Name } from '@cairn/protocol'
 import type { BlockRef } from '../content/block.ts'
+import type { FoldedBlock } from '../content/content.ts'
 import { findValue, range } from '../tree/lookup.ts'
 import type { Nodes } from '../tree/nodes.ts'
 import type { Dentry, Inode, Link } from './inode.ts'
 import { blockKey, dentryKey, inodeKey, parseKey, rangeStart } from './keys.ts'
-import { decodeBlock, decodeDentry, decodeInode } from './values.ts'
+import { checkLink, decodeBlock, decodeDentry, decodeInode } from './values.ts'
 import type { NamedDentry, View } from './view.ts'
 
 /** A frozen state of a branch. */
@@ -40,21 +41,26 @@ export class TreeView implements View {
   links(ino: Ino): readonly Link[] {
     const links: Link[] = []
     const { root } = this.#snapshot
-    for (const { key } of range(
+    for (const { key, value } of range(
       this.#nodes,
       root,
       rangeStart('link', ino),
       rangeStart('link', ino + 1),
     )) {
+      checkLink(value)
       const parsed = parseKey(key)
       if (parsed.type === 'link') links.push(parsed.link)
     }
     return links
   }
 
-  block(ino: Ino, index: number): BlockRef | undefined {
-    const value = this.#find(blockKey(ino, index))
-    return value && decodeBlock(value)
+  blockFrom(ino: Ino, index: number): FoldedBlock | undefined {
+    const { root, orphans } = this.#snapshot
+    for (const tree of orphans === this.#nodes.emptyRoot ? [root] : [root, orphans]) {
+      const [found] = this.#blocksIn(tree, ino, index)
+      if (found) return found
+    }
+    return undefined
   }
 
   /** The folded blocks from `index` on, by their numbers. */
@@ -62,16 +68,16 @@ export class TreeView implements View {
     const blocks = new Map<number, BlockRef>()
     const { root, orphans } = this.#snapshot
     for (const tree of [root, orphans])
-      for (const { key, value } of range(
-        this.#nodes,
-        tree,
-        blockKey(ino, index),
-        rangeStart('block', ino + 1),
-      )) {
-        const parsed = parseKey(key)
-        if (parsed.type === 'block') blocks.set(parsed.index, decodeBlock(value))
-      }
+      for (const found of this.#blocksIn(tree, ino, index)) blocks.set(found.index, found.block)
     return blocks
+  }
+
+  *#blocksIn(tree: Hash, ino: Ino, index: number): Generator<FoldedBlock> {
+    const [from, to] = [blockKey(ino, index), rangeStart('block', ino + 1)]
+    for (const { key, value } of range(this.#nodes, tree, from, to)) {
+      const parsed = parseKey(key)
+      if (parsed.type === 'block') yield { index: parsed.index, block: decodeBlock(value) }
+    }
   }
 
   entries(parent: Ino, after: Name | undefined, limit: number): readonly NamedDentry[] {

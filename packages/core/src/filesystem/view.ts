@@ -1,5 +1,5 @@
 import type { Ino, Name } from '@cairn/protocol'
-import type { BlockRef } from '../content/block.ts'
+import type { FoldedBlock } from '../content/content.ts'
 import type { Dentry, Inode, Link } from './inode.ts'
 
 /**
@@ -12,8 +12,8 @@ export interface View {
   child(parent: Ino, name: Name): Dentry | undefined
   /** The names of an inode that has two or more, in any order. */
   links(ino: Ino): readonly Link[]
-  /** A folded block numbered 1 or above. Block 0 is in the inode. */
-  block(ino: Ino, index: number): BlockRef | undefined
+  /** The first folded block numbered `index`, 1 or above, or higher. Block 0 is in the inode. */
+  blockFrom(ino: Ino, index: number): FoldedBlock | undefined
   /** Up to `limit` entries with names after `after` in byte order. A name is a position that stays. */
   entries(parent: Ino, after: Name | undefined, limit: number): readonly NamedDentry[]
 }

@@ -1,7 +1,6 @@
 import {
   type ActorId,
   type BranchId,
-  CairnError,
   type Hash,
   hashBytes,
   Reader,
@@ -11,7 +10,7 @@ import {
 import type { Time } from '../filesystem/inode.ts'
 import type { Op } from '../filesystem/op.ts'
 import type { Snapshot } from '../filesystem/tree-view.ts'
-import { readTime, writeTime } from '../filesystem/values.ts'
+import { readTime, writeTime } from '../filesystem/field-codecs.ts'
 import { readOp, writeOp } from './op-codec.ts'
 
 const batchVersion = 1
@@ -68,8 +67,8 @@ export const genesis: Hash = '\0'.repeat(hashBytes) as Hash
 /** The hash of these bytes is the batch's hash: it covers everything, the previous hash included. */
 export function encodeBatch(batch: Batch): Uint8Array {
   const writer = new Writer(1024).u8(batchVersion)
-  writer.text(batch.branch).varint(batch.seq).varint(batch.epoch)
-  writer.text(batch.session).varint(batch.number).text(batch.actor)
+  writer.text(batch.branch).positive(batch.seq).positive(batch.epoch)
+  writer.text(batch.session).positive(batch.number).text(batch.actor)
   writeTime(writer, batch.time)
   writer.rawByteString(batch.previous)
   writeBody(writer, batch.body, batch.time)
@@ -80,16 +79,13 @@ export function decodeBatch(bytes: Uint8Array): Batch {
   const reader = new Reader(bytes, 'batch')
   if (bytes.length > batchBytesMax) throw reader.malformed(`${bytes.length} bytes`)
   const version = reader.u8()
-  if (version > batchVersion)
-    throw new CairnError('unsupported_version', {
-      message: `cannot read the batch: it has format ${version}`,
-    })
+  if (version > batchVersion) throw reader.unsupported(`format ${version}`)
   if (version === 0) throw reader.malformed('format 0')
   const branch = reader.text() as BranchId
-  const seq = reader.varint()
-  const epoch = reader.varint()
+  const seq = reader.positive()
+  const epoch = reader.positive()
   const session = reader.text() as SessionId
-  const number = reader.varint()
+  const number = reader.positive()
   const actor = reader.text() as ActorId
   const time = readTime(reader)
   const previous = reader.rawByteString(hashBytes) as Hash
@@ -106,22 +102,32 @@ export function encodeBody(body: BatchBody, time: Time): Uint8Array {
   return writer.finish()
 }
 
+/** The counterpart of `encodeBody`, for what sessions send: operations and nothing else. */
+export function decodeBody(bytes: Uint8Array): { time: Time; ops: readonly Op[] } {
+  const reader = new Reader(bytes, 'submission')
+  const time = readTime(reader)
+  const body = readBody(reader, time)
+  reader.end()
+  if (body.type !== 'ops') throw reader.malformed('something else than operations')
+  return { time, ops: body.ops }
+}
+
 function writeBody(writer: Writer, body: BatchBody, time: Time): void {
-  writer.u8(bodyTypes.indexOf(body.type))
+  writer.choice(bodyTypes, body.type)
   if (body.type === 'ops') {
     writer.varint(body.ops.length)
     for (const op of body.ops) writeOp(writer, op, time)
   } else if (body.type === 'root') {
     const { cause, before, after, subject, message } = body.change
-    writer.u8(rootCauses.indexOf(cause))
+    writer.choice(rootCauses, cause)
     for (const { root, orphans } of [before, after])
       writer.rawByteString(root).rawByteString(orphans)
     writer.text(subject).text(message)
-  } else if (body.type === 'state') writer.u8(branchStates.indexOf(body.state))
+  } else if (body.type === 'state') writer.choice(branchStates, body.state)
 }
 
 function readBody(reader: Reader, time: Time): BatchBody {
-  const type = bodyTypes[reader.u8()]
+  const type = reader.choice(bodyTypes, 'body')
   switch (type) {
     case 'ops': {
       const ops: Op[] = []
@@ -132,19 +138,13 @@ function readBody(reader: Reader, time: Time): BatchBody {
       return { type, change: readRootChange(reader) }
     case 'epoch':
       return { type }
-    case 'state': {
-      const state = branchStates[reader.u8()]
-      if (!state) throw reader.malformed('an unknown state')
-      return { type, state }
-    }
-    default:
-      throw reader.malformed('an unknown body')
+    case 'state':
+      return { type, state: reader.choice(branchStates, 'state') }
   }
 }
 
 function readRootChange(reader: Reader): RootChange {
-  const cause = rootCauses[reader.u8()]
-  if (!cause) throw reader.malformed('an unknown cause')
+  const cause = reader.choice(rootCauses, 'cause')
   const before = readSnapshot(reader)
   const after = readSnapshot(reader)
   return { cause, before, after, subject: reader.text(), message: reader.text() }

@@ -1,8 +1,24 @@
-import { type BranchId, CairnError, equalBytes, isCairnError } from '@cairn/protocol'
+import { type BranchId, CairnError, equalBytes, isCairnError, isFsError } from '@cairn/protocol'
+import type { Changes } from '../filesystem/changes.ts'
+import type { Op } from '../filesystem/op.ts'
+import type { View } from '../filesystem/view.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
-import { type BatchBody, type BranchState, decodeBatch, type RootChange } from './batch.ts'
-import { type Author, Draft, type Receipt, type Submission, type Waiting } from './draft.ts'
+import {
+  type Batch,
+  type BatchBody,
+  type BranchState,
+  decodeBatch,
+  type RootChange,
+} from './batch.ts'
+import {
+  type Author,
+  Draft,
+  type Place,
+  type Receipt,
+  type Submission,
+  type Waiting,
+} from './draft.ts'
 import { type FoldPoint, Head } from './head.ts'
 
 const rowsAtOnce = 256
@@ -16,7 +32,9 @@ export class Branch {
   readonly id: BranchId
   readonly head: Head
   readonly #stores: Stores
+  readonly #listeners = new Set<(batch: Batch) => void>()
   #waiting: Waiting[] = []
+  #refreshing: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>[] = []
   #running = false
 
   private constructor(id: BranchId, stores: Stores, head: Head) {
@@ -29,7 +47,7 @@ export class Branch {
   static async open(stores: Stores, id: BranchId): Promise<Branch> {
     const { folded } = await stores.refs.getBranch(id)
     const branch = new Branch(id, stores, new Head(stores.nodes, stores.blobs, folded))
-    await branch.catchUp()
+    await branch.#catchUp()
     return branch
   }
 
@@ -39,38 +57,57 @@ export class Branch {
    */
   submit(submission: Submission): Promise<Receipt> {
     const { ops, epoch, ...author } = submission
-    return this.#enqueue({ author, epoch, type: 'ops', body: async () => ({ type: 'ops', ops }) })
+    const body = async (): Promise<BatchBody> => ({ type: 'ops', ops })
+    return this.#enqueue({ author, epoch, type: 'ops', decided: false, body })
   }
 
-  /** Takes the lease away from whoever wrote in the present epoch. */
-  raiseEpoch(author: Author): Promise<Receipt> {
-    return this.#enqueue({
-      author,
-      epoch: undefined,
-      type: 'epoch',
-      body: async () => ({ type: 'epoch' }),
+  /**
+   * Decides the operations where they will stand in the log: nothing comes between what `decide` saw and what it
+   * asked for. It reads synchronously, may run several times, and refuses by throwing.
+   */
+  transact(
+    author: Author,
+    decide: (view: View) => readonly Op[],
+    epoch?: number,
+  ): Promise<Receipt> {
+    const body = async ({ view }: Place): Promise<BatchBody> => ({
+      type: 'ops',
+      ops: await this.#stores.nodes.read(() => decide(view)),
     })
+    return this.#enqueue({ author, epoch, type: 'ops', decided: true, body })
+  }
+
+  /**
+   * Takes the lease away from whoever wrote in the present epoch. `prepare` sees, folded, exactly what will have
+   * come before the new one; it may run several times.
+   */
+  raiseEpoch(author: Author, prepare?: (before: FoldPoint) => Promise<void>): Promise<Receipt> {
+    const body = async ({ head }: Place): Promise<BatchBody> => {
+      if (prepare) await prepare(await head.fold())
+      return { type: 'epoch' }
+    }
+    return this.#enqueue({ author, epoch: undefined, type: 'epoch', decided: true, body })
   }
 
   /** Opens or closes the branch, unless it has moved on from `seq`: then rejects with `sequence_conflict`. */
   changeState(author: Author, state: BranchState, seq: number): Promise<Receipt> {
-    const body = async (head: Head): Promise<BatchBody> => {
+    const body = async ({ head }: Place): Promise<BatchBody> => {
       if (head.position.seq === seq) return { type: 'state', state }
       throw new CairnError('sequence_conflict', {
         message: `cannot make branch ${this.id} ${state}: it has moved on`,
         subject: this.id,
       })
     }
-    return this.#enqueue({ author, epoch: undefined, type: 'state', body })
+    return this.#enqueue({ author, epoch: undefined, type: 'state', decided: true, body })
   }
 
   /** Puts the head on another tree. `decide` sees the head folded; it may refuse by throwing. */
   changeRoot(author: Author, decide: (before: FoldPoint) => Promise<RootChange>): Promise<Receipt> {
-    const body = async (head: Head): Promise<BatchBody> => ({
+    const body = async ({ head }: Place): Promise<BatchBody> => ({
       type: 'root',
       change: await decide(await head.fold()),
     })
-    return this.#enqueue({ author, epoch: undefined, type: 'root', body })
+    return this.#enqueue({ author, epoch: undefined, type: 'root', decided: true, body })
   }
 
   /** Folds the head and remembers it, so that opening the branch replays less. */
@@ -84,8 +121,21 @@ export class Branch {
     }
   }
 
-  /** Takes in what others have appended to the log. */
-  async catchUp(): Promise<void> {
+  /** Hears of every batch once it is in the log, in order, whoever wrote it. Gives what stops it. */
+  subscribe(listener: (batch: Batch) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Takes in what other servers have appended. In the queue with the writers: a batch must not come in twice. */
+  refresh(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#refreshing.push({ resolve, reject })
+      if (!this.#running) void this.#run()
+    })
+  }
+
+  async #catchUp(): Promise<void> {
     for (;;) {
       const rows = await this.#stores.log.read(this.id, this.head.position.seq, rowsAtOnce)
       for (const row of rows) await this.#replay(row)
@@ -94,16 +144,39 @@ export class Branch {
   }
 
   async #replay(row: LogRow): Promise<void> {
+    if (this.#stores.nodes.hash(row.bytes) !== row.hash)
+      throw this.#broken(row, 'its bytes have another hash')
     const batch = decodeBatch(row.bytes)
     const { seq, hash } = this.head.position
     if (batch.seq !== seq + 1 || batch.previous !== hash || batch.branch !== this.id)
-      throw new CairnError('chain_broken', {
-        message: `cannot replay batch ${row.seq} of branch ${this.id}: it does not follow batch ${seq}`,
-        subject: this.id,
-      })
-    const changes =
-      batch.body.type === 'ops' ? await this.head.plan(this.head.view, batch.body.ops) : undefined
-    this.head.advance(batch, this.#stores.nodes.hash(row.bytes), changes)
+      throw this.#broken(row, `it does not follow batch ${seq}`)
+    if (row.seq !== batch.seq || row.session !== batch.session || row.number !== batch.number)
+      throw this.#broken(row, 'it is filed as another one')
+    const changes = batch.body.type === 'ops' ? await this.#replan(row, batch.body.ops) : undefined
+    this.head.advance(batch, row.hash, changes)
+    this.#tell(batch)
+  }
+
+  #tell(batch: Batch): void {
+    for (const listener of this.#listeners) listener(batch)
+  }
+
+  /** What was once accepted must be accepted again: an errno here answers nobody's call. */
+  async #replan(row: LogRow, ops: readonly Op[]): Promise<Changes> {
+    try {
+      return await this.head.plan(this.head.view, ops)
+    } catch (error) {
+      if (isFsError(error)) throw this.#broken(row, 'an operation in it fails', error)
+      throw error
+    }
+  }
+
+  #broken(row: LogRow, why: string, cause?: unknown): CairnError {
+    return new CairnError('chain_broken', {
+      message: `cannot replay batch ${row.seq} of branch ${this.id}: ${why}`,
+      subject: this.id,
+      cause,
+    })
   }
 
   #enqueue(batch: Omit<Waiting, 'resolve' | 'reject'>): Promise<Receipt> {
@@ -115,60 +188,81 @@ export class Branch {
 
   async #run(): Promise<void> {
     this.#running = true
-    while (this.#waiting.length > 0) await this.#commitGroup(this.#takeGroup())
+    while (this.#waiting.length > 0 || this.#refreshing.length > 0) {
+      await this.#serveRefreshes()
+      await this.#commitGroup(this.#takeGroup())
+    }
     this.#running = false
   }
 
+  async #serveRefreshes(): Promise<void> {
+    const refreshing = this.#refreshing
+    this.#refreshing = []
+    if (refreshing.length === 0) return
+    try {
+      await this.#catchUp()
+      for (const { resolve } of refreshing) resolve()
+    } catch (error) {
+      for (const { reject } of refreshing) reject(error)
+    }
+  }
+
   #takeGroup(): readonly Waiting[] {
-    const alone = this.#waiting.findIndex(({ type }) => type === 'root' || type === 'state')
+    const alone = this.#waiting.findIndex(({ type }) => type !== 'ops')
     const count = alone < 0 ? this.#waiting.length : Math.max(1, alone)
     return this.#waiting.splice(0, Math.min(count, rowsAtOnce))
   }
 
+  /** Again and again until nobody else appends in between: then every answer is true of the log as it is. */
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
-    while (group.length > 0) {
+    for (;;) {
       const draft = new Draft(this.id, this.#stores, this.head)
-      for (const waiting of group) {
-        try {
-          await draft.add(waiting)
-        } catch (error) {
-          waiting.reject(error)
-        }
+      for (const waiting of group) await draft.add(waiting)
+      try {
+        if (await this.#commit(draft)) return
+      } catch (error) {
+        return draft.fail(error)
       }
-      group = draft.entries.length > 0 ? await this.#append(draft) : []
     }
   }
 
-  /** Gives those that must be tried again, because somebody else appended first. */
-  async #append(draft: Draft): Promise<readonly Waiting[]> {
-    try {
-      await this.#stores.log.append(
-        this.id,
-        draft.entries.map(({ row }) => row),
-      )
-    } catch (error) {
-      return this.#afterFailure(draft, error)
+  /** False when somebody else appended first: then also what was refused may be right. */
+  async #commit(draft: Draft): Promise<boolean> {
+    const { seq } = this.head.position
+    if (draft.entries.length === 0) {
+      // No append will tell whether the head that refused them is still the newest.
+      if (draft.hasRefused) await this.#catchUp()
+      if (this.head.position.seq !== seq) return false
     }
-    // DURABLE: the log store has the rows on disk; the receipts may go out.
+    try {
+      await this.#append(draft)
+    } catch (error) {
+      await this.#catchUp()
+      if (isCairnError(error, 'sequence_conflict')) return false
+      await this.#answerAfterFailure(draft, error)
+      return true
+    }
     draft.settle()
-    return []
+    for (const { batch } of draft.entries) this.#tell(batch)
+    return true
+  }
+
+  async #append(draft: Draft): Promise<void> {
+    if (draft.entries.length === 0) return
+    await this.#stores.log.append(
+      this.id,
+      draft.entries.map(({ row }) => row),
+    )
+    // DURABLE: the log store has the rows on disk; the receipts may go out.
   }
 
   /** An append that failed for another reason than a conflict may have happened all the same. */
-  async #afterFailure(draft: Draft, error: unknown): Promise<readonly Waiting[]> {
-    try {
-      await this.catchUp()
-      if (isCairnError(error, 'sequence_conflict')) return draft.waiting
-      for (const { waiting, row, hash } of draft.entries) {
-        const found = await this.#stores.log.find(this.id, row.session, row.number)
-        const happened = found !== undefined && equalBytes(found.bytes, row.bytes)
-        for (const { resolve, reject } of waiting)
-          if (happened) resolve({ seq: row.seq, hash })
-          else reject(error)
-      }
-    } catch {
-      for (const { reject } of draft.waiting) reject(error)
+  async #answerAfterFailure(draft: Draft, error: unknown): Promise<void> {
+    for (const { waiting, row, hash } of draft.entries) {
+      const found = await this.#stores.log.find(this.id, row.session, row.number)
+      if (found !== undefined && equalBytes(found.bytes, row.bytes))
+        for (const { resolve } of waiting) resolve({ seq: row.seq, hash })
     }
-    return []
+    draft.fail(error)
   }
 }

@@ -9,6 +9,7 @@ import {
 import { Changes } from '../filesystem/changes.ts'
 import type { Time } from '../filesystem/inode.ts'
 import type { Op } from '../filesystem/op.ts'
+import type { View } from '../filesystem/view.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
 import {
@@ -45,11 +46,19 @@ export interface Waiting {
   readonly author: Author
   /** Given by sessions, which may have lost their lease; the server's own batches are of any epoch. */
   readonly epoch: number | undefined
-  /** What sees the head as it is (a root change, a state) shares its draft with nobody. */
+  /** What sees the head as it is (everything but ops) shares its draft with nobody. */
   readonly type: BatchBody['type']
-  readonly body: (head: Head) => Promise<BatchBody>
+  /** What the batch is, seen from where it will stand: after those before it in the draft. */
+  readonly body: (place: Place) => Promise<BatchBody>
+  /** Its number alone says which batch it is: what it becomes depends on what came before it. */
+  readonly decided: boolean
   readonly resolve: (receipt: Receipt) => void
   readonly reject: (error: unknown) => void
+}
+
+export interface Place {
+  readonly head: Head
+  readonly view: View
 }
 
 interface Entry {
@@ -69,6 +78,7 @@ export class Draft {
   readonly #head: Head
   readonly #changes: Changes
   readonly #lastNumbers = new Map<SessionId, number>()
+  readonly #refused: { readonly waiting: Waiting; readonly error: unknown }[] = []
   #position: Position
 
   constructor(branch: BranchId, stores: Stores, head: Head) {
@@ -79,18 +89,17 @@ export class Draft {
     this.#position = head.position
   }
 
-  get waiting(): readonly Waiting[] {
-    return this.entries.flatMap(({ waiting }) => waiting)
+  get hasRefused(): boolean {
+    return this.#refused.length > 0
   }
 
+  /** What is refused is told so by `settle`: the reason may be a batch before it that is not in the log yet. */
   async add(waiting: Waiting): Promise<void> {
-    const { author } = waiting
-    if (author.number <= (await this.#lastNumber(author.session))) return this.#answerAgain(waiting)
-    if (waiting.epoch !== undefined && waiting.epoch !== this.#position.epoch)
-      throw staleEpoch(waiting, this.#position)
-    if (waiting.type === 'ops') this.#requireOpen()
-    const body = await waiting.body(this.#head)
-    this.#push(waiting, body, body.type === 'ops' ? await this.#plan(body.ops) : undefined)
+    try {
+      await this.#take(waiting)
+    } catch (error) {
+      this.#refused.push({ waiting, error })
+    }
   }
 
   /** The rows are in the log: the head moves on, and whoever waits gets the receipt. */
@@ -99,12 +108,28 @@ export class Draft {
       this.#head.advance(batch, hash, changes)
       for (const { resolve } of waiting) resolve({ seq: batch.seq, hash })
     }
+    for (const { waiting, error } of this.#refused) waiting.reject(error)
   }
 
-  async #plan(ops: readonly Op[]): Promise<Changes> {
-    const changes = await this.#head.plan(this.#changes, ops)
-    this.#changes.absorb(changes)
-    return changes
+  /** For all that have no answer yet. */
+  fail(error: unknown): void {
+    for (const { waiting } of this.entries) for (const { reject } of waiting) reject(error)
+    for (const { waiting } of this.#refused) waiting.reject(error)
+  }
+
+  async #take(waiting: Waiting): Promise<void> {
+    const { author } = waiting
+    if (author.number <= (await this.#lastNumber(author.session))) return this.#answerAgain(waiting)
+    if (waiting.epoch !== undefined && waiting.epoch !== this.#position.epoch)
+      throw staleEpoch(waiting, this.#position)
+    if (waiting.type === 'ops') this.#requireOpen()
+    const body = await waiting.body(this.#place)
+    const changes = body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops) : undefined
+    this.#push(waiting, body, changes)
+  }
+
+  get #place(): Place {
+    return { head: this.#head, view: this.#changes }
   }
 
   #push(waiting: Waiting, body: BatchBody, changes: Changes | undefined): void {
@@ -127,8 +152,10 @@ export class Draft {
     const bytes = encodeBatch(batch)
     if (bytes.length > batchBytesMax) throw tooLarge(bytes.length)
     const hash = this.#stores.nodes.hash(bytes)
-    const row = { seq, session, number, bytes }
+    const row = { seq, session, number, bytes, hash }
     this.entries.push({ batch, row, hash, changes, waiting: [waiting] })
+    // Not before: what is refused as unwritable must not show to those that are planned after it.
+    if (changes) this.#changes.absorb(changes)
     this.#lastNumbers.set(session, number)
     this.#position = { seq, hash, epoch, state }
   }
@@ -158,14 +185,13 @@ export class Draft {
     if (!row || !(await this.#isSame(waiting, decodeBatch(row.bytes))))
       throw mismatch(waiting.author)
     if (drafted) drafted.waiting.push(waiting)
-    else waiting.resolve({ seq: row.seq, hash: this.#stores.nodes.hash(row.bytes) })
+    else waiting.resolve({ seq: row.seq, hash: row.hash })
   }
 
-  /** What a root change becomes depends on the head; its number alone says which one it is. */
   async #isSame(waiting: Waiting, sent: Batch): Promise<boolean> {
     if (waiting.type !== sent.body.type) return false
-    if (waiting.type !== 'ops') return true
-    const body = await waiting.body(this.#head)
+    if (waiting.decided) return true
+    const body = await waiting.body(this.#place)
     return equalBytes(encodeBody(body, waiting.author.time), encodeBody(sent.body, sent.time))
   }
 }

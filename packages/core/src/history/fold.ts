@@ -1,7 +1,6 @@
 import { type ByteString, type Hash, type Ino, toByteString } from '@cairn/protocol'
 import type { BlockRef } from '../content/block.ts'
 import type { Blobs, SealedBlob } from '../content/blobs.ts'
-import { isFolded } from '../content/content.ts'
 import { foldContent, type FoldedBlocks, planBlocks } from '../content/fold-content.ts'
 import type { Changes } from '../filesystem/changes.ts'
 import type { Inode, Link } from '../filesystem/inode.ts'
@@ -13,7 +12,7 @@ import type { Nodes } from '../tree/nodes.ts'
 
 export interface Folded {
   readonly snapshot: Snapshot
-  /** The inodes whose content was turned into blocks. */
+  /** The changed files, with their content as blocks. */
   readonly files: ReadonlyMap<Ino, Inode>
 }
 
@@ -33,13 +32,15 @@ export async function fold(
   const view = new TreeView(nodes, base)
   const edits = new SnapshotEdits()
   const files = await foldFiles(nodes, blobs, view, changes, edits)
-  for (const [ino, inode] of changes.inodes)
-    await nodes.read(() => editInode(edits, view, ino, files.get(ino) ?? inode))
+  await nodes.readEach(changes.inodes, ([ino, inode]) =>
+    editInode(edits, view, ino, files.get(ino) ?? inode),
+  )
   for (const [parent, names] of changes.children)
     for (const [name, dentry] of names)
       edits.root(dentryKey(parent, name), dentry && encodeDentry(dentry))
-  for (const [ino, links] of changes.linkSets)
-    await nodes.read(() => editLinks(edits, ino, view.links(ino), links))
+  await nodes.readEach(changes.linkSets, ([ino, links]) =>
+    editLinks(edits, ino, view.links(ino), links),
+  )
   return { snapshot: await edits.apply(nodes, base), files }
 }
 
@@ -50,12 +51,13 @@ async function foldFiles(
   changes: Changes,
   edits: SnapshotEdits,
 ): Promise<ReadonlyMap<Ino, Inode>> {
-  const written = [...changes.inodes].flatMap(([ino, inode]) =>
-    inode?.content && !isFolded(inode.content, inode.size) ? [{ ino, inode }] : [],
+  // Whether the content changed is known only beside the folded file: cut to a shorter one, it looks folded.
+  const changed = [...changes.inodes].flatMap(([ino, inode]) =>
+    inode?.content ? [{ ino, inode }] : [],
   )
   const files = new Map<Ino, Inode>()
-  for (let at = 0; at < written.length; at += filesAtOnce) {
-    const group = written.slice(at, at + filesAtOnce)
+  for (let at = 0; at < changed.length; at += filesAtOnce) {
+    const group = changed.slice(at, at + filesAtOnce)
     const sealed: SealedBlob[] = []
     await Promise.all(
       group.map(async ({ ino, inode }) => {
@@ -92,7 +94,7 @@ function foldedBlocks(view: TreeView, ino: Ino): FoldedBlocks {
     size: inode?.size ?? 0,
     first: inode?.content?.first,
     allocated: inode?.content?.allocated ?? 0,
-    block: (index) => view.block(ino, index),
+    blockFrom: (index) => view.blockFrom(ino, index),
     indexesFrom: (index) => view.blocks(ino, index).keys(),
   }
 }

@@ -8,9 +8,9 @@ import type { BranchRecord } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
 import { LayerConflictError } from './conflict-error.ts'
 import { merge } from './merge.ts'
-import type { MergeInput } from './objects.ts'
 import { diffPaths, type PathChange } from './path-changes.ts'
 import type { Resolution } from './resolution.ts'
+import type { MergeInput } from './touched.ts'
 
 export interface LayerOptions {
   readonly layer: Branch

@@ -1,87 +1,94 @@
-import type { Ino } from '@cairn/protocol'
-import type { Link } from '../filesystem/inode.ts'
-import type { Side } from './sides.ts'
-import type { Version } from './version.ts'
+import type { Ino, Name } from '@cairn/protocol'
+import type { Inode, Link } from '../filesystem/inode.ts'
+import type { SideName, ThreeSides, TouchedInode } from './touched.ts'
 
 /**
  * Which inodes of the two sides are one thing. An editor that saves by writing a new file over the old one
  * gives it a new number; two attempts that both make `out/` give it two. People see one path, and so does a
  * merge: the new number takes over the identity of what stood there.
  *
- * Identities are inode numbers: the base's if the thing was there, else the target's, else the layer's.
+ * Identities are inode numbers: the base's if the thing was there, else the target's, else the layer's. No two
+ * inodes of one side share one. All of it throws NodeMiss; asking again goes on where it stopped.
  */
 export class Identity {
-  readonly #base: Side
-  readonly #layer: Side
-  readonly #target: Side
-  readonly #ofLayer = new Map<Ino, Promise<Ino>>()
-  readonly #ofTarget = new Map<Ino, Promise<Ino>>()
-  /** Target inodes that took over an identity of the base. */
+  readonly #touched: ReadonlyMap<Ino, TouchedInode>
+  readonly #sides: ThreeSides
+  readonly #ofLayer = new Map<Ino, Ino>()
+  readonly #ofTarget = new Map<Ino, Ino>()
+  /** The target's numbers for identities that it took over. */
   readonly #targetIno = new Map<Ino, Ino>()
 
-  constructor(base: Side, layer: Side, target: Side) {
-    this.#base = base
-    this.#layer = layer
-    this.#target = target
+  constructor(touched: ReadonlyMap<Ino, TouchedInode>, sides: ThreeSides) {
+    this.#touched = touched
+    this.#sides = sides
   }
 
-  /** Ask for all changed inodes of the target before any of the layer. */
-  ofTarget(ino: Ino): Promise<Ino> {
-    return remember(this.#ofTarget, ino, async () => {
-      const link = await this.#onlyLinkOfNew(this.#target, ino)
-      if (!link) return ino
-      const parent = await this.ofTarget(link.parent)
-      const replaced = await this.#replaced(this.#target, ino, { parent, name: link.name })
-      if (replaced !== undefined) this.#targetIno.set(replaced, ino)
-      return replaced ?? ino
+  of(side: SideName, ino: Ino): Ino {
+    return side === 'layer' ? this.ofLayer(ino) : this.ofTarget(ino)
+  }
+
+  ofTarget(ino: Ino): Ino {
+    return remember(this.#ofTarget, ino, () => {
+      const made = this.#made('target', ino)
+      if (!made) return ino
+      const id = this.#replaced('target', made, this.ofTarget(made.home.parent)) ?? ino
+      if (id !== ino) this.#targetIno.set(id, ino)
+      return id
     })
   }
 
-  ofLayer(ino: Ino): Promise<Ino> {
-    return remember(this.#ofLayer, ino, async () => {
-      const link = await this.#onlyLinkOfNew(this.#layer, ino)
-      if (!link) return ino
-      const place = { parent: await this.ofLayer(link.parent), name: link.name }
-      return (
-        (await this.#replaced(this.#layer, ino, place)) ?? (await this.#twin(ino, place)) ?? ino
-      )
+  /** Ask for all touched inodes of the target before the first of the layer. */
+  ofLayer(ino: Ino): Ino {
+    return remember(this.#ofLayer, ino, () => {
+      const made = this.#made('layer', ino)
+      if (!made) return ino
+      const parent = this.ofLayer(made.home.parent)
+      return this.#replaced('layer', made, parent) ?? this.#twin(made, parent) ?? ino
     })
   }
 
-  /** A side's version with its directories by identity. */
-  async place(version: Version, side: 'layer' | 'target'): Promise<Version> {
-    const of = side === 'layer' ? this.ofLayer.bind(this) : this.ofTarget.bind(this)
-    const links: Link[] = []
-    for (const { parent, name } of version.links) links.push({ parent: await of(parent), name })
-    return { ...version, links }
+  /**
+   * Only what one side made, with one name, can take over an identity. A new number that both sides have is one
+   * thing already: one has it from the other.
+   */
+  #made(side: SideName, ino: Ino): Made | undefined {
+    const inode = this.#touched.get(ino)
+    if (!inode || inode.base || (inode.layer && inode.target)) return undefined
+    const made = inode[side]
+    return made?.home ? { kind: made.kind, home: made.home } : undefined
   }
 
-  /** Only what is new and has one name can take over an identity. */
-  async #onlyLinkOfNew(side: Side, ino: Ino): Promise<Link | undefined> {
-    if (await this.#base.inode(ino)) return undefined
-    return (await side.inode(ino))?.home
+  /** What of the same kind had that name in the base and is gone from this side. */
+  #replaced(side: SideName, { kind, home }: Made, parent: Ino): Ino | undefined {
+    const directory = this.#touched.get(parent)
+    if (directory && !directory.base) return undefined
+    const before = this.#sides.base.view.child(parent, home.name)
+    const touched = before && this.#touched.get(before.ino)
+    if (!touched || touched[side] || before.kind !== kind) return undefined
+    return touched.base?.home ? before.ino : undefined
   }
 
-  /** What of the same kind stood at that place in the base and is gone from this side. */
-  async #replaced(side: Side, ino: Ino, place: Link): Promise<Ino | undefined> {
-    const before = await this.#base.child(place)
-    if (!before || (await side.inode(before.ino))) return undefined
-    const [now, was] = [await side.inode(ino), await this.#base.inode(before.ino)]
-    return was?.home && now?.kind === was.kind ? before.ino : undefined
+  /** What of the same kind the target has made in the same place. */
+  #twin({ kind, home }: Made, parent: Ino): Ino | undefined {
+    const there = this.#targetsChild(parent, home.name)
+    if (there === undefined || this.#made('target', there)?.kind !== kind) return undefined
+    return this.ofTarget(there) === there ? there : undefined
   }
 
-  /** What of the same kind the target has made at the same place. */
-  async #twin(ino: Ino, place: Link): Promise<Ino | undefined> {
-    const parent = this.#targetIno.get(place.parent) ?? place.parent
-    const there = await this.#target.child({ parent, name: place.name })
-    if (!there || (await this.ofTarget(there.ino)) !== there.ino) return undefined
-    if (!(await this.#onlyLinkOfNew(this.#target, there.ino))) return undefined
-    return (await this.#layer.inode(ino))?.kind === there.kind ? there.ino : undefined
+  #targetsChild(parent: Ino, name: Name): Ino | undefined {
+    const number = this.#targetIno.get(parent) ?? parent
+    const directory = this.#touched.get(number)
+    if (directory && !directory.target) return undefined
+    return this.#sides.target.view.child(number, name)?.ino
   }
 }
 
-function remember(known: Map<Ino, Promise<Ino>>, ino: Ino, find: () => Promise<Ino>): Promise<Ino> {
+interface Made extends Pick<Inode, 'kind'> {
+  readonly home: Link
+}
+
+function remember(known: Map<Ino, Ino>, ino: Ino, find: () => Ino): Ino {
   let identity = known.get(ino)
-  if (!identity) known.set(ino, (identity = find()))
+  if (identity === undefined) known.set(ino, (identity = find()))
   return identity
 }

@@ -7,24 +7,26 @@ import type { Inode, Link } from '../filesystem/inode.ts'
 import { blockKey, dentryKey, inodeKey, linkKey } from '../filesystem/keys.ts'
 import { encodeBlock, encodeDentry, encodeInode } from '../filesystem/values.ts'
 import type { Edit } from '../tree/apply.ts'
-import type { ThreeSides } from './objects.ts'
-import { mayHaveBlocks } from './sides.ts'
-import type { State, States } from './structure.ts'
+import type { State } from './merge-object.ts'
+import type { Blocks } from './sides.ts'
+import type { ThreeSides } from './touched.ts'
 import { sameBlock, type Version } from './version.ts'
 
 /** A thing in the target and what it becomes there, both with the numbers directories have in the result. */
 interface Step {
-  readonly before: Version | undefined
-  readonly after: Version | undefined
-  /** Blocks 1 and above of what it becomes; undefined when they stay as they are. */
-  readonly blocks: ReadonlyMap<number, BlockRef> | undefined
+  readonly before: Placed | undefined
+  readonly after: Placed | undefined
+  /** Blocks of what it becomes; undefined when they stay as they are. */
+  readonly blocks: Blocks | undefined
 }
 
-type Blocks = ReadonlyMap<number, BlockRef>
+interface Placed extends Pick<Version, 'ino' | 'inode'> {
+  readonly names: readonly Link[]
+}
 
 /** Turns the merged states into edits of the target's tree. Blobs they refer to are stored when it resolves. */
 export async function mergeEdits(
-  states: States,
+  states: ReadonlyMap<Ino, State>,
   sides: ThreeSides,
   blobs: Blobs,
 ): Promise<readonly Edit[]> {
@@ -43,29 +45,25 @@ export async function mergeEdits(
 
 async function planStep(
   { object, merged }: State,
-  states: States,
+  states: ReadonlyMap<Ino, State>,
   sides: ThreeSides,
   blobs: Blobs,
   sealed: SealedBlob[],
 ): Promise<Step> {
-  const before = object.target && (await sides.target.version(object.target.ino))
+  const before = object.target
   if (!merged) return { before, after: undefined, blocks: undefined }
-  const links = merged.links.map((link) => ({
-    parent: states.get(link.parent)?.merged?.ino ?? link.parent,
-    name: link.name,
-  }))
   const { ino, inode, content } = merged
+  const names = merged.links.map(({ parent, name }) => ({
+    parent: states.get(parent)?.merged?.ino ?? parent,
+    name,
+  }))
   if ('bytes' in content) {
     const folded = await foldBytes(inode, content.bytes, blobs, sealed)
-    return { before, after: { ino, links, inode: folded.inode }, blocks: folded.blocks }
+    return { before, after: { ino, inode: folded.inode, names }, blocks: folded.blocks }
   }
-  const after = { ino, links, inode }
+  const after = { ino, inode, names }
   if (content.from === 'target') return { before, after, blocks: undefined }
-  return { before, after, blocks: await blocksOf(sides.layer, object.layer!) }
-}
-
-function blocksOf(side: ThreeSides['layer'], { ino, inode }: Version): Promise<Blocks> {
-  return mayHaveBlocks(inode) ? side.blocks(ino) : Promise.resolve(new Map())
+  return { before, after, blocks: await sides.layer.blocks(object.layer!) }
 }
 
 async function foldBytes(
@@ -78,7 +76,7 @@ async function foldBytes(
     size: 0,
     first: undefined,
     allocated: 0,
-    block: () => undefined,
+    blockFrom: () => undefined,
     indexesFrom: () => [],
   }
   const extent = { offset: 0, length: bytes.length, source: { type: 'bytes', bytes } } as const
@@ -96,7 +94,7 @@ async function editInode(edits: TargetEdits, step: Step, sides: ThreeSides): Pro
   if (before && !stays) edits.removeInode(before.ino)
   if (after) edits.setInode(after, stays ? before : undefined)
   if (stays && !step.blocks) return
-  const old = before ? await blocksOf(sides.target, before) : new Map<number, BlockRef>()
+  const old = before ? await sides.target.blocks(before) : new Map<number, BlockRef>()
   if (before && !stays) edits.setBlocks(before.ino, old, new Map())
   if (after && step.blocks) edits.setBlocks(after.ino, stays ? old : new Map(), step.blocks)
 }
@@ -106,19 +104,19 @@ class TargetEdits {
   readonly #edits = new Map<ByteString, Edit>()
   readonly #gains = new Map<Ino, { entries: number; subdirectories: number }>()
 
-  removeNames({ ino, inode, links }: Version): void {
-    for (const link of links) {
+  removeNames({ ino, inode, names }: Placed): void {
+    for (const link of names) {
       this.#set(dentryKey(link.parent, link.name), undefined)
       this.#gain(link, inode, -1)
-      if (links.length > 1) this.#set(linkKey(ino, link), undefined)
+      if (names.length > 1) this.#set(linkKey(ino, link), undefined)
     }
   }
 
-  addNames({ ino, inode, links }: Version): void {
-    for (const link of links) {
+  addNames({ ino, inode, names }: Placed): void {
+    for (const link of names) {
       this.#set(dentryKey(link.parent, link.name), encodeDentry({ ino, kind: inode.kind }))
       this.#gain(link, inode, 1)
-      if (links.length > 1) this.#set(linkKey(ino, link), new Uint8Array())
+      if (names.length > 1) this.#set(linkKey(ino, link), new Uint8Array())
     }
   }
 
@@ -126,11 +124,12 @@ class TargetEdits {
     this.#set(inodeKey(ino), undefined)
   }
 
-  setInode(after: Version, before: Version | undefined): void {
-    const home = after.links.length === 1 ? after.links[0] : undefined
+  setInode(after: Placed, before: Placed | undefined): void {
+    const { inode, names } = after
+    const home = names.length === 1 ? names[0] : undefined
     const counts =
-      after.inode.kind === 'directory' ? this.#counts(after, before) : { nlink: after.links.length }
-    this.#set(inodeKey(after.ino), encodeInode({ ...after.inode, ...counts, home }))
+      inode.kind === 'directory' ? this.#counts(after, before) : { nlink: names.length }
+    this.#set(inodeKey(after.ino), encodeInode({ ...inode, ...counts, home }))
   }
 
   setBlocks(ino: Ino, before: Blocks, after: Blocks): void {
@@ -144,7 +143,7 @@ class TargetEdits {
     return [...this.#edits].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edit]) => edit)
   }
 
-  #counts({ ino }: Version, before: Version | undefined): Pick<Inode, 'size' | 'nlink'> {
+  #counts({ ino }: Placed, before: Placed | undefined): Pick<Inode, 'size' | 'nlink'> {
     const gain = this.#gains.get(ino) ?? { entries: 0, subdirectories: 0 }
     return {
       size: (before?.inode.size ?? 0) + gain.entries,

@@ -1,10 +1,15 @@
 import type { Ino } from '@cairn/protocol'
-import { parseKey } from '../filesystem/keys.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Inode } from '../filesystem/inode.ts'
 import type { Nodes } from '../tree/nodes.ts'
-import { threeWay } from '../tree/three-way.ts'
 import { Identity } from './identity.ts'
-import { sameContent, Side } from './sides.ts'
+import { namesOf, sameContent } from './sides.ts'
+import {
+  findTouched,
+  type MergeInput,
+  type SideName,
+  type ThreeSides,
+  type TouchedInode,
+} from './touched.ts'
 import { sameInlineContent, type Version } from './version.ts'
 
 /** Something that at least one side changed since the base, as all three have it. */
@@ -17,91 +22,78 @@ export interface Changed {
   readonly editedBy: { readonly layer: boolean; readonly target: boolean }
 }
 
-export interface ThreeSides {
-  readonly base: Side
-  readonly layer: Side
-  readonly target: Side
-}
-
-export interface MergeInput {
-  readonly base: Snapshot
-  readonly layer: Snapshot
-  readonly target: Snapshot
-}
-
-export function openSides(nodes: Nodes, input: MergeInput): ThreeSides {
-  return {
-    base: new Side(nodes, input.base),
-    layer: new Side(nodes, input.layer),
-    target: new Side(nodes, input.target),
-  }
-}
-
 /** Everything either side changed, by identity. Costs the size of the changes. */
 export async function collectChanged(
   nodes: Nodes,
   input: MergeInput,
   sides: ThreeSides,
 ): Promise<ReadonlyMap<Ino, Changed>> {
-  const touched = await findTouched(nodes, input)
-  const identity = new Identity(sides.base, sides.layer, sides.target)
+  const touched = await findTouched(nodes, input, sides.base)
+  const versions = new VersionTable(touched, sides)
+  await nodes.readEach(touched.keys(), (ino) => versions.take('target', ino))
+  await nodes.readEach(touched.keys(), (ino) => versions.take('layer', ino))
+  await nodes.readEach(touched.keys(), (ino) => versions.takeBase(ino))
   const changed = new Map<Ino, Changed>()
-  const merge = (id: Ino, part: Partial<Changed>): void => {
-    const absent = { base: undefined, layer: undefined, target: undefined }
-    changed.set(id, { ...absent, editedBy: nobody, ...changed.get(id), ...part, id })
+  for (const [id, object] of versions.byIdentity) {
+    const layer = await isEdited('layer', object, sides, touched)
+    const target = await isEdited('target', object, sides, touched)
+    changed.set(id, { ...object, id, editedBy: { layer, target } })
   }
-  for (const ino of touched.inos) {
-    const target = await sides.target.version(ino)
-    if (target)
-      merge(await identity.ofTarget(ino), { target: await identity.place(target, 'target') })
-  }
-  for (const ino of touched.inos) {
-    const layer = await sides.layer.version(ino)
-    if (layer) merge(await identity.ofLayer(ino), { layer: await identity.place(layer, 'layer') })
-    const base = await sides.base.version(ino)
-    if (base) merge(ino, { base })
-  }
-  for (const [id, object] of changed)
-    merge(id, {
-      editedBy: {
-        layer: await isEdited('layer', object, sides, touched),
-        target: await isEdited('target', object, sides, touched),
-      },
-    })
   return changed
 }
 
-const nobody = { layer: false, target: false }
+type Versions = { -readonly [Side in 'base' | SideName]: Changed[Side] }
 
-interface Touched {
-  readonly inos: ReadonlySet<Ino>
-  /** Files with blocks that differ from the base's. */
-  readonly blocks: { readonly layer: ReadonlySet<Ino>; readonly target: ReadonlySet<Ino> }
-}
+/** Brings together what the sides call by different numbers. */
+class VersionTable {
+  readonly byIdentity = new Map<Ino, Versions>()
+  readonly #touched: ReadonlyMap<Ino, TouchedInode>
+  readonly #sides: ThreeSides
+  readonly #identity: Identity
 
-async function findTouched(nodes: Nodes, input: MergeInput): Promise<Touched> {
-  const inos = new Set<Ino>()
-  const blocks = { layer: new Set<Ino>(), target: new Set<Ino>() }
-  const changes = threeWay(nodes, input.base.root, input.layer.root, input.target.root)
-  for await (const { key, changedBy } of changes) {
-    const parsed = parseKey(key)
-    // Whatever happens to a name happens to its inode, too: its own name or its count of names changes.
-    if (parsed.type === 'dentry') continue
-    inos.add(parsed.ino)
-    if (parsed.type !== 'block') continue
-    if (changedBy !== 'right') blocks.layer.add(parsed.ino)
-    if (changedBy !== 'left') blocks.target.add(parsed.ino)
+  constructor(touched: ReadonlyMap<Ino, TouchedInode>, sides: ThreeSides) {
+    this.#touched = touched
+    this.#sides = sides
+    this.#identity = new Identity(touched, sides)
   }
-  return { inos, blocks }
+
+  /** Throws NodeMiss. The target first: the layer takes over its identities. */
+  take(side: SideName, ino: Ino): void {
+    const inode = this.#touched.get(ino)![side]
+    if (!inode) return
+    const names = namesOf(this.#sides[side].view, ino, inode)
+    const links = names.map(({ parent, name }) => ({
+      parent: this.#identity.of(side, parent),
+      name,
+    }))
+    this.#versionsOf(this.#identity.of(side, ino))[side] = { ino, inode, links, names }
+  }
+
+  takeBase(ino: Ino): void {
+    const inode: Inode | undefined = this.#touched.get(ino)!.base
+    if (!inode) return
+    const names = namesOf(this.#sides.base.view, ino, inode)
+    this.#versionsOf(ino).base = { ino, inode, links: names, names }
+  }
+
+  #versionsOf(id: Ino): Versions {
+    let versions = this.byIdentity.get(id)
+    if (!versions)
+      this.byIdentity.set(
+        id,
+        (versions = { base: undefined, layer: undefined, target: undefined }),
+      )
+    return versions
+  }
 }
 
 async function isEdited(
-  side: 'layer' | 'target',
-  { base, [side]: version }: Changed,
+  side: SideName,
+  { base, [side]: version }: Versions,
   sides: ThreeSides,
-  touched: Touched,
+  touched: ReadonlyMap<Ino, TouchedInode>,
 ): Promise<boolean> {
   if (!base || !version) return false
   if (version.ino !== base.ino) return !(await sameContent(sides.base, base, sides[side], version))
-  return touched.blocks[side].has(version.ino) || !sameInlineContent(base.inode, version.inode)
+  return touched.get(version.ino)!.blocks[side] || !sameInlineContent(base.inode, version.inode)
 }

@@ -1,12 +1,12 @@
 import type { Ino, Name } from '@cairn/protocol'
-import type { Kind, Link } from '../filesystem/inode.ts'
+import type { Inode, Kind, Link } from '../filesystem/inode.ts'
 import { parseKey } from '../filesystem/keys.ts'
 import type { Snapshot } from '../filesystem/tree-view.ts'
-import { sameTime } from '../filesystem/values.ts'
+import { decodeInode, sameTime } from '../filesystem/values.ts'
 import { diff } from '../tree/diff.ts'
 import type { Nodes } from '../tree/nodes.ts'
-import { Side } from './sides.ts'
-import { hasLink, sameAttributes, sameInlineContent, type Version } from './version.ts'
+import { namesOf, sameContent, Side } from './sides.ts'
+import { sameAttributes, sameInlineContent, withoutLinks } from './version.ts'
 
 export const pathChangeKinds = ['added', 'modified', 'deleted', 'renamed', 'mode', 'type'] as const
 export type PathChangeKind = (typeof pathChangeKinds)[number]
@@ -29,128 +29,190 @@ export async function diffPaths(
   before: Snapshot,
   after: Snapshot,
 ): Promise<readonly PathChange[]> {
-  const list = new ChangeList(new Side(nodes, before), new Side(nodes, after))
-  const { inos, editedBlocks } = await findTouched(nodes, before, after)
-  for (const ino of inos) await list.compare(ino, editedBlocks.has(ino))
+  const side = new Side(nodes, before)
+  const list = new ChangeList(side, new Side(nodes, after))
+  const differing = await findDiffering(nodes, before, after, side)
+  await nodes.readEach(differing, ([ino, pair]) => list.compare(ino, pair))
   return list.finish()
 }
 
-async function findTouched(
+/** An inode with a key that differs, before and after. */
+interface Pair {
+  readonly was: Inode | undefined
+  readonly is: Inode | undefined
+  /** Whether a block numbered 1 or above differs. */
+  blocks: boolean
+}
+
+async function findDiffering(
   nodes: Nodes,
   before: Snapshot,
   after: Snapshot,
-): Promise<{ inos: ReadonlySet<Ino>; editedBlocks: ReadonlySet<Ino> }> {
-  const inos = new Set<Ino>()
-  const editedBlocks = new Set<Ino>()
-  for await (const { key } of diff(nodes, before.root, after.root)) {
-    const parsed = parseKey(key)
-    if (parsed.type === 'dentry') continue
-    inos.add(parsed.ino)
-    if (parsed.type === 'block') editedBlocks.add(parsed.ino)
+  side: Side,
+): Promise<ReadonlyMap<Ino, Pair>> {
+  const differing = new Map<Ino, Pair>()
+  for await (const change of diff(nodes, before.root, after.root)) {
+    const key = parseKey(change.key)
+    // Whatever happens to a name happens to its inode, too: its home or its links change.
+    if (key.type === 'dentry') continue
+    if (key.type === 'inode') {
+      const [was, is] = [change.before, change.after].map((value) => value && decodeInode(value))
+      differing.set(key.ino, { was, is, blocks: false })
+      continue
+    }
+    // Inode keys come first: this one did not change, to the nanosecond.
+    const inode = await nodes.read(() => side.view.inode(key.ino))
+    const pair = differing.get(key.ino) ?? { was: inode, is: inode, blocks: false }
+    differing.set(key.ino, { ...pair, blocks: pair.blocks || key.type === 'block' })
   }
-  return { inos, editedBlocks }
+  return differing
+}
+
+/** A name that went or came, and what had it. */
+interface NamedInode {
+  readonly ino: Ino
+  readonly inode: Inode
+  readonly link: Link
+  readonly path: readonly Name[]
 }
 
 class ChangeList {
   readonly #before: Paths
   readonly #after: Paths
-  readonly #gone = new Map<string, PathChange>()
-  readonly #come = new Map<string, PathChange>()
+  readonly #changes: PathChange[] = []
+  readonly #gone: NamedInode[] = []
+  readonly #come: NamedInode[] = []
 
   constructor(before: Side, after: Side) {
     this.#before = new Paths(before)
     this.#after = new Paths(after)
   }
 
-  async compare(ino: Ino, editedBlocks: boolean): Promise<void> {
-    const was = await this.#before.side.version(ino)
-    const is = await this.#after.side.version(ino)
-    const removed = (was?.links ?? []).filter((link) => !hasLink(is?.links ?? [], link))
-    const added = (is?.links ?? []).filter((link) => !hasLink(was?.links ?? [], link))
-    const edit = was && is && editKind(was, is, editedBlocks)
-    if (was && is && removed.length === 1 && added.length === 1)
-      return this.#rename(is.inode.kind, removed[0]!, added[0]!, edit !== undefined)
-    for (const link of removed) await this.#goes(was!.inode.kind, link)
-    for (const link of added) await this.#comes('added', is!.inode.kind, link)
-    const stays = is?.links.find((link) => !hasLink(added, link))
-    if (edit && stays) await this.#comes(edit, is.inode.kind, stays)
-    // The root has no link.
-    else if (edit && is.links.length === 0)
-      this.#put(this.#come, { kind: edit, path: [], fileKind: is.inode.kind })
+  /** Throws NodeMiss, and then has changed nothing. */
+  compare(ino: Ino, { was, is, blocks }: Pair): void {
+    const before = was ? namesOf(this.#before.side.view, ino, was) : []
+    const after = is ? namesOf(this.#after.side.view, ino, is) : []
+    const gone = withoutLinks(before, after).map((link) => this.#before.name(ino, was!, link))
+    const come = withoutLinks(after, before).map((link) => this.#after.name(ino, is!, link))
+    const edit = was && is && editKind(was, is, blocks || !sameInlineContent(was, is))
+    const stays = after.filter((link) => come.every((name) => name.link !== link))
+    const paths = stays.map((link) => this.#after.of(link))
+    // The root has no name.
+    if (is && after.length === 0) paths.push([])
+    if (edit) for (const path of paths) this.#changes.push({ kind: edit, path, fileKind: is.kind })
+    if (was && is && gone.length === 1 && come.length === 1)
+      this.#rename(gone[0]!, come[0]!, edit)
+    else {
+      this.#gone.push(...gone)
+      this.#come.push(...come)
+    }
   }
 
   /** What went from a place where something came was replaced. */
-  finish(): readonly PathChange[] {
-    for (const [place, change] of this.#come) {
-      const gone = this.#gone.get(place)
-      if (!gone) continue
-      this.#gone.delete(place)
-      if (change.kind !== 'added') continue
-      const kind = gone.fileKind === change.fileKind ? 'modified' : 'type'
-      this.#come.set(place, { ...change, kind })
+  async finish(): Promise<readonly PathChange[]> {
+    const gone = new GoneNames(this.#gone)
+    for (const name of this.#come) {
+      const replaced = gone.take(name)
+      const kind = replaced ? await this.#replacement(replaced, name) : 'added'
+      if (kind) this.#changes.push({ kind, path: name.path, fileKind: name.inode.kind })
     }
-    return [...this.#come, ...this.#gone]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, change]) => change)
+    // A rename over something says by itself that the other is gone.
+    for (const { kind, path } of this.#changes) if (kind === 'renamed') gone.takeAt(path)
+    for (const { path, inode } of gone.left)
+      this.#changes.push({ kind: 'deleted', path, fileKind: inode.kind })
+    return this.#changes.sort((a, b) => (a.path.join('/') < b.path.join('/') ? -1 : 1))
   }
 
-  async #rename(fileKind: Kind, from: Link, to: Link, edited: boolean): Promise<void> {
-    const [path, origin] = [await this.#after.of(to), await this.#before.of(from)]
-    this.#put(this.#come, {
-      kind: 'renamed',
-      path,
-      fileKind,
-      from: origin,
-      ...(edited ? { edited } : {}),
-    })
+  #rename(from: NamedInode, to: NamedInode, edit: EditKind | undefined): void {
+    const fileKind = to.inode.kind
+    // The same path in a directory that was made anew.
+    if (from.path.join('/') !== to.path.join('/'))
+      this.#changes.push({
+        kind: 'renamed',
+        path: to.path,
+        fileKind,
+        from: from.path,
+        ...(edit ? { edited: true } : {}),
+      })
+    else if (edit) this.#changes.push({ kind: edit, path: to.path, fileKind })
   }
 
-  async #goes(fileKind: Kind, link: Link): Promise<void> {
-    this.#put(this.#gone, { kind: 'deleted', path: await this.#before.of(link), fileKind })
-  }
-
-  async #comes(kind: PathChangeKind, fileKind: Kind, link: Link): Promise<void> {
-    this.#put(this.#come, { kind, path: await this.#after.of(link), fileKind })
-  }
-
-  #put(list: Map<string, PathChange>, change: PathChange): void {
-    list.set(change.path.join('/'), change)
+  async #replacement(was: NamedInode, is: NamedInode): Promise<EditKind | 'type' | undefined> {
+    if (was.inode.kind !== is.inode.kind) return 'type'
+    const same = await sameContent(this.#before.side, was, this.#after.side, is)
+    return editKind(was.inode, is.inode, !same)
   }
 }
+
+type EditKind = 'modified' | 'mode'
 
 /** A directory's size and times follow from what is in it. */
-function editKind(
-  was: Version,
-  is: Version,
-  editedBlocks: boolean,
-): 'modified' | 'mode' | undefined {
-  if (editedBlocks || !sameInlineContent(was.inode, is.inode)) return 'modified'
-  if (!sameAttributes(was.inode, is.inode)) return 'mode'
-  if (is.inode.kind === 'directory' || sameTime(was.inode.mtime, is.inode.mtime)) return undefined
-  return 'mode'
+function editKind(was: Inode, is: Inode, contentDiffers: boolean): EditKind | undefined {
+  if (contentDiffers) return 'modified'
+  if (!sameAttributes(was, is)) return 'mode'
+  return is.kind === 'directory' || sameTime(was.mtime, is.mtime) ? undefined : 'mode'
 }
 
-/** Paths of links, each directory looked up once. */
+/** Names that went, to be found by those that came: in the same directory, or else at the same path. */
+class GoneNames {
+  readonly #byLink = new Map<string, NamedInode>()
+  readonly #byPath = new Map<string, NamedInode>()
+
+  constructor(names: readonly NamedInode[]) {
+    for (const name of names) {
+      this.#byLink.set(placeOf(name.link), name)
+      this.#byPath.set(name.path.join('/'), name)
+    }
+  }
+
+  get left(): Iterable<NamedInode> {
+    return this.#byPath.values()
+  }
+
+  take({ link, path }: NamedInode): NamedInode | undefined {
+    const name = this.#byLink.get(placeOf(link)) ?? this.#byPath.get(path.join('/'))
+    if (name) this.#remove(name)
+    return name
+  }
+
+  takeAt(path: readonly Name[]): void {
+    const name = this.#byPath.get(path.join('/'))
+    if (name) this.#remove(name)
+  }
+
+  #remove({ link, path }: NamedInode): void {
+    this.#byLink.delete(placeOf(link))
+    this.#byPath.delete(path.join('/'))
+  }
+}
+
+function placeOf({ parent, name }: Link): string {
+  return `${parent}/${name}`
+}
+
+/** Paths of links, each directory looked up once. Throws NodeMiss. */
 class Paths {
   readonly side: Side
-  readonly #directories = new Map<Ino, Promise<readonly Name[]>>()
+  readonly #directories = new Map<Ino, readonly Name[]>()
 
   constructor(side: Side) {
     this.side = side
   }
 
-  async of({ parent, name }: Link): Promise<readonly Name[]> {
-    return [...(await this.#directory(parent)), name]
+  of({ parent, name }: Link): readonly Name[] {
+    return [...this.#directory(parent), name]
   }
 
-  #directory(ino: Ino): Promise<readonly Name[]> {
+  name(ino: Ino, inode: Inode, link: Link): NamedInode {
+    return { ino, inode, link, path: this.of(link) }
+  }
+
+  #directory(ino: Ino): readonly Name[] {
     let path = this.#directories.get(ino)
-    if (!path) this.#directories.set(ino, (path = this.#find(ino)))
+    if (path) return path
+    const home = this.side.view.inode(ino)?.home
+    path = home ? this.of(home) : []
+    this.#directories.set(ino, path)
     return path
-  }
-
-  async #find(ino: Ino): Promise<readonly Name[]> {
-    const home = (await this.side.inode(ino))?.home
-    return home ? this.of(home) : []
   }
 }

@@ -1,192 +1,234 @@
-import { type Ino, rootIno } from '@cairn/protocol'
+import type { Ino } from '@cairn/protocol'
 import type { Link } from '../filesystem/inode.ts'
-import type { ConflictKind } from './conflict.ts'
-import { keep, type Merged, type SideName } from './merge-object.ts'
-import type { Changed, ThreeSides } from './objects.ts'
-import type { Choice } from './resolution.ts'
-import { hasLink } from './version.ts'
-
-/** A thing and what it becomes; undefined when it goes away. */
-export interface State {
-  readonly object: Changed
-  merged: Merged | undefined
-}
-
-export type States = Map<Ino, State>
-
-export interface StructureContext {
-  readonly sides: ThreeSides
-  choose(kind: ConflictKind, object: Changed, other?: Changed): Choice | undefined
-  /** Takes back a conflict that a wider one explains. */
-  withdraw(object: Changed): void
-}
+import { findCycles, type Cycle } from './cycles.ts'
+import { keep, type State } from './merge-object.ts'
+import { isHardLinked } from './merge-links.ts'
+import { type Collision, Placement } from './placement.ts'
+import type { Decisions, Question } from './question.ts'
+import type { SideName } from './touched.ts'
+import { hasLink, type Version, withoutLinks } from './version.ts'
 
 /**
- * What each thing became by itself must fit together as a tree: one thing at a place, every directory there,
- * none inside itself. Deciding one clash may bring up another, so it is asked until nothing moves.
+ * What each thing became by itself must fit together as a tree: every directory there, one thing under a name,
+ * no directory inside itself. A decision may bring up another question, so it is asked until nothing moves.
  */
-export async function fitTogether(context: StructureContext, states: States): Promise<void> {
-  for (;;) {
-    if (await fixCollision(context, states)) continue
-    if (await fixMissingParent(context, states)) continue
-    if (!(await fixCycle(context, states))) return
-  }
-}
-
-/** Two things at one place: each side put its own there. */
-async function fixCollision(context: StructureContext, states: States): Promise<boolean> {
-  const taken = new Map<string, State>()
-  for (const state of states.values())
-    for (const link of state.merged?.links ?? []) {
-      const place = `${link.parent}/${link.name}`
-      const other = taken.get(place)
-      if (!other) taken.set(place, state)
-      else if (await decideCollision(context, states, link, state, other)) return true
-    }
-  return false
-}
-
-async function decideCollision(
-  context: StructureContext,
-  states: States,
-  link: Link,
-  a: State,
-  b: State,
-): Promise<boolean> {
-  const isLayers = (state: State): boolean => hasLink(state.object.layer?.links ?? [], link)
-  const [layers, targets] = isLayers(a) && !isLayers(b) ? [a, b] : [b, a]
-  context.withdraw(layers.object)
-  context.withdraw(targets.object)
-  const choice = context.choose(collisionKind(link, layers, targets), layers.object, targets.object)
-  if (!choice) return false
-  if (choice.type === 'bytes')
-    targets.merged = targets.merged && { ...targets.merged, content: { bytes: choice.bytes } }
-  const dropped = choice.type === 'layer' ? targets : layers
-  await giveUp(context, states, dropped, link, choice.type === 'layer' ? 'layer' : 'target')
-  return true
-}
-
-function collisionKind(link: Link, a: State, b: State): ConflictKind {
-  const isDirectory = (state: State): boolean => state.merged?.inode.kind === 'directory'
-  if (isDirectory(a) !== isDirectory(b)) return 'file/directory'
-  const wasThere = (state: State): boolean => hasLink(state.object.base?.links ?? [], link)
-  return wasThere(a) || wasThere(b) ? 'edit/edit' : 'add/add'
-}
-
-/** Takes one name from a thing; with its last name it goes back to what the favoured side has of it. */
-async function giveUp(
-  context: StructureContext,
-  states: States,
-  state: State,
-  link: Link,
-  favoured: SideName,
+export async function fitTogether(
+  decisions: Decisions,
+  states: ReadonlyMap<Ino, State>,
 ): Promise<void> {
-  const links = state.merged!.links.filter((other) => !hasLink([link], other))
-  if (links.length > 0) state.merged = { ...state.merged!, links }
-  else await revert(context, states, state, favoured)
+  const structure = new Structure(decisions, new Placement(states))
+  structure.bringBackKept()
+  do await structure.keepParents()
+  while ((await structure.settleCollisions()) || (await structure.settleCycles()))
+  structure.dropEmptied()
 }
 
-/** Makes a thing, and all that would be left below it, what `side` has. */
-async function revert(
-  context: StructureContext,
-  states: States,
-  state: State,
-  side: SideName,
-): Promise<void> {
-  const wasDirectory = state.merged?.inode.kind === 'directory'
-  state.merged = keep(state.object, side)
-  if (state.merged || !wasDirectory) return
-  for (const below of await childrenOf(context, states, state))
-    await revert(context, states, below, side)
-}
+class Structure {
+  readonly #decisions: Decisions
+  readonly #placement: Placement
+  /** Directories that one side deleted and that are there for what the other has in them. */
+  readonly #restored = new Set<State>()
+  readonly #asked = new Set<string>()
 
-async function childrenOf(
-  context: StructureContext,
-  states: States,
-  directory: State,
-): Promise<readonly State[]> {
-  const { id, target } = directory.object
-  // What neither side touched is known to the target alone; from now on it is part of the merge.
-  for (const { ino } of target ? await context.sides.target.children(target.ino) : []) {
-    const version = await context.sides.target.version(ino)
-    const known = [...states.values()].some(({ object }) => object.target?.ino === ino)
-    if (!version || known) continue
-    const object = { id: ino, base: version, layer: undefined, target: version, editedBy }
-    states.set(ino, { object, merged: keep(object, 'target') })
+  constructor(decisions: Decisions, placement: Placement) {
+    this.#decisions = decisions
+    this.#placement = placement
   }
-  return [...states.values()].filter(({ merged }) =>
-    merged?.links.some(({ parent }) => parent === id),
-  )
-}
 
-const editedBy = { layer: false, target: false }
+  /** Whoever decided to keep a directory meant it as it was, not an empty one. */
+  bringBackKept(): void {
+    for (const state of this.#placement.states.values())
+      if (state.settled && state.merged && isDirectory(state) && isOneSided(state))
+        this.#bringBack(state, keeperOf(state))
+  }
 
-/** Something is in a directory that the other side took away. */
-async function fixMissingParent(context: StructureContext, states: States): Promise<boolean> {
-  for (const state of states.values())
-    for (const link of state.merged?.links ?? []) {
-      const parent = states.get(link.parent)
-      if (!parent || parent.merged) continue
-      const { kind, usurper } = missingParentKind(states, state, parent)
-      const choice = context.choose(kind, state.object)
-      if (!choice) continue
-      const deleter = parent.object.layer ? 'target' : 'layer'
-      if (choice.type === deleter) await giveUp(context, states, state, link, deleter)
-      else {
-        parent.merged = keep(parent.object, deleter === 'layer' ? 'target' : 'layer')
-        if (usurper) usurper.merged = undefined
-      }
+  /** Something may be in a directory that the other side took away: then the directory stays for it. */
+  async keepParents(): Promise<void> {
+    for (const state of this.#placement.states.values())
+      for (const link of state.merged?.links ?? []) await this.#keepParent(state, link)
+  }
+
+  /** True when something moved. */
+  async settleCollisions(): Promise<boolean> {
+    let moved = false
+    for (const collision of this.#placement.collisions())
+      if (await this.#settleCollision(collision)) moved = true
+    return moved
+  }
+
+  /** True when something moved. */
+  async settleCycles(): Promise<boolean> {
+    let moved = false
+    for (const cycle of await findCycles(this.#placement.states, this.#decisions.sides.target))
+      if (await this.#settleCycle(cycle)) moved = true
+    return moved
+  }
+
+  /** A restored directory whose content went elsewhere has no reason to be there. Children come first. */
+  dropEmptied(): void {
+    for (const directory of this.#restored)
+      if (!directory.settled && this.#placement.childrenOf(directory).length === 0)
+        this.#placement.put(directory, undefined)
+  }
+
+  async #keepParent(state: State, link: Link): Promise<void> {
+    const parent = this.#placement.states.get(link.parent)
+    if (!parent || (parent.merged && !this.#restored.has(parent))) return
+    if (!(await this.#mayStay(state, link, parent))) return
+    if (parent.merged) return
+    this.#restored.add(parent)
+    this.#placement.put(parent, keep(parent.object, keeperOf(parent)))
+    for (const above of parent.merged!.links) await this.#keepParent(parent, above)
+  }
+
+  /** What came into a directory that the other side took away is asked about; what was there was asked about. */
+  async #mayStay(state: State, link: Link, parent: State): Promise<boolean> {
+    const place = `${state.object.id} ${link.parent}/${link.name}`
+    if (state.settled || hasLink(state.object.base?.links, link) || this.#asked.has(place))
       return true
-    }
-  return false
-}
+    this.#asked.add(place)
+    const { object } = state
+    const keeper = keeperOf(parent)
+    const deleter = keeper === 'layer' ? 'target' : 'layer'
+    const choice = await this.#decisions.choose({
+      kind: !object.base ? 'edit/delete' : isHardLinked(object) ? 'hard link' : 'rename/delete',
+      object,
+      link,
+      stakes: this.#stakes(state),
+      accepts: ({ type }) =>
+        type === keeper || (type === deleter && this.#canGiveUp(state, link, deleter)),
+    })
+    if (choice?.type !== deleter) return true
+    this.#giveUp(state, link, deleter)
+    return false
+  }
 
-function missingParentKind(
-  states: States,
-  state: State,
-  parent: State,
-): { kind: ConflictKind; usurper: State | undefined } {
-  const places = (parent.object.target ?? parent.object.layer)?.links ?? []
-  const usurper = [...states.values()].find(({ merged }) =>
-    merged?.links.some((link) => hasLink(places, link)),
-  )
-  if (usurper) return { kind: 'file/directory', usurper }
-  return { kind: state.object.base ? 'rename/delete' : 'edit/delete', usurper }
-}
-
-/** Each side moved a directory into what the other moved into it. */
-async function fixCycle(context: StructureContext, states: States): Promise<boolean> {
-  for (const state of states.values()) {
-    const cycle = await findCycle(context, states, state)
-    if (!cycle) continue
-    const moved = cycle.find(({ object }) => object.layer && object.target) ?? state
-    const choice = context.choose('directory cycle', moved.object)
-    if (!choice || choice.type === 'bytes') continue
-    for (const each of cycle) each.merged = keep(each.object, choice.type) ?? each.merged
+  async #settleCollision(collision: Collision): Promise<boolean> {
+    const { link, layers, targets } = collision
+    if (!this.#placement.isAt(layers, link) || !this.#placement.isAt(targets, link)) return false
+    this.#withdraw(layers)
+    this.#withdraw(targets)
+    const fileOf = isFile(targets) ? targets : isFile(layers) ? layers : undefined
+    const winnerOf = { layer: layers, target: targets, bytes: fileOf }
+    const loserOf = (winner: State): State => (winner === layers ? targets : layers)
+    const sideOf = (winner: State): SideName => (winner === layers ? 'layer' : 'target')
+    const choice = await this.#decisions.choose({
+      ...collisionQuestion(collision),
+      stakes: this.#stakes(targets),
+      accepts: ({ type }) => {
+        const winner = winnerOf[type]
+        return winner !== undefined && this.#canGiveUp(loserOf(winner), link, sideOf(winner))
+      },
+    })
+    if (!choice) return false
+    const winner = winnerOf[choice.type]!
+    this.#giveUp(loserOf(winner), link, sideOf(winner))
+    winner.settled = true
+    if (choice.type === 'bytes')
+      this.#placement.put(winner, { ...winner.merged!, content: choice })
+    if (isDirectory(winner) && isOneSided(winner)) this.#bringBack(winner, sideOf(winner))
     return true
   }
-  return false
+
+  async #settleCycle({ states, movedByLayer, movedByTarget }: Cycle): Promise<boolean> {
+    const strangersTo = (side: SideName): readonly State[] =>
+      states.filter(
+        ({ object, merged }) => object[side] && !hasLink(object[side].links, merged!.links[0]!),
+      )
+    const choice = await this.#decisions.choose({
+      kind: 'directory cycle',
+      object: movedByLayer.object,
+      other: movedByTarget.object,
+      accepts: ({ type }) =>
+        type !== 'bytes' &&
+        strangersTo(type).every((state) => this.#canGiveUp(state, state.merged!.links[0]!, type)),
+    })
+    if (!choice || choice.type === 'bytes') return false
+    for (const state of strangersTo(choice.type))
+      this.#giveUp(state, state.merged!.links[0]!, choice.type)
+    return true
+  }
+
+  /** Whether there is another place for what both sides still have. Only one side's may be dropped. */
+  #canGiveUp(state: State, link: Link, favoured: SideName): boolean {
+    if (placesWithout(state, link, favoured).length > 0) return true
+    if (!isOneSided(state)) return false
+    return this.#placement
+      .childrenOf(state)
+      .every((below) => this.#canGiveUp(below.child, below.link, favoured))
+  }
+
+  /** Takes a name from a thing. With its last one it goes back to where the favoured side has it. */
+  #giveUp(state: State, link: Link, favoured: SideName): void {
+    const links = placesWithout(state, link, favoured)
+    state.refused.push(link)
+    state.settled = true
+    if (links.length > 0) return this.#placement.move(state, links)
+    const below = this.#placement.childrenOf(state)
+    this.#placement.put(state, undefined)
+    for (const { child, link: name } of below) this.#giveUp(child, name, favoured)
+  }
+
+  /** Puts back what one side has in a directory and the other took away with it. */
+  #bringBack(directory: State, side: SideName): void {
+    for (const child of this.#placement.childrenOn(side, directory)) {
+      if (child.settled) continue
+      const links = child.object[side]!.links.filter(({ parent }) => parent === directory.object.id)
+      if (!child.merged) this.#placement.put(child, { ...keep(child.object, side)!, links })
+      else if (isHardLinked(child.object))
+        this.#placement.move(child, [
+          ...child.merged.links,
+          ...withoutLinks(links, child.merged.links),
+        ])
+      if (isDirectory(child) && isOneSided(child)) this.#bringBack(child, side)
+    }
+  }
+
+  /** A question about a place covers those about what was deleted there. */
+  #withdraw(state: State): void {
+    this.#decisions.withdraw(state.object)
+    if (!isDirectory(state) || !isOneSided(state)) return
+    for (const { child } of this.#placement.childrenOf(state))
+      if (child.merged?.links.length === 1) this.#withdraw(child)
+  }
+
+  /** A thing as the target has it, with all that the target changed below it. */
+  #stakes(state: State): readonly Version[] {
+    const { target } = state.object
+    if (!target) return []
+    if (target.inode.kind !== 'directory') return [target]
+    const below = this.#placement.childrenOn('target', state)
+    return [target, ...below.flatMap((child) => this.#stakes(child))]
+  }
 }
 
-async function findCycle(
-  context: StructureContext,
-  states: States,
-  start: State,
-): Promise<readonly State[] | undefined> {
-  if (start.merged?.inode.kind !== 'directory') return undefined
-  const seen = new Set<Ino>()
-  const cycle: State[] = []
-  for (let at: Ino = start.object.id; at !== rootIno;) {
-    // A loop that does not contain `start` is found when one of its own members is.
-    if (seen.has(at)) return at === start.object.id ? cycle : undefined
-    seen.add(at)
-    const state = states.get(at)
-    if (state) cycle.push(state)
-    const parent = state
-      ? state.merged?.links[0]?.parent
-      : (await context.sides.target.inode(at))?.home?.parent
-    if (parent === undefined) return undefined
-    at = parent
-  }
-  return undefined
+function collisionQuestion({ link, layers, targets }: Collision): Question {
+  const question = { object: layers.object, other: targets.object, link }
+  if (isDirectory(layers) !== isDirectory(targets)) return { kind: 'file/directory', ...question }
+  const wasThere = [layers, targets].some(({ object }) => hasLink(object.base?.links, link))
+  return { kind: wasThere ? 'edit/edit' : 'add/add', ...question }
+}
+
+function placesWithout(state: State, link: Link, favoured: SideName): readonly Link[] {
+  const others = withoutLinks(state.merged!.links, [link])
+  if (others.length > 0) return others
+  return withoutLinks(state.object[favoured]?.links ?? [], [...state.refused, link])
+}
+
+/** What both sides have is never dropped, so of something that is gone one side has a version at most. */
+function keeperOf({ object }: State): SideName {
+  return object.layer ? 'layer' : 'target'
+}
+
+function isDirectory({ merged }: State): boolean {
+  return merged?.inode.kind === 'directory'
+}
+
+function isFile({ merged }: State): boolean {
+  return merged?.inode.kind === 'file'
+}
+
+/** Deleted or never made by the other side. */
+function isOneSided({ object }: State): boolean {
+  return !object.layer || !object.target
 }

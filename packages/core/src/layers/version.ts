@@ -3,24 +3,25 @@ import { type BlockRef } from '../content/block.ts'
 import type { Inode, Link, Xattrs } from '../filesystem/inode.ts'
 import { sameLink } from '../filesystem/rules/directory.ts'
 
-/** An inode on one side, with all its names. */
+/** A thing as one side has it. */
 export interface Version {
   readonly ino: Ino
   readonly inode: Inode
+  /** All its names. Directories are given by identity, so that the sides can be compared. */
   readonly links: readonly Link[]
+  /** The same names in the same order, with directories as this side numbers them. */
+  readonly names: readonly Link[]
 }
 
+/** Whether two inodes say the same of who may do what. Times are nobody's decision. */
 export function sameAttributes(a: Inode, b: Inode): boolean {
   return (
-    a.mode === b.mode &&
-    a.uid === b.uid &&
-    a.gid === b.gid &&
-    a.rdev === b.rdev &&
-    sameXattrs(a.xattrs, b.xattrs)
+    a === b ||
+    (a.mode === b.mode && a.uid === b.uid && a.gid === b.gid && sameXattrs(a.xattrs, b.xattrs))
   )
 }
 
-export function sameXattrs(a: Xattrs | undefined, b: Xattrs | undefined): boolean {
+function sameXattrs(a: Xattrs | undefined, b: Xattrs | undefined): boolean {
   if (a === b) return true
   if (a?.size !== b?.size) return false
   for (const [name, value] of a!) {
@@ -34,8 +35,12 @@ export function sameLinks(a: readonly Link[], b: readonly Link[]): boolean {
   return a.length === b.length && a.every((link) => hasLink(b, link))
 }
 
-export function hasLink(links: readonly Link[], link: Link): boolean {
-  return links.some((other) => sameLink(other, link))
+export function hasLink(links: readonly Link[] | undefined, link: Link): boolean {
+  return links !== undefined && links.some((other) => sameLink(other, link))
+}
+
+export function withoutLinks(links: readonly Link[], taken: readonly Link[]): readonly Link[] {
+  return links.filter((link) => !hasLink(taken, link))
 }
 
 export function sameBlock(a: BlockRef | undefined, b: BlockRef | undefined): boolean {
@@ -44,11 +49,13 @@ export function sameBlock(a: BlockRef | undefined, b: BlockRef | undefined): boo
   return a === b
 }
 
-/** Block 0, size and symlink target: what of the content stands in the inode itself. */
+/** Size, block 0, symlink target and device number: what of the content stands in the inode itself. */
 export function sameInlineContent(a: Inode, b: Inode): boolean {
-  if (a.kind === 'directory') return b.kind === 'directory'
-  if (a.kind !== b.kind || a.size !== b.size) return false
-  if (a.target || b.target)
-    return a.target !== undefined && b.target !== undefined && equalBytes(a.target, b.target)
+  if (a === b) return true
+  if (a.kind !== b.kind) return false
+  // A directory holds names, and those are the business of what they name.
+  if (a.kind === 'directory') return true
+  if (a.size !== b.size || a.rdev !== b.rdev) return false
+  if (a.target && b.target) return equalBytes(a.target, b.target)
   return sameBlock(a.content?.first, b.content?.first)
 }

@@ -1,4 +1,4 @@
-import type { BranchId, SessionId } from '@cairn/protocol'
+import type { BranchId, Hash, SessionId } from '@cairn/protocol'
 
 export interface LogRow {
   readonly seq: number
@@ -6,14 +6,20 @@ export interface LogRow {
   readonly number: number
   /** The encoded batch. */
   readonly bytes: Uint8Array
+  /** Of the bytes. Without it, nothing would tell damage to the newest row, which no other row follows. */
+  readonly hash: Hash
 }
 
-/** The logs of all branches. */
+/**
+ * The logs of all branches. Ids are compared as they are, character by character. Bytes are the caller's, on the
+ * way in and on the way out: changing them afterwards changes nothing in the store.
+ */
 export interface LogStore {
   /**
-   * Appends rows with consecutive sequence numbers, all or none; resolves once they would survive a power
-   * cut. Rejects with `sequence_conflict`, and changes nothing, when the first is not one above the branch's
-   * last, which is 0 for a new branch. After any other rejection the rows may or may not be there.
+   * Appends rows, all or none; resolves once they would survive a power cut. Rejects with `sequence_conflict`,
+   * and changes nothing, unless their sequence numbers go on from the branch's last, which is 0 for a new
+   * branch, without a gap: of several that race for a number, one wins. After any other rejection the rows may
+   * or may not be there.
    */
   append(branch: BranchId, rows: readonly LogRow[]): Promise<void>
   /** Up to `limit` rows after `seq`, ascending. Empty at the end and for an unknown branch. */

@@ -27,18 +27,24 @@ export interface Checkpoint {
   readonly time: Time
 }
 
-/** Branches and checkpoints: small mutable rows. What a branch's log says needs no row. */
+/**
+ * Branches and checkpoints: small mutable rows. What a branch's log says needs no row. Ids are compared as they
+ * are, character by character. A record is the caller's, on the way in and on the way out.
+ */
 export interface RefStore {
-  /** Rejects with `branch_exists`. */
+  /** Rejects with `branch_exists`, and changes nothing. */
   createBranch(record: BranchRecord): Promise<void>
   /** Rejects with `branch_missing`. */
   getBranch(id: BranchId): Promise<BranchRecord>
-  /** False, and nothing changed, unless the stored version is one below the record's. */
+  /**
+   * False, and nothing changed, unless the stored version is one below the record's: of several that race, one
+   * wins. Rejects with `branch_missing`.
+   */
   updateBranch(record: BranchRecord): Promise<boolean>
   /** Putting a checkpoint again succeeds. */
   putCheckpoint(checkpoint: Checkpoint): Promise<void>
-  /** Rejects with `checkpoint_missing`. */
+  /** Rejects with `checkpoint_missing`. An id means nothing on another branch. */
   getCheckpoint(branch: BranchId, id: CheckpointId): Promise<Checkpoint>
-  /** Ascending by sequence number. */
+  /** Ascending by sequence number. Empty for an unknown branch. */
   listCheckpoints(branch: BranchId): Promise<readonly Checkpoint[]>
 }

@@ -7,7 +7,7 @@ export class MemoryBlobStore implements BlobStore {
 
   async get(id: Hash): Promise<Uint8Array> {
     const bytes = this.blobs.get(id)
-    if (bytes) return bytes
+    if (bytes) return bytes.slice()
     const subject = formatHash(id)
     throw new CairnError('blob_missing', {
       message: `cannot read blob ${subject}: not stored`,

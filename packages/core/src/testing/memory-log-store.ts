@@ -14,11 +14,14 @@ export class MemoryLogStore implements LogStore {
           subject: branch,
         })
     })
-    log.push(...rows)
+    for (const row of rows) log.push(copyRow(row))
+    this.logs.set(branch, log)
   }
 
   async read(branch: BranchId, seq: number, limit: number): Promise<readonly LogRow[]> {
-    return this.#log(branch).slice(seq, seq + limit)
+    return this.#log(branch)
+      .slice(seq, seq + limit)
+      .map(copyRow)
   }
 
   async lastNumber(branch: BranchId, session: SessionId): Promise<number> {
@@ -29,12 +32,15 @@ export class MemoryLogStore implements LogStore {
   }
 
   async find(branch: BranchId, session: SessionId, number: number): Promise<LogRow | undefined> {
-    return this.#log(branch).find((row) => row.session === session && row.number === number)
+    const found = this.#log(branch).find((row) => row.session === session && row.number === number)
+    return found && copyRow(found)
   }
 
   #log(branch: BranchId): LogRow[] {
-    let log = this.logs.get(branch)
-    if (!log) this.logs.set(branch, (log = []))
-    return log
+    return this.logs.get(branch) ?? []
   }
+}
+
+function copyRow(row: LogRow): LogRow {
+  return { ...row, bytes: row.bytes.slice() }
 }

@@ -7,7 +7,7 @@ export class MemoryNodeStore implements NodeStore {
 
   async get(hash: Hash): Promise<Uint8Array> {
     const bytes = this.nodes.get(hash)
-    if (bytes) return bytes
+    if (bytes) return bytes.slice()
     const id = formatHash(hash)
     throw new CairnError('node_missing', {
       message: `cannot read tree node ${id}: not stored`,

@@ -1,9 +1,10 @@
 import { type BranchId, CairnError, type CheckpointId } from '@cairn/protocol'
+import type { Resolution } from '../layers/resolution.ts'
 import type { BranchRecord, Checkpoint, RefStore } from '../ports/ref-store.ts'
 
 export class MemoryRefStore implements RefStore {
   readonly #branches = new Map<BranchId, BranchRecord>()
-  readonly #checkpoints = new Map<string, Checkpoint>()
+  readonly #checkpoints = new Map<BranchId, Map<CheckpointId, Checkpoint>>()
 
   async createBranch(record: BranchRecord): Promise<void> {
     if (this.#branches.has(record.id))
@@ -11,28 +12,28 @@ export class MemoryRefStore implements RefStore {
         message: `cannot create branch ${record.id}: it is there`,
         subject: record.id,
       })
-    this.#branches.set(record.id, record)
+    this.#branches.set(record.id, copyRecord(record))
   }
 
   async getBranch(id: BranchId): Promise<BranchRecord> {
-    const record = this.#branches.get(id)
-    if (record) return record
-    throw new CairnError('branch_missing', { message: `cannot open branch ${id}`, subject: id })
+    return copyRecord(this.#get(id))
   }
 
   async updateBranch(record: BranchRecord): Promise<boolean> {
-    if ((await this.getBranch(record.id)).version !== record.version - 1) return false
-    this.#branches.set(record.id, record)
+    // Nothing may be awaited between looking and setting, or two could win.
+    if (this.#get(record.id).version !== record.version - 1) return false
+    this.#branches.set(record.id, copyRecord(record))
     return true
   }
 
   async putCheckpoint(checkpoint: Checkpoint): Promise<void> {
-    this.#checkpoints.set(`${checkpoint.branch}/${checkpoint.id}`, checkpoint)
+    const own = this.#checkpoints.get(checkpoint.branch) ?? new Map<CheckpointId, Checkpoint>()
+    this.#checkpoints.set(checkpoint.branch, own.set(checkpoint.id, copyCheckpoint(checkpoint)))
   }
 
   async getCheckpoint(branch: BranchId, id: CheckpointId): Promise<Checkpoint> {
-    const checkpoint = this.#checkpoints.get(`${branch}/${id}`)
-    if (checkpoint) return checkpoint
+    const checkpoint = this.#checkpoints.get(branch)?.get(id)
+    if (checkpoint) return copyCheckpoint(checkpoint)
     throw new CairnError('checkpoint_missing', {
       message: `cannot find checkpoint ${id} of branch ${branch}`,
       subject: id,
@@ -40,8 +41,36 @@ export class MemoryRefStore implements RefStore {
   }
 
   async listCheckpoints(branch: BranchId): Promise<readonly Checkpoint[]> {
-    return [...this.#checkpoints.values()]
-      .filter((checkpoint) => checkpoint.branch === branch)
+    return [...(this.#checkpoints.get(branch)?.values() ?? [])]
       .sort((a, b) => a.seq - b.seq)
+      .map(copyCheckpoint)
   }
+
+  #get(id: BranchId): BranchRecord {
+    const record = this.#branches.get(id)
+    if (record) return record
+    throw new CairnError('branch_missing', {
+      message: `cannot open branch ${id}: there is none`,
+      subject: id,
+    })
+  }
+}
+
+function copyRecord(record: BranchRecord): BranchRecord {
+  const { base, folded, resolutions } = record
+  return {
+    ...record,
+    base: { ...base },
+    folded: { ...folded, snapshot: { ...folded.snapshot } },
+    resolutions: resolutions.map(copyResolution),
+  }
+}
+
+function copyResolution({ conflict, choice }: Resolution): Resolution {
+  if (choice.type !== 'bytes') return { conflict, choice }
+  return { conflict, choice: { type: 'bytes', bytes: choice.bytes.slice() } }
+}
+
+function copyCheckpoint(checkpoint: Checkpoint): Checkpoint {
+  return { ...checkpoint, snapshot: { ...checkpoint.snapshot }, time: { ...checkpoint.time } }
 }

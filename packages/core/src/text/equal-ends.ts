@@ -1,8 +1,8 @@
 import type { Box } from './box.ts'
 
 /**
- * Pairs the equal lines at both ends of a box and gives what lies between them. Some longest pairing
- * has these pairs, and most edits leave little else.
+ * Pairs the equal lines at both ends of a box and gives what lies between them. Some longest
+ * pairing has these pairs, and most edits leave little else.
  */
 export function pairEqualEnds(
   box: Box,

@@ -14,6 +14,10 @@ export function diffLines(before: TextLines, after: TextLines): Hunk[] {
 /**
  * The same for interned lines. The fewest possible lines are removed and added, unless the files
  * are so large and so different that `matchLines` gives up; the hunks are right in any case.
+ *
+ * Where lines repeat there can be several shortest diffs, and the one found here need not be git's.
+ * A merge then decides about other hunks, and now and then otherwise than git: one of the two sees
+ * changes touch that the other sees apart.
  */
 export function diffTokens(before: Int32Array, after: Int32Array, tokenCount: number): Hunk[] {
   const partners = new Int32Array(before.length).fill(-1)

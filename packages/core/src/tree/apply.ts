@@ -1,7 +1,8 @@
 import { compareBytes, type Hash } from '@cairn/protocol'
 import { endsNode, entrySize } from './chunker.ts'
-import { encodeChild, encodeNode, type Entry } from './encode.ts'
-import { type ChildRef, decodeChild, openNode, type TreeNode } from './node.ts'
+import { type ChildRef, decodeChild, encodeChild } from './child-ref.ts'
+import { encodeNode, type Entry } from './encode.ts'
+import { openNode, type TreeNode } from './node.ts'
 import { LevelCursor } from './level-cursor.ts'
 import type { Nodes } from './nodes.ts'
 

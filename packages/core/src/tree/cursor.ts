@@ -1,10 +1,8 @@
 import type { Hash } from '@cairn/protocol'
-import type { TreeNode } from './node.ts'
 import type { Nodes } from './nodes.ts'
-import { openChild } from './open-child.ts'
+import { hasLeft, openChild, type Step } from './open-child.ts'
 
-interface Frame {
-  readonly node: TreeNode
+interface Frame extends Step {
   index: number
 }
 
@@ -49,14 +47,28 @@ export class Cursor {
   }
 
   async enter(): Promise<void> {
-    const { node, index } = this.#top
-    const hash = node.childHashAt(index)
+    const hash = this.childHash
     const child = this.#nodes.peek(hash) ?? (await this.#nodes.load(hash))
-    this.#frames.push({ node: openChild(node, index, child), index: 0 })
+    const node = openChild(this.#top, this.#frames.findLast(hasLeft), child)
+    this.#frames.push({ node, index: 0 })
   }
 
   next(): void {
-    this.#top.index++
+    this.#advance(1)
+  }
+
+  /** Passes what lies ahead of both and is the same: entries of the same node level, whole subtrees included. */
+  skipCommon(other: Cursor): void {
+    while (!this.done && !other.done && this.level === other.level) {
+      const run = this.#top.node.commonRun(this.#top.index, other.#top.node, other.#top.index)
+      if (run === 0) return
+      this.#advance(run)
+      other.#advance(run)
+    }
+  }
+
+  #advance(count: number): void {
+    this.#top.index += count
     while (this.#frames.length > 0 && this.#top.index === this.#top.node.length) {
       this.#frames.pop()
       if (this.#frames.length > 0) this.#top.index++

@@ -15,6 +15,8 @@ export async function* diff(nodes: Nodes, before: Hash, after: Hash): AsyncGener
   const a = await Cursor.open(nodes, before)
   const b = await Cursor.open(nodes, after)
   while (!a.done || !b.done) {
+    a.skipCommon(b)
+    if (a.done && b.done) return
     if (b.done) {
       if (a.level > 0) await a.enter()
       else yield takeBefore(a)

@@ -1,6 +1,4 @@
-import { Writer } from '@cairn/protocol'
-import { entriesMax, headerBytes, nodeVersion, wideFlag } from './layout.ts'
-import type { ChildRef } from './node.ts'
+import { entriesMax, headerBytes, keyBytesMax, nodeVersion, wideFlag } from './layout.ts'
 
 export interface Entry {
   readonly key: Uint8Array
@@ -61,6 +59,7 @@ function writeEntries(
 function bodyBytes(entries: readonly Entry[], prefix: number): number {
   let bytes = 0
   for (const { key, value } of entries) {
+    if (key.length > keyBytesMax) throw new Error(`a key takes at most ${keyBytesMax} bytes`)
     const length = key.length - prefix
     bytes += (length < 0x80 ? 1 : 2) + length + value.length
   }
@@ -72,8 +71,4 @@ function commonPrefix(a: Uint8Array, b: Uint8Array): number {
   let same = 0
   while (same < length && a[same] === b[same]) same++
   return same
-}
-
-export function encodeChild(child: ChildRef): Uint8Array {
-  return new Writer(48).rawByteString(child.hash).varint(child.count).varint(child.weight).finish()
 }

@@ -10,3 +10,5 @@ export const levelMax = 15
 /** One entry with the largest extended attributes, and room to spare. */
 export const nodeBytesMax: number = 1 << 20
 export const entriesMax = 0xffff
+/** Twice the longest key in use, a link's: 17 bytes and a name. */
+export const keyBytesMax = 511

@@ -2,22 +2,17 @@ import type { Hash } from '@cairn/protocol'
 import type { Entry } from './encode.ts'
 import type { TreeNode } from './node.ts'
 import type { Nodes } from './nodes.ts'
-import { openChild } from './open-child.ts'
-
-interface Frame {
-  readonly node: TreeNode
-  readonly index: number
-}
+import { hasLeft, openChild, type Step } from './open-child.ts'
 
 /** Visits the nodes of one level from left to right. */
 export class LevelCursor {
   readonly #nodes: Nodes
   readonly #level: number
   /** The way down from the root: inner nodes above the level. */
-  #path: Frame[]
+  #path: Step[]
   node: TreeNode
 
-  private constructor(nodes: Nodes, level: number, path: Frame[], node: TreeNode) {
+  private constructor(nodes: Nodes, level: number, path: Step[], node: TreeNode) {
     this.#nodes = nodes
     this.#level = level
     this.#path = path
@@ -32,11 +27,11 @@ export class LevelCursor {
     key: Uint8Array,
   ): Promise<LevelCursor> {
     let node = nodes.peek(root) ?? (await nodes.load(root))
-    const path: Frame[] = []
+    const path: Step[] = []
     while (node.level > level) {
       const index = Math.min(node.lowerBound(key), node.length - 1)
       path.push({ node, index })
-      node = await childOf(nodes, node, index)
+      node = await childAt(nodes, path)
     }
     return new LevelCursor(nodes, level, path, node)
   }
@@ -58,16 +53,18 @@ export class LevelCursor {
     while (this.#path[depth]!.index === this.#path[depth]!.node.length - 1) depth--
     const turn = this.#path[depth]!
     this.#path = [...this.#path.slice(0, depth), { node: turn.node, index: turn.index + 1 }]
-    let node = await childOf(this.#nodes, turn.node, turn.index + 1)
+    let node = await childAt(this.#nodes, this.#path)
     while (node.level > this.#level) {
       this.#path.push({ node, index: 0 })
-      node = await childOf(this.#nodes, node, 0)
+      node = await childAt(this.#nodes, this.#path)
     }
     this.node = node
   }
 }
 
-async function childOf(nodes: Nodes, node: TreeNode, index: number): Promise<TreeNode> {
-  const hash = node.childHashAt(index)
-  return openChild(node, index, nodes.peek(hash) ?? (await nodes.load(hash)))
+/** What the path leads to. */
+async function childAt(nodes: Nodes, path: readonly Step[]): Promise<TreeNode> {
+  const step = path[path.length - 1]!
+  const hash = step.node.childHashAt(step.index)
+  return openChild(step, path.findLast(hasLeft), nodes.peek(hash) ?? (await nodes.load(hash)))
 }

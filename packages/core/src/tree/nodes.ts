@@ -35,12 +35,16 @@ export class Nodes {
   #old = new Map<Hash, TreeNode>()
   #youngBytes = 0
   readonly #loading = new Map<Hash, Promise<TreeNode>>()
+  /**
+   * What each read in progress had to load. It stays until the read ends: one that needs more than the cache
+   * holds would otherwise load and lose the same nodes for ever.
+   */
+  readonly #held = new Set<ReadonlyMap<Hash, TreeNode>>()
 
   constructor(options: NodesOptions) {
     this.#store = options.store
     this.hash = options.hash
-    // A single read must fit, or it would load and lose the same nodes for ever.
-    this.#generationBytesMax = Math.max((options.cacheBytesMax ?? 256 << 20) / 2, 1 << 20)
+    this.#generationBytesMax = (options.cacheBytesMax ?? 256 << 20) / 2
     const empty = encodeNode(0, [])
     this.emptyRoot = this.hash(empty)
     this.#empty = openNode(empty, this.emptyRoot)
@@ -51,8 +55,7 @@ export class Nodes {
     if (young) return young
     const old = this.#old.get(hash)
     if (old) this.#keep(hash, old)
-    else if (hash === this.emptyRoot) return this.#empty
-    return old
+    return old ?? this.#peekHeld(hash)
   }
 
   /** Throws NodeMiss. */
@@ -81,14 +84,42 @@ export class Nodes {
 
   /** Runs a synchronous read to its end, loading what it misses. It may run several times. */
   async read<T>(synchronousRead: () => T): Promise<T> {
-    for (;;) {
+    const held = new Map<Hash, TreeNode>()
+    try {
+      for (;;) {
+        try {
+          return synchronousRead()
+        } catch (miss) {
+          if (!(miss instanceof NodeMiss)) throw miss
+          held.set(miss.hash, await this.load(miss.hash))
+          this.#held.add(held)
+        }
+      }
+    } finally {
+      this.#held.delete(held)
+    }
+  }
+
+  /** Does the same for each item. Waits only for what it misses, which a promise for each would not. */
+  async readEach<T>(items: Iterable<T>, synchronousRead: (item: T) => void): Promise<void> {
+    for (const item of items) {
       try {
-        return synchronousRead()
+        synchronousRead(item)
       } catch (miss) {
         if (!(miss instanceof NodeMiss)) throw miss
         await this.load(miss.hash)
+        await this.read(() => synchronousRead(item))
       }
     }
+  }
+
+  #peekHeld(hash: Hash): TreeNode | undefined {
+    if (hash === this.emptyRoot) return this.#empty
+    for (const held of this.#held) {
+      const node = held.get(hash)
+      if (node) return node
+    }
+    return undefined
   }
 
   async #fetch(hash: Hash): Promise<TreeNode> {

@@ -1,21 +1,35 @@
 import { CairnError, formatHash } from '@cairn/protocol'
 import type { TreeNode } from './node.ts'
 
+/** A step down: from a node to its child at `index`. */
+export interface Step {
+  readonly node: TreeNode
+  readonly index: number
+}
+
 /**
- * A child must stand one level below its parent and end with the key its parent says. Hashes keep out
- * accidents; this keeps out trees that somebody built to make a walk endless or a key unfindable.
+ * A child must stand one level below its parent, end with the key its parent says, and begin behind whatever
+ * stands to its left: `left` is the last step on the way down, this one included, that left something there.
+ * Hashes keep out accidents; this keeps out trees that somebody built to make a walk endless, by going through
+ * the same nodes again and again, or a key unfindable.
  */
-export function openChild(parent: TreeNode, index: number, child: TreeNode): TreeNode {
-  const last = child.length - 1
+export function openChild(step: Step, left: Step | undefined, child: TreeNode): TreeNode {
+  const { node, index } = step
   if (
-    child.level === parent.level - 1 &&
-    last >= 0 &&
-    parent.compareKey(index, child.keyAt(last)) === 0
+    child.level === node.level - 1 &&
+    child.length > 0 &&
+    child.compareKeys(child.length - 1, node, index) === 0 &&
+    (!left || child.compareKeys(0, left.node, left.index - 1) > 0)
   )
     return child
-  const id = formatHash(parent.childHashAt(index))
+  const id = formatHash(node.childHashAt(index))
   throw new CairnError('malformed', {
     message: `cannot read tree node ${id}: it does not fit its parent`,
     subject: id,
   })
+}
+
+/** Whether something stands to the left of it in the same node. */
+export function hasLeft({ index }: Step): boolean {
+  return index > 0
 }

@@ -6,12 +6,12 @@ import {
   may,
   requireAccess,
   requireOwner,
-  standingOf,
+  privilegeDropOf,
 } from '../access.ts'
 import { type Inode, modeBits, type Time } from '../inode.ts'
 import type { RemovexattrOp, SetattrOp, SetxattrOp, XattrMode } from '../op.ts'
 import { requireXattrName } from '../rules/attributes.ts'
-import { withoutSetIds } from '../rules/data.ts'
+import { withoutPrivileges } from '../rules/data.ts'
 import { getInode } from '../rules/directory.ts'
 import type { Call } from './context.ts'
 
@@ -42,7 +42,7 @@ export function chown(
 /** Even the superuser's chown takes set-id bits off: the new owner did not ask for them. */
 function modeAfterChown(inode: Inode, who: Credentials): number {
   if (inode.kind === 'directory') return inode.mode
-  return withoutSetIds(inode.mode, standingOf(who, inode) === 'stranger' ? 'stranger' : 'member')
+  return withoutPrivileges(inode.mode, privilegeDropOf(who, inode) || 'member')
 }
 
 function requireChown(

@@ -1,8 +1,8 @@
 import { FsError, type Ino } from '@cairn/protocol'
-import { may, requireAccess, standingOf } from '../access.ts'
+import { may, requireAccess, privilegeDropOf } from '../access.ts'
 import type { Inode } from '../inode.ts'
 import type { CopyOp, Data, FallocateMode, FallocateOp, SetattrOp, WriteOp } from '../op.ts'
-import { withoutSetIds } from '../rules/data.ts'
+import { withoutPrivileges } from '../rules/data.ts'
 import { getFile, getInode } from '../rules/directory.ts'
 import type { Call } from './context.ts'
 
@@ -30,7 +30,7 @@ export function truncate(call: Call, ino: Ino, size: number): SetattrOp {
 export function truncateOpen(call: Call, ino: Ino, size: number): SetattrOp {
   const file = getFile(call.view, ino)
   if (size < 0) throw new FsError('EINVAL')
-  const mode = withoutSetIds(file.mode, standingOf(call.who, file))
+  const mode = withoutPrivileges(file.mode, privilegeDropOf(call.who, file))
   return {
     type: 'setattr',
     time: call.now,
@@ -41,8 +41,8 @@ export function truncateOpen(call: Call, ino: Ino, size: number): SetattrOp {
 }
 
 export function write(call: Call, ino: Ino, offset: number, data: Data): WriteOp {
-  const standing = standingOf(call.who, getFile(call.view, ino))
-  return { type: 'write', time: call.now, ino, offset, data, standing }
+  const dropPrivileges = privilegeDropOf(call.who, getFile(call.view, ino))
+  return { type: 'write', time: call.now, ino, offset, data, dropPrivileges }
 }
 
 export function fallocate(
@@ -55,8 +55,8 @@ export function fallocate(
   const inode = getInode(call.view, ino)
   if (inode.kind === 'fifo') throw new FsError('ESPIPE')
   if (inode.kind !== 'file') throw new FsError(inode.kind === 'directory' ? 'EISDIR' : 'ENODEV')
-  const standing = standingOf(call.who, inode)
-  return { type: 'fallocate', time: call.now, ino, offset, length, mode, standing }
+  const dropPrivileges = privilegeDropOf(call.who, inode)
+  return { type: 'fallocate', time: call.now, ino, offset, length, mode, dropPrivileges }
 }
 
 export interface Copy {
@@ -69,6 +69,6 @@ export interface Copy {
 
 export function copy(call: Call, range: Copy): CopyOp {
   getFile(call.view, range.from)
-  const standing = standingOf(call.who, getFile(call.view, range.ino))
-  return { type: 'copy', time: call.now, ...range, standing }
+  const dropPrivileges = privilegeDropOf(call.who, getFile(call.view, range.ino))
+  return { type: 'copy', time: call.now, ...range, dropPrivileges }
 }

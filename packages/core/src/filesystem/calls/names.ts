@@ -9,10 +9,10 @@ import {
   searchable,
 } from '../access.ts'
 import { type Dentry, type Kind, modeBits } from '../inode.ts'
-import type { CreateOp, LinkOp, RenameMode, RenameOp, RmdirOp, UnlinkOp } from '../op.ts'
+import type { CreateOp, LinkOp, RenameOp, RmdirOp, UnlinkOp } from '../op.ts'
 import { getChild, getInode } from '../rules/directory.ts'
 import { requireTarget } from '../rules/names.ts'
-import { checkRename } from '../rules/rename.ts'
+import { checkRename, type RenameNames, requireReplaceable } from '../rules/rename.ts'
 import type { Call } from './context.ts'
 
 export interface NewFile {
@@ -81,15 +81,7 @@ export function rmdir(call: Call, parent: Ino, name: Name): RmdirOp {
   return { type: 'rmdir', time: call.now, parent, name }
 }
 
-export interface Rename {
-  readonly parent: Ino
-  readonly name: Name
-  readonly newParent: Ino
-  readonly newName: Name
-  readonly mode: RenameMode
-}
-
-export function rename(call: Call, names: Rename): RenameOp {
+export function rename(call: Call, names: RenameNames): RenameOp {
   const op: RenameOp = { type: 'rename', time: call.now, ...names }
   searchable(call.view, op.parent, call.who)
   searchable(call.view, op.newParent, call.who)
@@ -98,16 +90,10 @@ export function rename(call: Call, names: Rename): RenameOp {
   requireDelete(call.view, op.parent, source, call.who)
   if (target) requireDelete(call.view, op.newParent, target, call.who)
   else requireCreate(call.view, op.newParent, call.who)
-  if (target && op.mode === 'replace') requireSameSort(source, target)
+  if (target && op.mode === 'replace') requireReplaceable(source, target)
   requireMove(call, op, source)
   if (target && op.mode === 'exchange') requireMove(call, op, target)
   return op
-}
-
-/** A directory replaces a directory, and nothing else does. */
-function requireSameSort(source: Dentry, target: Dentry): void {
-  if (source.kind === 'directory' && target.kind !== 'directory') throw new FsError('ENOTDIR')
-  if (source.kind !== 'directory' && target.kind === 'directory') throw new FsError('EISDIR')
 }
 
 /** A directory that gets another parent has its `..` written. */

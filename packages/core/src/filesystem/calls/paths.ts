@@ -1,8 +1,8 @@
 import { type ByteString, FsError, type Ino, type Name, parseName } from '@cairn/protocol'
 import { may } from '../access.ts'
 import type { CreateOp, LinkOp, RenameMode, RenameOp, RmdirOp, SetattrOp, UnlinkOp } from '../op.ts'
-import { findRenameEnds } from '../rules/rename.ts'
-import { type Place, resolveExisting, resolveParent, resolvePath } from '../resolve.ts'
+import { findRenameEnds, type RenameNames } from '../rules/rename.ts'
+import { type PathEnd, resolveExisting, resolveParent, resolvePath } from '../resolve.ts'
 import type { Call } from './context.ts'
 import * as data from './data.ts'
 import * as names from './names.ts'
@@ -54,34 +54,23 @@ export function rmdir(call: Call, path: ByteString): RmdirOp {
   return names.rmdir(call, parent, parseName(last))
 }
 
-export function rename(
-  call: Call,
-  from: ByteString,
-  to: ByteString,
-  mode: RenameMode,
-): RenameOp {
+export function rename(call: Call, from: ByteString, to: ByteString, mode: RenameMode): RenameOp {
   const source = resolveParent(call.view, from, call)
   const target = resolveParent(call.view, to, call)
   if (isDot(source.last)) throw new FsError('EBUSY')
   if (isDot(target.last)) throw new FsError(mode === 'noreplace' ? 'EEXIST' : 'EBUSY')
-  const op = {
-    parent: source.parent,
-    name: parseName(source.last),
-    newParent: target.parent,
-    newName: parseName(target.last),
-    mode,
-  }
+  const { parent } = source
+  const name = parseName(source.last)
+  // What is not there counts before a new name that is too long.
+  names.lookup(call, parent, name)
+  const newName = parseName(target.last)
+  const op = { parent, name, newParent: target.parent, newName, mode }
   requireSlashesFit(call, op, source, target)
   return names.rename(call, op)
 }
 
 /** A slash asks for a directory: of an exchange behind its own name, else behind either name of the source. */
-function requireSlashesFit(
-  call: Call,
-  op: Parameters<typeof names.rename>[1],
-  from: Place,
-  to: Place,
-): void {
+function requireSlashesFit(call: Call, op: RenameNames, from: PathEnd, to: PathEnd): void {
   const { source, target } = findRenameEnds(call.view, op)
   const meant = op.mode === 'exchange' ? target : source
   const fits =

@@ -5,7 +5,7 @@ import { extentsOf, truncateContent, writeContent } from '../../content/content.
 import type { Extent, Source } from '../../content/extents.ts'
 import type { Changes } from '../changes.ts'
 import { type Inode, modeBits } from '../inode.ts'
-import type { CopyOp, Data, FallocateOp, Standing, WriteOp } from '../op.ts'
+import type { CopyOp, Data, FallocateOp, PrivilegeDrop, WriteOp } from '../op.ts'
 import type { View } from '../view.ts'
 import { getFile } from './directory.ts'
 
@@ -98,7 +98,7 @@ export function contentExtents(
 ): Generator<Extent> {
   return extentsOf(
     file.content!,
-    (index) => view.block(ino, index),
+    (index) => view.blockFrom(ino, index),
     offset,
     Math.min(end, file.size),
   )
@@ -110,14 +110,14 @@ function write(file: Inode, extent: Extent): Inode {
 }
 
 function changed(file: Inode, op: WriteOp | FallocateOp | CopyOp): Inode {
-  const mode = withoutSetIds(file.mode, op.standing)
+  const mode = withoutPrivileges(file.mode, op.dropPrivileges)
   return { ...file, mode, mtime: op.time, ctime: op.time }
 }
 
 /** Set-group-id without group-execute once meant mandatory locking; Linux leaves it to the group. */
-export function withoutSetIds(mode: number, standing: Standing): number {
-  if (standing === 'superuser') return mode
-  const keepsGroup = standing === 'member' && (mode & modeBits.groupExecute) === 0
+export function withoutPrivileges(mode: number, drop: PrivilegeDrop): number {
+  if (drop === false) return mode
+  const keepsGroup = drop === 'member' && (mode & modeBits.groupExecute) === 0
   return mode & ~(keepsGroup ? modeBits.setuid : modeBits.setuid | modeBits.setgid)
 }
 

@@ -26,17 +26,26 @@ export function applyRename(changes: Changes, op: RenameOp): void {
   move(changes, source, from, to, op.time)
 }
 
+export type RenameNames = Pick<RenameOp, 'parent' | 'name' | 'newParent' | 'newName' | 'mode'>
+
+export interface RenameEnds {
+  readonly source: Dentry
+  readonly target: Dentry | undefined
+}
+
+export function findRenameEnds(view: View, names: RenameNames): RenameEnds {
+  getDirectory(view, names.parent)
+  getDirectory(view, names.newParent)
+  const source = getChild(view, names.parent, names.name)
+  const target = view.child(names.newParent, names.newName)
+  if (target && names.mode === 'noreplace') throw new FsError('EEXIST')
+  if (!target && names.mode === 'exchange') throw new FsError('ENOENT')
+  return { source, target }
+}
+
 /** What must hold before anybody asks who may do it. */
-export function checkRename(
-  view: View,
-  op: RenameOp,
-): { source: Dentry; target: Dentry | undefined } {
-  getDirectory(view, op.parent)
-  getDirectory(view, op.newParent)
-  const source = getChild(view, op.parent, op.name)
-  const target = view.child(op.newParent, op.newName)
-  if (target && op.mode === 'noreplace') throw new FsError('EEXIST')
-  if (!target && op.mode === 'exchange') throw new FsError('ENOENT')
+export function checkRename(view: View, op: RenameNames): RenameEnds {
+  const { source, target } = findRenameEnds(view, op)
   if (isInside(view, op.newParent, source.ino)) throw new FsError('EINVAL')
   if (target && isInside(view, op.parent, target.ino))
     throw new FsError(op.mode === 'exchange' ? 'EINVAL' : 'ENOTEMPTY')
@@ -50,16 +59,18 @@ export function isInside(view: View, ino: Ino, ancestor: Ino): boolean {
   return false
 }
 
+/** A directory replaces a directory, and nothing else does. */
+export function requireReplaceable(source: Dentry, target: Dentry): void {
+  if (source.kind === 'directory' && target.kind !== 'directory') throw new FsError('ENOTDIR')
+  if (source.kind !== 'directory' && target.kind === 'directory') throw new FsError('EISDIR')
+}
+
 function replace(changes: Changes, to: Link, source: Dentry, target: Dentry, time: Time): void {
-  if (source.kind === 'directory') {
-    requireEmptyDirectory(changes, target.ino)
-    removeName(changes, to, target, time)
-    orphanDirectory(changes, target.ino, time)
-  } else {
-    if (target.kind === 'directory') throw new FsError('EISDIR')
-    removeName(changes, to, target, time)
-    removeLink(changes, target.ino, to, time)
-  }
+  requireReplaceable(source, target)
+  if (target.kind === 'directory') requireEmptyDirectory(changes, target.ino)
+  removeName(changes, to, target, time)
+  if (target.kind === 'directory') orphanDirectory(changes, target.ino, time)
+  else removeLink(changes, target.ino, to, time)
 }
 
 function move(changes: Changes, dentry: Dentry, from: Link, to: Link, time: Time): void {

@@ -1,0 +1,141 @@
+import { type BranchId, CairnError, type Ino, isFsError, type SessionId } from '@cairn/protocol'
+import { describe, expect, it, vi } from 'vitest'
+import { BranchFixture, main } from '../../test/branch-fixture.ts'
+import { refusalOf } from '../../test/refusal.ts'
+import { createBranch } from '../layers/fork.ts'
+import { batchBytesMax } from './batch.ts'
+import { Branch } from './branch.ts'
+
+describe('submit', () => {
+  it('a number sent again gives the first receipt, after a restart too', async () => {
+    const fixture = await BranchFixture.open()
+    const submission = fixture.submission([fixture.create('a')])
+    const receipt = await fixture.branch.submit(submission)
+    await fixture.makeDirectory(fixture.branch, 'b')
+    expect(await fixture.branch.submit(submission)).toEqual(receipt)
+    expect(await (await fixture.reopen()).submit(submission)).toEqual(receipt)
+    expect(fixture.rows.length).toBe(2)
+  })
+
+  it('another batch under the same number is a mismatch', async () => {
+    const fixture = await BranchFixture.open()
+    await fixture.makeDirectory(fixture.branch, 'a')
+    const other = fixture.submission([fixture.create('b')], { number: 1 })
+    expect(await refusalOf(() => fixture.branch.submit(other))).toEqual({
+      code: 'batch_mismatch',
+      subject: 's',
+    })
+    expect(fixture.rows.length).toBe(1)
+  })
+
+  it('a number below one that was used is a mismatch', async () => {
+    const fixture = await BranchFixture.open()
+    await fixture.branch.submit(fixture.submission([fixture.create('a')], { number: 5 }))
+    const late = fixture.submission([fixture.create('b')], { number: 3 })
+    expect((await refusalOf(() => fixture.branch.submit(late)))?.code).toBe('batch_mismatch')
+  })
+
+  it('an epoch that has passed is refused, and so is one that has not come', async () => {
+    const fixture = await BranchFixture.open()
+    await fixture.branch.raiseEpoch(fixture.author({ session: 'server' as SessionId }))
+    for (const epoch of [1, 3]) {
+      const stale = fixture.submission([fixture.create('a')], { epoch })
+      expect(await refusalOf(() => fixture.branch.submit(stale))).toEqual({
+        code: 'stale_epoch',
+        subject: 's',
+      })
+    }
+    await fixture.branch.submit(fixture.submission([fixture.create('a')], { epoch: 2 }))
+  })
+
+  it('a closed branch takes nothing; opened again, it does', async () => {
+    const fixture = await BranchFixture.open()
+    const { branch } = fixture
+    const server = { session: 'server' as SessionId }
+    await branch.changeState(fixture.author(server), 'abandoned', 0)
+    expect(await refusalOf(() => fixture.makeDirectory(branch, 'a'))).toEqual({
+      code: 'layer_closed',
+      subject: main,
+    })
+    await branch.changeState(fixture.author(server), 'open', 1)
+    await fixture.makeDirectory(branch, 'a')
+  })
+
+  it('a state for a place that has passed is a conflict', async () => {
+    const fixture = await BranchFixture.open()
+    await fixture.makeDirectory(fixture.branch, 'a')
+    const change = fixture.branch.changeState(fixture.author(), 'committed', 0)
+    expect(await refusalOf(() => change)).toEqual({ code: 'sequence_conflict', subject: main })
+  })
+
+  it('an unknown branch is missing; a known one is not made again', async () => {
+    const { stores } = await BranchFixture.open()
+    const absent = Branch.open(stores, 'absent' as BranchId)
+    expect(await refusalOf(() => absent)).toEqual({ code: 'branch_missing', subject: 'absent' })
+    const again = createBranch(stores, main)
+    expect(await refusalOf(() => again)).toEqual({ code: 'branch_exists', subject: main })
+  })
+})
+
+describe('a batch that cannot be written', () => {
+  it('above 4 MiB: malformed', async () => {
+    const fixture = await BranchFixture.open()
+    const { time, ino } = fixture.create('x')
+    const file = { ...fixture.create('x'), ino, kind: 'file' } as const
+    const data = { type: 'bytes', bytes: new Uint8Array(batchBytesMax) } as const
+    const write = { type: 'write', time, ino, offset: 0, data, dropPrivileges: false } as const
+    const submission = fixture.submission([file, write])
+    expect((await refusalOf(() => fixture.branch.submit(submission)))?.code).toBe('malformed')
+  })
+
+  it('leaves nothing behind for those that go in with it', async () => {
+    const fixture = await BranchFixture.open()
+    const parent = fixture.create('x')
+    const child = fixture.create('y', parent.ino)
+    const unwritable = {
+      type: 'setattr',
+      time: parent.time,
+      ino: parent.ino,
+      uid: 2 ** 32,
+    } as const
+    // All of them wait while the first is written, so they are planned one on top of the other.
+    const [first, broken, orphan] = await Promise.allSettled([
+      fixture.makeDirectory(fixture.branch, 'first'),
+      fixture.branch.submit(fixture.submission([parent, unwritable])),
+      fixture.branch.submit(fixture.submission([child], { session: 'other' as SessionId })),
+    ])
+    expect(first!.status).toBe('fulfilled')
+    expect(broken).toMatchObject({ status: 'rejected', reason: { code: 'malformed' } })
+    expect(isFsError((orphan as PromiseRejectedResult).reason, 'ESTALE')).toBe(true)
+    const opened = await fixture.reopen()
+    expect(opened.head.view.inode(parent.ino)).toBe(undefined)
+    expect(opened.head.view.inode(1 as Ino)?.size).toBe(1)
+  })
+})
+
+describe('a store that does not answer', () => {
+  const unavailable = new CairnError('storage_unavailable', { message: 'cannot reach the store' })
+
+  it('before the rows are stored: the error goes to the caller, and a retry writes them once', async () => {
+    const fixture = await BranchFixture.open()
+    vi.spyOn(fixture.stores.log, 'append').mockRejectedValueOnce(unavailable)
+    const submission = fixture.submission([fixture.create('a')])
+    expect((await refusalOf(() => fixture.branch.submit(submission)))?.code).toBe(
+      'storage_unavailable',
+    )
+    expect((await fixture.branch.submit(submission)).seq).toBe(1)
+    expect(fixture.rows.length).toBe(1)
+  })
+
+  it('after the rows are stored: the receipt comes all the same', async () => {
+    const fixture = await BranchFixture.open()
+    const { log } = fixture.stores
+    const append = log.append.bind(log)
+    vi.spyOn(log, 'append').mockImplementationOnce(async (...args) => {
+      await append(...args)
+      throw unavailable
+    })
+    expect((await fixture.makeDirectory(fixture.branch, 'a')).seq).toBe(1)
+    expect(fixture.rows.length).toBe(1)
+  })
+})

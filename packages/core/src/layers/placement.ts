@@ -1,0 +1,96 @@
+import type { Ino, Name } from '@cairn/protocol'
+import type { Link } from '../filesystem/inode.ts'
+import type { Merged, State } from './merge-object.ts'
+import type { SideName } from './touched.ts'
+import { withoutLinks } from './version.ts'
+
+/** Two things that want one name. */
+export interface Collision {
+  readonly link: Link
+  readonly layers: State
+  readonly targets: State
+}
+
+/** What the changed things become, by where they are. */
+export class Placement {
+  readonly states: ReadonlyMap<Ino, State>
+  readonly #directories = new Map<Ino, Map<Name, State[]>>()
+  #belowTarget: ReadonlyMap<Ino, readonly State[]> | undefined
+  #belowLayer: ReadonlyMap<Ino, readonly State[]> | undefined
+
+  constructor(states: ReadonlyMap<Ino, State>) {
+    this.states = states
+    for (const state of states.values()) this.#add(state)
+  }
+
+  put(state: State, merged: Merged | undefined): void {
+    for (const link of state.merged?.links ?? []) {
+      const there = this.#at(link)
+      there.splice(there.indexOf(state), 1)
+    }
+    state.merged = merged
+    this.#add(state)
+  }
+
+  move(state: State, links: readonly Link[]): void {
+    this.put(state, { ...state.merged!, links })
+  }
+
+  /** What is in a directory, each with its name there. */
+  childrenOf(directory: State): readonly { readonly child: State; readonly link: Link }[] {
+    const parent = directory.object.id
+    return [...(this.#directories.get(parent) ?? [])].flatMap(([name, states]) =>
+      states.map((child) => ({ child, link: { parent, name } })),
+    )
+  }
+
+  /** What changed of the things that a side has in a directory. */
+  childrenOn(side: SideName, directory: State): readonly State[] {
+    return this.#below(side).get(directory.object.id) ?? []
+  }
+
+  collisions(): readonly Collision[] {
+    const collisions: Collision[] = []
+    for (const [parent, names] of this.#directories)
+      for (const [name, [a, b]] of names) {
+        if (!a || !b) continue
+        const link = { parent, name }
+        // A name comes from one side or the other, and neither has two things under one name.
+        const isLayers = withoutLinks([link], a.object.layer?.links ?? []).length === 0
+        collisions.push({ link, layers: isLayers ? a : b, targets: isLayers ? b : a })
+      }
+    return collisions
+  }
+
+  isAt(state: State, link: Link): boolean {
+    return this.#at(link).includes(state)
+  }
+
+  #add(state: State): void {
+    for (const link of state.merged?.links ?? []) this.#at(link).push(state)
+  }
+
+  #at({ parent, name }: Link): State[] {
+    let names = this.#directories.get(parent)
+    if (!names) this.#directories.set(parent, (names = new Map()))
+    let states = names.get(name)
+    if (!states) names.set(name, (states = []))
+    return states
+  }
+
+  #below(side: SideName): ReadonlyMap<Ino, readonly State[]> {
+    if (side === 'layer') return (this.#belowLayer ??= this.#groupByParent(side))
+    return (this.#belowTarget ??= this.#groupByParent(side))
+  }
+
+  #groupByParent(side: SideName): ReadonlyMap<Ino, readonly State[]> {
+    const below = new Map<Ino, State[]>()
+    for (const state of this.states.values())
+      for (const parent of new Set(state.object[side]?.links.map((link) => link.parent))) {
+        const group = below.get(parent)
+        if (group) group.push(state)
+        else below.set(parent, [state])
+      }
+    return below
+  }
+}

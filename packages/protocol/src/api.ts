@@ -1,0 +1,148 @@
+/**
+ * The shapes of the HTTP API's JSON, once for server, SDK and command line. docs/reference/http.md tells what
+ * each route does with them.
+ */
+
+export interface WorkspaceInfo {
+  readonly id: string
+  readonly name: string
+  /** ISO 8601, as all times in JSON that have no need of nanoseconds. */
+  readonly createdAt: string
+}
+
+export const fileKinds = [
+  'file',
+  'directory',
+  'symlink',
+  'fifo',
+  'socket',
+  'character',
+  'block',
+] as const
+export type FileKind = (typeof fileKinds)[number]
+
+export interface FileStat {
+  /** Absolute, UTF-8; bytes that are no UTF-8 appear as U+FFFD. */
+  readonly path: string
+  readonly kind: FileKind
+  readonly ino: number
+  /** Bytes of a file or symlink, entries of a directory. */
+  readonly size: number
+  /** Permission bits in octal: `"0644"`. */
+  readonly mode: string
+  readonly uid: number
+  readonly gid: number
+  readonly nlink: number
+  /** Nanoseconds since 1970 as decimal strings: they do not fit into a JSON number. */
+  readonly mtimeNs: string
+  readonly ctimeNs: string
+  readonly atimeNs: string
+  /** Symlinks only. */
+  readonly target?: string
+  readonly etag: string
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** Give it as `cursor` to go on; absent at the end. */
+  readonly next?: string
+}
+
+/** One entry of a listing. */
+export interface FileEntry extends FileStat {
+  readonly name: string
+  /** Base64 of the bytes, present only when the name is not UTF-8. */
+  readonly nameBytes?: string
+}
+
+/** What a mutation did. */
+export interface ChangeReceipt {
+  /** The branch's sequence number of it. */
+  readonly seq: number
+  /** What is there now, where the operation leaves something. */
+  readonly stat?: FileStat
+}
+
+/** One operation of a batch; all of them happen, or none. */
+export type BatchOperation =
+  | {
+      readonly op: 'mkdir'
+      readonly path: string
+      readonly mode?: string
+      readonly parents?: boolean
+    }
+  | {
+      readonly op: 'write'
+      readonly path: string
+      /** Text, or bytes in base64. */
+      readonly text?: string
+      readonly base64?: string
+      readonly mode?: string
+      readonly parents?: boolean
+      readonly ifMatch?: string
+      readonly ifAbsent?: boolean
+    }
+  | { readonly op: 'remove'; readonly path: string; readonly recursive?: boolean }
+  | {
+      readonly op: 'move'
+      readonly path: string
+      readonly to: string
+      /** Fail when there is something at `to`. */
+      readonly noReplace?: boolean
+      readonly parents?: boolean
+    }
+  | { readonly op: 'copy'; readonly path: string; readonly to: string; readonly parents?: boolean }
+  | { readonly op: 'chmod'; readonly path: string; readonly mode: string }
+  | {
+      readonly op: 'symlink'
+      readonly path: string
+      readonly target: string
+      readonly parents?: boolean
+    }
+  | { readonly op: 'link'; readonly path: string; readonly to: string; readonly parents?: boolean }
+
+/** One change in the log, as people read it. */
+export interface LogOperation {
+  readonly op: string
+  /** Where the thing is now, or was last; undefined when it has gone and nothing tells. */
+  readonly path?: string
+  /** The other end of a rename or copy. */
+  readonly to?: string
+}
+
+export interface LogEntry {
+  readonly seq: number
+  readonly time: string
+  /** The id of the key or token that was used. */
+  readonly actor: string
+  readonly session: string
+  readonly operations: readonly LogOperation[]
+}
+
+export interface Upload {
+  readonly id: string
+  readonly blockBytes: number
+  /** Numbers of the blocks that have arrived. */
+  readonly blocks: readonly number[]
+}
+
+/** What goes over the event stream: one for each batch that concerns the asked path. */
+export interface ChangeEvent {
+  readonly seq: number
+  readonly time: string
+  readonly actor: string
+  readonly operations: readonly LogOperation[]
+}
+
+export interface ApiErrorBody {
+  readonly error: {
+    readonly code: string
+    readonly message: string
+    readonly hint: string
+    /** `ENOENT` and the like, where a file system said no. */
+    readonly errno?: string
+    readonly retry: 'never' | 'same-request' | 'after-refresh'
+    readonly subject?: string
+    readonly requestId: string
+  }
+}

@@ -1,0 +1,162 @@
+import { CairnError } from './errors.ts'
+import type { Hash, Ino } from './ids.ts'
+import { hashBytes } from './ids.ts'
+import { Reader } from './reader.ts'
+import { Writer } from './writer.ts'
+
+/**
+ * What goes over a session's socket: binary messages, the type in the first byte, then the fields in the order of
+ * these tables. Only ever append types, and fields never: a new need is a new type or a new version. Operations, inodes
+ * and batches travel as they are stored. docs/internals/protocol.md tells the whole story.
+ */
+export const sessionVersion = 1
+export const messageBytesMax: number = 5 << 20
+
+/** How a field looks in memory. */
+interface FieldTypes {
+  readonly number: number
+  readonly ino: Ino
+  readonly text: string
+  /** A name or nothing, as a byte string. */
+  readonly name: string
+  readonly hash: Hash
+  readonly bytes: Uint8Array
+}
+
+type Table = Readonly<Record<string, Readonly<Record<string, keyof FieldTypes>>>>
+
+type MessageOf<T extends Table> = {
+  [Type in keyof T]: { readonly type: Type } & {
+    readonly [Field in keyof T[Type]]: FieldTypes[T[Type][Field]]
+  }
+}[keyof T]
+
+/** From a session to the server. Those with an `id` are answered under it. */
+const requests = {
+  /** `mode` is read or write; `session` goes on with an old one, or is empty; `seq` is the newest batch known. */
+  hello: {
+    version: 'number',
+    workspace: 'text',
+    branch: 'text',
+    mode: 'text',
+    session: 'text',
+    seq: 'number',
+  },
+  /** `body` is time and operations as a batch has them. */
+  submit: { number: 'number', epoch: 'number', body: 'bytes' },
+  inode: { id: 'number', ino: 'ino' },
+  /** Names after `after`, which is empty at the start. */
+  directory: { id: 'number', ino: 'ino', after: 'name', limit: 'number' },
+  content: { id: 'number', ino: 'ino', offset: 'number', length: 'number' },
+  blob: { id: 'number', bytes: 'bytes' },
+  inodes: { id: 'number', count: 'number' },
+  /** Everything acknowledged so far is at the server: the lease may go. */
+  released: {},
+  renew: {},
+  /** Operations that were acknowledged under a lease that was lost. They go to a rescue layer. */
+  rescue: { id: 'number', number: 'number', epoch: 'number', body: 'bytes' },
+  bye: {},
+} as const
+requests satisfies Table
+
+/** From the server to a session. */
+const replies = {
+  welcome: {
+    version: 'number',
+    session: 'text',
+    seq: 'number',
+    epoch: 'number',
+    leaseMs: 'number',
+  },
+  receipt: { number: 'number', seq: 'number', hash: 'hash' },
+  refused: { number: 'number', code: 'text', message: 'text' },
+  answer: { id: 'number', bytes: 'bytes' },
+  failure: { id: 'number', code: 'text', message: 'text' },
+  /** A batch that is in the log, in order, whoever wrote it. */
+  batch: { bytes: 'bytes' },
+  /** This session alone writes: it may acknowledge before the server has seen it. */
+  lease: { epoch: 'number' },
+  /** Somebody else wants to write: submit everything, then say `released`. */
+  recall: {},
+  /** The server answers each write. */
+  shared: { epoch: 'number' },
+  goodbye: { code: 'text', message: 'text' },
+} as const
+replies satisfies Table
+
+export type SessionRequest = MessageOf<typeof requests>
+export type SessionReply = MessageOf<typeof replies>
+
+export function encodeRequest(request: SessionRequest): Uint8Array {
+  return encode(requests, request)
+}
+
+export function decodeRequest(bytes: Uint8Array): SessionRequest {
+  return decode(requests, bytes) as SessionRequest
+}
+
+export function encodeReply(reply: SessionReply): Uint8Array {
+  return encode(replies, reply)
+}
+
+export function decodeReply(bytes: Uint8Array): SessionReply {
+  return decode(replies, bytes) as SessionReply
+}
+
+function encode(table: Table, message: { readonly type: string }): Uint8Array {
+  const writer = new Writer(256).u8(Object.keys(table).indexOf(message.type))
+  const values = message as unknown as Readonly<Record<string, unknown>>
+  for (const [field, type] of Object.entries(table[message.type]!))
+    write(writer, type, values[field])
+  return writer.finish()
+}
+
+function decode(table: Table, bytes: Uint8Array): object {
+  if (bytes.length > messageBytesMax)
+    throw new CairnError('too_large', { message: `cannot read a message of ${bytes.length} bytes` })
+  const reader = new Reader(bytes, 'session message')
+  const number = reader.u8()
+  const type = Object.keys(table)[number]
+  if (type === undefined) throw reader.malformed(`type ${number}`)
+  const message: Record<string, unknown> = { type }
+  for (const [field, kind] of Object.entries(table[type]!)) message[field] = read(reader, kind)
+  reader.end()
+  return message
+}
+
+function write(writer: Writer, type: keyof FieldTypes, value: unknown): void {
+  switch (type) {
+    case 'number':
+    case 'ino':
+      writer.varint(value as number)
+      return
+    case 'text':
+      writer.text(value as string)
+      return
+    case 'name':
+      writer.byteString(value as string)
+      return
+    case 'hash':
+      writer.rawByteString(value as Hash)
+      return
+    case 'bytes':
+      writer.bytes(value as Uint8Array)
+      return
+  }
+}
+
+function read(reader: Reader, type: keyof FieldTypes): unknown {
+  switch (type) {
+    case 'number':
+    case 'ino':
+      return reader.varint()
+    case 'text':
+      return reader.text()
+    case 'name':
+      return reader.byteString()
+    case 'hash':
+      return reader.rawByteString(hashBytes)
+    case 'bytes':
+      return reader.bytes()
+  }
+}

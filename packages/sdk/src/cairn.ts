@@ -1,0 +1,83 @@
+import { type Clock, systemClock } from './client/clock.ts'
+import { Connection } from './client/connection.ts'
+import { CairnError } from './client/error.ts'
+import { Workspace, type WorkspaceOptions } from './workspace.ts'
+import { Workspaces } from './workspaces.ts'
+
+export interface CairnOptions {
+  /** `https://cairn.example.org`, with a path if the server is behind one. */
+  readonly server: string
+  readonly apiKey: string
+  /** The runtime's own unless given. */
+  readonly fetch?: typeof fetch | undefined
+  /** For calls that give none themselves: how long each may take, all attempts together. Unlimited unless given. */
+  readonly timeoutMs?: number | undefined
+  /** For tests: time and chance. */
+  readonly clock?: Clock | undefined
+}
+
+/**
+ * A Cairn server, as one key sees it. Calls that fail in passing (the network, 429, 502, 503, 504) are tried again up
+ * to four times; a change carries an idempotency key, so that it happens once however often it is sent.
+ *
+ * @example
+ * ```ts
+ * const cairn = new Cairn({ server: 'http://127.0.0.1:7070', apiKey })
+ * const website = cairn.workspace('website')
+ * await website.files.write('/index.html', '<h1>Hello</h1>')
+ * ```
+ */
+export class Cairn {
+  readonly workspaces: Workspaces
+  readonly #connection: Connection
+
+  constructor({
+    server,
+    apiKey,
+    fetch = globalThis.fetch,
+    timeoutMs,
+    clock = systemClock,
+  }: CairnOptions) {
+    this.#connection = new Connection({
+      server: parseServer(server),
+      apiKey: parseKey(apiKey),
+      // Browsers refuse a fetch that is called as a method of something else.
+      fetch: (input, init) => fetch(input, init),
+      clock,
+      timeoutMs,
+    })
+    this.workspaces = new Workspaces(this.#connection)
+  }
+
+  /**
+   * A handle of a workspace, by name or id, on its `main` branch unless told otherwise.
+   *
+   * @example
+   * ```ts
+   * const attempt = cairn.workspace('website', { branch: 'attempt-a' })
+   * ```
+   */
+  workspace(name: string, options: WorkspaceOptions = {}): Workspace {
+    return new Workspace(this.#connection, name, options)
+  }
+}
+
+function parseServer(server: string): string {
+  const url = URL.canParse(server) ? new URL(server) : undefined
+  const isUsable = url !== undefined && /^https?:$/.test(url.protocol) && url.username === ''
+  if (isUsable && url.search === '' && url.hash === '') return url.href.replace(/\/+$/, '')
+  throw new CairnError('malformed', {
+    what: 'use the server',
+    reason: `'${server}' is not an http or https address`,
+    hint: 'Give something like https://cairn.example.org.',
+  })
+}
+
+function parseKey(apiKey: string): string {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey
+  throw new CairnError('malformed', {
+    what: 'use the API key',
+    reason: apiKey === '' ? 'it is empty' : 'it has blanks or characters that are not ASCII',
+    hint: 'Give the key as it was issued.',
+  })
+}

@@ -1,0 +1,136 @@
+import { collect, type OpenAnswer } from './answer.ts'
+import type { Clock } from './clock.ts'
+import { openDeadline, type RequestOptions, timedOut, withPatience } from './deadline.ts'
+import { CairnError } from './error.ts'
+import { type Call, checkAnswer, describeCause, headersOf, urlOf } from './request.ts'
+import { withRetries } from './retry.ts'
+
+export interface ConnectionOptions {
+  /** Without a slash at its end. */
+  readonly server: string
+  readonly apiKey: string
+  readonly fetch: typeof fetch
+  readonly clock: Clock
+  /** For calls that do not say. */
+  readonly timeoutMs: number | undefined
+}
+
+/**
+ * A server that says nothing for so long is taken for gone, and asked again. It keeps a stream of events open
+ * with a comment every 15 s, so this also finds those that died.
+ */
+export const silenceMsMax = 45_000
+
+/** A body is not seen to move, so it gets time by its size: for 128 KiB a second, slow for any line. */
+const sendBytesPerMs = 128
+
+/** Sends requests, again where that is safe, and turns what comes back into values or CairnErrors. */
+export class Connection {
+  readonly #options: ConnectionOptions
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+  }
+
+  get clock(): Clock {
+    return this.#options.clock
+  }
+
+  /** The JSON of the answer. */
+  json<T>(call: Call, options: RequestOptions = {}): Promise<T> {
+    return this.#send(call, options, async (answer) => {
+      const text = new TextDecoder().decode(await collect(answer))
+      try {
+        return JSON.parse(text) as T
+      } catch (cause) {
+        const { status } = answer.response
+        throw new CairnError('bad_answer', { what: call.what, reason: 'no JSON', status, cause })
+      }
+    })
+  }
+
+  /** For answers that have no content, or none that matters. */
+  async nothing(call: Call, options: RequestOptions = {}): Promise<void> {
+    await this.#send(call, options, collect)
+  }
+
+  /** The beginning of the answer; only until then are requests repeated. */
+  open(call: Call, options: RequestOptions = {}): Promise<OpenAnswer> {
+    return this.#send(call, options, (answer) => Promise.resolve(answer))
+  }
+
+  /** For calls of several requests: one signal for all of them, the caller's and the deadline together. */
+  async within<T>(
+    what: string,
+    { signal, timeoutMs = this.#options.timeoutMs }: RequestOptions,
+    work: (deadline: { readonly signal: AbortSignal }) => Promise<T>,
+  ): Promise<T> {
+    const deadline = openDeadline(what, { signal, timeoutMs }, this.clock)
+    try {
+      return await work(deadline)
+    } finally {
+      deadline.close()
+    }
+  }
+
+  async #send<T>(
+    call: Call,
+    { signal, timeoutMs = this.#options.timeoutMs }: RequestOptions,
+    take: (answer: OpenAnswer) => Promise<T>,
+  ): Promise<T> {
+    const { clock } = this.#options
+    // Made once, so that all attempts of a mutation carry the same key.
+    const headers = headersOf(call, this.#options.apiKey)
+    const deadline = openDeadline(call.what, { signal, timeoutMs }, clock)
+    const attempt = async (): Promise<T> => {
+      const answer = await this.#attempt(call, headers, deadline.signal)
+      await checkAnswer(call, answer)
+      return take(answer)
+    }
+    try {
+      deadline.signal.throwIfAborted()
+      return await withRetries(attempt, { clock, signal: deadline.signal })
+    } finally {
+      deadline.close()
+    }
+  }
+
+  async #attempt(call: Call, headers: Headers, caller: AbortSignal): Promise<OpenAnswer> {
+    const { server, clock } = this.#options
+    const ending = new AbortController()
+    const signal = AbortSignal.any([caller, ending.signal])
+    const patient = async <T>(promise: Promise<T>, patienceMs: number): Promise<T> => {
+      try {
+        return await withPatience(promise, patienceMs, clock, () => timedOut(call.what, patienceMs))
+      } catch (cause) {
+        ending.abort()
+        caller.throwIfAborted()
+        throw failureOf(call, cause)
+      }
+    }
+    const { method, body } = call
+    const init = { method, headers, signal, ...(body === undefined ? {} : { body }) } as RequestInit
+    const patienceMs = silenceMsMax + sizeOf(body) / sendBytesPerMs
+    const response = await patient(this.#options.fetch(urlOf(server, call), init), patienceMs)
+    const reader = response.body?.getReader()
+    return {
+      response,
+      next: async () => {
+        if (reader === undefined) return undefined
+        const { value } = await patient(reader.read(), silenceMsMax)
+        return value
+      },
+      cancel: () => ending.abort(),
+    }
+  }
+}
+
+function failureOf(call: Call, cause: unknown): unknown {
+  if (cause instanceof CairnError) return cause
+  return new CairnError('unreachable', { what: call.what, reason: describeCause(cause), cause })
+}
+
+function sizeOf(body: Call['body']): number {
+  if (body === undefined || typeof body === 'string') return body?.length ?? 0
+  return body instanceof Blob ? body.size : body.byteLength
+}

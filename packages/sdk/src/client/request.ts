@@ -1,0 +1,85 @@
+import { collect, type OpenAnswer } from './answer.ts'
+import { CairnError, fromErrorBody } from './error.ts'
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** One request, before anything is known of the server it goes to. */
+export interface Call {
+  /** Follows "cannot" in messages: `read /a.txt`. */
+  readonly what: string
+  readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
+  /** Percent-encoded, after `/v1`. */
+  readonly path: string
+  readonly query?: Query
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  /** One that can be sent again: never a stream. */
+  readonly body?: string | Uint8Array | Blob
+  /** Statuses of 400 and above that are answers, not failures. */
+  readonly expected?: readonly number[]
+  /** Of a mutation that may be repeated as it is, without a key. */
+  readonly repeatable?: boolean
+}
+
+export function jsonBody(value: unknown): Pick<Call, 'body' | 'headers'> {
+  return { body: JSON.stringify(value), headers: { 'content-type': 'application/json' } }
+}
+
+export function urlOf(server: string, { path, query = {} }: Call): string {
+  const parameters = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+  return `${server}/v1${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`
+}
+
+export function headersOf(call: Call, apiKey: string): Headers {
+  const given = Object.entries(call.headers ?? {})
+  try {
+    const headers = new Headers({ authorization: `Bearer ${apiKey}` })
+    for (const [name, value] of given) if (value !== undefined) headers.set(name, value)
+    if (call.method !== 'GET' && call.repeatable !== true)
+      headers.set('idempotency-key', newIdempotencyKey())
+    return headers
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    const names = given.map(([name]) => name).join(', ')
+    const hint = 'Headers take printable ASCII only.'
+    const reason = `the value of a header (${names}) is not one`
+    throw new CairnError('malformed', { what: call.what, reason, hint, cause })
+  }
+}
+
+/** 128 bits. `crypto.randomUUID` is missing from pages that were not loaded over https. */
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Throws what an answer that says no means. */
+export async function checkAnswer(call: Call, answer: OpenAnswer): Promise<void> {
+  const { status, statusText, headers } = answer.response
+  if (status < 400 || call.expected?.includes(status) === true) return
+  const { what } = call
+  const details = { status, retryAfterMs: retryAfterMs(headers) }
+  const text = new TextDecoder().decode(await collect(answer))
+  const error = fromErrorBody(what, text, details)
+  if (error !== undefined) throw error
+  const reason = `HTTP ${status} ${statusText}`.trim()
+  throw new CairnError('bad_answer', { ...details, what, reason })
+}
+
+/** Seconds only: a date would need a clock that agrees with the server's. */
+function retryAfterMs(headers: Headers): number | undefined {
+  const value = headers.get('retry-after') ?? ''
+  return /^\d+$/.test(value) ? Number(value) * 1000 : undefined
+}
+
+/** `fetch` says no more than "fetch failed"; what happened is deeper down. */
+export function describeCause(cause: unknown): string {
+  let deepest = cause
+  while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause
+  if (!(deepest instanceof Error)) return String(deepest)
+  // Node tries each address of a name, and then has a list of errors and no message.
+  if (deepest instanceof AggregateError && deepest.message === '')
+    return deepest.errors.map(describeCause).join(', ')
+  return deepest.message || deepest.name
+}

@@ -1,0 +1,58 @@
+/** What can be written. A stream is read once; everything else may be sent again after a cut. */
+export type FileContent = string | Uint8Array | Blob | ReadableStream<Uint8Array>
+
+/** Bytes that are there already, so that a request with them can be repeated. */
+export type ReadyContent = Uint8Array | Blob
+
+export function isStream(content: FileContent): content is ReadableStream<Uint8Array> {
+  return (
+    typeof content === 'object' && 'getReader' in content && typeof content.getReader === 'function'
+  )
+}
+
+export function toReady(content: string | ReadyContent): ReadyContent {
+  return typeof content === 'string' ? new TextEncoder().encode(content) : content
+}
+
+export function sizeOfReady(content: ReadyContent): number {
+  return content instanceof Blob ? content.size : content.byteLength
+}
+
+export function sliceReady(content: ReadyContent, start: number, end: number): ReadyContent {
+  return content instanceof Blob ? content.slice(start, end) : content.subarray(start, end)
+}
+
+/** Takes pieces of a wanted size from a stream, whose own pieces may have any. */
+export class StreamCutter {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  #chunks: Uint8Array[] = []
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#reader = stream.getReader()
+  }
+
+  /** Exactly so many bytes, or fewer at the end of the stream. */
+  async take(size: number): Promise<Uint8Array> {
+    const piece = new Uint8Array(size)
+    let filled = 0
+    while (filled < size) {
+      const chunk = this.#chunks.shift() ?? (await this.#reader.read()).value
+      if (chunk === undefined) break
+      const fitting = chunk.subarray(0, size - filled)
+      piece.set(fitting, filled)
+      filled += fitting.length
+      if (fitting.length < chunk.length) this.#chunks.unshift(chunk.subarray(fitting.length))
+    }
+    return piece.subarray(0, filled)
+  }
+
+  /** Puts bytes back, to be taken next. */
+  giveBack(bytes: Uint8Array): void {
+    this.#chunks.unshift(bytes)
+  }
+
+  /** Tells the source that nobody will read on. */
+  async cancel(reason: unknown): Promise<void> {
+    await this.#reader.cancel(reason)
+  }
+}

@@ -1,0 +1,35 @@
+export type {
+  BatchOperation,
+  ChangeEvent,
+  ChangeReceipt,
+  FileEntry,
+  FileKind,
+  FileStat,
+  LogEntry,
+  LogOperation,
+  RetryClass,
+  WorkspaceInfo,
+} from '@cairn/protocol'
+export { Cairn, type CairnOptions } from './cairn.ts'
+export type { Clock } from './client/clock.ts'
+export type { RequestOptions } from './client/deadline.ts'
+export type { CairnErrorCode } from './client/error-codes.ts'
+export { CairnError, type CairnErrorDetails, isCairnError, rowOf } from './client/error.ts'
+export { forEachParallel } from './client/parallel.ts'
+export type { FilePath } from './client/path.ts'
+export type { FileContent } from './files/content.ts'
+export type {
+  Files,
+  MkdirOptions,
+  MoveOptions,
+  ParentsOptions,
+  WriteOptions,
+} from './files/files.ts'
+export type { ListedEntry, PageOptions } from './files/list.ts'
+export type { ByteRange, ReadOptions } from './files/read.ts'
+export type { ReadableFiles, StatOptions } from './files/readable-files.ts'
+export type { UploadOptions, UploadProgress, WriteConditions } from './files/upload.ts'
+export type { WatchOptions } from './files/watch.ts'
+export { compileGlob, type GlobOptions } from './glob/compile-glob.ts'
+export type { LogOptions, Workspace, WorkspaceOptions } from './workspace.ts'
+export type { Workspaces } from './workspaces.ts'

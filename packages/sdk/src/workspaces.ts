@@ -1,0 +1,72 @@
+import type { WorkspaceInfo } from '@cairn/protocol'
+import type { Connection } from './client/connection.ts'
+import type { RequestOptions } from './client/deadline.ts'
+import { encodeSegment } from './client/path.ts'
+import { jsonBody } from './client/request.ts'
+import { type PageOptions, readPages } from './files/list.ts'
+
+/** The workspaces that the key may see. */
+export class Workspaces {
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /**
+   * Makes a workspace; `workspace_exists` when the name is taken.
+   *
+   * @example
+   * ```ts
+   * await cairn.workspaces.create('website')
+   * ```
+   */
+  create(name: string, options: RequestOptions = {}): Promise<WorkspaceInfo> {
+    const what = `make the workspace ${name}`
+    return this.#connection.json<WorkspaceInfo>(
+      { what, method: 'POST', path: '/workspaces', ...jsonBody({ name }) },
+      options,
+    )
+  }
+
+  /**
+   * All workspaces, read page by page.
+   *
+   * @example
+   * ```ts
+   * for await (const { name } of cairn.workspaces.list()) console.log(name)
+   * ```
+   */
+  list(options: PageOptions = {}): AsyncIterable<WorkspaceInfo> {
+    const call = { what: 'list workspaces', method: 'GET', path: '/workspaces' } as const
+    return readPages<WorkspaceInfo>(this.#connection, call, options)
+  }
+
+  /**
+   * One workspace, by name or id; `workspace_missing` when there is none.
+   *
+   * @example
+   * ```ts
+   * const { id, createdAt } = await cairn.workspaces.get('website')
+   * ```
+   */
+  get(name: string, options: RequestOptions = {}): Promise<WorkspaceInfo> {
+    const what = `look up the workspace ${name}`
+    const path = `/workspaces/${encodeSegment(name, what)}`
+    return this.#connection.json<WorkspaceInfo>({ what, method: 'GET', path }, options)
+  }
+
+  /**
+   * Takes a workspace away, with all its files and history.
+   *
+   * @example
+   * ```ts
+   * await cairn.workspaces.delete('website')
+   * ```
+   */
+  delete(name: string, options: RequestOptions = {}): Promise<void> {
+    const what = `remove the workspace ${name}`
+    const path = `/workspaces/${encodeSegment(name, what)}`
+    return this.#connection.nothing({ what, method: 'DELETE', path }, options)
+  }
+}

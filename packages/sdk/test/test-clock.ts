@@ -1,0 +1,26 @@
+import type { Clock } from '../src/client/clock.ts'
+
+/** Pauses between attempts end at once and are written down; guards against silence end when `expire` is called. */
+export class TestClock implements Clock {
+  readonly pauses: number[] = []
+  #guards: (() => void)[] = []
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms <= 10_000) {
+      this.pauses.push(ms)
+      return Promise.resolve()
+    }
+    return new Promise((resolve) => {
+      this.#guards.push(resolve)
+      signal.addEventListener('abort', () => resolve())
+    })
+  }
+
+  random(): number {
+    return 0
+  }
+
+  expire(): void {
+    for (const end of this.#guards.splice(0)) end()
+  }
+}

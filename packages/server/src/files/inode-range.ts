@@ -1,0 +1,37 @@
+import type { Ino } from '@cairn/protocol'
+
+/** Thrown where numbers are asked for synchronously and have run out. Refill, then ask again. */
+export class InodesExhausted {}
+
+/**
+ * A range of inode numbers that belongs to this process alone. Numbers are given once: those that a failed or
+ * repeated attempt took are lost, of which 2^53 can bear many.
+ */
+export class InodeRange {
+  readonly #take: (count: number) => Promise<number>
+  #next = 0
+  #end = 0
+
+  /** `take` reserves that many numbers for good and gives the first. */
+  constructor(take: (count: number) => Promise<number>) {
+    this.#take = take
+  }
+
+  readonly next = (): Ino => {
+    if (this.#next === this.#end) throw new InodesExhausted()
+    return this.#next++ as Ino
+  }
+
+  /** Runs `attempt` until the numbers suffice. Each time there are twice as many. */
+  async supply<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let count = 1000; ; count *= 2) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!(error instanceof InodesExhausted)) throw error
+        this.#next = await this.#take(count)
+        this.#end = this.#next + count
+      }
+    }
+  }
+}

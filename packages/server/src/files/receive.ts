@@ -1,0 +1,79 @@
+import { type Blobs, blockBytes, type Data, withoutTrailingZeros } from '@cairn/core'
+import { CairnError } from '@cairn/protocol'
+
+export interface Piece {
+  readonly offset: number
+  readonly data: Data
+}
+
+export interface Received {
+  /** In order, without overlap. Zeros that nobody needs to store are left out. */
+  readonly pieces: readonly Piece[]
+  readonly size: number
+}
+
+/** Up to this many bytes ride in the log batch itself: one durable write instead of two. */
+const inlineBytesMax = 64 * 1024
+export const bodyBytesMax: number = 16 * 2 ** 30
+/** Blocks on their way to the store at once: enough to keep disk and compression busy, 2 MiB of memory. */
+const blocksAtOnce = 8
+
+/** Takes a body in, in blocks. When it resolves, every byte that is not in `pieces` itself is stored. */
+export async function receiveBody(
+  body: AsyncIterable<Uint8Array>,
+  blobs: Blobs,
+): Promise<Received> {
+  const pieces: Piece[] = []
+  const storing = new Set<Promise<void>>()
+  let size = 0
+  for await (const block of blocksOf(body)) {
+    const offset = size
+    size += block.length
+    if (size > bodyBytesMax) throw tooLarge()
+    if (offset === 0 && block.length <= inlineBytesMax) {
+      pieces.push({ offset, data: { type: 'bytes', bytes: block } })
+      continue
+    }
+    const task = storeBlock(block, blobs).then((data) => {
+      if (data) pieces.push({ offset, data })
+    })
+    const settled: Promise<void> = task.finally(() => storing.delete(settled))
+    storing.add(settled)
+    if (storing.size >= blocksAtOnce) await Promise.race(storing)
+  }
+  await Promise.all(storing)
+  return { pieces: pieces.sort((a, b) => a.offset - b.offset), size }
+}
+
+/** One block, stored; undefined when it is all zeros. */
+export async function storeBlock(block: Uint8Array, blobs: Blobs): Promise<Data | undefined> {
+  const bytes = withoutTrailingZeros(block)
+  if (bytes.length === 0) return undefined
+  const blob = await blobs.seal(bytes)
+  await blobs.store([blob])
+  const { length } = bytes
+  return { type: 'blob', id: blob.id, blobLength: length, start: 0, length }
+}
+
+async function* blocksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let block = new Uint8Array(blockBytes)
+  let filled = 0
+  for await (let chunk of body)
+    while (chunk.length > 0) {
+      const part = chunk.subarray(0, blockBytes - filled)
+      block.set(part, filled)
+      filled += part.length
+      chunk = chunk.subarray(part.length)
+      if (filled < blockBytes) continue
+      yield block
+      block = new Uint8Array(blockBytes)
+      filled = 0
+    }
+  if (filled > 0) yield block.slice(0, filled)
+}
+
+function tooLarge(): CairnError {
+  return new CairnError('too_large', {
+    message: `cannot take a body of more than ${bodyBytesMax} bytes`,
+  })
+}

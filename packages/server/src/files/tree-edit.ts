@@ -1,0 +1,65 @@
+import {
+  applyOp,
+  type Call,
+  Changes,
+  nameCalls,
+  type Op,
+  resolvePath,
+  type Resolved,
+  type View,
+} from '@cairn/core'
+import { type ByteString, FsError, type Ino, type Name } from '@cairn/protocol'
+
+/** HTTP has no users of the file system: whoever holds the key may do what the key allows. */
+const superuser = { uid: 0, gid: 0, groups: [] }
+
+/** Collects operations by path; each sees what those before it did. Nothing is written until they are submitted. */
+export class TreeEdit {
+  readonly ops: Op[] = []
+  readonly view: Changes
+  readonly call: Call
+
+  constructor(view: View, env: Pick<Call, 'now' | 'newIno'>) {
+    this.view = new Changes(view)
+    this.call = { ...env, view: this.view, who: superuser }
+  }
+
+  push(op: Op): void {
+    applyOp(this.view, op)
+    this.ops.push(op)
+  }
+
+  resolve(path: ByteString, follow: boolean): Resolved {
+    return resolvePath(this.view, path, { who: superuser, follow })
+  }
+
+  /** What is there; throws ENOENT. */
+  find(path: ByteString, follow = false): { ino: Ino; resolved: Resolved } {
+    const resolved = this.resolve(path, follow)
+    if (!resolved.dentry) throw new FsError('ENOENT')
+    return { ino: resolved.dentry.ino, resolved }
+  }
+
+  /** A place for something new, its directories made if wanted. */
+  place(path: ByteString, parents: boolean): { parent: Ino; name: Name; resolved: Resolved } {
+    if (parents) this.makeParents(path)
+    const resolved = this.resolve(path, false)
+    if (resolved.name === undefined) throw new FsError('EEXIST')
+    return { parent: resolved.parent, name: resolved.name, resolved }
+  }
+
+  makeParents(path: ByteString): void {
+    const parts = path.split('/').filter((part) => part !== '')
+    for (let depth = 1; depth < parts.length; depth++)
+      this.makeDirectory(parts.slice(0, depth).join('/'), 0o755)
+  }
+
+  /** One that is there, or is reached through a symlink, is fine. */
+  makeDirectory(path: ByteString, mode: number): void {
+    const { dentry } = this.resolve(path, true)
+    if (dentry?.kind === 'directory') return
+    if (dentry) throw new FsError('EEXIST')
+    const { parent, name } = this.place(path, false)
+    this.push(nameCalls.create(this.call, parent, name, { kind: 'directory', mode }))
+  }
+}

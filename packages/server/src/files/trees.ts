@@ -1,0 +1,58 @@
+import { dataCalls, nameCalls, type NamedDentry } from '@cairn/core'
+import { type ByteString, FsError, type Ino, type Name } from '@cairn/protocol'
+import type { TreeEdit } from './tree-edit.ts'
+
+/** Removes a file, an empty directory or, if wanted, everything below one. Nobody has it open here, so it is reaped. */
+export function remove(edit: TreeEdit, path: ByteString, recursive: boolean): void {
+  const { resolved } = edit.find(path)
+  if (resolved.name === undefined) throw new FsError('EBUSY')
+  const { kind, ino } = resolved.dentry!
+  if (kind === 'directory' && recursive) clear(edit, ino)
+  removeEntry(edit, resolved.parent, { name: resolved.name, kind, ino })
+}
+
+function clear(edit: TreeEdit, directory: Ino): void {
+  for (const entry of edit.view.entries(directory, undefined, Infinity)) {
+    if (entry.kind === 'directory') clear(edit, entry.ino)
+    removeEntry(edit, directory, entry)
+  }
+}
+
+function removeEntry(edit: TreeEdit, parent: Ino, { name, kind, ino }: NamedDentry): void {
+  const take = kind === 'directory' ? nameCalls.rmdir : nameCalls.unlink
+  edit.push(take(edit.call, parent, name))
+  if (edit.view.inode(ino)?.nlink === 0) edit.push({ type: 'reap', ino })
+}
+
+/** Copies by reference: a tree of any size is copied without reading a byte of it. */
+export function copy(edit: TreeEdit, path: ByteString, to: ByteString, parents: boolean): void {
+  const { ino } = edit.find(path)
+  const place = edit.place(to, parents)
+  if (place.resolved.dentry) throw new FsError('EEXIST')
+  copyInto(edit, ino, place.parent, place.name)
+}
+
+function copyInto(edit: TreeEdit, ino: Ino, parent: Ino, name: Name): void {
+  const inode = edit.view.inode(ino)!
+  // Listed before the copy is made: a directory copied into itself must not find itself there.
+  const entries = inode.kind === 'directory' ? edit.view.entries(ino, undefined, Infinity) : []
+  const { kind, mode, rdev, target } = inode
+  const op = nameCalls.create(edit.call, parent, name, {
+    kind,
+    mode,
+    rdev,
+    ...(target ? { target } : {}),
+  })
+  edit.push(op)
+  if (kind === 'file' && inode.size > 0)
+    edit.push(
+      dataCalls.copy(edit.call, {
+        from: ino,
+        fromOffset: 0,
+        ino: op.ino,
+        offset: 0,
+        length: inode.size,
+      }),
+    )
+  for (const entry of entries) copyInto(edit, entry.ino, op.ino, entry.name)
+}

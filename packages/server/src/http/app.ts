@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { CairnError } from '@cairn/protocol'
+import type { Metrics } from '../metrics.ts'
+import type { Workspaces } from '../workspaces/workspaces.ts'
+import { type FindKey, requireKeys } from './authenticate.ts'
+import { toHttpError } from './errors.ts'
+import { readJson } from './json-body.ts'
+import { openApiOf, type RouteInfo } from './openapi.ts'
+import { takePath } from './raw-path.ts'
+import { batchRoutes } from './routes/batch.ts'
+import { changeFileRoutes } from './routes/change-files.ts'
+import { eventRoutes } from './routes/events.ts'
+import { logRoutes } from './routes/log.ts'
+import { readFileRoutes } from './routes/read-files.ts'
+import { workspaceRoutes } from './routes/workspaces.ts'
+
+export interface AppParts {
+  readonly workspaces: Workspaces
+  readonly findKey: FindKey
+  readonly metrics: Metrics
+  /** Rejects while a store does not answer. */
+  readonly checkReady: () => Promise<void>
+  /** Structured log lines; undefined for silence. */
+  readonly logStream?: { write(line: string): void }
+}
+
+/** The HTTP door. It listens nowhere by itself: tests call it in process. */
+export function buildApp(parts: AppParts): FastifyInstance {
+  const app = Fastify({
+    logger: parts.logStream
+      ? { stream: parts.logStream, redact: ['req.headers.authorization'] }
+      : false,
+    rewriteUrl: takePath,
+    // What the client sent, if it can be shown; else a new one.
+    genReqId: ({ headers }) => safeId(headers['x-request-id']) ?? randomUUID(),
+    bodyLimit: Number.MAX_SAFE_INTEGER,
+    routerOptions: { maxParamLength: 512 },
+    forceCloseConnections: true,
+  })
+  takeBodiesAsTheyCome(app)
+  parts.metrics.watchRequests(app)
+  requireKeys(app, parts.findKey)
+  app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
+  answerErrors(app)
+  const routes = collectRoutes(app)
+  plainRoutes(app, parts, routes)
+  workspaceRoutes(app, parts.workspaces)
+  readFileRoutes(app, parts.workspaces)
+  changeFileRoutes(app, parts.workspaces)
+  batchRoutes(app, parts.workspaces)
+  logRoutes(app, parts.workspaces)
+  eventRoutes(app, parts.workspaces)
+  return app
+}
+
+/** An uploaded JSON file is bytes like any other. Routes with a JSON body declare a schema for it. */
+function takeBodiesAsTheyCome(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.schema?.body) request.body = await readJson(request.body as never)
+  })
+}
+
+function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => {
+    const known = isFastifyRefusal(error)
+      ? new CairnError('malformed', { message: `cannot read the request: ${error.message}` })
+      : error
+    const { status, body } = toHttpError(known, request.id)
+    if (status >= 500) request.log.error(error)
+    void reply.code(status).type('application/json').send(body)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    const error = new CairnError('not_found', {
+      message: `cannot ${request.method} ${request.url}: no such route`,
+    })
+    void reply.code(404).send(toHttpError(error, request.id).body)
+  })
+}
+
+/** Fastify's own refusals: a schema that does not fit, a header too long, a body cut off. */
+function isFastifyRefusal(error: unknown): error is Error {
+  const status = (error as { statusCode?: unknown } | undefined)?.statusCode
+  return error instanceof Error && typeof status === 'number' && status < 500
+}
+
+function collectRoutes(app: FastifyInstance): RouteInfo[] {
+  const routes: RouteInfo[] = []
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    for (const verb of [method].flat()) routes.push({ method: verb, url, schema: schema ?? {} })
+  })
+  return routes
+}
+
+function plainRoutes(app: FastifyInstance, parts: AppParts, routes: readonly RouteInfo[]): void {
+  app.get('/healthz', { schema: { summary: 'The process is up' } }, async () => ({ status: 'ok' }))
+  app.get('/readyz', { schema: { summary: 'The stores answer' } }, async () => {
+    await parts.checkReady()
+    return { status: 'ok' }
+  })
+  app.get('/metrics', { schema: { summary: 'Prometheus metrics' } }, async (_request, reply) => {
+    void reply.type(parts.metrics.registry.contentType)
+    return parts.metrics.registry.metrics()
+  })
+  app.get('/v1/openapi.json', { schema: { summary: 'This API, for machines' } }, async () =>
+    openApiOf(routes),
+  )
+}
+
+function safeId(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && /^[\w.:-]{1,128}$/.test(header) ? header : undefined
+}

@@ -1,0 +1,89 @@
+import {
+  type ApiErrorBody,
+  CairnError,
+  type Errno,
+  errorTable,
+  type FsError,
+  isCairnError,
+  isFsError,
+} from '@cairn/protocol'
+
+/** The edge: whatever was thrown becomes a status and a body. */
+export interface HttpError {
+  readonly status: number
+  readonly body: ApiErrorBody
+}
+
+const statusOfErrno: Partial<Record<Errno, number>> = {
+  ENOENT: 404,
+  ESTALE: 404,
+  EACCES: 403,
+  EPERM: 403,
+  EINVAL: 400,
+  ENAMETOOLONG: 400,
+  ELOOP: 400,
+  EFBIG: 413,
+  ENOSPC: 507,
+  EDQUOT: 507,
+}
+
+/** One operation of several could not be done. */
+export class OperationFailed extends Error {
+  readonly answer: FsError
+  readonly subject: string
+
+  constructor(answer: FsError, subject: string) {
+    super(`${subject}: ${answer.message}`)
+    this.answer = answer
+    this.subject = subject
+  }
+}
+
+/** `subject` names what it was about, where the error does not. */
+export function toHttpError(error: unknown, requestId: string, subject?: string): HttpError {
+  if (error instanceof OperationFailed)
+    return fileSystemError(error.answer, requestId, error.subject)
+  if (isFsError(error)) return fileSystemError(error, requestId, subject)
+  const known = isCairnError(error) ? error : internalError(error)
+  const { httpStatus, hint, retry } = errorTable[known.code]
+  const about = known.subject ?? subject
+  return {
+    status: httpStatus,
+    body: {
+      error: {
+        code: known.code,
+        message: known.message,
+        hint,
+        retry,
+        ...(about === undefined ? {} : { subject: about }),
+        requestId,
+      },
+    },
+  }
+}
+
+function fileSystemError(error: FsError, requestId: string, subject?: string): HttpError {
+  const { hint, retry, httpStatus } = errorTable.file_system
+  return {
+    status: statusOfErrno[error.code] ?? httpStatus,
+    body: {
+      error: {
+        code: 'file_system',
+        message: subject === undefined ? error.message : `${subject}: ${error.message}`,
+        hint,
+        errno: error.code,
+        retry,
+        ...(subject === undefined ? {} : { subject }),
+        requestId,
+      },
+    },
+  }
+}
+
+/** What nobody foresaw is told to nobody but the log. */
+function internalError(cause: unknown): CairnError {
+  return new CairnError('internal', {
+    message: 'cannot answer: something unforeseen happened',
+    cause,
+  })
+}

@@ -1,0 +1,25 @@
+import type { Readable } from 'node:stream'
+import { CairnError } from '@cairn/protocol'
+
+export const jsonBytesMax: number = 8 << 20
+
+/** Reads a JSON body, bounded, and says plainly what is wrong with it. */
+export async function readJson(body: Readable | undefined): Promise<unknown> {
+  if (!body) return {}
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > jsonBytesMax)
+      throw new CairnError('too_large', {
+        message: `cannot read a JSON body of more than ${jsonBytesMax} bytes`,
+      })
+    chunks.push(chunk)
+  }
+  if (length === 0) return {}
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
+  } catch (cause) {
+    throw new CairnError('malformed', { message: 'cannot read the body: it is not JSON', cause })
+  }
+}

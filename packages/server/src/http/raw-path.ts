@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http'
+import { type ByteString, FsError, nameBytesMax, pathBytesMax } from '@cairn/protocol'
+
+/**
+ * File names are bytes, and routers want UTF-8. So the path is taken out of the URL before routing and put
+ * back together here, from its percent-encoding, byte by byte.
+ */
+const filePath = Symbol('cairn.file-path')
+
+type Carrier = IncomingMessage & { [filePath]?: string }
+
+const filesUrl = /^(\/v1\/workspaces\/[^/?]+\/files)(\/[^?]*)?(\?.*)?$/
+
+/** For the router: the URL without the file's path. */
+export function takePath(request: IncomingMessage): string {
+  const url = request.url ?? '/'
+  const match = filesUrl.exec(url)
+  if (!match) return url
+  ;(request as Carrier)[filePath] = match[2] ?? '/'
+  return `${match[1]}${match[3] ?? ''}`
+}
+
+/** The path of a `files` request. Throws EINVAL or ENAMETOOLONG for what cannot be a path. */
+export function pathOfRequest(request: IncomingMessage): ByteString {
+  return checkPath(decodePercent((request as Carrier)[filePath] ?? '/'))
+}
+
+/** A path from JSON or a query, which is text. */
+export function pathOfText(text: string): ByteString {
+  return checkPath(Buffer.from(text, 'utf8').toString('latin1'))
+}
+
+function checkPath(path: ByteString): ByteString {
+  if (path.length >= pathBytesMax) throw new FsError('ENAMETOOLONG')
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.')
+  for (const part of parts) {
+    if (part === '..' || part.includes('\0')) throw new FsError('EINVAL')
+    if (part.length > nameBytesMax) throw new FsError('ENAMETOOLONG')
+  }
+  return `/${parts.join('/')}`
+}
+
+function decodePercent(text: string): ByteString {
+  if (/%(?![0-9a-f]{2})/i.test(text)) throw new FsError('EINVAL')
+  return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(parseInt(hex, 16)),
+  )
+}

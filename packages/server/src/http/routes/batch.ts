@@ -1,0 +1,51 @@
+import { type ChangeReceipt, CairnError, isFsError } from '@cairn/protocol'
+import type { FastifyInstance } from 'fastify'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { bodyOf, openTarget } from '../context.ts'
+import { OperationFailed } from '../errors.ts'
+import { Fields } from '../fields.ts'
+import { readJson } from '../json-body.ts'
+import { type Operation, readOperation } from '../operations.ts'
+import { branchQuery, objectSchema, workspaceParams } from '../schema.ts'
+
+const operationsMax = 1000
+
+export function batchRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  app.post(
+    '/v1/workspaces/:workspace/batch',
+    {
+      schema: {
+        summary: 'Do several operations, all or none',
+        params: workspaceParams,
+        querystring: objectSchema(branchQuery),
+      },
+    },
+    async (request): Promise<ChangeReceipt> => {
+      const { workspace, branch, asker } = await openTarget(workspaces, request)
+      const operations = readOperations(await readJson(bodyOf(request)))
+      const { receipt } = await workspace.change(branch, asker, (edit) => {
+        operations.forEach((operation, index) => {
+          try {
+            operation(edit)
+          } catch (error) {
+            if (isFsError(error)) throw new OperationFailed(error, `operations[${index}]`)
+            throw error
+          }
+        })
+      })
+      return { seq: receipt.seq }
+    },
+  )
+}
+
+function readOperations(body: unknown): readonly Operation[] {
+  const list = (body as { operations?: unknown }).operations
+  if (!Array.isArray(list) || list.length === 0 || list.length > operationsMax)
+    throw new CairnError('malformed', {
+      message: `cannot read the batch: operations must be a list of 1 to ${operationsMax}`,
+    })
+  return list.map((item, index) => {
+    const fields = new Fields(item, `operations[${index}]`)
+    return readOperation(fields.required('op'), fields, fields.path('path'))
+  })
+}

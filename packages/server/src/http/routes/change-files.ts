@@ -1,0 +1,178 @@
+import type { ChangeReceipt, FileStat } from '@cairn/protocol'
+import { type ByteString, CairnError } from '@cairn/protocol'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { appendFile, patchFile, writeFile } from '../../files/changes.ts'
+import { receiveBody, type Received } from '../../files/receive.ts'
+import { statOf } from '../../files/stat.ts'
+import type { TreeEdit } from '../../files/tree-edit.ts'
+import { remove } from '../../files/trees.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { bodyOf, openTarget, type Target } from '../context.ts'
+import { Fields } from '../fields.ts'
+import { readJson } from '../json-body.ts'
+import { readOperation } from '../operations.ts'
+import { parseContentRange } from '../range.ts'
+import { pathOfRequest } from '../raw-path.ts'
+import {
+  branchQuery,
+  flagSchema,
+  isOn,
+  modeSchema,
+  objectSchema,
+  workspaceParams,
+} from '../schema.ts'
+
+const url = '/v1/workspaces/:workspace/files'
+
+/** The verbs of `POST files/PATH?VERB`. */
+const verbs = ['append', 'mkdir', 'move', 'copy', 'chmod', 'symlink', 'link', 'touch'] as const
+type Verb = (typeof verbs)[number]
+
+interface WriteQuery {
+  readonly mode?: string
+  readonly parents?: string
+}
+
+export function changeFileRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  app.put<{ Querystring: WriteQuery }>(
+    url,
+    {
+      schema: {
+        summary: 'Make or replace a file with the body',
+        params: workspaceParams,
+        querystring: objectSchema({ ...branchQuery, mode: modeSchema, parents: flagSchema }),
+      },
+    },
+    async (request, reply) => {
+      const target = await openTarget(workspaces, request)
+      const path = pathOfRequest(request.raw)
+      const received = await receive(target, request)
+      const { isNew, receipt } = await change(target, path, (edit) => ({
+        isNew: writeFile(edit, path, {
+          ...received,
+          ...conditionsOf(request),
+          ...modeOf(request.query.mode),
+          parents: request.query.parents !== 'false',
+        }),
+      }))
+      void reply.code(isNew === false ? 200 : 201)
+      return receipt
+    },
+  )
+
+  app.patch(
+    url,
+    {
+      schema: {
+        summary: 'Write the body at the offset that Content-Range names',
+        params: workspaceParams,
+        querystring: objectSchema(branchQuery),
+      },
+    },
+    async (request) => {
+      const target = await openTarget(workspaces, request)
+      const path = pathOfRequest(request.raw)
+      const range = parseContentRange(request.headers['content-range'])
+      if (!range) throw malformed('cannot patch: want a header Content-Range: bytes FIRST-LAST/*')
+      const { pieces, size } = await receive(target, request)
+      if (size !== range.length)
+        throw malformed(
+          `cannot patch: Content-Range names ${range.length} bytes, the body has ${size}`,
+        )
+      const placed = pieces.map((piece) => ({ ...piece, offset: piece.offset + range.start }))
+      const { ifMatch } = conditionsOf(request)
+      return (await change(target, path, (edit) => patchFile(edit, path, placed, ifMatch))).receipt
+    },
+  )
+
+  app.post<{ Querystring: Partial<Record<Verb, string>> & WriteQuery }>(
+    url,
+    {
+      schema: {
+        summary: 'Change what is at a path; the query names the verb',
+        params: workspaceParams,
+        querystring: objectSchema({
+          ...branchQuery,
+          parents: flagSchema,
+          ...Object.fromEntries(verbs.map((verb) => [verb, flagSchema])),
+        }),
+      },
+    },
+    async (request) => {
+      const target = await openTarget(workspaces, request)
+      const path = pathOfRequest(request.raw)
+      const [verb, ...more] = verbs.filter((name) => isOn(request.query[name]))
+      if (verb === undefined || more.length > 0)
+        throw malformed(`cannot change the file: want exactly one of ?${verbs.join(' ?')}`)
+      if (verb === 'append') return append(target, path, request)
+      const fields = new Fields(await readJson(bodyOf(request)), 'the body')
+      return (await change(target, path, readOperation(verb, fields, path))).receipt
+    },
+  )
+
+  app.delete<{ Querystring: { recursive?: string } }>(
+    url,
+    {
+      schema: {
+        summary: 'Remove a file, an empty directory or, with ?recursive, a tree',
+        params: workspaceParams,
+        querystring: objectSchema({ ...branchQuery, recursive: flagSchema }),
+      },
+    },
+    async (request) => {
+      const target = await openTarget(workspaces, request)
+      const path = pathOfRequest(request.raw)
+      const recursive = isOn(request.query.recursive)
+      return (await change(target, path, (edit) => remove(edit, path, recursive))).receipt
+    },
+  )
+}
+
+/** Runs a change and tells what is at the path afterwards. */
+export async function change<T extends object | void>(
+  { workspace, branch, asker }: Target,
+  path: ByteString,
+  decide: (edit: TreeEdit) => T,
+): Promise<Partial<T> & { receipt: ChangeReceipt }> {
+  let stat: FileStat | undefined
+  const { receipt, result } = await workspace.change(branch, asker, (edit) => {
+    const result = decide(edit)
+    const { dentry } = edit.resolve(path, false)
+    stat = dentry && statOf(edit.view, dentry.ino, edit.view.inode(dentry.ino)!)
+    return result
+  })
+  return { ...(result as Partial<T>), receipt: { seq: receipt.seq, ...(stat ? { stat } : {}) } }
+}
+
+async function append(
+  target: Target,
+  path: ByteString,
+  request: FastifyRequest,
+): Promise<ChangeReceipt> {
+  const { pieces } = await receive(target, request)
+  const parents = (request.query as WriteQuery).parents !== 'false'
+  return (await change(target, path, (edit) => appendFile(edit, path, { pieces, parents }))).receipt
+}
+
+function receive({ workspace }: Target, request: FastifyRequest): Promise<Received> {
+  const body = bodyOf(request)
+  return body ? receiveBody(body, workspace.stores.blobs) : Promise.resolve({ pieces: [], size: 0 })
+}
+
+function conditionsOf(request: FastifyRequest): { ifMatch?: string; ifAbsent?: boolean } {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
+  if (ifNoneMatch !== undefined && ifNoneMatch !== '*')
+    throw malformed('cannot write: If-None-Match takes only * here')
+  return {
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(ifNoneMatch ? { ifAbsent: true } : {}),
+  }
+}
+
+function modeOf(mode: string | undefined): { mode?: number } {
+  return mode === undefined ? {} : { mode: parseInt(mode, 8) }
+}
+
+function malformed(message: string): CairnError {
+  return new CairnError('malformed', { message })
+}

@@ -1,0 +1,113 @@
+import { type Batch, type Branch, decodeBatch } from '@cairn/core'
+import { type ChangeEvent, formatPath, type LogEntry, type Name } from '@cairn/protocol'
+import type { FastifyInstance } from 'fastify'
+import { concerns, describeBatch } from '../../log/describe.ts'
+import type { Workspace } from '../../workspaces/workspace.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { openTarget } from '../context.ts'
+import { pathOfText } from '../raw-path.ts'
+import { branchQuery, objectSchema, workspaceParams } from '../schema.ts'
+
+interface EventsQuery {
+  readonly path?: string
+  readonly after?: number
+}
+
+const keepAliveMs = 15_000
+/** Other servers may write to the same branch; their batches are found by looking. */
+const refreshMs = 200
+const rowsAtOnce = 500
+
+export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  app.get<{ Querystring: EventsQuery }>(
+    '/v1/workspaces/:workspace/events',
+    {
+      schema: {
+        summary: 'Follow changes as they happen (server-sent events)',
+        params: workspaceParams,
+        querystring: objectSchema({
+          ...branchQuery,
+          path: { type: 'string' },
+          after: { type: 'integer', minimum: 0 },
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { workspace, branch } = await openTarget(workspaces, request)
+      const path = displayPath(pathOfText(request.query.path ?? '/'))
+      const last = request.headers['last-event-id']
+      const after = last === undefined ? request.query.after : Number(last)
+      void reply.hijack()
+      const { raw } = reply
+      raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+      const closed = new AbortController()
+      raw.on('close', () => closed.abort())
+      raw.write(': following\n\n')
+      const keepAlive = setInterval(() => raw.write(': still here\n\n'), keepAliveMs)
+      try {
+        for await (const event of follow(workspace, branch, path, after, closed.signal))
+          raw.write(`id: ${event.seq}\nevent: change\ndata: ${JSON.stringify(event)}\n\n`)
+      } finally {
+        clearInterval(keepAlive)
+        raw.end()
+      }
+    },
+  )
+}
+
+/** Every batch after `after` (now, unless given) that concerns the path, from the log and then as they come. */
+async function* follow(
+  workspace: Workspace,
+  branch: Branch,
+  path: string,
+  after: number | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<ChangeEvent> {
+  let seq = after ?? branch.head.position.seq
+  const bell = new Bell(signal)
+  const unsubscribe = branch.subscribe(() => bell.ring())
+  const refresh = setInterval(() => void branch.refresh().catch(() => undefined), refreshMs)
+  try {
+    while (!signal.aborted) {
+      const rows = await workspace.stores.log.read(branch.id, seq, rowsAtOnce)
+      for (const row of rows) {
+        seq = row.seq
+        const event = await describe(workspace, branch, decodeBatch(row.bytes))
+        if (event.operations.some((operation) => concerns(operation, path))) yield event
+      }
+      if (rows.length === 0) await bell.wait(() => branch.head.position.seq > seq)
+    }
+  } finally {
+    clearInterval(refresh)
+    unsubscribe()
+  }
+}
+
+function describe(workspace: Workspace, branch: Branch, batch: Batch): Promise<LogEntry> {
+  return workspace.read(branch, (view) => describeBatch(view, batch))
+}
+
+/** Lets one waiter sleep until somebody rings or the signal ends it. */
+class Bell {
+  #wake: (() => void) | undefined
+  readonly #signal: AbortSignal
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+    signal.addEventListener('abort', () => this.ring(), { once: true })
+  }
+
+  ring(): void {
+    this.#wake?.()
+  }
+
+  async wait(rung: () => boolean): Promise<void> {
+    if (rung() || this.#signal.aborted) return
+    await new Promise<void>((resolve) => (this.#wake = resolve))
+    this.#wake = undefined
+  }
+}
+
+function displayPath(path: string): string {
+  return formatPath(path.split('/').filter((part) => part !== '') as Name[])
+}

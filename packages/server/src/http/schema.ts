@@ -1,0 +1,28 @@
+/** Pieces of JSON schema that the routes share. They validate requests and become the OpenAPI document. */
+
+export const modeSchema = { type: 'string', pattern: '^[0-7]{1,4}$' } as const
+export const pathSchema = { type: 'string', minLength: 1, maxLength: 4096 } as const
+export const flagSchema = { type: 'string', enum: ['', 'true', 'false'] } as const
+export const limitSchema = { type: 'integer', minimum: 1, maximum: 1000, default: 100 } as const
+
+export const branchQuery = {
+  branch: { type: 'string', minLength: 1, maxLength: 128, description: 'main unless given' },
+} as const
+
+export const workspaceParams = {
+  type: 'object',
+  required: ['workspace'],
+  properties: { workspace: { type: 'string', minLength: 1, maxLength: 128 } },
+} as const
+
+export function objectSchema(
+  properties: Readonly<Record<string, unknown>>,
+  required: readonly string[] = [],
+): object {
+  return { type: 'object', additionalProperties: false, required, properties }
+}
+
+/** `?list` and `?list=true` mean yes. */
+export function isOn(flag: string | undefined): boolean {
+  return flag === '' || flag === 'true'
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify'
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+
+const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+
+/** What the server counts. Names carry their unit, as Prometheus wants it. */
+export class Metrics {
+  readonly registry: Registry = new Registry()
+  readonly requests: Histogram<'method' | 'route' | 'status'>
+  readonly batches: Counter
+  readonly operations: Counter
+  readonly folds: Histogram
+  readonly stores: Histogram<'store' | 'operation' | 'outcome'>
+
+  constructor() {
+    const registers = [this.registry]
+    this.requests = new Histogram({
+      name: 'cairn_http_request_seconds',
+      help: 'How long requests took.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: secondsBuckets,
+      registers,
+    })
+    this.batches = new Counter({
+      name: 'cairn_batches_total',
+      help: 'Batches taken into logs.',
+      registers,
+    })
+    this.operations = new Counter({
+      name: 'cairn_operations_total',
+      help: 'Operations in them.',
+      registers,
+    })
+    this.folds = new Histogram({
+      name: 'cairn_fold_seconds',
+      help: 'How long folding a head took.',
+      buckets: secondsBuckets,
+      registers,
+    })
+    this.stores = new Histogram({
+      name: 'cairn_store_seconds',
+      help: 'How long stores took to answer.',
+      labelNames: ['store', 'operation', 'outcome'],
+      buckets: secondsBuckets,
+      registers,
+    })
+    collectDefaultMetrics({ register: this.registry })
+  }
+
+  watchRequests(app: FastifyInstance): void {
+    app.addHook('onResponse', async (request, reply) => {
+      const route = request.routeOptions.url ?? 'none'
+      this.requests.observe(
+        { method: request.method, route, status: reply.statusCode },
+        reply.elapsedTime / 1000,
+      )
+    })
+  }
+}

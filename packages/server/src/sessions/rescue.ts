@@ -1,0 +1,70 @@
+import { Branch, commitLayer, decodeBody, forkBranch } from '@cairn/core'
+import {
+  type ActorId,
+  type BranchId,
+  isCairnError,
+  type SessionId,
+  type SessionRequest,
+} from '@cairn/protocol'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { epochCheckpoint } from './lease-keeper.ts'
+
+type RescueRequest = Extract<SessionRequest, { type: 'rescue' }>
+
+interface Place {
+  readonly workspace: Workspace
+  readonly branch: Branch
+  readonly actor: ActorId
+}
+
+const utf8 = new TextEncoder()
+
+/**
+ * Takes in what a session had acknowledged under a lease it lost. The operations go to a layer based on what the
+ * server had of that session when its epoch ended: there they fit, whatever others did since. A request without a
+ * body ends it: the layer is committed if nothing conflicts, and kept for a person if something does.
+ *
+ * Answers with `committed` or `kept`, and the layer's id.
+ */
+export async function rescue(
+  place: Place,
+  session: SessionId,
+  request: RescueRequest,
+): Promise<Uint8Array> {
+  const layer = await openRescueLayer(place, session, request.epoch)
+  if (request.body.length > 0) {
+    const { time, ops } = decodeBody(request.body)
+    const { epoch } = layer.head.position
+    await layer.submit({ session, number: request.number, epoch, actor: place.actor, time, ops })
+    // DURABLE: the late writes are in the layer's log.
+    return utf8.encode(`kept ${layer.id}`)
+  }
+  return utf8.encode(`${(await tryCommit(place, layer)) ? 'committed' : 'kept'} ${layer.id}`)
+}
+
+async function openRescueLayer(
+  { workspace, branch }: Place,
+  session: SessionId,
+  epoch: number,
+): Promise<Branch> {
+  const id = `${branch.id}/rescue-${session}-${epoch}` as BranchId
+  const { refs } = workspace.stores
+  const { snapshot } = await refs.getCheckpoint(branch.id, epochCheckpoint(epoch))
+  try {
+    await forkBranch(workspace.stores, id, snapshot, branch.id)
+  } catch (error) {
+    if (!isCairnError(error, 'branch_exists')) throw error
+  }
+  return Branch.open(workspace.stores, id)
+}
+
+async function tryCommit({ workspace, branch, actor }: Place, layer: Branch): Promise<boolean> {
+  const author = { actor, time: workspace.clock.now() }
+  try {
+    await commitLayer(workspace.stores, { layer, target: branch, author })
+    return true
+  } catch (error) {
+    if (isCairnError(error, 'layer_conflict')) return false
+    throw error
+  }
+}

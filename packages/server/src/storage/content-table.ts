@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto'
+import type { Hash } from '@cairn/protocol'
+import { bytesOf, hashColumn, textBytes } from './columns.ts'
+import type { Database, SqlValue } from './database.ts'
+import { insertStatements, valueBytes } from './statements.ts'
+
+/** TiDB ends a transaction at 100 MiB; and while one is written, other writers wait. */
+const transactionBytesMax = 8 << 20
+
+/**
+ * Bytes by hash, inside of one pool. Two pools that hold the same bytes hold them twice, so that nobody learns
+ * from the store what others have.
+ */
+export class ContentTable {
+  readonly #database: Database
+  readonly #table: 'nodes' | 'blobs'
+  readonly #pool: Uint8Array
+
+  constructor(database: Database, table: 'nodes' | 'blobs', pool: string) {
+    this.#database = database
+    this.#table = table
+    // A pool's id may be long and stands in every entry of the index: 16 bytes of its hash make that half as big.
+    this.#pool = hash('sha256', textBytes(pool), 'buffer').subarray(0, 16)
+  }
+
+  async find(id: Hash): Promise<Uint8Array | undefined> {
+    const [row] = await this.#database.query(
+      `SELECT bytes FROM ${this.#table} WHERE pool = ? AND hash = ?`,
+      [this.#pool, hashColumn(id)],
+    )
+    return row && bytesOf(row, 'bytes')
+  }
+
+  /** Resolves once all of them would survive a power cut. Those that are there stay as they are. */
+  async put(contents: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
+    const { dialect } = this.#database
+    const onTaken = dialect.onTaken(['pool', 'hash'], [])
+    const columns = ['pool', 'hash', 'bytes']
+    for (const rows of this.#rowGroups(contents))
+      await this.#database.transact(
+        insertStatements({ table: this.#table, columns, rows, onTaken }),
+      )
+  }
+
+  #rowGroups(contents: ReadonlyMap<Hash, Uint8Array>): SqlValue[][][] {
+    const groups: SqlValue[][][] = []
+    let room = 0
+    // In order of hashes: writers that lock the same entries of the index then wait for each other, instead of
+    // dying in a deadlock, and neighbours are written together.
+    for (const id of [...contents.keys()].sort()) {
+      const row = [this.#pool, hashColumn(id), contents.get(id)!]
+      room -= valueBytes(row)
+      if (room < 0) {
+        groups.push([])
+        room = transactionBytesMax - valueBytes(row)
+      }
+      groups.at(-1)!.push(row)
+    }
+    return groups
+  }
+}

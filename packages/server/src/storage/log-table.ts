@@ -1,0 +1,99 @@
+import type { LogRow, LogStore } from '@cairn/core'
+import { type BranchId, CairnError, type SessionId } from '@cairn/protocol'
+import { bytesOf, hashColumn, hashOf, keyBytes, numberOf, textOf } from './columns.ts'
+import { type Database, type Row, type Statement, tryTransact } from './database.ts'
+import { insertStatements } from './statements.ts'
+
+const columns = ['branch', 'seq', 'session', 'number', 'hash', 'bytes'] as const
+const selected = 'seq, session, number, hash, bytes'
+
+/** The logs of all branches, in SQL. */
+export class LogTable implements LogStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async append(branch: BranchId, rows: readonly LogRow[]): Promise<void> {
+    const [first] = rows
+    if (!first) return
+    if (rows.some(({ seq }, i) => seq !== first.seq + i)) throw conflict(branch, first.seq)
+    const id = keyBytes(branch)
+    const statements = [
+      raiseHead(id, first.seq - 1, first.seq - 1 + rows.length),
+      ...insertStatements({
+        table: 'log_rows',
+        columns,
+        rows: rows.map((row) => [
+          id,
+          row.seq,
+          keyBytes(row.session),
+          row.number,
+          hashColumn(row.hash),
+          row.bytes,
+        ]),
+      }),
+    ]
+    if (!(await tryTransact(this.#database, statements))) throw conflict(branch, first.seq)
+    // DURABLE: head and rows are in the database's log on disk; the append may be acknowledged.
+  }
+
+  async read(branch: BranchId, seq: number, limit: number): Promise<readonly LogRow[]> {
+    const rows = await this.#database.query(
+      `SELECT ${selected} FROM log_rows WHERE branch = ? AND seq > ? ORDER BY seq LIMIT ?`,
+      [keyBytes(branch), seq, limit],
+    )
+    return rows.map(logRow)
+  }
+
+  async lastNumber(branch: BranchId, session: SessionId): Promise<number> {
+    const [row] = await this.#database.query(
+      'SELECT number FROM log_rows WHERE branch = ? AND session = ? ORDER BY number DESC LIMIT 1',
+      [keyBytes(branch), keyBytes(session)],
+    )
+    return row ? numberOf(row, 'number') : 0
+  }
+
+  async find(branch: BranchId, session: SessionId, number: number): Promise<LogRow | undefined> {
+    const [row] = await this.#database.query(
+      `SELECT ${selected} FROM log_rows WHERE branch = ? AND session = ? AND number = ? ORDER BY seq LIMIT 1`,
+      [keyBytes(branch), keyBytes(session), number],
+    )
+    return row && logRow(row)
+  }
+}
+
+/**
+ * Whoever raises the head from the number it knows may write the rows after it; everybody else meets another
+ * number. That rules out gaps and doubles at once. A branch without rows has no head yet.
+ */
+function raiseHead(branch: Uint8Array, from: number, to: number): Statement {
+  if (from === 0)
+    return {
+      sql: 'INSERT INTO log_heads (branch, last_seq) VALUES (?, ?)',
+      params: [branch, to],
+    }
+  return {
+    sql: 'UPDATE log_heads SET last_seq = ? WHERE branch = ? AND last_seq = ?',
+    params: [to, branch, from],
+    expect: 1,
+  }
+}
+
+function logRow(row: Row): LogRow {
+  return {
+    seq: numberOf(row, 'seq'),
+    session: textOf<SessionId>(row, 'session'),
+    number: numberOf(row, 'number'),
+    hash: hashOf(row, 'hash'),
+    bytes: bytesOf(row, 'bytes'),
+  }
+}
+
+function conflict(branch: BranchId, seq: number): CairnError {
+  return new CairnError('sequence_conflict', {
+    message: `cannot append batch ${seq} to branch ${branch}: it does not follow the branch's last`,
+    subject: branch,
+  })
+}

@@ -1,0 +1,159 @@
+import { type BranchId, CairnError, rootIno } from '@cairn/protocol'
+import { keyBytes, numberOf, textOf } from './columns.ts'
+import { type Database, type Row, StatementConflict, tryTransact } from './database.ts'
+import { insertBranchName } from './branch-name-table.ts'
+import { insertStatements } from './statements.ts'
+
+export interface StoredWorkspace {
+  readonly id: string
+  readonly owner: string
+  /** One of its owner's. */
+  readonly name: string
+  /** Nodes and blobs are shared inside a pool, never across. Forks are in the pool of what they were made from. */
+  readonly pool: string
+  /** ISO 8601. */
+  readonly createdAt: string
+}
+
+export interface NamedBranch {
+  readonly name: string
+  readonly id: BranchId
+}
+
+const columns = [
+  'id',
+  'owner',
+  'live_name',
+  'name',
+  'pool',
+  'main_branch',
+  'created_at',
+  'next_ino',
+] as const
+const selected = 'id, owner, name, pool, created_at'
+
+/** Which workspaces there are. A deleted one keeps its row, for the collector of garbage; its name is free. */
+export class WorkspaceTable {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /**
+   * Makes the workspace and the name of its first branch together, or neither. Rejects with `workspace_exists`
+   * when the owner has one of that name, or the id is taken. A fork goes on with the inode numbers of its origin.
+   */
+  async create(
+    workspace: StoredWorkspace,
+    main: NamedBranch,
+    firstIno: number = rootIno + 1,
+  ): Promise<void> {
+    const { id, owner, name, pool, createdAt } = workspace
+    const row = [id, owner, name, name, pool, main.id, createdAt].map(keyBytes)
+    const statements = [
+      ...insertStatements({ table: 'workspaces', columns, rows: [[...row, firstIno]] }),
+      ...insertBranchName(id, main.name, main.id),
+    ]
+    if (!(await tryTransact(this.#database, statements))) throw exists('make', name)
+    // DURABLE: workspace and branch name are on disk; both may be used.
+  }
+
+  /** By name or by id. Undefined for a deleted one, and for one of another owner. */
+  async find(owner: string, nameOrId: string): Promise<StoredWorkspace | undefined> {
+    const params = [keyBytes(owner), keyBytes(nameOrId)]
+    for (const column of ['live_name', 'id']) {
+      const [row] = await this.#database.query(
+        `SELECT ${selected} FROM workspaces WHERE owner = ? AND ${column} = ? AND live_name IS NOT NULL`,
+        params,
+      )
+      if (row) return storedWorkspace(row)
+    }
+    return undefined
+  }
+
+  /** Up to `limit` in the byte order of their names, after that name. */
+  async list(
+    owner: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<readonly StoredWorkspace[]> {
+    const rows = await this.#database.query(
+      `SELECT ${selected} FROM workspaces WHERE owner = ? AND live_name > ? ORDER BY live_name LIMIT ?`,
+      [keyBytes(owner), keyBytes(after ?? ''), limit],
+    )
+    return rows.map(storedWorkspace)
+  }
+
+  /** False when there is no such workspace. Rejects with `workspace_exists` when the name is taken. */
+  async rename(owner: string, id: string, name: string): Promise<boolean> {
+    const statement = {
+      sql: 'UPDATE workspaces SET name = ?, live_name = ? WHERE owner = ? AND id = ? AND live_name IS NOT NULL',
+      params: [keyBytes(name), keyBytes(name), keyBytes(owner), keyBytes(id)],
+      expect: 1,
+    }
+    try {
+      await this.#database.transact([statement])
+      return true
+    } catch (error) {
+      if (!(error instanceof StatementConflict)) throw error
+      if (error.reason === 'key_taken') throw exists('rename it to', name)
+      return false
+    }
+  }
+
+  /** Marks it as deleted. False when there is none. */
+  remove(owner: string, id: string, deletedAt: string = new Date().toISOString()): Promise<boolean> {
+    const statement = {
+      sql: 'UPDATE workspaces SET live_name = NULL, deleted_at = ? WHERE owner = ? AND id = ? AND live_name IS NOT NULL',
+      params: [keyBytes(deletedAt), keyBytes(owner), keyBytes(id)],
+      expect: 1,
+    }
+    return tryTransact(this.#database, [statement])
+  }
+
+  /**
+   * Reserves `count` inode numbers for good and gives the first. Rejects with `workspace_missing`. Numbers
+   * reserved by an attempt that failed are lost, which costs nothing.
+   */
+  async takeInodes(id: string, count: number): Promise<number> {
+    for (;;) {
+      const first = await this.#nextIno(id)
+      const statement = {
+        sql: 'UPDATE workspaces SET next_ino = ? WHERE id = ? AND next_ino = ?',
+        params: [first + count, keyBytes(id), first],
+        expect: 1,
+      }
+      // DURABLE: nobody is given these numbers again, whoever crashes.
+      if (await tryTransact(this.#database, [statement])) return first
+    }
+  }
+
+  async #nextIno(id: string): Promise<number> {
+    const [row] = await this.#database.query('SELECT next_ino FROM workspaces WHERE id = ?', [
+      keyBytes(id),
+    ])
+    if (row) return numberOf(row, 'next_ino')
+    throw new CairnError('workspace_missing', {
+      message: `cannot take inode numbers of workspace ${id}: there is none`,
+      subject: id,
+    })
+  }
+}
+
+function storedWorkspace(row: Row): StoredWorkspace {
+  return {
+    id: textOf(row, 'id'),
+    owner: textOf(row, 'owner'),
+    name: textOf(row, 'name'),
+    pool: textOf(row, 'pool'),
+    createdAt: textOf(row, 'created_at'),
+  }
+}
+
+function exists(verb: string, name: string): CairnError {
+  return new CairnError('workspace_exists', {
+    message: `cannot ${verb} workspace '${name}': the name is taken`,
+    subject: name,
+  })
+}

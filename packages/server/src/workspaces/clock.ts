@@ -1,0 +1,40 @@
+import type { Time } from '@cairn/core'
+
+export interface Clock {
+  /** Strictly later than any time given before: two changes never carry the same one. */
+  now(): Time
+}
+
+/** The machine's clock, in nanoseconds; where it stands still or goes back, it is nudged forward. */
+export function systemClock(): Clock {
+  let lastMs = 0
+  let extraNs = 0
+  return {
+    now() {
+      const ms = Date.now()
+      if (ms > lastMs) {
+        lastMs = ms
+        extraNs = 0
+      } else if (++extraNs === 1_000_000) {
+        lastMs++
+        extraNs = 0
+      }
+      return { sec: Math.floor(lastMs / 1000), nsec: (lastMs % 1000) * 1_000_000 + extraNs }
+    },
+  }
+}
+
+/** ISO 8601 with as many digits as JSON readers expect. */
+export function isoTime({ sec, nsec }: Time): string {
+  return new Date(sec * 1000 + Math.floor(nsec / 1_000_000)).toISOString()
+}
+
+export function nanoseconds({ sec, nsec }: Time): bigint {
+  return BigInt(sec) * 1_000_000_000n + BigInt(nsec)
+}
+
+export function timeOf(ns: bigint): Time {
+  const second = 1_000_000_000n
+  const nsec = ((ns % second) + second) % second
+  return { sec: Number((ns - nsec) / second), nsec: Number(nsec) }
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { Branch, type Op, type Receipt, type Stores, type View } from '@cairn/core'
+import {
+  type ActorId,
+  type BranchId,
+  CairnError,
+  type SessionId,
+  type WorkspaceInfo,
+} from '@cairn/protocol'
+import { InodeRange } from '../files/inode-range.ts'
+import { TreeEdit } from '../files/tree-edit.ts'
+import type { Clock } from './clock.ts'
+
+/** Who asks, and under which key they may ask again. */
+export interface Asker {
+  readonly actor: ActorId
+  /** The same key again is the same request again. */
+  readonly idempotencyKey: string | undefined
+}
+
+export interface WorkspaceParts {
+  readonly info: WorkspaceInfo
+  readonly stores: Stores
+  readonly clock: Clock
+  readonly findBranch: (name: string) => Promise<BranchId | undefined>
+  readonly takeInodes: (count: number) => Promise<number>
+}
+
+/** Folding after this many operations keeps what a restart has to replay, and memory, small. */
+const opsPerFold = 20_000
+
+/** An open workspace: its branches, and changing them by path. */
+export class Workspace {
+  readonly info: WorkspaceInfo
+  readonly stores: Stores
+  readonly clock: Clock
+  readonly #findBranch: WorkspaceParts['findBranch']
+  readonly takeInodes: WorkspaceParts['takeInodes']
+  readonly #inodes: InodeRange
+  readonly #branches = new Map<string, Promise<Branch>>()
+
+  constructor(parts: WorkspaceParts) {
+    this.info = parts.info
+    this.stores = parts.stores
+    this.clock = parts.clock
+    this.#findBranch = parts.findBranch
+    this.takeInodes = parts.takeInodes
+    this.#inodes = new InodeRange(parts.takeInodes)
+  }
+
+  /** An opening that fails is tried again by whoever asks next. */
+  branch(name: string): Promise<Branch> {
+    let branch = this.#branches.get(name)
+    if (!branch) {
+      branch = this.#open(name)
+      this.#branches.set(name, branch)
+      branch.catch(() => this.#branches.delete(name))
+    }
+    return branch
+  }
+
+  read<T>(branch: Branch, read: (view: View) => T): Promise<T> {
+    return this.stores.nodes.read(() => read(branch.head.view))
+  }
+
+  /** Changes the tree by path, all or nothing, decided on what the tree is at that very moment. */
+  async change<T>(
+    branch: Branch,
+    asker: Asker,
+    decide: (edit: TreeEdit) => T,
+  ): Promise<{ receipt: Receipt; result: T | undefined }> {
+    let result: T | undefined
+    const attempt = (view: View): readonly Op[] => {
+      const edit = new TreeEdit(view, { now: this.clock.now(), newIno: this.#inodes.next })
+      result = decide(edit)
+      return edit.ops
+    }
+    const receipt = await this.#inodes.supply(() => branch.transact(this.#author(asker), attempt))
+    if (branch.head.pendingOps >= opsPerFold) await branch.fold()
+    return { receipt, result }
+  }
+
+  #author({ actor, idempotencyKey }: Asker): Parameters<Branch['transact']>[0] {
+    const session = `http:${actor}:${idempotencyKey ?? randomUUID()}` as SessionId
+    return { actor, session, number: 1, time: this.clock.now() }
+  }
+
+  async #open(name: string): Promise<Branch> {
+    const id = await this.#findBranch(name)
+    if (id) return Branch.open(this.stores, id)
+    throw new CairnError('branch_missing', {
+      message: `cannot open branch '${name}' of workspace '${this.info.name}': there is none`,
+      subject: name,
+    })
+  }
+}

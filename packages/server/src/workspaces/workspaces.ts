@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { createBranch, type Stores } from '@cairn/core'
+import { type BranchId, CairnError, type Page, type WorkspaceInfo } from '@cairn/protocol'
+import type { Clock } from './clock.ts'
+import { isoTime } from './clock.ts'
+import { Workspace } from './workspace.ts'
+
+/** What is stored of a workspace. */
+export interface WorkspaceRecord {
+  readonly id: string
+  readonly owner: string
+  readonly name: string
+  /** Nodes and blobs are shared inside a pool, never across. */
+  readonly pool: string
+  readonly createdAt: string
+}
+
+/** Where workspaces and the names of their branches are written down. */
+export interface WorkspaceDirectory {
+  /** Rejects with `workspace_exists`. */
+  create(
+    record: WorkspaceRecord,
+    branch: { readonly name: string; readonly id: BranchId },
+  ): Promise<void>
+  /** By id or by name. */
+  find(owner: string, nameOrId: string): Promise<WorkspaceRecord | undefined>
+  /** In order of names, after that one. */
+  list(owner: string, after: string | undefined, limit: number): Promise<readonly WorkspaceRecord[]>
+  /** False when there was none. */
+  remove(owner: string, id: string): Promise<boolean>
+  findBranch(workspace: string, name: string): Promise<BranchId | undefined>
+  /** Reserves inode numbers for good; gives the first. */
+  takeInodes(workspace: string, count: number): Promise<number>
+}
+
+/** Open workspaces. Each is opened once and kept: what is in memory of it is a cache of its log. */
+export class Workspaces {
+  readonly #directory: WorkspaceDirectory
+  readonly #storesOf: (pool: string) => Stores
+  readonly #clock: Clock
+  readonly #open = new Map<string, Workspace>()
+
+  constructor(directory: WorkspaceDirectory, storesOf: (pool: string) => Stores, clock: Clock) {
+    this.#directory = directory
+    this.#storesOf = storesOf
+    this.#clock = clock
+  }
+
+  async create(owner: string, name: string): Promise<WorkspaceInfo> {
+    const id = `ws_${randomUUID()}`
+    const record = { id, owner, name, pool: id, createdAt: isoTime(this.#clock.now()) }
+    const branch = { name: 'main', id: `${id}/main` as BranchId }
+    // The branch first: a workspace that can be found has a tree.
+    await createBranch(this.#storesOf(record.pool), branch.id)
+    await this.#directory.create(record, branch)
+    return infoOf(record)
+  }
+
+  /** By name or id. Rejects with `workspace_missing`. */
+  async open(owner: string, nameOrId: string): Promise<Workspace> {
+    const record = await this.#directory.find(owner, nameOrId)
+    if (!record) throw missing(nameOrId)
+    let workspace = this.#open.get(record.id)
+    if (!workspace) this.#open.set(record.id, (workspace = this.#openRecord(record)))
+    return workspace
+  }
+
+  async list(
+    owner: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<Page<WorkspaceInfo>> {
+    const records = await this.#directory.list(owner, after, limit + 1)
+    const items = records.slice(0, limit).map(infoOf)
+    return records.length > limit ? { items, next: items.at(-1)!.name } : { items }
+  }
+
+  async remove(owner: string, nameOrId: string): Promise<void> {
+    const record = await this.#directory.find(owner, nameOrId)
+    if (!record || !(await this.#directory.remove(owner, record.id))) throw missing(nameOrId)
+    this.#open.delete(record.id)
+  }
+
+  #openRecord(record: WorkspaceRecord): Workspace {
+    return new Workspace({
+      info: infoOf(record),
+      stores: this.#storesOf(record.pool),
+      clock: this.#clock,
+      findBranch: (name) => this.#directory.findBranch(record.id, name),
+      takeInodes: (count) => this.#directory.takeInodes(record.id, count),
+    })
+  }
+}
+
+function infoOf({ id, name, createdAt }: WorkspaceRecord): WorkspaceInfo {
+  return { id, name, createdAt }
+}
+
+function missing(name: string): CairnError {
+  return new CairnError('workspace_missing', {
+    message: `cannot open workspace '${name}': there is none`,
+    subject: name,
+  })
+}

@@ -1,0 +1,14 @@
+import { benchCore } from './core.ts'
+
+const benches: Readonly<Record<string, () => Promise<void>>> = { core: benchCore }
+
+const asked = process.argv.slice(2)
+const names = asked.length > 0 ? asked : Object.keys(benches)
+for (const name of names) {
+  const bench = benches[name]
+  if (bench) await bench()
+  else {
+    console.error(`bench: there is no '${name}'. There are: ${Object.keys(benches).join(', ')}`)
+    process.exitCode = 2
+  }
+}

@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { expect } from 'vitest'
+import { checkProperty } from './property.ts'
+import { anyStep } from './step.ts'
+import { TestBranch } from './test-branch.ts'
+import { World } from './world.ts'
+
+const anyTurn = fc.oneof(
+  { weight: 12, arbitrary: anyStep },
+  { weight: 1, arbitrary: fc.constant('fold' as const) },
+  { weight: 1, arbitrary: fc.constant('reopen' as const) },
+)
+
+describe('model', () => {
+  it('every operation answers as the model does and leaves the same tree', () =>
+    checkProperty(
+      'step by step',
+      100,
+      fc.array(anyTurn, { maxLength: 100, size: 'max' }),
+      async (turns) => {
+        const world = new World()
+        const model = world.newModel()
+        const core = await TestBranch.create(world, 'main')
+        for (const turn of turns) {
+          if (turn === 'fold') await core.fold()
+          else if (turn === 'reopen') await core.reopen()
+          else {
+            const op = await world.resolver.resolve(turn, model)
+            expect(await core.submit([op])).toBe(model.apply([op]))
+          }
+          await core.expectSame(model)
+        }
+      },
+    ))
+})

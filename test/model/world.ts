@@ -1,0 +1,80 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import {
+  Blobs,
+  type BlobStore,
+  type ContentWorker,
+  type Data,
+  type LogStore,
+  Nodes,
+  type NodeStore,
+  type RefStore,
+  type Stores,
+  type View,
+} from '@cairn/core'
+import type { Hash, SessionId } from '@cairn/protocol'
+import { expect } from 'vitest'
+import { MemoryDisk, sha256 } from '../support/ports.ts'
+import { describeCore, describeModel } from './describe.ts'
+import { Model } from './model.ts'
+import { Resolver } from './resolve.ts'
+
+/** Never leaves the thread: what happens in which order then depends on the seed alone, not on the machine. */
+const contentWorker: ContentWorker = {
+  hash: async (bytes) => sha256(bytes),
+  compress: async (bytes) => zstdCompressSync(bytes),
+  decompress: async (bytes, length) =>
+    zstdDecompressSync(bytes, { maxOutputLength: Math.max(1, length) }),
+}
+
+/** Puts wrappers around some of the stores. */
+export type Around = (disk: Disk) => Partial<Disk>
+
+interface Disk {
+  readonly nodes: NodeStore
+  readonly blobs: BlobStore
+  readonly log: LogStore
+  readonly refs: RefStore
+}
+
+/** The stores of one test run, and what all its models share. */
+export class World {
+  readonly disk: MemoryDisk = new MemoryDisk()
+  readonly resolver: Resolver = new Resolver((blob, start, length) =>
+    this.#storeBlob(blob, start, length),
+  )
+  readonly #blobs = new Map<Hash, Uint8Array>()
+  #sessions = 0
+
+  /** Each call opens them with empty caches, as another process would. */
+  openStores(around: Around = () => ({})): Stores {
+    const { nodes, blobs, log, refs } = { ...this.disk, ...around(this.disk) }
+    return {
+      nodes: new Nodes({ store: nodes, hash: sha256 }),
+      blobs: new Blobs(blobs, contentWorker),
+      log,
+      refs,
+    }
+  }
+
+  newSession(): SessionId {
+    return `session ${++this.#sessions}` as SessionId
+  }
+
+  newModel(): Model {
+    return new Model(this.#blobs)
+  }
+
+  async #storeBlob(bytes: Uint8Array, start: number, length: number): Promise<Data> {
+    const blobs = new Blobs(this.disk.blobs, contentWorker)
+    const sealed = await blobs.seal(bytes)
+    await blobs.store([sealed])
+    this.#blobs.set(sealed.id, bytes)
+    return { type: 'blob', id: sealed.id, blobLength: bytes.length, start, length }
+  }
+
+  /** Whether a tree is what the model says, down to the last byte. */
+  async expectSame(stores: Stores, view: View, model: Model): Promise<void> {
+    const { inos } = this.resolver
+    expect(await describeCore(stores, view, inos, model)).toEqual(describeModel(model, inos))
+  }
+}
