@@ -1,11 +1,8 @@
 import type { LogRow, LogStore } from '@cairn/core'
-import { type BranchId, CairnError, type SessionId } from '@cairn/protocol'
+import type { BranchId, SessionId } from '@cairn/protocol'
 import type { Chance } from './chance.ts'
 import type { Wait } from './slow.ts'
-
-function unavailable(): CairnError {
-  return new CairnError('storage_unavailable', { message: 'cannot reach the log' })
-}
+import { unavailable } from './unavailable.ts'
 
 /** A log that now and then does not answer. Of an append nobody knows then whether it happened, or will yet. */
 export class FlakyLog implements LogStore {

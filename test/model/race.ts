@@ -23,6 +23,7 @@ import { expect } from 'vitest'
 import { type Answered, expectTrueAnswer, replayRows } from './answers.ts'
 import type { Chance } from './chance.ts'
 import type { Wait } from './slow.ts'
+import { ask } from './unavailable.ts'
 import type { Around, World } from './world.ts'
 
 const id = 'main' as BranchId
@@ -172,17 +173,6 @@ export class Race {
   #epoch(): number {
     const last = this.#rows().at(-1)
     return last ? decodeBatch(last.bytes).epoch : 1
-  }
-}
-
-/** Asks until there is an answer. */
-async function ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    try {
-      return await question()
-    } catch (error) {
-      if (!isCairnError(error, 'storage_unavailable')) throw error
-    }
   }
 }
 

@@ -120,6 +120,20 @@ export const errorTable = {
     retry: 'same-request',
     hint: 'The store did not answer. Nothing was changed; try again.',
   },
+  storage_full: {
+    httpStatus: 507,
+    errno: 'ENOSPC',
+    exitCode: 18,
+    retry: 'after-refresh',
+    hint: 'The disk of the store is full. Nothing was changed; free some space, then try again.',
+  },
+  storage_misconfigured: {
+    httpStatus: 500,
+    errno: 'EIO',
+    exitCode: 19,
+    retry: 'never',
+    hint: 'The store cannot be used as it is set up. Mend what the message names, then start again.',
+  },
   sequence_conflict: {
     httpStatus: 409,
     errno: 'EAGAIN',

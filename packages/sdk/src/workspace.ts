@@ -50,7 +50,7 @@ export class Workspace {
    * ])
    * ```
    */
-  batch(
+  async batch(
     operations: readonly BatchOperation[],
     options: RequestOptions = {},
   ): Promise<ChangeReceipt> {
@@ -68,11 +68,11 @@ export class Workspace {
    * for await (const { seq, actor, operations } of workspace.log({ path: '/src' })) show(seq, actor, operations)
    * ```
    */
-  log({ after, path, actor, ...options }: LogOptions = {}): AsyncIterable<LogEntry> {
+  async *log({ after, path, actor, ...options }: LogOptions = {}): AsyncIterable<LogEntry> {
     const { base, query } = this.#location
     const what = `read the log of ${this.name}`
     const filters = { ...query, after, path, actor }
     const call = { what, method: 'GET', path: `${base}/log`, query: filters } as const
-    return readPages<LogEntry>(this.#connection, call, options)
+    yield* readPages<LogEntry>(this.#connection, call, options)
   }
 }

@@ -21,7 +21,7 @@ export class Workspaces {
    * await cairn.workspaces.create('website')
    * ```
    */
-  create(name: string, options: RequestOptions = {}): Promise<WorkspaceInfo> {
+  async create(name: string, options: RequestOptions = {}): Promise<WorkspaceInfo> {
     const what = `make the workspace ${name}`
     return this.#connection.json<WorkspaceInfo>(
       { what, method: 'POST', path: '/workspaces', ...jsonBody({ name }) },
@@ -37,9 +37,9 @@ export class Workspaces {
    * for await (const { name } of cairn.workspaces.list()) console.log(name)
    * ```
    */
-  list(options: PageOptions = {}): AsyncIterable<WorkspaceInfo> {
+  async *list(options: PageOptions = {}): AsyncIterable<WorkspaceInfo> {
     const call = { what: 'list workspaces', method: 'GET', path: '/workspaces' } as const
-    return readPages<WorkspaceInfo>(this.#connection, call, options)
+    yield* readPages<WorkspaceInfo>(this.#connection, call, options)
   }
 
   /**
@@ -50,7 +50,7 @@ export class Workspaces {
    * const { id, createdAt } = await cairn.workspaces.get('website')
    * ```
    */
-  get(name: string, options: RequestOptions = {}): Promise<WorkspaceInfo> {
+  async get(name: string, options: RequestOptions = {}): Promise<WorkspaceInfo> {
     const what = `look up the workspace ${name}`
     const path = `/workspaces/${encodeSegment(name, what)}`
     return this.#connection.json<WorkspaceInfo>({ what, method: 'GET', path }, options)
@@ -64,7 +64,7 @@ export class Workspaces {
    * await cairn.workspaces.delete('website')
    * ```
    */
-  delete(name: string, options: RequestOptions = {}): Promise<void> {
+  async delete(name: string, options: RequestOptions = {}): Promise<void> {
     const what = `remove the workspace ${name}`
     const path = `/workspaces/${encodeSegment(name, what)}`
     return this.#connection.nothing({ what, method: 'DELETE', path }, options)

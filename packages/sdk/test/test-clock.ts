@@ -20,7 +20,9 @@ export class TestClock implements Clock {
     return 0
   }
 
-  expire(): void {
+  /** As if the guards' time had passed, those included that the code is just about to set. */
+  async expire(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
     for (const end of this.#guards.splice(0)) end()
   }
 }

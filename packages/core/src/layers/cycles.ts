@@ -38,7 +38,7 @@ async function walkUp(
 ): Promise<readonly Ino[]> {
   const way: Ino[] = []
   const onWay = new Set<Ino>()
-  for (let at: Ino | undefined = start; at !== undefined && !passed.has(at); ) {
+  for (let at: Ino | undefined = start; at !== undefined && !passed.has(at);) {
     if (onWay.has(at)) return way.slice(way.indexOf(at))
     way.push(at)
     onWay.add(at)

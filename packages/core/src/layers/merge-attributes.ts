@@ -56,7 +56,10 @@ class AttributeMerge {
   #xattrs(side: 'layer' | 'target'): Xattrs | undefined {
     const { layer, target } = this.#sides
     const merged = new Map<string, Uint8Array>()
-    for (const name of new Set([...(layer.xattrs?.keys() ?? []), ...(target.xattrs?.keys() ?? [])])) {
+    for (const name of new Set([
+      ...(layer.xattrs?.keys() ?? []),
+      ...(target.xattrs?.keys() ?? []),
+    ])) {
       const of = (inode: Inode | undefined): XattrValue => inode?.xattrs?.get(name) ?? none
       const value = mergeValue(of(this.#base), of(layer), of(target), sameValue)
       const chosen = value === disagree ? this.#disagreed(of(this.#sides[side])) : value
@@ -84,12 +87,7 @@ type Times = Pick<Inode, 'atime' | 'mtime' | 'ctime'>
 /** Times never conflict: the later one is what a person would see had all happened in one place. */
 export function mergeTimes({ base }: Changed, layer: Version, target: Version): Times {
   const merge = (field: keyof Times): Time => {
-    const merged = mergeValue(
-      base?.inode[field],
-      layer.inode[field],
-      target.inode[field],
-      sameTime,
-    )
+    const merged = mergeValue(base?.inode[field], layer.inode[field], target.inode[field], sameTime)
     return merged === disagree ? later(layer.inode[field], target.inode[field]) : merged
   }
   return { atime: merge('atime'), mtime: merge('mtime'), ctime: merge('ctime') }

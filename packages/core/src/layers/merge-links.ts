@@ -54,7 +54,10 @@ function findLostName(object: Changed, links: readonly Link[]): Link | undefined
     const shrank = base !== undefined && version!.links.length < base.links.length
     return shrank && object.editedBy[other] ? withoutLinks(base.links, version!.links) : []
   }
-  const lost = links.length === 0 ? object.base!.links : [...lostTo('layer', 'target'), ...lostTo('target', 'layer')]
+  const lost =
+    links.length === 0
+      ? object.base!.links
+      : [...lostTo('layer', 'target'), ...lostTo('target', 'layer')]
   return lost.toSorted(byPlace)[0]
 }
 

@@ -79,10 +79,7 @@ class VersionTable {
   #versionsOf(id: Ino): Versions {
     let versions = this.byIdentity.get(id)
     if (!versions)
-      this.byIdentity.set(
-        id,
-        (versions = { base: undefined, layer: undefined, target: undefined }),
-      )
+      this.byIdentity.set(id, (versions = { base: undefined, layer: undefined, target: undefined }))
     return versions
   }
 }

@@ -100,8 +100,7 @@ class ChangeList {
     // The root has no name.
     if (is && after.length === 0) paths.push([])
     if (edit) for (const path of paths) this.#changes.push({ kind: edit, path, fileKind: is.kind })
-    if (was && is && gone.length === 1 && come.length === 1)
-      this.#rename(gone[0]!, come[0]!, edit)
+    if (was && is && gone.length === 1 && come.length === 1) this.#rename(gone[0]!, come[0]!, edit)
     else {
       this.#gone.push(...gone)
       this.#come.push(...come)

@@ -124,8 +124,7 @@ class Structure {
     const winner = winnerOf[choice.type]!
     this.#giveUp(loserOf(winner), link, sideOf(winner))
     winner.settled = true
-    if (choice.type === 'bytes')
-      this.#placement.put(winner, { ...winner.merged!, content: choice })
+    if (choice.type === 'bytes') this.#placement.put(winner, { ...winner.merged!, content: choice })
     if (isDirectory(winner) && isOneSided(winner)) this.#bringBack(winner, sideOf(winner))
     return true
   }

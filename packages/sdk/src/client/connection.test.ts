@@ -1,21 +1,11 @@
 import { getEventListeners } from 'node:events'
-import { describe, expect, it, vi } from 'vitest'
-import { openCairn } from '../../test/open-cairn.ts'
+import { describe, expect, it } from 'vitest'
+import { failureOf, openCairn } from '../../test/open-cairn.ts'
 import { bytes, cutAfter, error, json, neverAnswers } from '../../test/stub-server.ts'
 import { TestClock } from '../../test/test-clock.ts'
 import { Cairn } from '../cairn.ts'
-import { CairnError, isCairnError } from './error.ts'
 
 const receipt = { seq: 7 }
-
-async function failureOf(promise: Promise<unknown>): Promise<CairnError> {
-  const outcome = await promise.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  if (isCairnError(outcome)) return outcome
-  throw new Error(`wanted a CairnError, got ${String(outcome)}`)
-}
 
 describe('sending again', () => {
   it('a mutation that met a 503 is sent again with the same key', async () => {
@@ -97,37 +87,37 @@ describe('a server that is not there or silent', () => {
   })
 
   it('one that takes the request and says nothing is asked again', async () => {
-    const { workspace, seen, clock } = await openCairn([neverAnswers, json(receipt)])
+    const { workspace, arrived, clock } = await openCairn([neverAnswers, json(receipt)])
     const stat = workspace.files.stat('/a')
-    await vi.waitFor(() => expect(seen).toHaveLength(1))
-    clock.expire()
+    await arrived(1)
+    await clock.expire()
     expect(await stat).toEqual(receipt)
   })
 
   it('the deadline of a call ends it, without another attempt', async () => {
-    const { workspace, seen, clock } = await openCairn(neverAnswers)
+    const { workspace, seen, arrived, clock } = await openCairn(neverAnswers)
     const failure = failureOf(workspace.files.stat('/a', { timeoutMs: 20_000 }))
-    await vi.waitFor(() => expect(seen).toHaveLength(1))
-    clock.expire()
+    await arrived(1)
+    await clock.expire()
     expect(await failure).toMatchObject({ code: 'timed_out' })
     expect(seen).toHaveLength(1)
   })
 
   it('the deadline of the client holds for calls that have none', async () => {
-    const { workspace, seen, clock } = await openCairn(neverAnswers, { timeoutMs: 20_000 })
+    const { workspace, arrived, clock } = await openCairn(neverAnswers, { timeoutMs: 20_000 })
     const failure = failureOf(workspace.files.read('/a'))
-    await vi.waitFor(() => expect(seen).toHaveLength(1))
-    clock.expire()
+    await arrived(1)
+    await clock.expire()
     expect((await failure).message).toMatch(/^cannot read \/a: no answer within 20000 ms\. /)
   })
 })
 
 describe('abort', () => {
   it('ends a waiting call with the reason', async () => {
-    const { workspace, seen } = await openCairn(neverAnswers)
+    const { workspace, arrived } = await openCairn(neverAnswers)
     const ending = new AbortController()
     const stat = workspace.files.stat('/a', { signal: ending.signal })
-    await vi.waitFor(() => expect(seen).toHaveLength(1))
+    await arrived(1)
     const reason = new Error('enough')
     ending.abort(reason)
     await expect(stat).rejects.toBe(reason)
@@ -172,7 +162,7 @@ describe('what goes out and comes back', () => {
     'the path %j never leaves: a URL parser would make another path of it',
     async (path) => {
       const { workspace, seen } = await openCairn(json(receipt))
-      const refused = await failureOf((async () => workspace.files.stat(path))())
+      const refused = await failureOf(workspace.files.stat(path))
       expect(refused.code).toBe('file_system')
       expect(['EINVAL', 'ENAMETOOLONG']).toContain(refused.errno)
       expect(seen).toHaveLength(0)

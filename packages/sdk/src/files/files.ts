@@ -70,7 +70,11 @@ export class Files extends ReadableFiles {
    * await workspace.files.upload('/model.bin', blob, { resumeId, onProgress })
    * ```
    */
-  upload(path: string, source: FileContent, options: UploadOptions = {}): Promise<ChangeReceipt> {
+  async upload(
+    path: string,
+    source: FileContent,
+    options: UploadOptions = {},
+  ): Promise<ChangeReceipt> {
     const blocks = isStream(source) ? new StreamCutter(source) : toReady(source)
     return this.#upload(path, blocks, options)
   }
@@ -83,7 +87,7 @@ export class Files extends ReadableFiles {
    * await workspace.files.append('/run.log', 'step 3 passed\n')
    * ```
    */
-  append(
+  async append(
     path: FilePath,
     content: string | Uint8Array | Blob,
     { parents, ...options }: ParentsOptions = {},
@@ -128,7 +132,10 @@ export class Files extends ReadableFiles {
    * await workspace.files.mkdir('/reports/2031/05', { parents: true })
    * ```
    */
-  mkdir(path: FilePath, { mode, parents, ...options }: MkdirOptions = {}): Promise<ChangeReceipt> {
+  async mkdir(
+    path: FilePath,
+    { mode, parents, ...options }: MkdirOptions = {},
+  ): Promise<ChangeReceipt> {
     const octal = mode === undefined ? undefined : formatMode(mode)
     const what = `make the directory ${showPath(path)}`
     return this.#post(path, what, 'mkdir', { mode: octal, parents }, options)
@@ -142,7 +149,7 @@ export class Files extends ReadableFiles {
    * await workspace.files.remove('/build', { recursive: true })
    * ```
    */
-  remove(
+  async remove(
     path: FilePath,
     { recursive, ...options }: RequestOptions & { readonly recursive?: boolean | undefined } = {},
   ): Promise<ChangeReceipt> {
@@ -158,7 +165,7 @@ export class Files extends ReadableFiles {
    * await workspace.files.move('/draft.md', '/final.md')
    * ```
    */
-  move(
+  async move(
     from: FilePath,
     to: string,
     { noReplace, parents, ...options }: MoveOptions = {},
@@ -175,7 +182,7 @@ export class Files extends ReadableFiles {
    * await workspace.files.copy('/template', '/runs/17')
    * ```
    */
-  copy(
+  async copy(
     from: FilePath,
     to: string,
     { parents, ...options }: ParentsOptions = {},
@@ -192,7 +199,7 @@ export class Files extends ReadableFiles {
    * await workspace.files.chmod('/run.sh', 0o755)
    * ```
    */
-  chmod(
+  async chmod(
     path: FilePath,
     mode: number | string,
     options: RequestOptions = {},
@@ -209,7 +216,7 @@ export class Files extends ReadableFiles {
    * await workspace.files.symlink('releases/17', '/current')
    * ```
    */
-  symlink(
+  async symlink(
     target: string,
     path: FilePath,
     { parents, ...options }: ParentsOptions = {},
@@ -226,7 +233,7 @@ export class Files extends ReadableFiles {
    * await workspace.files.link('/data/base.bin', '/data/copy.bin')
    * ```
    */
-  link(
+  async link(
     existing: FilePath,
     path: string,
     { parents, ...options }: ParentsOptions = {},
@@ -243,7 +250,7 @@ export class Files extends ReadableFiles {
    * await workspace.files.touch('/stamp', { mtime: new Date('2031-05-01') })
    * ```
    */
-  touch(
+  async touch(
     path: FilePath,
     { mtime, ...options }: RequestOptions & { readonly mtime?: Date | undefined } = {},
   ): Promise<ChangeReceipt> {

@@ -33,7 +33,7 @@ export class ReadableFiles {
    * const head = await workspace.files.read('/video.mp4', { offset: 0, length: 4096 })
    * ```
    */
-  read(path: FilePath, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async read(path: FilePath, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const what = `read ${showPath(path)}`
     return this.connection.within(what, options, async ({ signal }) => {
       const reader = this.#reader(path, { ...options, signal, timeoutMs: undefined })
@@ -77,7 +77,7 @@ export class ReadableFiles {
    * const { size, etag } = await workspace.files.stat('/plan.md')
    * ```
    */
-  stat(path: FilePath, { follow, ...options }: StatOptions = {}): Promise<FileStat> {
+  async stat(path: FilePath, { follow, ...options }: StatOptions = {}): Promise<FileStat> {
     const query = { stat: true, follow }
     const call = fileCall(this.location, 'GET', path, `stat ${showPath(path)}`, query)
     return this.connection.json<FileStat>(call, options)
@@ -110,9 +110,9 @@ export class ReadableFiles {
    * for await (const { name, size } of workspace.files.list('/src')) console.log(name, size)
    * ```
    */
-  list(path: FilePath = '/', options: PageOptions = {}): AsyncIterable<ListedEntry> {
+  async *list(path: FilePath = '/', options: PageOptions = {}): AsyncIterable<ListedEntry> {
     const call = fileCall(this.location, 'GET', path, `list ${showPath(path)}`, { list: true })
-    return withPathBytes(path, readPages<FileEntry>(this.connection, call, options))
+    yield* withPathBytes(path, readPages<FileEntry>(this.connection, call, options))
   }
 
   /**
@@ -124,24 +124,24 @@ export class ReadableFiles {
    * for await (const entry of workspace.files.walk('/')) total += entry.size
    * ```
    */
-  walk(path: FilePath = '/', options: RequestOptions = {}): AsyncIterable<ListedEntry> {
+  async *walk(path: FilePath = '/', options: RequestOptions = {}): AsyncIterable<ListedEntry> {
     const query = { list: true, recursive: true }
     const call = fileCall(this.location, 'GET', path, `walk ${showPath(path)}`, query)
-    return walkLines(this.connection, call, path, options)
+    yield* walkLines(this.connection, call, path, options)
   }
 
   /**
    * What matches a pattern: `*` and `?` within a name, `**` for any number of directories, `[a-z]` and `[!a-z]`,
    * `{this,that}`, `\` before a character that shall be itself. As in a shell, wildcards do not match a dot at the
-   * beginning of a name, and `**` does not go through symlinks.
+   * beginning of a name; unlike there, they do not go through symlinks.
    *
    * @example
    * ```ts
    * for await (const { path } of workspace.files.glob('/src/**\/*.{ts,tsx}')) console.log(path)
    * ```
    */
-  glob(pattern: string, options: RequestOptions = {}): AsyncIterable<ListedEntry> {
-    return findMatches(this, pattern, options)
+  async *glob(pattern: string, options: RequestOptions = {}): AsyncIterable<ListedEntry> {
+    yield* findMatches(this, pattern, options)
   }
 
   /**
@@ -152,10 +152,10 @@ export class ReadableFiles {
    * for await (const { time, actor } of workspace.files.history('/plan.md')) console.log(time, actor)
    * ```
    */
-  history(path: FilePath, options: PageOptions = {}): AsyncIterable<LogEntry> {
+  async *history(path: FilePath, options: PageOptions = {}): AsyncIterable<LogEntry> {
     const what = `read the history of ${showPath(path)}`
     const call = fileCall(this.location, 'GET', path, what, { history: true })
-    return readPages<LogEntry>(this.connection, call, options)
+    yield* readPages<LogEntry>(this.connection, call, options)
   }
 
   /**
@@ -167,11 +167,11 @@ export class ReadableFiles {
    * for await (const { seq, operations } of workspace.files.watch('/inbox', { after: 17 })) handle(operations)
    * ```
    */
-  watch(path: string = '/', options: WatchOptions = {}): AsyncIterable<ChangeEvent> {
+  async *watch(path: string = '/', options: WatchOptions = {}): AsyncIterable<ChangeEvent> {
     const { base, query } = this.location
     const what = `watch ${path}`
     const call = { what, method: 'GET', path: `${base}/events`, query: { ...query, path } } as const
-    return watchEvents(this.connection, call, options)
+    yield* watchEvents(this.connection, call, options)
   }
 
   #reader(path: FilePath, options: ReadOptions): FileReader {

@@ -65,7 +65,7 @@ async function* inside(
   for await (const entry of files.list(base || '/', options)) {
     if (!part.matches(entry.name)) continue
     if (rest.length === 0) yield { ...entry, path: `${base}/${entry.name}` }
-    else if (entry.kind === 'directory' || entry.kind === 'symlink')
+    else if (entry.kind === 'directory')
       yield* expand(files, `${base}/${entry.name}`, rest, options)
   }
 }

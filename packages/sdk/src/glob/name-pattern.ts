@@ -23,7 +23,8 @@ export function compileName(pattern: string, dot: boolean): NamePattern {
   const asksForDot = dot || literals[0] === '.'
   return {
     literal,
-    matches: (name) => (asksForDot || !name.startsWith('.')) && matchTokens(tokens, Array.from(name)),
+    matches: (name) =>
+      (asksForDot || !name.startsWith('.')) && matchTokens(tokens, Array.from(name)),
   }
 }
 

@@ -10,6 +10,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { Metrics } from '../metrics.ts'
 import { contentWorker, sha256 } from '../ports.ts'
 import { MemoryDirectory } from '../testing/memory-directory.ts'
+import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
 import { systemClock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import { buildApp } from './app.ts'
@@ -18,6 +19,7 @@ import { hashSecret } from './authenticate.ts'
 const secret = 'test-secret-key'
 
 function memoryApp(): FastifyInstance {
+  const clock = systemClock()
   const log = new MemoryLogStore()
   const refs = new MemoryRefStore()
   const pools = new Map<string, Stores>()
@@ -32,7 +34,12 @@ function memoryApp(): FastifyInstance {
     return stores
   }
   return buildApp({
-    workspaces: new Workspaces(new MemoryDirectory(), storesOf, systemClock()),
+    workspaces: new Workspaces({
+      directory: new MemoryDirectory(),
+      storesOf,
+      clock,
+      leases: { store: new MemoryLeaseStore(), clock, leaseMs: 10_000, lookMs: 100 },
+    }),
     findKey: async (hash) =>
       Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
     metrics: new Metrics(),

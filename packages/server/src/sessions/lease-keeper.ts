@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Branch, Stores, Time } from '@cairn/core'
-import type { ActorId, CheckpointId, SessionId } from '@cairn/protocol'
+import type { Branch, Stores } from '@cairn/core'
+import { type ActorId, type CheckpointId, isCairnError, type SessionId } from '@cairn/protocol'
 import {
   join,
   leave,
@@ -10,19 +10,12 @@ import {
   renew,
   type Transition,
 } from './lease.ts'
+import type { Clock } from '../workspaces/clock.ts'
 import type { LeaseStore } from './lease-store.ts'
-
-/** Time as leases need it, so that a simulation can bring its own. */
-export interface LeaseClock {
-  nowMs(): number
-  now(): Time
-  /** Resolves after about that long. */
-  sleep(ms: number): Promise<void>
-}
 
 export interface LeaseOptions {
   readonly store: LeaseStore
-  readonly clock: LeaseClock
+  readonly clock: Clock
   /** How long a writer may be silent before others may pass it by. */
   readonly leaseMs: number
   /** How often a server looks at what other servers did to a lease. */
@@ -56,8 +49,10 @@ export class LeaseKeeper {
     return this.#record
   }
 
+  /** As long as somebody listens, this server looks at what others do to the lease. */
   subscribe(listener: (record: LeaseRecord) => void): () => void {
     this.#listeners.add(listener)
+    if (this.#listeners.size === 1) void this.#keepLooking()
     return () => this.#listeners.delete(listener)
   }
 
@@ -93,27 +88,48 @@ export class LeaseKeeper {
     await this.#update((record) => ({ record: leave(record, session), fence: false }))
   }
 
-  /** Resolves when `session` may write: it holds the lease, or nobody does. A silent holder is passed by. */
+  /**
+   * Resolves when `session` may write: it holds the lease, or nobody does. A silent holder is passed by. What this
+   * server knows may be old; that is safe, because whoever gets the lease gets a new epoch with it, and what was
+   * sent under an older one is refused.
+   */
   async whenWritable(session: SessionId): Promise<void> {
-    for (;;) {
-      const { holder, recalled } = await this.look()
-      if (holder === undefined || holder === session) return
-      if (!recalled || this.#isSilent(holder)) await this.join(session)
+    while (this.#record.holder !== undefined && this.#record.holder !== session) {
+      if (!this.#record.recalled || this.#isSilent(this.#record.holder)) await this.join(session)
       else await this.#options.clock.sleep(this.#options.lookMs)
+      await this.look()
     }
   }
 
   /** For a write that comes without a session. It counts as a writer for its moment. */
   async withTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
-    const { holder } = await this.look()
-    if (holder === undefined) return write(this.#branch.head.position.epoch)
+    for (;;) {
+      try {
+        return await this.#takeTurn(write)
+      } catch (error) {
+        if (!isCairnError(error, 'stale_epoch')) throw error
+        await this.look()
+      }
+    }
+  }
+
+  async #takeTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
+    if (this.#record.holder === undefined) return write(this.#branch.head.position.epoch)
     const session = `turn-${randomUUID()}` as SessionId
-    await this.join(session)
     try {
       await this.whenWritable(session)
       return await write(this.#branch.head.position.epoch)
     } finally {
       await this.leave(session)
+    }
+  }
+
+  async #keepLooking(): Promise<void> {
+    while (this.#listeners.size > 0) {
+      await this.#options.clock.sleep(this.#options.lookMs)
+      // A store that does not answer now is asked again soon; until then everything stays as it is.
+      await this.look().catch(() => undefined)
+      await this.#branch.refresh().catch(() => undefined)
     }
   }
 

@@ -42,7 +42,10 @@ export class Session {
   /** The newest batch the other end has been sent. */
   #sent: number
   #sending: Promise<void> = Promise.resolve()
-  #standing: 'lease' | 'shared' | 'recalled' | undefined
+  /** The standing the other end was last told. */
+  #told: string | undefined
+  /** Batches wait for the right to write one after the other, so that they reach the log in order. */
+  #turn: Promise<void> = Promise.resolve()
 
   private constructor(parts: SessionParts, connection: Connection, hello: Hello) {
     this.#parts = parts
@@ -110,7 +113,8 @@ export class Session {
       if (!this.#writes)
         throw new CairnError('read_only', { message: 'cannot write: this session only reads' })
       const { time, ops } = decodeBody(body)
-      await keeper.whenWritable(this.id)
+      this.#turn = this.#turn.then(() => keeper.whenWritable(this.id))
+      await this.#turn
       const { seq, hash } = await branch.submit({
         session: this.id,
         number,
@@ -145,27 +149,24 @@ export class Session {
   }
 
   async #renew(): Promise<void> {
-    if (!this.#writes || (await this.#parts.keeper.renew(this.id))) return
+    const { keeper } = this.#parts
+    if (!this.#writes) return
     // Given up while it was silent: it joins like anybody else, and learns the epoch it lost to.
-    await this.#parts.keeper.join(this.id)
+    if (!(await keeper.renew(this.id))) await keeper.join(this.id)
+    this.#stand(keeper.record)
   }
 
   /** Tells the other end how it may write, when that changes. */
   #stand({ holder, recalled }: LeaseRecord): void {
-    const standing =
-      holder === this.id
-        ? recalled
-          ? 'recalled'
-          : 'lease'
-        : holder === undefined
-          ? 'shared'
-          : undefined
-    if (standing === undefined || standing === this.#standing) return
-    this.#standing = standing
+    if (holder !== undefined && holder !== this.id) return
+    const standing = holder === undefined ? 'shared' : recalled ? 'recall' : 'lease'
     const { epoch } = this.#parts.branch.head.position
+    const told = standing === 'recall' ? standing : `${standing} ${epoch}`
+    if (told === this.#told) return
+    this.#told = told
     // Behind the batches: whoever gets the lease knows everything that came before it.
     this.#sending = this.#sending.then(() =>
-      this.#send(standing === 'recalled' ? { type: 'recall' } : { type: standing, epoch }),
+      this.#send(standing === 'recall' ? { type: standing } : { type: standing, epoch }),
     )
   }
 

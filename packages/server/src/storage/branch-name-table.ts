@@ -2,7 +2,11 @@ import type { BranchId } from '@cairn/protocol'
 import { keyBytes, textOf } from './columns.ts'
 import { type Database, type Statement, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
-import type { NamedBranch } from './workspace-table.ts'
+
+export interface NamedBranch {
+  readonly name: string
+  readonly id: BranchId
+}
 
 /** What people call the branches of a workspace. */
 export class BranchNameTable {

@@ -1,5 +1,4 @@
-import { hashColumn, keyBytes, optionalTextOf, textBytes, textOf } from './columns.ts'
-import type { Hash } from '@cairn/protocol'
+import { keyBytes, optionalTextOf, textBytes, textOf } from './columns.ts'
 import { type Database, type Row, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
 
@@ -28,12 +27,12 @@ export class KeyTable {
   }
 
   /** False when the id or the secret is taken. */
-  create(key: Omit<StoredKey, 'revokedAt'>, secretHash: Hash): Promise<boolean> {
+  create(key: Omit<StoredKey, 'revokedAt'>, secretHash: Uint8Array): Promise<boolean> {
     const { id, owner, kind, label, createdAt } = key
     const row = [
       keyBytes(id),
       keyBytes(owner),
-      hashColumn(secretHash),
+      secretHash,
       keyBytes(kind),
       textBytes(label),
       keyBytes(createdAt),
@@ -46,10 +45,10 @@ export class KeyTable {
   }
 
   /** Undefined also for a revoked one, so that nobody forgets to ask. */
-  async findBySecret(secretHash: Hash): Promise<StoredKey | undefined> {
+  async findBySecret(secretHash: Uint8Array): Promise<StoredKey | undefined> {
     const [row] = await this.#database.query(
       `SELECT ${selected} FROM access_keys WHERE secret_hash = ? AND revoked_at IS NULL`,
-      [hashColumn(secretHash)],
+      [secretHash],
     )
     return row && storedKey(row)
   }

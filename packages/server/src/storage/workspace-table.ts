@@ -1,7 +1,7 @@
 import { type BranchId, CairnError, rootIno } from '@cairn/protocol'
+import { BranchNameTable, insertBranchName, type NamedBranch } from './branch-name-table.ts'
 import { keyBytes, numberOf, textOf } from './columns.ts'
 import { type Database, type Row, StatementConflict, tryTransact } from './database.ts'
-import { insertBranchName } from './branch-name-table.ts'
 import { insertStatements } from './statements.ts'
 
 export interface StoredWorkspace {
@@ -13,11 +13,6 @@ export interface StoredWorkspace {
   readonly pool: string
   /** ISO 8601. */
   readonly createdAt: string
-}
-
-export interface NamedBranch {
-  readonly name: string
-  readonly id: BranchId
 }
 
 const columns = [
@@ -35,9 +30,11 @@ const selected = 'id, owner, name, pool, created_at'
 /** Which workspaces there are. A deleted one keeps its row, for the collector of garbage; its name is free. */
 export class WorkspaceTable {
   readonly #database: Database
+  readonly #branchNames: BranchNameTable
 
   constructor(database: Database) {
     this.#database = database
+    this.#branchNames = new BranchNameTable(database)
   }
 
   /**
@@ -103,13 +100,21 @@ export class WorkspaceTable {
   }
 
   /** Marks it as deleted. False when there is none. */
-  remove(owner: string, id: string, deletedAt: string = new Date().toISOString()): Promise<boolean> {
+  remove(
+    owner: string,
+    id: string,
+    deletedAt: string = new Date().toISOString(),
+  ): Promise<boolean> {
     const statement = {
       sql: 'UPDATE workspaces SET live_name = NULL, deleted_at = ? WHERE owner = ? AND id = ? AND live_name IS NOT NULL',
       params: [keyBytes(deletedAt), keyBytes(owner), keyBytes(id)],
       expect: 1,
     }
     return tryTransact(this.#database, [statement])
+  }
+
+  findBranch(workspace: string, name: string): Promise<BranchId | undefined> {
+    return this.#branchNames.find(workspace, name)
   }
 
   /**

@@ -1,1 +1,2 @@
 export * from './memory-directory.ts'
+export * from './memory-lease-store.ts'

@@ -1,6 +1,10 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Time } from '@cairn/core'
 
 export interface Clock {
+  nowMs(): number
+  /** Resolves after about that long. */
+  sleep(ms: number): Promise<void>
   /** Strictly later than any time given before: two changes never carry the same one. */
   now(): Time
 }
@@ -10,6 +14,8 @@ export function systemClock(): Clock {
   let lastMs = 0
   let extraNs = 0
   return {
+    nowMs: Date.now,
+    sleep: (ms) => setTimeout(ms, undefined, { ref: false }),
     now() {
       const ms = Date.now()
       if (ms > lastMs) {

@@ -9,6 +9,7 @@ import {
 } from '@cairn/protocol'
 import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
+import { LeaseKeeper, type LeaseOptions } from '../sessions/lease-keeper.ts'
 import type { Clock } from './clock.ts'
 
 /** Who asks, and under which key they may ask again. */
@@ -22,6 +23,7 @@ export interface WorkspaceParts {
   readonly info: WorkspaceInfo
   readonly stores: Stores
   readonly clock: Clock
+  readonly leases: LeaseOptions
   readonly findBranch: (name: string) => Promise<BranchId | undefined>
   readonly takeInodes: (count: number) => Promise<number>
 }
@@ -37,6 +39,8 @@ export class Workspace {
   readonly #findBranch: WorkspaceParts['findBranch']
   readonly takeInodes: WorkspaceParts['takeInodes']
   readonly #inodes: InodeRange
+  readonly #leaseOptions: LeaseOptions
+  readonly #leases = new Map<Branch, LeaseKeeper>()
   readonly #branches = new Map<string, Promise<Branch>>()
 
   constructor(parts: WorkspaceParts) {
@@ -44,6 +48,7 @@ export class Workspace {
     this.stores = parts.stores
     this.clock = parts.clock
     this.#findBranch = parts.findBranch
+    this.#leaseOptions = parts.leases
     this.takeInodes = parts.takeInodes
     this.#inodes = new InodeRange(parts.takeInodes)
   }
@@ -57,6 +62,14 @@ export class Workspace {
       branch.catch(() => this.#branches.delete(name))
     }
     return branch
+  }
+
+  /** Who may write to a branch. One keeper for one branch. */
+  lease(branch: Branch): LeaseKeeper {
+    let keeper = this.#leases.get(branch)
+    if (!keeper)
+      this.#leases.set(branch, (keeper = new LeaseKeeper(this.stores, branch, this.#leaseOptions)))
+    return keeper
   }
 
   read<T>(branch: Branch, read: (view: View) => T): Promise<T> {
@@ -75,7 +88,10 @@ export class Workspace {
       result = decide(edit)
       return edit.ops
     }
-    const receipt = await this.#inodes.supply(() => branch.transact(this.#author(asker), attempt))
+    const author = this.#author(asker)
+    const receipt = await this.#inodes.supply(() =>
+      this.lease(branch).withTurn((epoch) => branch.transact(author, attempt, epoch)),
+    )
     if (branch.head.pendingOps >= opsPerFold) await branch.fold()
     return { receipt, result }
   }

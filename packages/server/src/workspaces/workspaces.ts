@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createBranch, type Stores } from '@cairn/core'
 import { type BranchId, CairnError, type Page, type WorkspaceInfo } from '@cairn/protocol'
+import type { LeaseOptions } from '../sessions/lease-keeper.ts'
 import type { Clock } from './clock.ts'
 import { isoTime } from './clock.ts'
 import { Workspace } from './workspace.ts'
@@ -33,17 +34,26 @@ export interface WorkspaceDirectory {
   takeInodes(workspace: string, count: number): Promise<number>
 }
 
+export interface WorkspacesParts {
+  readonly directory: WorkspaceDirectory
+  readonly storesOf: (pool: string) => Stores
+  readonly clock: Clock
+  readonly leases: LeaseOptions
+}
+
 /** Open workspaces. Each is opened once and kept: what is in memory of it is a cache of its log. */
 export class Workspaces {
   readonly #directory: WorkspaceDirectory
   readonly #storesOf: (pool: string) => Stores
   readonly #clock: Clock
+  readonly #leases: LeaseOptions
   readonly #open = new Map<string, Workspace>()
 
-  constructor(directory: WorkspaceDirectory, storesOf: (pool: string) => Stores, clock: Clock) {
-    this.#directory = directory
-    this.#storesOf = storesOf
-    this.#clock = clock
+  constructor(parts: WorkspacesParts) {
+    this.#directory = parts.directory
+    this.#storesOf = parts.storesOf
+    this.#clock = parts.clock
+    this.#leases = parts.leases
   }
 
   async create(owner: string, name: string): Promise<WorkspaceInfo> {
@@ -86,6 +96,7 @@ export class Workspaces {
       info: infoOf(record),
       stores: this.#storesOf(record.pool),
       clock: this.#clock,
+      leases: this.#leases,
       findBranch: (name) => this.#directory.findBranch(record.id, name),
       takeInodes: (count) => this.#directory.takeInodes(record.id, count),
     })

@@ -1,0 +1,16 @@
+import type { SessionReply, SessionRequest } from '@cairn/protocol'
+
+/** One end of a socket, whatever carries it. */
+export interface Wire {
+  send(request: SessionRequest): void
+  close(): void
+}
+
+export interface WireEvents {
+  onReply(reply: SessionReply): void
+  /** Once, whoever closed it. */
+  onClose(): void
+}
+
+/** Opens a connection, or rejects when there is none to be had. */
+export type Connect = (events: WireEvents) => Promise<Wire>

@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import type { BlobStore, LogStore, NodeStore, RefStore } from '@cairn/core'
+import { CairnError } from '@cairn/protocol'
+import { BranchNameTable } from './branch-name-table.ts'
+import type { Database } from './database.ts'
+import { DirectoryLock } from './directory-lock.ts'
+import { DiskObjectStore } from './disk/disk-object-store.ts'
+import { makeDirectory } from './disk/durable-files.ts'
+import { diskError } from './disk/errors.ts'
+import { KeyTable } from './key-table.ts'
+import { LogTable } from './log-table.ts'
+import { type ObserveStore, withDatabaseMetrics, withMetrics } from './metrics.ts'
+import { migrate } from './migrate.ts'
+import { NodeTable } from './node-table.ts'
+import type { ObjectStore } from './object-store.ts'
+import { PlacedBlobs } from './placed-blobs.ts'
+import { RefTable } from './ref-table.ts'
+import { withRetry } from './retry.ts'
+import { SqliteDatabase } from './sqlite/sqlite-database.ts'
+import { WorkspaceTable } from './workspace-table.ts'
+
+export interface StorageOptions {
+  /** The data directory. Made where it is missing, and locked: one server at a time. */
+  readonly data: string
+  /** `mysql://user:password@host:port/database`; by default SQLite in the data directory. */
+  readonly meta?: string
+  /** `s3://bucket?endpoint=…&region=…&prefix=…`; by default files in the data directory. */
+  readonly objects?: string
+  readonly observe?: ObserveStore
+}
+
+/** Everything a server keeps. */
+export interface Storage {
+  readonly log: LogStore
+  readonly refs: RefStore
+  /** Deduplicated inside a pool, never across. */
+  readonly nodes: (pool: string) => NodeStore
+  readonly blobs: (pool: string) => BlobStore
+  readonly workspaces: WorkspaceTable
+  readonly branchNames: BranchNameTable
+  readonly keys: KeyTable
+  readonly objects: ObjectStore
+  /** Rejects with `storage_unavailable` unless the database answers. */
+  readonly checkReady: () => Promise<void>
+  /** Waits for what is under way. Nothing may be asked afterwards. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Opens the stores and brings the schema up to date. Rejects with `storage_misconfigured`, `storage_unavailable`,
+ * `storage_full` or `unsupported_version`, and leaves nothing open.
+ */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const opened: { close(): Promise<void> | void }[] = []
+  const close = async (): Promise<void> => {
+    for (const each of opened.splice(0).reverse()) await each.close()
+  }
+  const keep = <T extends { close(): Promise<void> | void }>(each: T): T => {
+    opened.push(each)
+    return each
+  }
+  const { observe = () => {} } = options
+  try {
+    keep(await lockDirectory(options.data))
+    const database = keep(withDatabaseMetrics(await openDatabase(options), observe))
+    await migrate(database)
+    const objects = keep(withRetry(withMetrics(await openObjects(options), observe)))
+    return { ...storesOn(database, objects), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'close'> {
+  return {
+    log: new LogTable(database),
+    refs: new RefTable(database),
+    nodes: (pool) => new NodeTable(database, pool),
+    blobs: (pool) => new PlacedBlobs(database, objects, pool),
+    workspaces: new WorkspaceTable(database),
+    branchNames: new BranchNameTable(database),
+    keys: new KeyTable(database),
+    objects,
+    checkReady: async () => {
+      await database.query('SELECT 1', [])
+    },
+  }
+}
+
+async function lockDirectory(path: string): Promise<DirectoryLock> {
+  try {
+    await makeDirectory(path)
+  } catch (error) {
+    throw diskError('make', path, error)
+  }
+  return DirectoryLock.take(path)
+}
+
+// The drivers are imported where they are needed: an embedded server loads neither.
+
+async function openDatabase({ data, meta }: StorageOptions): Promise<Database> {
+  if (meta === undefined) return SqliteDatabase.open(join(data, 'meta.db'))
+  requireScheme(meta, 'mysql', 'database')
+  const { parseMysqlUrl } = await import('./mysql/config.ts')
+  const { MysqlDatabase } = await import('./mysql/mysql-database.ts')
+  return MysqlDatabase.open(parseMysqlUrl(meta))
+}
+
+async function openObjects({ data, objects }: StorageOptions): Promise<ObjectStore> {
+  if (objects === undefined) return DiskObjectStore.open(join(data, 'objects'))
+  requireScheme(objects, 's3', 'object store')
+  const { parseS3Url } = await import('./s3/config.ts')
+  const { openS3 } = await import('./s3/s3-object-store.ts')
+  return openS3(parseS3Url(objects))
+}
+
+function requireScheme(url: string, scheme: string, what: string): void {
+  if (url.startsWith(`${scheme}://`)) return
+  throw new CairnError('storage_misconfigured', {
+    message: `cannot read the address of the ${what}: it does not begin with ${scheme}://`,
+  })
+}

@@ -1,0 +1,22 @@
+// The thread that writes. It imports nothing by a package's name: a worker thread is started by Node alone, which
+// knows no `source` condition unless told.
+import { parentPort, workerData } from 'node:worker_threads'
+import { sqliteFailure, type WriteRequest } from './transactions.ts'
+import { Writer } from './writer.ts'
+
+const port = parentPort!
+try {
+  serve(new Writer(String(workerData)))
+} catch (error) {
+  port.postMessage({ type: 'failed', failure: sqliteFailure(error) })
+}
+
+function serve(writer: Writer): void {
+  port.on('message', (request: WriteRequest | 'close') => {
+    if (request !== 'close') return port.postMessage(writer.run(request.transactions))
+    writer.close()
+    // Without it the port keeps the thread alive.
+    port.close()
+  })
+  port.postMessage({ type: 'done' })
+}

@@ -1,0 +1,166 @@
+import type { Op } from '@cairn/core'
+import type { Ino } from '@cairn/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  call,
+  createFile,
+  Network,
+  now,
+  openSession,
+  type RunningServer,
+  SharedStores,
+  startServer,
+  until,
+} from './fixture.ts'
+
+/** Short enough to wait for, long enough not to run out on a busy machine. */
+const leaseMs = 1500
+
+describe('sessions', () => {
+  let shared: SharedStores
+  let server: RunningServer
+  const opened: { abandon(): void }[] = []
+  const open = (...args: Parameters<typeof openSession>): ReturnType<typeof openSession> => {
+    const session = openSession(...args)
+    opened.push(session)
+    return session
+  }
+
+  beforeEach(async () => {
+    shared = new SharedStores()
+    server = await startServer(shared, leaseMs)
+    expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
+  })
+
+  afterEach(async () => {
+    for (const session of opened.splice(0)) session.abandon()
+    await server.close()
+  })
+
+  const names = async (from = server): Promise<string[]> => {
+    const { text } = await call(from, 'GET', '/w/files/?list&limit=1000')
+    return (JSON.parse(text) as { items: { name: string }[] }).items.map(({ name }) => name)
+  }
+
+  it('the only writer gets the lease, and what it submits is in the branch', async () => {
+    const a = open(server)
+    await until(() => a.standing === 'lease')
+    await a.submit([createFile('one', 1001)], now(), true)
+    expect(await names()).toEqual(['one'])
+  })
+
+  it('a second writer: the first drains and both share; O_EXCL has one winner', async () => {
+    const a = open(server)
+    await until(() => a.standing === 'lease')
+    const early = Array.from({ length: 50 }, (_, i) =>
+      a.submit([createFile(`early-${i}`, 2000 + i)], now(), true),
+    )
+    const b = open(server)
+    await until(() => a.standing === 'shared' && b.standing === 'shared')
+    await Promise.all(early)
+    const outcomes = await Promise.allSettled([
+      a.submit([createFile('LOCK', 3001)], now()),
+      b.submit([createFile('LOCK', 3002)], now()),
+    ])
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect((await names()).length).toBe(51)
+  })
+
+  it('the writer that remains gets the lease back', async () => {
+    const a = open(server)
+    const b = open(server)
+    await until(() => a.standing === 'shared' && b.standing === 'shared')
+    await b.close()
+    await until(() => a.standing === 'lease')
+  })
+
+  it('a one-off write through HTTP recalls the lease, and gives it back', async () => {
+    const a = open(server)
+    await until(() => a.standing === 'lease')
+    await a.submit([createFile('mine', 1001)], now(), true)
+    expect((await call(server, 'PUT', '/w/files/theirs', 'x')).status).toBe(201)
+    await until(() => a.standing === 'lease')
+    await a.submit([createFile('mine-again', 1002)], now(), true)
+    expect(await names()).toEqual(['mine', 'mine-again', 'theirs'])
+  })
+
+  it('two servers on the same stores: each sees what is written on the other', async () => {
+    const second = await startServer(shared, leaseMs)
+    try {
+      const a = open(server)
+      const b = open(second)
+      await until(() => a.standing === 'shared' && b.standing === 'shared')
+      await Promise.all([
+        a.submit([createFile('on-first', 1001)], now()),
+        b.submit([createFile('on-second', 1002)], now()),
+      ])
+      await until(async () => (await names(second)).length === 2)
+      await until(async () => (await names(server)).length === 2)
+    } finally {
+      await second.close()
+    }
+  })
+
+  it('a server that goes and comes back: what was submitted meanwhile arrives, in order, once', async () => {
+    const a = open(server)
+    await until(() => a.standing === 'lease')
+    const port = new URL(server.url).port
+    await server.close()
+    const submitted = Array.from({ length: 20 }, (_, i) =>
+      a.submit([createFile(`f-${String(i).padStart(2, '0')}`, 1001 + i)], now()),
+    )
+    server = await startServer(shared, leaseMs, Number(port))
+    const receipts = await Promise.all(submitted)
+    expect(receipts.map(({ seq }) => seq)).toEqual(
+      [...receipts.map(({ seq }) => seq)].sort((x, y) => x - y),
+    )
+    expect((await names()).length).toBe(20)
+  })
+
+  describe('a holder that is cut off while another writer comes', () => {
+    it('its late writes are committed when nothing conflicts', async () => {
+      const network = new Network()
+      const outcomes: string[] = []
+      const a = open(server, { network, onRescue: (outcome) => outcomes.push(outcome) })
+      await until(() => a.standing === 'lease')
+      await a.submit([createFile('before', 1001)], now(), true)
+      network.cut()
+      const late = a.submit([createFile('late', 1002)], now(), true)
+      late.catch(() => undefined)
+      const b = open(server)
+      await until(() => b.standing === 'lease')
+      await b.submit([createFile('theirs', 1003)], now(), true)
+      network.heal()
+      await until(() => outcomes.length > 0)
+      expect(outcomes[0]).toMatch(/^committed /)
+      await expect(late).rejects.toThrow(/lost lease/)
+      await until(async () => (await names()).join() === 'before,late,theirs')
+    })
+
+    it('its late writes are kept in a layer when something conflicts, and theirs stay', async () => {
+      const network = new Network()
+      const outcomes: string[] = []
+      const a = open(server, { network, onRescue: (outcome) => outcomes.push(outcome) })
+      await until(() => a.standing === 'lease')
+      network.cut()
+      const write = (ino: number, text: string): Op => ({
+        type: 'write',
+        time: now(),
+        ino: ino as Ino,
+        offset: 0,
+        data: { type: 'bytes', bytes: new TextEncoder().encode(text) },
+        dropPrivileges: false,
+      })
+      const late = a.submit([createFile('same', 1002), write(1002, 'mine')], now(), true)
+      late.catch(() => undefined)
+      const b = open(server)
+      await until(() => b.standing === 'lease')
+      await b.submit([createFile('same', 1003), write(1003, 'theirs')], now(), true)
+      network.heal()
+      await until(() => outcomes.length > 0)
+      expect(outcomes[0]).toMatch(/^kept /)
+      expect((await call(server, 'GET', '/w/files/same')).text).toBe('theirs')
+      expect(await names()).toEqual(['same'])
+    })
+  })
+})
