@@ -75,8 +75,9 @@ describe('docs/internals/format.md', () => {
       rootCauses,
       branchStates,
     }
+    const line = page.replaceAll(/\s+/g, ' ')
     for (const list of Object.values(lists))
-      expect(page).toContain(list.map((each, number) => `${number} ${each}`).join(', '))
+      expect(line).toContain(list.map((each, number) => `${number} ${each}`).join(', '))
     expect(privilegeDrops).toEqual([false, 'member', 'stranger'])
     Object.keys(ops).forEach((type, number) => expect(page).toContain(`| ${number} | ${type} |`))
   })

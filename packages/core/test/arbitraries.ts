@@ -151,7 +151,7 @@ export const ops = {
   reap: fc.record({ ...type('reap'), ino }),
 } satisfies { [Type in Op['type']]: fc.Arbitrary<Extract<Op, { readonly type: Type }>> }
 
-export const op: fc.Arbitrary<Op> = fc.oneof(...Object.values(ops))
+const op: fc.Arbitrary<Op> = fc.oneof(...Object.values(ops))
 
 const snapshot: fc.Arbitrary<Snapshot> = fc.record({ root: hash, orphans: hash })
 

@@ -1,4 +1,11 @@
-import { entriesMax, headerBytes, keyBytesMax, nodeVersion, wideFlag } from './layout.ts'
+import {
+  entriesMax,
+  headerBytes,
+  keyBytesMax,
+  nodeBytesMax,
+  nodeVersion,
+  wideFlag,
+} from './layout.ts'
 
 export interface Entry {
   readonly key: Uint8Array
@@ -13,7 +20,9 @@ export function encodeNode(level: number, entries: readonly Entry[]): Uint8Array
   const prefix = first && last ? commonPrefix(first, last) : 0
   const body = bodyBytes(entries, prefix)
   const wide = body > 0xffff
-  const node = new Uint8Array(headerBytes + prefix + entries.length * (wide ? 4 : 2) + body)
+  const length = headerBytes + prefix + entries.length * (wide ? 4 : 2) + body
+  if (length > nodeBytesMax) throw new Error(`a node takes at most ${nodeBytesMax} bytes`)
+  const node = new Uint8Array(length)
   node.set([
     nodeVersion,
     level | (wide ? wideFlag : 0),

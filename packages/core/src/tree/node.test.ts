@@ -113,6 +113,14 @@ describe('node', () => {
     expect(openNode(encodeNode(0, [entry(511)]), hash).keyAt(0).length).toBe(511)
     expect(() => encodeNode(0, [entry(512)])).toThrow('at most 511 bytes')
   })
+
+  it('above 1 MiB is not written', () => {
+    const sized = (length: number): Entry => ({ key: bytes(1), value: new Uint8Array(length) })
+    // Header, prefix, one wide end, and the length of nothing.
+    const rest = 6 + 1 + 4 + 1
+    expect(openNode(encodeNode(0, [sized((1 << 20) - rest)]), hash).length).toBe(1)
+    expect(() => encodeNode(0, [sized((1 << 20) - rest + 1)])).toThrow('at most 1048576 bytes')
+  })
 })
 
 describe('hostile node', () => {

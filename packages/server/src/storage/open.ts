@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { BlobStore, LogStore, NodeStore, RefStore } from '@cairn/core'
 import { CairnError } from '@cairn/protocol'
+import type { LeaseStore } from '../sessions/lease-store.ts'
 import { BranchNameTable } from './branch-name-table.ts'
 import type { Database } from './database.ts'
 import { DirectoryLock } from './directory-lock.ts'
@@ -8,6 +9,7 @@ import { DiskObjectStore } from './disk/disk-object-store.ts'
 import { makeDirectory } from './disk/durable-files.ts'
 import { diskError } from './disk/errors.ts'
 import { KeyTable } from './key-table.ts'
+import { LeaseTable } from './lease-table.ts'
 import { LogTable } from './log-table.ts'
 import { type ObserveStore, withDatabaseMetrics, withMetrics } from './metrics.ts'
 import { migrate } from './migrate.ts'
@@ -20,7 +22,7 @@ import { SqliteDatabase } from './sqlite/sqlite-database.ts'
 import { WorkspaceTable } from './workspace-table.ts'
 
 export interface StorageOptions {
-  /** The data directory. Made where it is missing, and locked: one server at a time. */
+  /** The data directory. Made where it is missing; locked where something is kept in it: one server at a time. */
   readonly data: string
   /** `mysql://user:password@host:port/database`; by default SQLite in the data directory. */
   readonly meta?: string
@@ -39,6 +41,7 @@ export interface Storage {
   readonly workspaces: WorkspaceTable
   readonly branchNames: BranchNameTable
   readonly keys: KeyTable
+  readonly leases: LeaseStore
   readonly objects: ObjectStore
   /** Rejects with `storage_unavailable` unless the database answers. */
   readonly checkReady: () => Promise<void>
@@ -61,7 +64,10 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
   const { observe = () => {} } = options
   try {
-    keep(await lockDirectory(options.data))
+    await makeDataDirectory(options.data)
+    // With everything elsewhere, any number of servers may share a machine.
+    if (options.meta === undefined || options.objects === undefined)
+      keep(DirectoryLock.take(options.data))
     const database = keep(withDatabaseMetrics(await openDatabase(options), observe))
     await migrate(database)
     const objects = keep(withRetry(withMetrics(await openObjects(options), observe)))
@@ -81,6 +87,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
     workspaces: new WorkspaceTable(database),
     branchNames: new BranchNameTable(database),
     keys: new KeyTable(database),
+    leases: new LeaseTable(database),
     objects,
     checkReady: async () => {
       await database.query('SELECT 1', [])
@@ -88,13 +95,12 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
   }
 }
 
-async function lockDirectory(path: string): Promise<DirectoryLock> {
+async function makeDataDirectory(path: string): Promise<void> {
   try {
     await makeDirectory(path)
   } catch (error) {
     throw diskError('make', path, error)
   }
-  return DirectoryLock.take(path)
 }
 
 // The drivers are imported where they are needed: an embedded server loads neither.

@@ -22,6 +22,7 @@ export const migrations: readonly Migration[] = [
       ...ownerTables(dialect),
     ],
   },
+  { version: 2, statements: sessionTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -122,6 +123,18 @@ function ownerTables({ types: { key, integer, bytes }, tableEnd }: Dialect): str
       revoked_at ${key},
       UNIQUE (secret_hash),
       UNIQUE (owner, id)
+    ) ${tableEnd}`,
+  ]
+}
+
+function sessionTables({ types: { key, integer, bytes }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS leases (
+      branch ${key} NOT NULL PRIMARY KEY,
+      holder ${key},
+      recalled ${integer} NOT NULL,
+      writers ${bytes} NOT NULL,
+      version ${integer} NOT NULL
     ) ${tableEnd}`,
   ]
 }

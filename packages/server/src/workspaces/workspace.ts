@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Branch, type Op, type Receipt, type Stores, type View } from '@cairn/core'
+import { type Author, Branch, type Op, type Receipt, type Stores, type View } from '@cairn/core'
 import {
   type ActorId,
   type BranchId,
@@ -39,6 +39,8 @@ export class Workspace {
   readonly #findBranch: WorkspaceParts['findBranch']
   readonly takeInodes: WorkspaceParts['takeInodes']
   readonly #inodes: InodeRange
+  readonly #session = `http-${randomUUID()}` as SessionId
+  #lastNumber = 0
   readonly #leaseOptions: LeaseOptions
   readonly #leases = new Map<Branch, LeaseKeeper>()
   readonly #branches = new Map<string, Promise<Branch>>()
@@ -88,17 +90,19 @@ export class Workspace {
       result = decide(edit)
       return edit.ops
     }
-    const author = this.#author(asker)
     const receipt = await this.#inodes.supply(() =>
-      this.lease(branch).withTurn((epoch) => branch.transact(author, attempt, epoch)),
+      this.lease(branch).withTurn((epoch) => branch.transact(this.#author(asker), attempt, epoch)),
     )
     if (branch.head.pendingOps >= opsPerFold) await branch.fold()
     return { receipt, result }
   }
 
-  #author({ actor, idempotencyKey }: Asker): Parameters<Branch['transact']>[0] {
-    const session = `http:${actor}:${idempotencyKey ?? randomUUID()}` as SessionId
-    return { actor, session, number: 1, time: this.clock.now() }
+  /** Without a key of its own a request is one more of this process's session: nobody will ask for it again. */
+  #author({ actor, idempotencyKey }: Asker): Author {
+    const time = this.clock.now()
+    if (idempotencyKey === undefined)
+      return { actor, session: this.#session, number: ++this.#lastNumber, time }
+    return { actor, session: `http:${actor}:${idempotencyKey}` as SessionId, number: 1, time }
   }
 
   async #open(name: string): Promise<Branch> {

@@ -41,6 +41,9 @@ export interface WorkspacesParts {
   readonly leases: LeaseOptions
 }
 
+/** How long a name is remembered: what another server deletes or renames is felt within this time. */
+const knownMs = 500
+
 /** Open workspaces. Each is opened once and kept: what is in memory of it is a cache of its log. */
 export class Workspaces {
   readonly #directory: WorkspaceDirectory
@@ -48,6 +51,7 @@ export class Workspaces {
   readonly #clock: Clock
   readonly #leases: LeaseOptions
   readonly #open = new Map<string, Workspace>()
+  readonly #known = new Map<string, { record: WorkspaceRecord; untilMs: number }>()
 
   constructor(parts: WorkspacesParts) {
     this.#directory = parts.directory
@@ -68,7 +72,7 @@ export class Workspaces {
 
   /** By name or id. Rejects with `workspace_missing`. */
   async open(owner: string, nameOrId: string): Promise<Workspace> {
-    const record = await this.#directory.find(owner, nameOrId)
+    const record = await this.#find(owner, nameOrId)
     if (!record) throw missing(nameOrId)
     let workspace = this.#open.get(record.id)
     if (!workspace) this.#open.set(record.id, (workspace = this.#openRecord(record)))
@@ -89,6 +93,17 @@ export class Workspaces {
     const record = await this.#directory.find(owner, nameOrId)
     if (!record || !(await this.#directory.remove(owner, record.id))) throw missing(nameOrId)
     this.#open.delete(record.id)
+    this.#known.clear()
+  }
+
+  async #find(owner: string, nameOrId: string): Promise<WorkspaceRecord | undefined> {
+    const key = JSON.stringify([owner, nameOrId])
+    const known = this.#known.get(key)
+    if (known && known.untilMs > this.#clock.nowMs()) return known.record
+    const record = await this.#directory.find(owner, nameOrId)
+    if (record) this.#known.set(key, { record, untilMs: this.#clock.nowMs() + knownMs })
+    else this.#known.delete(key)
+    return record
   }
 
   #openRecord(record: WorkspaceRecord): Workspace {

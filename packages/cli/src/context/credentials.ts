@@ -1,0 +1,92 @@
+import type { Cli } from '../cli.ts'
+import { cliError, usageError } from '../errors.ts'
+import { type Config, getContext, readConfig } from './config.ts'
+
+/** The options of every command that talks to a server. */
+export const connectionOptions = {
+  server: { kind: 'text', value: 'URL', summary: 'The server; needs --api-key' },
+  'api-key': { kind: 'text', value: 'KEY', summary: 'The key for --server' },
+  context: { kind: 'text', value: 'NAME', summary: 'A saved context instead of the current one' },
+} as const
+
+/** And of those that work on files. */
+export const workspaceOptions = {
+  ...connectionOptions,
+  workspace: {
+    kind: 'text',
+    short: 'w',
+    value: 'NAME',
+    summary: "The workspace, instead of the context's own",
+  },
+  branch: { kind: 'text', value: 'NAME', summary: 'The branch or layer; main unless given' },
+} as const
+
+export interface ConnectionValues {
+  readonly server?: string | undefined
+  readonly 'api-key'?: string | undefined
+  readonly context?: string | undefined
+}
+
+export interface Credentials {
+  readonly server: string
+  readonly apiKey: string
+  /** Where both come from: never one from here and one from there, or a key could reach the wrong server. */
+  readonly source: string
+  readonly context: string | undefined
+  /** The default of the same source. */
+  readonly workspace: string | undefined
+}
+
+/** Options, then the environment, then the saved context; a context that is named comes first. */
+export async function findCredentials(
+  cli: Pick<Cli, 'env' | 'home'>,
+  values: ConnectionValues,
+): Promise<Credentials> {
+  const flags = fromOptions(values, cli.env['CAIRN_WORKSPACE'])
+  if (flags) return flags
+  const config = await readConfig(cli)
+  if (values.context !== undefined) return fromContext(config, values.context)
+  const environment = fromEnvironment(cli.env)
+  if (environment) return environment
+  if (config.currentContext !== undefined) return fromContext(config, config.currentContext)
+  throw cliError(
+    'not_configured',
+    'find a server',
+    'no context is saved',
+    'Start one with: cairn serve; or save one with: cairn ctx add --name NAME --server URL --api-key KEY.',
+  )
+}
+
+function fromOptions(values: ConnectionValues, workspace: string | undefined): Credentials | undefined {
+  const { server, 'api-key': apiKey, context } = values
+  if (server === undefined && apiKey === undefined) return undefined
+  const what = 'use --server and --api-key'
+  if (context !== undefined)
+    throw usageError(what, 'a context is named as well', 'Give one or the other.')
+  if (server === undefined || apiKey === undefined)
+    throw usageError(what, 'one of them is missing', 'Give both: a key belongs to its server.')
+  return { server, apiKey, source: 'options', context: undefined, workspace }
+}
+
+/** A family is taken whole: `DRIVE9_*` counts only where no `CAIRN_*` is set. */
+function fromEnvironment(env: Cli['env']): Credentials | undefined {
+  for (const family of ['CAIRN', 'DRIVE9']) {
+    const [server, apiKey] = [env[`${family}_SERVER`], env[`${family}_API_KEY`]]
+    if (!server && !apiKey) continue
+    if (!server || !apiKey) {
+      const [set, missing] = server ? ['SERVER', 'API_KEY'] : ['API_KEY', 'SERVER']
+      const what = `use ${family}_${set}`
+      const hint = 'Set both or neither: a key belongs to its server.'
+      throw cliError('not_configured', what, `${family}_${missing} is not set`, hint)
+    }
+    const workspace = env[`${family}_WORKSPACE`]
+    const source = `environment (${family}_SERVER, ${family}_API_KEY)`
+    return { server, apiKey, source, context: undefined, workspace }
+  }
+  return undefined
+}
+
+function fromContext(config: Config, name: string): Credentials {
+  const { server, apiKey, workspace } = getContext(config, name)
+  return { server, apiKey, workspace, source: `context ${name}`, context: name }
+}

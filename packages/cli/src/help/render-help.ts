@@ -1,0 +1,93 @@
+import { allOptions } from '../arguments/parse.ts'
+import type { CommandSpec, Example } from '../arguments/command.ts'
+import { commands, loadCommand, loadCommands, type NamedCommand, nouns } from '../commands.ts'
+import { formatTable } from '../output/format.ts'
+import { version } from '../version.ts'
+import { argumentName, optionName, usageLine } from './usage.ts'
+
+/** The help of a command, of a noun, or with an empty name of everything. */
+export async function renderHelp(name: string): Promise<string> {
+  if (Object.hasOwn(commands, name)) return commandHelp(name, (await loadCommand(name)).spec)
+  if (Object.hasOwn(nouns, name)) return nounHelp(name as keyof typeof nouns)
+  return overview()
+}
+
+function commandHelp(name: string, spec: CommandSpec): string {
+  const words = Object.entries(spec.arguments).map(([argument, what]) => [
+    argumentName(argument, what),
+    what.summary,
+  ])
+  const options = Object.entries(allOptions(spec)).map(([option, what]) => [
+    what.short === undefined ? `    ${optionName(option, what)}` : optionName(option, what),
+    what.summary,
+  ])
+  return sections([
+    `${spec.summary}.`,
+    `Usage: ${usageLine(name, spec)}`,
+    spec.description,
+    titled('Arguments', words),
+    titled('Options', options),
+    examples(spec.examples),
+  ])
+}
+
+async function nounHelp(noun: keyof typeof nouns): Promise<string> {
+  const loaded = await loadCommands(noun)
+  return sections([
+    `${nouns[noun]}.`,
+    `Usage: cairn ${noun} COMMAND [OPTIONS] …`,
+    titled('Commands', loaded.map(row)),
+    examples(loaded.map(({ command }) => command.spec.examples[0])),
+    `More on one of them: cairn ${noun} COMMAND --help`,
+  ])
+}
+
+async function overview(): Promise<string> {
+  const single = (await loadCommands()).filter(({ name }) => !name.includes(' '))
+  return sections([
+    `cairn ${version}: durable workspaces for AI agents.`,
+    'Usage: cairn COMMAND [OPTIONS] …',
+    titled('Commands', [...Object.entries(nouns), ...single.map(row)]),
+    examples([
+      { command: 'cairn serve', does: 'run a server on this machine' },
+      { command: 'cairn ws create website', does: 'make a workspace' },
+      { command: 'cairn fs cp -r ./site :/', does: 'put a directory into it' },
+      { command: 'cairn fs ls -l :/', does: 'look at it' },
+    ]),
+    remotePaths,
+    exitStatuses,
+    'More on one of them: cairn COMMAND --help',
+  ])
+}
+
+export const remotePaths: string = [
+  'Remote paths: :/path in the current context, NAME:/path in another one; where only a remote path makes',
+  'sense, /path alone will do. The server and the key come from the options, else from CAIRN_SERVER and',
+  'CAIRN_API_KEY, else from the context; always both from the same place.',
+].join('\n')
+
+export const exitStatuses: string = [
+  'Exit statuses: 0 done; 1 the file system said no, here or there; 2 a mistake in what was typed; 3 no valid key;',
+  '4 not found; 5 exists already; 6 changed meanwhile; 12 the server cannot be reached; 130 Ctrl-C; others as in',
+  'docs/reference/errors.md. With --json, errors are JSON on the standard error output, with a code that stays.',
+].join('\n')
+
+function row({ name, command }: NamedCommand): string[] {
+  return [name.replace(/^.* /, ''), command.spec.summary]
+}
+
+function titled(title: string, rows: readonly (readonly string[])[]): string | undefined {
+  if (rows.length === 0) return undefined
+  return [`${title}:`, ...formatTable(rows).map((line) => `  ${line}`)].join('\n')
+}
+
+function examples(list: readonly Example[]): string {
+  return titled(
+    'Examples',
+    list.map(({ command, does }) => [command, does]),
+  )!
+}
+
+function sections(parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join('\n\n')
+}

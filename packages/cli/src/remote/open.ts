@@ -1,0 +1,66 @@
+import { Cairn, type FileStat, type Files, isCairnError, type Workspace } from '@cairn/sdk'
+import type { Cli } from '../cli.ts'
+import { type ConnectionValues, type Credentials, findCredentials } from '../context/credentials.ts'
+import { cliError, usageError } from '../errors.ts'
+import { parseRemote, type RemoteLocation } from './location.ts'
+
+export interface WorkspaceValues extends ConnectionValues {
+  readonly workspace?: string | undefined
+  readonly branch?: string | undefined
+}
+
+/** A path of a workspace, ready to be used. */
+export interface Remote {
+  readonly workspace: Workspace
+  readonly files: Files
+  readonly path: string
+  readonly server: string
+}
+
+export function connect({ server, apiKey }: Credentials): Cairn {
+  return new Cairn({ server, apiKey })
+}
+
+/** Opens what an argument names. Nothing is asked of the server yet. */
+export async function openRemote(
+  cli: Cli,
+  values: WorkspaceValues,
+  where: string | RemoteLocation,
+): Promise<Remote> {
+  const { context, path } = typeof where === 'string' ? parseRemote(where) : where
+  const credentials = await findCredentials(cli, withContext(values, context))
+  const name = values.workspace ?? credentials.workspace
+  if (name === undefined || name === '') throw noWorkspace(credentials)
+  const workspace = connect(credentials).workspace(name, { branch: values.branch })
+  return { workspace, files: workspace.files, path, server: credentials.server }
+}
+
+function withContext(values: WorkspaceValues, context: string | undefined): ConnectionValues {
+  if (context === undefined) return values
+  if (values.context === undefined || values.context === context) return { ...values, context }
+  throw usageError(
+    `use ${context}: together with --context ${values.context}`,
+    'they name different contexts',
+    'Give one of them.',
+  )
+}
+
+function noWorkspace({ context }: Credentials): Error {
+  const save = context === undefined ? '' : `, or cairn ctx use ${context} --workspace NAME`
+  const hint = `Give --workspace NAME${save}. See cairn ws ls; make one with: cairn ws create NAME.`
+  return cliError('not_configured', 'find the workspace', 'none is named', hint)
+}
+
+/** What is at a path; undefined when nothing is. */
+export async function findStat(
+  { files, path }: Pick<Remote, 'files' | 'path'>,
+  signal: AbortSignal,
+  follow = true,
+): Promise<FileStat | undefined> {
+  try {
+    return await files.stat(path, { signal, follow })
+  } catch (error) {
+    if (isCairnError(error) && error.errno === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,141 @@
+import type { AddressInfo } from 'node:net'
+import { Blobs, Nodes, type Stores } from '@cairn/core'
+import { CairnError } from '@cairn/protocol'
+import { buildApp } from './http/app.ts'
+import type { FindKey } from './http/authenticate.ts'
+import { Metrics } from './metrics.ts'
+import { ensureOwnerKey } from './owner-key.ts'
+import { contentWorker, sha256 } from './ports.ts'
+import { openSessionDoor } from './sessions/door.ts'
+import { openStorage, type Storage } from './storage/open.ts'
+import { systemClock } from './workspaces/clock.ts'
+import { Workspaces } from './workspaces/workspaces.ts'
+
+export interface ServeOptions {
+  readonly data: string
+  /** `host:port`; port 0 takes a free one. */
+  readonly listen: string
+  readonly meta?: string
+  readonly objects?: string
+  /** Structured log lines; silence by default. */
+  readonly log?: { write(line: string): void }
+  readonly leaseMs?: number
+}
+
+export interface Serving {
+  readonly url: string
+  /** Only when this start made it. */
+  readonly ownerKey: string | undefined
+  /** Answers what is under way, folds nothing, loses nothing: everything acknowledged is in the log. */
+  readonly close: () => Promise<void>
+}
+
+/** How long a key's owner is remembered: revoking one is felt within this time. */
+const keyMemoryMs = 500
+const nodeCacheBytes = 256 * 2 ** 20
+
+/** Runs the whole server in this process. */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const address = parseListen(options.listen)
+  const metrics = new Metrics()
+  const storage = await openStorage({
+    data: options.data,
+    ...(options.meta === undefined ? {} : { meta: options.meta }),
+    ...(options.objects === undefined ? {} : { objects: options.objects }),
+    observe: ({ store, operation, outcome, seconds }) =>
+      metrics.stores.observe({ store, operation, outcome }, seconds),
+  })
+  try {
+    const ownerKey = await ensureOwnerKey(storage.keys, options.data)
+    const { url, close } = await listen(storage, metrics, address, options)
+    return {
+      url,
+      ownerKey,
+      close: async () => {
+        await close()
+        await storage.close()
+      },
+    }
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
+
+async function listen(
+  storage: Storage,
+  metrics: Metrics,
+  address: { host: string; port: number },
+  { log, leaseMs = 10_000 }: ServeOptions,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const clock = systemClock()
+  const workspaces = new Workspaces({
+    directory: storage.workspaces,
+    storesOf: storesByPool(storage),
+    clock,
+    leases: { store: storage.leases, clock, leaseMs, lookMs: 50 },
+  })
+  const findKey = rememberKeys(storage)
+  const { checkReady } = storage
+  const app = buildApp({
+    workspaces,
+    findKey,
+    metrics,
+    checkReady,
+    ...(log ? { logStream: log } : {}),
+  })
+  const closeSessions = openSessionDoor(app.server, { workspaces, findKey, leaseMs })
+  await app.listen(address)
+  const { port } = app.server.address() as AddressInfo
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host
+  return {
+    url: `http://${host}:${port}`,
+    close: async () => {
+      closeSessions()
+      await app.close()
+    },
+  }
+}
+
+/** One cache of nodes for one pool. */
+function storesByPool(storage: Storage): (pool: string) => Stores {
+  const known = new Map<string, Stores>()
+  return (pool) => {
+    let stores = known.get(pool)
+    if (!stores) {
+      const store = storage.nodes(pool)
+      stores = {
+        nodes: new Nodes({ store, hash: sha256, cacheBytesMax: nodeCacheBytes }),
+        blobs: new Blobs(storage.blobs(pool), contentWorker),
+        log: storage.log,
+        refs: storage.refs,
+      }
+      known.set(pool, stores)
+    }
+    return stores
+  }
+}
+
+function rememberKeys({ keys }: Storage): FindKey {
+  const known = new Map<string, { key: Awaited<ReturnType<FindKey>>; untilMs: number }>()
+  return async (secretHash) => {
+    const id = Buffer.from(secretHash).toString('base64')
+    const remembered = known.get(id)
+    if (remembered && remembered.untilMs > Date.now()) return remembered.key
+    const key = await keys.findBySecret(secretHash)
+    // Wrong keys are not remembered: whoever tries many must not fill the memory.
+    if (key) known.set(id, { key, untilMs: Date.now() + keyMemoryMs })
+    else known.delete(id)
+    return key
+  }
+}
+
+function parseListen(listen: string): { host: string; port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(listen)
+  const port = Number(match?.[3])
+  if (!match || port > 65_535)
+    throw new CairnError('malformed', {
+      message: `cannot listen on '${listen}': want HOST:PORT, such as 127.0.0.1:7070`,
+    })
+  return { host: match[1] ?? (match[2] === '' ? '127.0.0.1' : match[2]!), port }
+}

@@ -1,0 +1,134 @@
+import { chown, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import mysql from 'mysql2/promise'
+import { makeTemporaryDirectory, removeDirectory } from '../temporary-directory.ts'
+import { waitUntil } from '../wait-until.ts'
+import {
+  findFreePort,
+  findMissingProgram,
+  runProgram,
+  type ServerProcess,
+  startServer,
+  startTwice,
+} from './server-process.ts'
+
+const missing = findMissingProgram(['mariadbd', 'mariadb-install-db', 'setpriv'])
+
+/** Why there can be none on this machine, for the title of what is skipped. */
+export const whyNoMariadb: string | undefined =
+  missing && `skipped: no ${missing}, install mariadb-server`
+
+const user = 'nobody'
+
+/** A real MariaDB on a directory and port of its own. */
+export class MariadbServer {
+  readonly port: number
+  readonly #directory: string
+  #process: ServerProcess
+
+  private constructor(port: number, directory: string, process: ServerProcess) {
+    this.port = port
+    this.#directory = directory
+    this.#process = process
+  }
+
+  static start(): Promise<MariadbServer> {
+    return startTwice(async () => {
+      const directory = await makeTemporaryDirectory()
+      const port = await findFreePort()
+      try {
+        await installData(directory)
+        const server = new MariadbServer(port, directory, launch(directory, port))
+        await server.#waitUntilReady()
+        return server
+      } catch (error) {
+        await removeDirectory(directory)
+        throw error
+      }
+    })
+  }
+
+  /** Makes an empty database and gives its URL. */
+  async createDatabase(): Promise<string> {
+    const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
+    await this.run(`CREATE DATABASE ${name}`)
+    return `mysql://root@127.0.0.1:${this.port}/${name}`
+  }
+
+  async run(sql: string): Promise<void> {
+    const connection = await mysql.createConnection({
+      host: '127.0.0.1',
+      port: this.port,
+      user: 'root',
+      connectTimeout: 2000,
+    })
+    try {
+      await connection.query(sql)
+    } finally {
+      connection.destroy()
+    }
+  }
+
+  /** As a power cut would, but for what the kernel still holds. */
+  kill(): Promise<void> {
+    return this.#process.end('SIGKILL')
+  }
+
+  async restart(): Promise<void> {
+    await this.kill()
+    this.#process = launch(this.#directory, this.port)
+    await this.#waitUntilReady()
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    process.kill(this.#process.pid, signal)
+  }
+
+  async stop(): Promise<void> {
+    await this.kill()
+    await removeDirectory(this.#directory)
+  }
+
+  async #waitUntilReady(): Promise<void> {
+    try {
+      await waitUntil('MariaDB answers', async () => {
+        if (this.#process.hasEnded()) throw new Error('mariadbd has ended')
+        return this.run('SELECT 1').then(
+          () => true,
+          () => false,
+        )
+      })
+    } catch (cause) {
+      await this.kill()
+      const output = await readFile(join(this.#directory, 'output'), 'utf8')
+      throw new Error(`MariaDB did not start: ${output.slice(-2000)}`, { cause })
+    }
+  }
+}
+
+async function installData(directory: string): Promise<void> {
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) {
+    const ids = await Promise.all(['-u', '-g'].map((flag) => runProgram('id', [flag, user])))
+    await chown(directory, Number(ids[0]), Number(ids[1]))
+  }
+  await runProgram('mariadb-install-db', [
+    '--no-defaults',
+    ...(isRoot ? [`--user=${user}`] : []),
+    `--datadir=${join(directory, 'data')}`,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+  ])
+}
+
+function launch(directory: string, port: number): ServerProcess {
+  const args = [
+    '--no-defaults',
+    `--datadir=${join(directory, 'data')}`,
+    `--socket=${join(directory, 'socket')}`,
+    `--pid-file=${join(directory, 'pid')}`,
+    `--port=${port}`,
+    '--bind-address=127.0.0.1',
+  ]
+  return startServer('mariadbd', args, { user, output: join(directory, 'output') })
+}
