@@ -7,7 +7,14 @@ import {
   type Stores,
   type Time,
 } from '@cairn/core'
-import { type ActorId, type BranchId, type Ino, type Name, rootIno, type SessionId } from '@cairn/protocol'
+import {
+  type ActorId,
+  type BranchId,
+  type Ino,
+  type Name,
+  rootIno,
+  type SessionId,
+} from '@cairn/protocol'
 
 const filesPerDirectory = 50
 const opsPerFold = 20_000
@@ -91,7 +98,9 @@ export class BigTree {
   }
 
   #directoryOps(directory: number): Op[] {
-    const ops = [this.#create(rootIno, `package-${directory}`, this.directory(directory), 'directory')]
+    const ops = [
+      this.#create(rootIno, `package-${directory}`, this.directory(directory), 'directory'),
+    ]
     const first = directory * filesPerDirectory
     for (let i = first; i < Math.min(first + filesPerDirectory, this.files); i++) {
       const { parent, name } = this.place(i)

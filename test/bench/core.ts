@@ -1,4 +1,12 @@
-import { diffPaths, makeCheckpoint, merge, Nodes, type Op, type Snapshot, TreeView } from '@cairn/core'
+import {
+  diffPaths,
+  makeCheckpoint,
+  merge,
+  Nodes,
+  type Op,
+  type Snapshot,
+  TreeView,
+} from '@cairn/core'
 import type { CheckpointId, Hash, Ino } from '@cairn/protocol'
 import { MemoryDisk, sha256 } from '../support/ports.ts'
 import { BigTree } from './big-tree.ts'
@@ -37,7 +45,11 @@ async function measure(size: number): Promise<Figures> {
   return {
     lookup: await timeLookup(tree, base),
     foldClustered: await timeFold(tree, base, newFiles(tree)),
-    foldRandom: await timeFold(tree, base, random.flatMap((index) => tree.edit(index, 7))),
+    foldRandom: await timeFold(
+      tree,
+      base,
+      random.flatMap((index) => tree.edit(index, 7)),
+    ),
     fork: await timeEach(50, () => tree.fork(base)),
     checkpoint: await timeCheckpoint(tree),
     diffClustered: await timeDiff(tree, base, clustered),
@@ -77,10 +89,26 @@ function rowsOf(figures: ReadonlyMap<number, Figures>): Row[] {
     row('fold 1,000 random ops, per op', (f) => micros(f.foldRandom / changes)),
     row('fork', (f) => micros(f.fork), ...flat('fork')),
     row('checkpoint', (f) => micros(f.checkpoint), ...flat('checkpoint')),
-    row('diff of 1,000 changes, clustered', (f) => millis(f.diffClustered / 1000), ...doubled('diffClustered')),
-    row('diff of 1,000 changes, random', (f) => millis(f.diffRandom / 1000), ...doubled('diffRandom')),
-    row('merge of 1,000 changes, clustered', (f) => millis(f.mergeClustered / 1000), ...doubled('mergeClustered')),
-    row('merge of 1,000 changes, random', (f) => millis(f.mergeRandom / 1000), ...doubled('mergeRandom')),
+    row(
+      'diff of 1,000 changes, clustered',
+      (f) => millis(f.diffClustered / 1000),
+      ...doubled('diffClustered'),
+    ),
+    row(
+      'diff of 1,000 changes, random',
+      (f) => millis(f.diffRandom / 1000),
+      ...doubled('diffRandom'),
+    ),
+    row(
+      'merge of 1,000 changes, clustered',
+      (f) => millis(f.mergeClustered / 1000),
+      ...doubled('mergeClustered'),
+    ),
+    row(
+      'merge of 1,000 changes, random',
+      (f) => millis(f.mergeRandom / 1000),
+      ...doubled('mergeRandom'),
+    ),
     row(
       'memory per file, all nodes loaded',
       (f) => `${f.bytesPerEntry.toFixed(0)} B`,
@@ -107,7 +135,9 @@ function randomFiles(tree: BigTree): number[] {
 
 function newFiles(tree: BigTree): Op[] {
   const parent = tree.directory(tree.directories >> 1)
-  return Array.from({ length: changes }, (_, i) => tree.create(parent, `new-${i}.ts`, tree.freeIno + i))
+  return Array.from({ length: changes }, (_, i) =>
+    tree.create(parent, `new-${i}.ts`, tree.freeIno + i),
+  )
 }
 
 async function timeLookup(tree: BigTree, base: Snapshot): Promise<number> {
@@ -148,13 +178,21 @@ async function changed(tree: BigTree, base: Snapshot, ops: readonly Op[]): Promi
 }
 
 async function timeDiff(tree: BigTree, base: Snapshot, files: readonly number[]): Promise<number> {
-  const after = await changed(tree, base, files.flatMap((index) => tree.edit(index, 3)))
+  const after = await changed(
+    tree,
+    base,
+    files.flatMap((index) => tree.edit(index, 3)),
+  )
   return timeEach(repeats, () => diffPaths(tree.stores.nodes, base, after))
 }
 
 async function timeMerge(tree: BigTree, base: Snapshot, files: readonly number[]): Promise<number> {
   const { nodes, blobs } = tree.stores
-  const layer = await changed(tree, base, files.flatMap((index) => tree.edit(index, 4)))
+  const layer = await changed(
+    tree,
+    base,
+    files.flatMap((index) => tree.edit(index, 4)),
+  )
   const target = await changed(tree, base, newFiles(tree).slice(0, 1))
   return timeEach(repeats, async () => {
     const { type } = await merge({ nodes, blobs, base, layer, target })

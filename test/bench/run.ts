@@ -1,6 +1,10 @@
 import { benchCore } from './core.ts'
+import { benchServer } from './server.ts'
 
-const benches: Readonly<Record<string, () => Promise<void>>> = { core: benchCore }
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  core: benchCore,
+  server: benchServer,
+}
 
 const asked = process.argv.slice(2)
 const names = asked.length > 0 ? asked : Object.keys(benches)

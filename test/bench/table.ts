@@ -20,7 +20,9 @@ export function printTable(title: string, columns: readonly string[], rows: read
     Math.max(...[header, ...lines].map((line) => line[column]!.length)),
   )
   const format = (line: readonly string[]): string =>
-    line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ')
+    line
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+      .join('  ')
   console.log(`\n${title}\n${[header, ...lines].map(format).join('\n')}`)
 }
 

@@ -1,17 +1,18 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { Chance } from './chance.ts'
 import { anyStory, playStory } from './play.ts'
-import { checkProperty } from './property.ts'
+import { itHolds } from './property.ts'
 import { Retelling } from './retell.ts'
 import { TestBranch } from './test-branch.ts'
 import { World } from './world.ts'
 
-const anyTwice = fc.record({ story: anyStory(60), seed: fc.nat() })
-
 describe('canonicity', () => {
-  it('two histories that end in the same files have the same root', () =>
-    checkProperty('canonicity', 60, anyTwice, async ({ story, seed }) => {
+  itHolds('two histories that end in the same files have the same root', {
+    name: 'canonicity',
+    runs: 60,
+    values: fc.record({ story: anyStory(60), seed: fc.nat() }),
+    async test({ story, seed }) {
       const world = new World()
       const { ops, models } = await playStory(world, story)
       const first = await TestBranch.create(world, 'first')
@@ -24,5 +25,6 @@ describe('canonicity', () => {
         if (chance.oneIn(8)) await other.fold()
       }
       expect((await other.fold()).root).toEqual((await first.fold()).root)
-    }))
+    },
+  })
 })

@@ -1,9 +1,9 @@
 import { type Checkpoint, makeCheckpoint, rollback, undoRollback } from '@cairn/core'
 import { type CheckpointId, isCairnError } from '@cairn/protocol'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Model } from './model.ts'
-import { checkProperty } from './property.ts'
+import { itHolds } from './property.ts'
 import { anyStep, type Step } from './step.ts'
 import { TestBranch } from './test-branch.ts'
 import { World } from './world.ts'
@@ -55,7 +55,7 @@ class Traveller {
         await this.#undo()
         break
       case 'fold':
-        await this.#core.fold()
+        await this.#core.foldAndCount(this.#model)
         break
       case 'reopen':
         await this.#core.reopen()
@@ -82,7 +82,8 @@ class Traveller {
   async #goBack(drawn: number): Promise<void> {
     const saved = this.#saved[drawn % this.#saved.length]
     if (!saved) return
-    await rollback(this.#core.branch, this.#core.nextAuthor(), saved.checkpoint)
+    const { branch, stores } = this.#core
+    await rollback(stores, branch, this.#core.nextAuthor(), saved.checkpoint)
     this.#undone = this.#model.clone()
     this.#model.replaceBy(saved.model)
     expect(await this.#core.fold()).toEqual(saved.checkpoint.snapshot)
@@ -103,15 +104,14 @@ class Traveller {
 }
 
 describe('checkpoints', () => {
-  it('rollback gives back what was there, undoing it gives back what came after', () =>
-    checkProperty(
-      'checkpoints',
-      60,
-      fc.array(anyTurn, { maxLength: 80, size: 'max' }),
-      async (turns) => {
-        const world = new World()
-        const traveller = new Traveller(world, await TestBranch.create(world, 'main'))
-        for (const turn of turns) await traveller.take(turn)
-      },
-    ))
+  itHolds('rollback gives back what was there, undoing it gives back what came after', {
+    name: 'checkpoints',
+    runs: 60,
+    values: fc.array(anyTurn, { maxLength: 80, size: 'max' }),
+    async test(turns) {
+      const world = new World()
+      const traveller = new Traveller(world, await TestBranch.create(world, 'main'))
+      for (const turn of turns) await traveller.take(turn)
+    },
+  })
 })

@@ -54,15 +54,22 @@ interface Range {
   readonly end: number
 }
 
-/** What to look at of a file: all of it; of a wide one what surrounds its data, and its end. */
+/**
+ * What to look at of a file: all of it; of a wide one what surrounds its data, the borders of blocks, and its end.
+ * Anything elsewhere would show in the totals.
+ */
 function readRanges({ bytes, length }: ModelInode): readonly Range[] {
-  if (length <= 2 * blockBytes) return [{ start: 0, end: length }]
-  const margin = 2000
-  const around = bytes.ranges().map(({ start, end }) => ({
-    start: Math.max(0, start - margin),
-    end: Math.min(length, end + margin),
+  if (length <= 16_384) return [{ start: 0, end: length }]
+  const borders = [1, 2, 3, 6].map((index) => ({
+    start: index * blockBytes,
+    end: index * blockBytes,
   }))
-  return [...around, { start: length - margin, end: length }]
+  const margin = 1500
+  return [...bytes.ranges(), ...borders, { start: length, end: length }].flatMap((range) => {
+    const start = Math.max(0, range.start - margin)
+    const end = Math.min(length, range.end + margin)
+    return start < end ? [{ start, end }] : []
+  })
 }
 
 /** `model` is asked only which parts of wide files to look at. */

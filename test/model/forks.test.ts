@@ -1,9 +1,9 @@
 import { forkBranch } from '@cairn/core'
 import type { BranchId } from '@cairn/protocol'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Model } from './model.ts'
-import { checkProperty } from './property.ts'
+import { itHolds } from './property.ts'
 import { anyStep } from './step.ts'
 import { TestBranch } from './test-branch.ts'
 import { World } from './world.ts'
@@ -23,8 +23,11 @@ function withoutNameless(model: Model): Model {
 }
 
 describe('forks', () => {
-  it('a fork begins as its origin was, and neither ever changes the other', () =>
-    checkProperty('forks', 50, fc.array(anyTurn, { maxLength: 60, size: 'max' }), async (turns) => {
+  itHolds('a fork begins as its origin was, and neither ever changes the other', {
+    name: 'forks',
+    runs: 50,
+    values: fc.array(anyTurn, { maxLength: 60, size: 'max' }),
+    async test(turns) {
       const world = new World()
       const lines = [{ core: await TestBranch.create(world, 'line 0'), model: world.newModel() }]
       for (const { branch, step } of turns) {
@@ -40,5 +43,6 @@ describe('forks', () => {
         }
         for (const line of lines) await line.core.expectSame(line.model)
       }
-    }))
+    },
+  })
 })

@@ -1,54 +1,68 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { it } from 'vitest'
 
-/** Cases that failed once. Each is tried again in every run; keep the file when the fault is mended. */
+/** Values that failed once. Every run tries them first; a file stays when its fault is mended. */
 const folder = join(import.meta.dirname, 'seeds')
 /** For longer runs: `CAIRN_RUNS=50 npx vitest run test/model`. */
 const runsFactor = Number(process.env['CAIRN_RUNS'] ?? 1)
-/** For a run again: the number that a failing run printed. */
+/** For the same runs again: what they printed. */
 const givenSeed = process.env['CAIRN_SEED']
+/** A failing value is made smaller until then at most, so that it is kept before the test is given up. */
+const timeLimitMs = 40_000 * Math.max(1, runsFactor)
 
-interface KeptCase<Value> {
+export interface Property<Value> {
+  /** Names its files in `seeds/`. */
+  readonly name: string
+  readonly runs: number
+  /** Plain data, which JSON gives back as it was. */
+  readonly values: fc.Arbitrary<Value>
+  readonly test: (value: Value) => Promise<void>
+}
+
+interface KeptValue<Value> {
   readonly property: string
   readonly seed: number
   readonly path: string | null
   readonly error: string
-  /** The smallest value found. Tried as it is: a seed would mean another one once the generators change. */
+  /** Tried as it is: once the generators change, the seed means something else. */
   readonly value: Value
 }
 
-/**
- * Tries a property on `runs` values, after those in `seeds/` that failed before. A value that fails is made
- * smaller and kept there. Values must be plain data, which JSON gives back as they were.
- */
-export async function checkProperty<Value>(
-  property: string,
-  runs: number,
-  values: fc.Arbitrary<Value>,
-  test: (value: Value) => Promise<void>,
-): Promise<void> {
-  for (const { value } of readKept<Value>(property)) await test(value)
-  const seed = givenSeed === undefined ? Date.now() % 2 ** 31 : Number(givenSeed)
-  const numRuns = Math.ceil(runs * runsFactor)
-  console.log(`${property}: seed ${seed}, ${numRuns} runs`)
-  const details = await fc.check(fc.asyncProperty(values, test), { seed, numRuns })
-  if (!details.failed) return
-  const error = fc.defaultReportMessage(details) ?? 'failed'
-  const value = details.counterexample?.[0]
-  if (value !== undefined) keep({ property, seed, path: details.counterexamplePath, error, value })
-  throw new Error(error, { cause: details.errorInstance })
+/** A fact that holds for many random values. One that fails is made smaller and kept as a file. */
+export function itHolds<Value>(fact: string, property: Property<Value>): void {
+  it(fact, () => check(property), 1.5 * timeLimitMs)
 }
 
-function readKept<Value>(property: string): readonly KeptCase<Value>[] {
+async function check<Value>({ name, runs, values, test }: Property<Value>): Promise<void> {
+  for (const { value } of readKept<Value>(name)) await test(value)
+  const seed = givenSeed === undefined ? Date.now() % 2 ** 31 : Number(givenSeed)
+  const numRuns = Math.ceil(runs * runsFactor)
+  console.log(`${name}: seed ${seed}, ${numRuns} runs`)
+  const result = await fc.check(fc.asyncProperty(values, test), {
+    seed,
+    numRuns,
+    interruptAfterTimeLimit: timeLimitMs,
+  })
+  if (result.interrupted) console.log(`${name}: stopped after ${result.numRuns} runs`)
+  if (!result.failed) return
+  const error = fc.defaultReportMessage(result) ?? 'failed'
+  const value = result.counterexample?.[0]
+  if (value !== undefined)
+    keep({ property: name, seed, path: result.counterexamplePath, error, value })
+  throw new Error(error, { cause: result.errorInstance })
+}
+
+function readKept<Value>(property: string): readonly KeptValue<Value>[] {
   mkdirSync(folder, { recursive: true })
   return readdirSync(folder)
     .sort()
-    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as KeptCase<Value>)
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as KeptValue<Value>)
     .filter((kept) => kept.property === property)
 }
 
-function keep(kept: KeptCase<unknown>): void {
+function keep(kept: KeptValue<unknown>): void {
   const name = `${kept.property.replaceAll(' ', '-')}-${kept.seed}.json`
   writeFileSync(join(folder, name), `${JSON.stringify(kept, undefined, 2)}\n`)
 }

@@ -6,9 +6,9 @@ import {
   type LogRow,
   makeCheckpoint,
   type Op,
-  type Receipt,
   rollback,
   type Stores,
+  type Submission,
 } from '@cairn/core'
 import {
   type ActorId,
@@ -17,7 +17,6 @@ import {
   isCairnError,
   isFsError,
   rootIno,
-  type SessionId,
 } from '@cairn/protocol'
 import { expect } from 'vitest'
 import { type Answered, expectTrueAnswer, replayRows } from './answers.ts'
@@ -77,20 +76,42 @@ export class Race {
     let epoch = this.#epoch()
     for (const [index, ops] of batches.entries()) {
       await this.#wait()
-      const answer = await this.#send(session, index + 1, epoch, ops)
+      const answer = await this.#send({ session, number: index + 1, actor, time, epoch, ops })
       if (answer === 'stale_epoch') epoch = this.#epoch()
     }
   }
 
-  /** Sends each batch before the one before it is answered. */
+  /** Sends each batch before the one before it is answered; what got no answer, again over another line. */
   async runHastySession(batches: readonly (readonly Op[])[]): Promise<void> {
     const session = this.#world.newSession()
     const epoch = this.#epoch()
-    await Promise.all(batches.map((ops, index) => this.#send(session, index + 1, epoch, ops)))
+    const from = this.#rows().length
+    let left: Submission[] = batches.map((ops, index) => {
+      return { session, number: index + 1, actor, time, epoch, ops }
+    })
+    while (left.length > 0) {
+      const { branch } = this.#chance.choose(this.#servers)
+      const line = {}
+      const answers = await Promise.all(
+        left.map(async (batch) => {
+          const answer = await branch.submit({ ...batch, line }).catch(readRefusalIfAny)
+          if (answer) this.#answered.push({ ...batch, from, to: this.#rows().length, answer })
+          return answer
+        }),
+      )
+      left = left.filter((_, index) => !answers[index])
+    }
   }
 
-  async runEvent(event: RaceEvent): Promise<void> {
-    await this.#wait()
+  /** What happens on the servers beside the sessions. */
+  async runEvents(events: readonly RaceEvent[]): Promise<void> {
+    for (const event of events) {
+      await this.#wait()
+      await this.#runEvent(event)
+    }
+  }
+
+  async #runEvent(event: RaceEvent): Promise<void> {
     const { branch, stores } = this.#chance.choose(this.#servers)
     const author = { session: this.#world.newSession(), number: 1, actor, time }
     switch (event) {
@@ -106,8 +127,8 @@ export class Race {
         return
       }
       case 'rollback': {
-        const checkpoint = this.#checkpoints.at(-1)
-        if (checkpoint) await ask(() => rollback(branch, author, checkpoint))
+        const checkpoint = this.#chance.choose(this.#checkpoints)
+        await ask(() => rollback(stores, branch, author, checkpoint))
         return
       }
       case 'epoch':
@@ -151,18 +172,12 @@ export class Race {
     expect(isCairnError(reason, 'batch_mismatch')).toBe(true)
   }
 
-  async #send(
-    session: SessionId,
-    number: number,
-    epoch: number,
-    ops: readonly Op[],
-  ): Promise<Answered['answer']> {
+  async #send(batch: Submission): Promise<Answered['answer']> {
     const from = this.#rows().length
-    const batch = { session, number, actor, time, epoch, ops }
     const answer = await ask(() => this.#chance.choose(this.#servers).branch.submit(batch)).catch(
       readRefusal,
     )
-    this.#answered.push({ session, number, epoch, ops, from, to: this.#rows().length, answer })
+    this.#answered.push({ ...batch, from, to: this.#rows().length, answer })
     return answer
   }
 
@@ -176,8 +191,13 @@ export class Race {
   }
 }
 
+function readRefusalIfAny(error: unknown): Answered['answer'] | undefined {
+  return isCairnError(error, 'storage_unavailable') ? undefined : readRefusal(error)
+}
+
 function readRefusal(error: unknown): Answered['answer'] {
   if (isFsError(error)) return error.code
-  if (isCairnError(error, 'stale_epoch')) return error.code as 'stale_epoch'
+  if (isCairnError(error, 'stale_epoch')) return 'stale_epoch'
+  if (isCairnError(error, 'batch_passed_over')) return 'batch_passed_over'
   throw error
 }

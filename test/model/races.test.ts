@@ -1,11 +1,11 @@
 import type { Op } from '@cairn/core'
 import fc from 'fast-check'
-import { describe, it } from 'vitest'
+import { describe } from 'vitest'
 import { Chance } from './chance.ts'
 import { FlakyLog } from './flaky-log.ts'
 import type { Model } from './model.ts'
 import { anyStory, playStory } from './play.ts'
-import { checkProperty } from './property.ts'
+import { itHolds } from './property.ts'
 import { Race, raceEvents } from './race.ts'
 import { makeWait, slowStores } from './slow.ts'
 import { anyStep, type Step } from './step.ts'
@@ -17,7 +17,12 @@ const anyRace = fc.record({
     fc.array(fc.array(anyStep, { minLength: 1, maxLength: 3 }), { maxLength: 6, size: 'max' }),
     { maxLength: 4, size: 'max' },
   ),
-  events: fc.array(fc.constantFrom(...raceEvents), { maxLength: 8, size: 'max' }),
+  events: fc.array(
+    fc.array(fc.constantFrom(...raceEvents, 'fold'), { maxLength: 8, size: 'max' }),
+    {
+      maxLength: 3,
+    },
+  ),
   seed: fc.nat(),
 })
 type AnyRace = typeof anyRace extends fc.Arbitrary<infer Value> ? Value : never
@@ -51,7 +56,7 @@ async function runRace(value: AnyRace, { servers, flaky, hasty }: Conditions): P
     sessions.push(await resolveBatches(world, batches, models.at(-1)!))
   const wait = makeWait(value.seed, 20)
   const chance = new Chance(value.seed)
-  const slow = slowStores(wait)
+  const slow = slowStores(value.seed)
   const flakyLog = new FlakyLog(world.disk.log, chance, wait)
   const race = await Race.start(world, {
     servers,
@@ -60,28 +65,50 @@ async function runRace(value: AnyRace, { servers, flaky, hasty }: Conditions): P
     around: (disk) => slow(flaky ? { ...disk, log: flakyLog } : disk),
   })
   await race.runSession([ops])
+  await race.runEvents(['checkpoint'])
   await Promise.all([
     ...sessions.map((batches) =>
       hasty ? race.runHastySession(batches) : race.runSession(batches),
     ),
-    ...value.events.map((event) => race.runEvent(event)),
+    ...value.events.map((events) => race.runEvents(events)),
   ])
   await flakyLog.settled()
   await race.finish()
 }
 
 describe('sessions that write at once', () => {
-  it('one server: all answers are true, and the log gives the same tree again', () =>
-    checkProperty('one server', 60, anyRace, (race) => runRace(race, { servers: 1 })))
+  itHolds('one server: every answer is true, and the log gives the same tree again', {
+    name: 'one server',
+    runs: 60,
+    values: anyRace,
+    test: (race) => runRace(race, { servers: 1 }),
+  })
 
-  it('one server, batches sent without waiting for answers', () =>
-    checkProperty('hasty sessions', 60, anyRace, (race) =>
-      runRace(race, { servers: 1, hasty: true }),
-    ))
+  itHolds('the same with batches that do not wait for the answer to the one before', {
+    name: 'hasty sessions',
+    runs: 60,
+    values: anyRace,
+    test: (race) => runRace(race, { servers: 1, hasty: true }),
+  })
 
-  it('two servers: nothing is lost or doubled where both append', () =>
-    checkProperty('two servers', 60, anyRace, (race) => runRace(race, { servers: 2 })))
+  itHolds('a log that fails while batches do not wait: sent again, they are taken in their order', {
+    name: 'hasty sessions, flaky log',
+    runs: 60,
+    values: anyRace,
+    test: (race) => runRace(race, { servers: 2, hasty: true, flaky: true }),
+  })
 
-  it('a log that fails before, after and long after an append loses and doubles nothing', () =>
-    checkProperty('flaky log', 60, anyRace, (race) => runRace(race, { servers: 2, flaky: true })))
+  itHolds('two servers: nothing is lost or doubled where both append', {
+    name: 'two servers',
+    runs: 60,
+    values: anyRace,
+    test: (race) => runRace(race, { servers: 2 }),
+  })
+
+  itHolds('a log that fails before, after and long after an append: nothing is lost or doubled', {
+    name: 'flaky log',
+    runs: 60,
+    values: anyRace,
+    test: (race) => runRace(race, { servers: 2, flaky: true }),
+  })
 })

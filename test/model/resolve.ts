@@ -73,12 +73,7 @@ export class Resolver {
       case 'fallocate':
         return { ...step, ino: file(step.ino) }
       case 'copy':
-        return {
-          ...step,
-          length: Math.min(step.length, 8 << 18),
-          from: file(step.from),
-          ino: file(step.ino),
-        }
+        return { ...step, from: file(step.from), ino: file(step.ino) }
       case 'setxattr': {
         const { valueBytes, ...rest } = step
         return { ...rest, ino: inode(step.ino), value: makeBytes(valueBytes, valueBytes) }

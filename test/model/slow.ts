@@ -27,11 +27,14 @@ function slowDown<Store extends object>(store: Store, wait: Wait): Store {
   })
 }
 
-export function slowStores(wait: Wait): Around {
+/** Folding, which stores much, takes longer than the log, which others wait for. */
+export function slowStores(seed: number): Around {
+  const waitForTree = makeWait(seed, 60)
+  const waitForLog = makeWait(seed + 1, 15)
   return ({ nodes, blobs, log, refs }) => ({
-    nodes: slowDown(nodes, wait),
-    blobs: slowDown(blobs, wait),
-    log: slowDown(log, wait),
-    refs: slowDown(refs, wait),
+    nodes: slowDown(nodes, waitForTree),
+    blobs: slowDown(blobs, waitForTree),
+    log: slowDown(log, waitForLog),
+    refs: slowDown(refs, waitForLog),
   })
 }

@@ -35,7 +35,7 @@ export class SparseBytes {
 
   /** Makes a range zeros. It may be far longer than anything that was written. */
   clear(start: number, end: number): void {
-    for (const index of [...this.#pages.keys()]) {
+    for (const index of this.#pages.keys()) {
       const from = Math.max(start, index * pageBytes)
       const to = Math.min(end, (index + 1) * pageBytes)
       if (to - from === pageBytes) this.#pages.delete(index)

@@ -1,6 +1,16 @@
-import { type Author, Branch, createBranch, type Op, type Snapshot, type Stores } from '@cairn/core'
+import {
+  type Author,
+  Branch,
+  createBranch,
+  type Op,
+  type Snapshot,
+  type Stores,
+  totalsOf,
+} from '@cairn/core'
 import { type ActorId, type BranchId, type Errno, isFsError, type SessionId } from '@cairn/protocol'
+import { expect } from 'vitest'
 import type { Model } from './model.ts'
+import { countTotals } from './totals.ts'
 import type { Around, World } from './world.ts'
 
 /** A branch, and one who writes to it. */
@@ -59,6 +69,14 @@ export class TestBranch {
 
   async fold(): Promise<Snapshot> {
     return (await this.#branch.fold()).snapshot
+  }
+
+  /** Folds, and looks whether statfs would count what the model does. */
+  async foldAndCount(model: Model): Promise<Snapshot> {
+    const snapshot = await this.fold()
+    const { nodes } = this.#stores
+    expect(await nodes.read(() => totalsOf(nodes, snapshot))).toEqual(countTotals(model))
+    return snapshot
   }
 
   /** Forgets all that is only in memory. */

@@ -47,12 +47,14 @@ export class World {
 
   /** Each call opens them with empty caches, as another process would. */
   openStores(around: Around = () => ({})): Stores {
-    const { nodes, blobs, log, refs } = { ...this.disk, ...around(this.disk) }
+    const { nodes, blobs, log, refs } = this.disk
+    const disk: Disk = { nodes, blobs, log, refs }
+    const opened = { ...disk, ...around(disk) }
     return {
-      nodes: new Nodes({ store: nodes, hash: sha256 }),
-      blobs: new Blobs(blobs, contentWorker),
-      log,
-      refs,
+      nodes: new Nodes({ store: opened.nodes, hash: sha256 }),
+      blobs: new Blobs(opened.blobs, contentWorker),
+      log: opened.log,
+      refs: opened.refs,
     }
   }
 

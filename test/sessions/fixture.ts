@@ -19,7 +19,7 @@ import {
   systemClock,
   Workspaces,
 } from '@cairn/server'
-import { MemoryDirectory, MemoryLeaseStore } from '@cairn/server/testing'
+import { MemoryDirectory, MemoryLeaseStore, MemoryUploadStore } from '@cairn/server/testing'
 
 const secret = 'a-secret-for-tests'
 
@@ -27,6 +27,7 @@ const secret = 'a-secret-for-tests'
 export class SharedStores {
   readonly directory = new MemoryDirectory()
   readonly leases = new MemoryLeaseStore()
+  readonly uploads = new MemoryUploadStore()
   readonly #nodes = new MemoryNodeStore()
   readonly #blobs = new MemoryBlobStore()
   readonly #log = new MemoryLogStore()
@@ -62,7 +63,13 @@ export async function startServer(
   })
   const findKey = async (hash: Uint8Array) =>
     Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined
-  const app = buildApp({ workspaces, findKey, metrics: new Metrics(), checkReady: async () => {} })
+  const app = buildApp({
+    workspaces,
+    uploads: shared.uploads,
+    findKey,
+    metrics: new Metrics(),
+    checkReady: async () => {},
+  })
   const closeDoor = openSessionDoor(app.server, { workspaces, findKey, leaseMs })
   await app.listen({ host: '127.0.0.1', port })
   const { port: listening } = app.server.address() as AddressInfo

@@ -2,10 +2,16 @@ import { CairnError } from '@cairn/sdk'
 
 /** Failures of the command line itself. Those of a server or the SDK have their rows there. */
 export const cliErrorTable = {
-  usage: { exitCode: 2 },
-  not_configured: { exitCode: 3 },
-  local_file: { exitCode: 1 },
-  incomplete_copy: { exitCode: 1 },
+  usage: { exitCode: 2, meaning: 'What was typed has no meaning.' },
+  not_configured: {
+    exitCode: 3,
+    meaning: 'No server, key or workspace is known, or the saved ones cannot be read.',
+  },
+  local_file: { exitCode: 1, meaning: 'The file system of this machine said no.' },
+  incomplete_copy: {
+    exitCode: 1,
+    meaning: 'Some of what was to be copied was not; each is told before.',
+  },
 } as const
 
 type CliErrorCode = keyof typeof cliErrorTable

@@ -51,7 +51,7 @@ async function printHelp(name: string, cli: Cli): Promise<void> {
   await cli.out.line(await renderHelp(name))
 }
 
-export function isHelp(tokens: readonly string[]): boolean {
+function isHelp(tokens: readonly string[]): boolean {
   const end = tokens.indexOf('--')
   const flags = end < 0 ? tokens : tokens.slice(0, end)
   return flags.some((token) => ['--help', '-help', '-h'].includes(token))

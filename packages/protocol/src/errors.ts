@@ -155,6 +155,13 @@ export const errorTable = {
     retry: 'never',
     hint: 'This session already sent another batch under the same number. Open a new session.',
   },
+  batch_passed_over: {
+    httpStatus: 409,
+    errno: 'EAGAIN',
+    exitCode: 13,
+    retry: 'after-refresh',
+    hint: 'It was refused before, and will never be in the log under this number. Send it under a new one.',
+  },
   chain_broken: {
     httpStatus: 500,
     errno: 'EIO',
@@ -182,6 +189,13 @@ export const errorTable = {
     exitCode: 4,
     retry: 'never',
     hint: 'There is no such checkpoint on this branch. List its checkpoints to find the right one.',
+  },
+  checkpoint_outdated: {
+    httpStatus: 409,
+    errno: 'EINVAL',
+    exitCode: 17,
+    retry: 'never',
+    hint: 'The layer stands on a newer base than the checkpoint. Roll back to one made after the rebase.',
   },
   layer_conflict: {
     httpStatus: 409,

@@ -16,14 +16,14 @@ const requests: readonly SessionRequest[] = [
   { type: 'submit', number: 3, epoch: 2, body: Uint8Array.of(1, 2, 3) },
   { type: 'directory', id: 9, ino: 1 as Ino, after: 'a\xff', limit: 100 },
   { type: 'content', id: 10, ino: 5 as Ino, offset: 2 ** 40, length: 4096 },
-  { type: 'released' },
+  { type: 'released', epoch: 3 },
 ]
 
 const replies: readonly SessionReply[] = [
   { type: 'welcome', version: 1, session: 's', seq: 1, epoch: 1, leaseMs: 10_000 },
   { type: 'receipt', number: 3, seq: 4, hash: '\x01'.repeat(32) as Hash },
   { type: 'refused', number: 3, code: 'EEXIST', message: 'there' },
-  { type: 'recall' },
+  { type: 'recall', epoch: 3 },
 ]
 
 describe('session messages', () => {

@@ -50,8 +50,8 @@ const requests = {
   content: { id: 'number', ino: 'ino', offset: 'number', length: 'number' },
   blob: { id: 'number', bytes: 'bytes' },
   inodes: { id: 'number', count: 'number' },
-  /** Everything acknowledged so far is at the server: the lease may go. */
-  released: {},
+  /** Everything acknowledged under the lease of that epoch is at the server: it may go. */
+  released: { epoch: 'number' },
   renew: {},
   /** Operations that were acknowledged under a lease that was lost. They go to a rescue layer. */
   rescue: { id: 'number', number: 'number', epoch: 'number', body: 'bytes' },
@@ -76,8 +76,8 @@ const replies = {
   batch: { bytes: 'bytes' },
   /** This session alone writes: it may acknowledge before the server has seen it. */
   lease: { epoch: 'number' },
-  /** Somebody else wants to write: submit everything, then say `released`. */
-  recall: {},
+  /** Somebody else wants to write: acknowledge nothing more, submit everything, then say `released`. */
+  recall: { epoch: 'number' },
   /** The server answers each write. */
   shared: { epoch: 'number' },
   goodbye: { code: 'text', message: 'text' },

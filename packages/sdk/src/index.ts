@@ -13,7 +13,7 @@ export type {
 export { Cairn, type CairnOptions } from './cairn.ts'
 export type { Clock } from './client/clock.ts'
 export type { RequestOptions } from './client/deadline.ts'
-export type { CairnErrorCode } from './client/error-codes.ts'
+export { type CairnErrorCode, clientErrorTable } from './client/error-codes.ts'
 export { CairnError, type CairnErrorDetails, isCairnError, rowOf } from './client/error.ts'
 export { forEachParallel } from './client/parallel.ts'
 export type { FilePath } from './client/path.ts'

@@ -76,9 +76,10 @@ async function listen(
     leases: { store: storage.leases, clock, leaseMs, lookMs: 50 },
   })
   const findKey = rememberKeys(storage)
-  const { checkReady } = storage
+  const { checkReady, uploads } = storage
   const app = buildApp({
     workspaces,
+    uploads,
     findKey,
     metrics,
     checkReady,

@@ -113,4 +113,5 @@ export function defineCommand<
 export const commonOptions = {
   json: { kind: 'flag', summary: 'Print JSON: one value, or one a line for lists; errors too' },
   help: { kind: 'flag', short: 'h', summary: 'Print this help' },
-} as const satisfies OptionSpecs
+} as const
+commonOptions satisfies OptionSpecs

@@ -86,7 +86,8 @@ class TokenReader {
   #nextValue(name: string, rest: string[]): string {
     const [next] = rest
     const isOption = next !== undefined && next.startsWith('-') && this.#isOption(next)
-    if (next === undefined || next === '--' || isOption) throw this.#wrong(name, 'its value is missing')
+    if (next === undefined || next === '--' || isOption)
+      throw this.#wrong(name, 'its value is missing')
     return rest.shift()!
   }
 

@@ -9,9 +9,7 @@ export const connectionOptions = {
   context: { kind: 'text', value: 'NAME', summary: 'A saved context instead of the current one' },
 } as const
 
-/** And of those that work on files. */
-export const workspaceOptions = {
-  ...connectionOptions,
+const fileOptions = {
   workspace: {
     kind: 'text',
     short: 'w',
@@ -20,6 +18,12 @@ export const workspaceOptions = {
   },
   branch: { kind: 'text', value: 'NAME', summary: 'The branch or layer; main unless given' },
 } as const
+
+/** Of those that work on files, these too. */
+export const workspaceOptions: typeof connectionOptions & typeof fileOptions = {
+  ...connectionOptions,
+  ...fileOptions,
+}
 
 export interface ConnectionValues {
   readonly server?: string | undefined
@@ -42,13 +46,17 @@ export async function findCredentials(
   cli: Pick<Cli, 'env' | 'home'>,
   values: ConnectionValues,
 ): Promise<Credentials> {
-  const flags = fromOptions(values, cli.env['CAIRN_WORKSPACE'])
+  const workspace = cli.env['CAIRN_WORKSPACE'] || undefined
+  const flags = fromOptions(values, workspace)
   if (flags) return flags
   const config = await readConfig(cli)
   if (values.context !== undefined) return fromContext(config, values.context)
   const environment = fromEnvironment(cli.env)
   if (environment) return environment
-  if (config.currentContext !== undefined) return fromContext(config, config.currentContext)
+  if (config.currentContext !== undefined) {
+    const current = fromContext(config, config.currentContext)
+    return { ...current, workspace: workspace ?? current.workspace }
+  }
   throw cliError(
     'not_configured',
     'find a server',
@@ -57,7 +65,10 @@ export async function findCredentials(
   )
 }
 
-function fromOptions(values: ConnectionValues, workspace: string | undefined): Credentials | undefined {
+function fromOptions(
+  values: ConnectionValues,
+  workspace: string | undefined,
+): Credentials | undefined {
   const { server, 'api-key': apiKey, context } = values
   if (server === undefined && apiKey === undefined) return undefined
   const what = 'use --server and --api-key'

@@ -29,7 +29,9 @@ function decodeClaims(parts: readonly string[]): Record<string, unknown> {
     if (typeof claims !== 'object' || claims === null) throw new TypeError('it holds no object')
     return claims as Record<string, unknown>
   } catch (error) {
-    if (!(error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError))
+    if (
+      !(error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)
+    )
       throw error
     throw usageError('read the token', 'it is no JWT', 'Give the file that holds the token alone.')
   }

@@ -63,7 +63,8 @@ async function overview(): Promise<string> {
 export const remotePaths: string = [
   'Remote paths: :/path in the current context, NAME:/path in another one; where only a remote path makes',
   'sense, /path alone will do. The server and the key come from the options, else from CAIRN_SERVER and',
-  'CAIRN_API_KEY, else from the context; always both from the same place.',
+  'CAIRN_API_KEY, else from the context; always both from the same place. The workspace is that of --workspace,',
+  "else of CAIRN_WORKSPACE, else the context's own; a context that is named always uses its own.",
 ].join('\n')
 
 export const exitStatuses: string = [

@@ -1,26 +1,34 @@
+import { clientErrorTable } from '@cairn/sdk'
 import { allOptions } from '../arguments/parse.ts'
 import type { CommandSpec } from '../arguments/command.ts'
 import { aliases, loadCommands } from '../commands.ts'
+import { cliErrorTable } from '../errors.ts'
 import { exitStatuses, remotePaths } from './render-help.ts'
 import { argumentName, optionName, usageLine } from './usage.ts'
 
+const optionForms = [
+  'Options come in any order and place: `--name value`, `--name=value`, `-name value`; flags of one letter may be joined, as in',
+  '`-rl`; `--` ends the options.',
+].join('\n')
+
 /** docs/reference/cli.md, made of the same specs as the help. */
 export async function renderReference(): Promise<string> {
-  const parts = [
+  const others = Object.entries(aliases).map(
+    ([alias, name]) => `\`cairn ${alias}\` is \`cairn ${name}\``,
+  )
+  const commands = (await loadCommands()).map(({ name, command }) => section(name, command.spec))
+  return [
     '# Command line',
     'Made of the commands themselves by `npm run reference -w packages/cli`; a test compares.',
-    flow(remotePaths),
-    'Options come in any order and place: `--name value`, `--name=value`, `-name value`; flags of one letter may be',
-    'joined, as in `-rl`; `--` ends the options.',
-    flow(exitStatuses),
-    `Other words: ${Object.entries(aliases)
-      .map(([alias, name]) => `\`cairn ${alias}\` is \`cairn ${name}\``)
-      .join(', ')}.`,
+    remotePaths,
+    optionForms,
+    exitStatuses,
+    `Other words: ${others.join(', ')}.`,
+    ...commands,
+    errors(),
   ]
-  const [title, made, paths, order, end, exits, others] = parts
-  const head = [title, made, paths, `${order}\n${end}`, exits, others]
-  const commands = (await loadCommands()).map(({ name, command }) => section(name, command.spec))
-  return [...head, ...commands].join('\n\n') + '\n'
+    .join('\n\n')
+    .concat('\n')
 }
 
 function section(name: string, spec: CommandSpec): string {
@@ -40,10 +48,24 @@ function section(name: string, spec: CommandSpec): string {
   ].join('\n\n')
 }
 
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|')
+/** Those that no server reports. */
+function errors(): string {
+  const own = Object.entries(cliErrorTable).map(([code, row]) => [code, row.exitCode, row.meaning])
+  const client = Object.entries(clientErrorTable).map(([code, row]) => [
+    code,
+    row.exitCode,
+    row.hint,
+  ])
+  const rows = [...own, ...client].map(
+    ([code, exit, text]) => `| \`${code}\` | ${exit} | ${text} |`,
+  )
+  return [
+    '## Codes of the client',
+    'What a server reports is in [errors.md](errors.md). These are reported by the command or the SDK itself:',
+    ['| Code | Exit | |', '|---|---|---|', ...rows].join('\n'),
+  ].join('\n\n')
 }
 
-function flow(text: string): string {
-  return text.trim()
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|')
 }

@@ -2,7 +2,9 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from '../arguments/command
 
 /** `cairn fs cp [OPTIONS] SOURCE TARGET` */
 export function usageLine(name: string, spec: CommandSpec): string {
-  const words = Object.entries(spec.arguments).map(([argument, what]) => argumentName(argument, what))
+  const words = Object.entries(spec.arguments).map(([argument, what]) =>
+    argumentName(argument, what),
+  )
   return ['cairn', name, '[OPTIONS]', ...words].join(' ')
 }
 

@@ -64,3 +64,15 @@ export async function findStat(
     throw error
   }
 }
+
+export function isSameWorkspace(a: Remote, b: Remote): boolean {
+  const [branchA, branchB] = [a.workspace.branch ?? 'main', b.workspace.branch ?? 'main']
+  return a.server === b.server && a.workspace.name === b.workspace.name && branchA === branchB
+}
+
+/** For what only one workspace can do in itself. */
+export function requireSameWorkspace(a: Remote, b: Remote, what: string): void {
+  if (isSameWorkspace(a, b)) return
+  const hint = 'Copy with cairn fs cp -r, then remove with cairn fs rm -r.'
+  throw usageError(what, 'they are in different workspaces', hint)
+}

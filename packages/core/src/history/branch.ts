@@ -33,6 +33,7 @@ export class Branch {
   readonly head: Head
   readonly #stores: Stores
   readonly #listeners = new Set<(batch: Batch) => void>()
+  readonly #brokenLines = new WeakSet<object>()
   #waiting: Waiting[] = []
   #refreshing: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>[] = []
   #running = false
@@ -52,13 +53,13 @@ export class Branch {
   }
 
   /**
-   * All operations or none. Rejects with the errno of the first that fails, with `stale_epoch`, or with
-   * `batch_mismatch`; a number that the log already has gives its receipt again.
+   * All operations or none. Rejects with the errno of the first that fails, with `stale_epoch`, `batch_mismatch` or
+   * `batch_passed_over`; a number that the log already has gives its receipt again.
    */
   submit(submission: Submission): Promise<Receipt> {
-    const { ops, epoch, ...author } = submission
+    const { ops, epoch, line, ...author } = submission
     const body = async (): Promise<BatchBody> => ({ type: 'ops', ops })
-    return this.#enqueue({ author, epoch, type: 'ops', decided: false, body })
+    return this.#enqueue({ author, epoch, type: 'ops', decided: false, line, body })
   }
 
   /**
@@ -78,15 +79,19 @@ export class Branch {
   }
 
   /**
-   * Takes the lease away from whoever wrote in the present epoch. `prepare` sees, folded, exactly what will have
-   * come before the new one; it may run several times.
+   * Ends the present epoch, or `epoch` alone if it is given (`stale_epoch` otherwise). `prepare` sees, folded,
+   * exactly what will have come before the new one; it may run several times.
    */
-  raiseEpoch(author: Author, prepare?: (before: FoldPoint) => Promise<void>): Promise<Receipt> {
+  raiseEpoch(
+    author: Author,
+    prepare?: (before: FoldPoint) => Promise<void>,
+    epoch?: number,
+  ): Promise<Receipt> {
     const body = async ({ head }: Place): Promise<BatchBody> => {
       if (prepare) await prepare(await head.fold())
       return { type: 'epoch' }
     }
-    return this.#enqueue({ author, epoch: undefined, type: 'epoch', decided: true, body })
+    return this.#enqueue({ author, epoch, type: 'epoch', decided: true, body })
   }
 
   /** Opens or closes the branch, unless it has moved on from `seq`: then rejects with `sequence_conflict`. */
@@ -102,12 +107,16 @@ export class Branch {
   }
 
   /** Puts the head on another tree. `decide` sees the head folded; it may refuse by throwing. */
-  changeRoot(author: Author, decide: (before: FoldPoint) => Promise<RootChange>): Promise<Receipt> {
+  changeRoot(
+    author: Author,
+    decide: (before: FoldPoint) => Promise<RootChange>,
+    epoch?: number,
+  ): Promise<Receipt> {
     const body = async ({ head }: Place): Promise<BatchBody> => ({
       type: 'root',
       change: await decide(await head.fold()),
     })
-    return this.#enqueue({ author, epoch: undefined, type: 'root', decided: true, body })
+    return this.#enqueue({ author, epoch, type: 'root', decided: true, body })
   }
 
   /** Folds the head and remembers it, so that opening the branch replays less. */
@@ -216,7 +225,7 @@ export class Branch {
   /** Again and again until nobody else appends in between: then every answer is true of the log as it is. */
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     for (;;) {
-      const draft = new Draft(this.id, this.#stores, this.head)
+      const draft = new Draft(this.id, this.#stores, this.head, this.#brokenLines)
       for (const waiting of group) await draft.add(waiting)
       try {
         if (await this.#commit(draft)) return
@@ -256,13 +265,11 @@ export class Branch {
     // DURABLE: the log store has the rows on disk; the receipts may go out.
   }
 
-  /** An append that failed for another reason than a conflict may have happened all the same. */
+  /** An append that failed for another reason than a conflict may have happened all the same, and then as a whole. */
   async #answerAfterFailure(draft: Draft, error: unknown): Promise<void> {
-    for (const { waiting, row, hash } of draft.entries) {
-      const found = await this.#stores.log.find(this.id, row.session, row.number)
-      if (found !== undefined && equalBytes(found.bytes, row.bytes))
-        for (const { resolve } of waiting) resolve({ seq: row.seq, hash })
-    }
-    draft.fail(error)
+    const { row } = draft.entries[0]!
+    const found = await this.#stores.log.find(this.id, row.session, row.number)
+    if (found !== undefined && equalBytes(found.bytes, row.bytes)) draft.answer()
+    else draft.fail(error)
   }
 }

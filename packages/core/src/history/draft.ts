@@ -3,7 +3,10 @@ import {
   type BranchId,
   CairnError,
   equalBytes,
+  type ErrorCode,
   type Hash,
+  isCairnError,
+  isFsError,
   type SessionId,
 } from '@cairn/protocol'
 import { Changes } from '../filesystem/changes.ts'
@@ -35,6 +38,11 @@ export interface Submission extends Author {
   /** The epoch the session believes in. */
   readonly epoch: number
   readonly ops: readonly Op[]
+  /**
+   * The connection it came through. When one of a line goes without an answer, those behind it on the same line
+   * do, too: whoever sends them again finds their order kept.
+   */
+  readonly line?: object
 }
 
 export interface Receipt {
@@ -52,6 +60,7 @@ export interface Waiting {
   readonly body: (place: Place) => Promise<BatchBody>
   /** Its number alone says which batch it is: what it becomes depends on what came before it. */
   readonly decided: boolean
+  readonly line?: object | undefined
   readonly resolve: (receipt: Receipt) => void
   readonly reject: (error: unknown) => void
 }
@@ -79,9 +88,11 @@ export class Draft {
   readonly #changes: Changes
   readonly #lastNumbers = new Map<SessionId, number>()
   readonly #refused: { readonly waiting: Waiting; readonly error: unknown }[] = []
+  readonly #brokenLines: WeakSet<object>
   #position: Position
 
-  constructor(branch: BranchId, stores: Stores, head: Head) {
+  constructor(branch: BranchId, stores: Stores, head: Head, brokenLines: WeakSet<object>) {
+    this.#brokenLines = brokenLines
     this.#branch = branch
     this.#stores = stores
     this.#head = head
@@ -93,28 +104,52 @@ export class Draft {
     return this.#refused.length > 0
   }
 
-  /** What is refused is told so by `settle`: the reason may be a batch before it that is not in the log yet. */
+  /** What is refused is told so by `answer`: the reason may be a batch before it that is not in the log yet. */
   async add(waiting: Waiting): Promise<void> {
     try {
+      this.#requireLine(waiting)
       await this.#take(waiting)
     } catch (error) {
+      if (!isAnswer(error)) this.#breakLine(waiting)
       this.#refused.push({ waiting, error })
     }
   }
 
   /** The rows are in the log: the head moves on, and whoever waits gets the receipt. */
   settle(): void {
-    for (const { batch, hash, changes, waiting } of this.entries) {
-      this.#head.advance(batch, hash, changes)
+    for (const { batch, hash, changes } of this.entries) this.#head.advance(batch, hash, changes)
+    this.answer()
+  }
+
+  /** The rows are in the log, and the head knows it. */
+  answer(): void {
+    for (const { batch, hash, waiting } of this.entries)
       for (const { resolve } of waiting) resolve({ seq: batch.seq, hash })
-    }
     for (const { waiting, error } of this.#refused) waiting.reject(error)
   }
 
   /** For all that have no answer yet. */
   fail(error: unknown): void {
-    for (const { waiting } of this.entries) for (const { reject } of waiting) reject(error)
-    for (const { waiting } of this.#refused) waiting.reject(error)
+    const unanswered = [
+      ...this.entries.flatMap(({ waiting }) => waiting),
+      ...this.#refused.map(({ waiting }) => waiting),
+    ]
+    for (const waiting of unanswered) {
+      this.#breakLine(waiting)
+      waiting.reject(error)
+    }
+  }
+
+  #requireLine({ line, author }: Waiting): void {
+    if (line && this.#brokenLines.has(line))
+      throw new CairnError('storage_unavailable', {
+        message: `cannot take batch ${author.number} of session ${author.session}: one before it has no answer`,
+        subject: author.session,
+      })
+  }
+
+  #breakLine({ line }: Waiting): void {
+    if (line) this.#brokenLines.add(line)
   }
 
   async #take(waiting: Waiting): Promise<void> {
@@ -122,7 +157,8 @@ export class Draft {
     if (author.number <= (await this.#lastNumber(author.session))) return this.#answerAgain(waiting)
     if (waiting.epoch !== undefined && waiting.epoch !== this.#position.epoch)
       throw staleEpoch(waiting, this.#position)
-    if (waiting.type === 'ops') this.#requireOpen()
+    // Nothing looks at a closed branch any more: what is put there would be lost.
+    if (waiting.type === 'ops' || waiting.type === 'root') this.#requireOpen()
     const body = await waiting.body(this.#place)
     const changes = body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops) : undefined
     this.#push(waiting, body, changes)
@@ -182,8 +218,8 @@ export class Draft {
     const { session, number } = waiting.author
     const drafted = this.entries.find(({ row }) => row.session === session && row.number === number)
     const row = drafted?.row ?? (await this.#stores.log.find(this.#branch, session, number))
-    if (!row || !(await this.#isSame(waiting, decodeBatch(row.bytes))))
-      throw mismatch(waiting.author)
+    if (!row) throw passedOver(waiting.author)
+    if (!(await this.#isSame(waiting, decodeBatch(row.bytes)))) throw mismatch(waiting.author)
     if (drafted) drafted.waiting.push(waiting)
     else waiting.resolve({ seq: row.seq, hash: row.hash })
   }
@@ -205,9 +241,29 @@ function staleEpoch({ author, epoch }: Waiting, position: Position): CairnError 
 
 function mismatch(author: Author): CairnError {
   return new CairnError('batch_mismatch', {
-    message: `cannot take batch ${author.number} of session ${author.session}: that number is behind it`,
+    message: `cannot take batch ${author.number} of session ${author.session}: another one has that number`,
     subject: author.session,
   })
+}
+
+function passedOver(author: Author): CairnError {
+  return new CairnError('batch_passed_over', {
+    message: `cannot take batch ${author.number} of session ${author.session}: a later one is in the log`,
+    subject: author.session,
+  })
+}
+
+const answers: readonly ErrorCode[] = [
+  'stale_epoch',
+  'batch_mismatch',
+  'batch_passed_over',
+  'layer_closed',
+  'malformed',
+]
+
+/** Whether a refusal is true of the log, and not of a store that did not answer. */
+export function isAnswer(error: unknown): boolean {
+  return isFsError(error) || (isCairnError(error) && answers.includes(error.code))
 }
 
 function tooLarge(length: number): CairnError {

@@ -35,6 +35,7 @@ export class Head {
   #table: Changes
   /** Operations since the fold, for deciding when to fold again. */
   #pendingOps = 0
+  #pendingBytes = 0
   readonly #lastNumbers = new Map<SessionId, number>()
   #folding: Promise<FoldPoint> | undefined
 
@@ -62,6 +63,11 @@ export class Head {
     return this.#pendingOps
   }
 
+  /** Bytes of content that are in memory until the next fold. */
+  get pendingBytes(): number {
+    return this.#pendingBytes
+  }
+
   /** The highest batch number seen from a session since this head was opened. */
   lastNumber(session: SessionId): number | undefined {
     return this.#lastNumbers.get(session)
@@ -84,7 +90,14 @@ export class Head {
     this.#lastNumbers.set(batch.session, batch.number)
     if (body.type === 'root') this.#reset(body.change.after)
     if (changes) this.#table.absorb(changes)
-    if (body.type === 'ops') this.#pendingOps += body.ops.length
+    if (body.type === 'ops') this.#count(body.ops)
+  }
+
+  #count(ops: readonly Op[]): void {
+    this.#pendingOps += ops.length
+    for (const op of ops)
+      if (op.type === 'write' && op.data.type === 'bytes')
+        this.#pendingBytes += op.data.bytes.length
   }
 
   /** Turns the head into a snapshot. Writers go on meanwhile; folds of one head run one after another. */
@@ -100,7 +113,7 @@ export class Head {
     const frozen = this.#table
     const base = this.#folded.snapshot
     this.#table = new Changes(frozen)
-    const ops = this.#pendingOps
+    const [ops, bytes] = [this.#pendingOps, this.#pendingBytes]
     try {
       const folded = await fold(this.#nodes, this.#blobs, base, frozen)
       const point = { ...position, snapshot: folded.snapshot }
@@ -108,6 +121,7 @@ export class Head {
       if (this.#folded.snapshot !== base) return point
       this.#settle(point, folded, frozen)
       this.#pendingOps -= ops
+      this.#pendingBytes -= bytes
       return point
     } catch (error) {
       if (this.#folded.snapshot === base) this.#thaw(frozen)
@@ -136,6 +150,7 @@ export class Head {
     this.#folded = { ...this.#position, snapshot }
     this.#table = new Changes(new TreeView(this.#nodes, snapshot))
     this.#pendingOps = 0
+    this.#pendingBytes = 0
   }
 }
 

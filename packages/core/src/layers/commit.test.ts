@@ -1,144 +1,432 @@
-import type { ActorId, BranchId, Ino, Name, SessionId } from '@cairn/protocol'
+import { type BranchId, isCairnError } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
-import { MemoryStores } from '../../test/ports.ts'
-import { readFile } from '../content/read.ts'
-import type { Op } from '../filesystem/op.ts'
-import { resolvePath } from '../filesystem/resolve.ts'
+import { failureOf, LayerBench } from '../../test/layer-bench.ts'
+import { decodeBatch } from '../history/batch.ts'
 import { Branch } from '../history/branch.ts'
-import { commitLayer, rebaseLayer, resolveConflict } from './commit.ts'
-import type { LayerConflictError } from './conflict-error.ts'
-import { createBranch, forkBranch } from './fork.ts'
+import { checkTree } from '../testing/check-tree.ts'
+import { commitLayer, type CommitReceipt, rebaseLayer, resolveConflict } from './commit.ts'
+import { abandonLayer, reopenLayer } from './layer-state.ts'
 
-const root = { uid: 0, gid: 0, groups: [] }
-const main = 'main' as BranchId
-const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
-
-class Fixture {
-  readonly stores = new MemoryStores()
-  #number = 0
-  #ino = 1
-  #clock = 1000
-
-  async open(): Promise<Branch> {
-    await createBranch(this.stores, main)
-    return Branch.open(this.stores, main)
-  }
-
-  async layer(of: Branch, name: string): Promise<Branch> {
-    const id = name as BranchId
-    await forkBranch(this.stores, id, (await of.fold()).snapshot, of.id)
-    return Branch.open(this.stores, id)
-  }
-
-  author(): { actor: ActorId; time: { sec: number; nsec: number } } {
-    return { actor: 'tester' as ActorId, time: { sec: this.#clock++, nsec: 0 } }
-  }
-
-  async submit(branch: Branch, ...ops: Op[]): Promise<void> {
-    const { epoch } = branch.head.position
-    await branch.submit({
-      ...this.author(),
-      session: 's' as SessionId,
-      number: ++this.#number,
-      epoch,
-      ops,
-    })
-  }
-
-  async find(
-    branch: Branch,
-    path: string,
-  ): Promise<{ parent: Ino; name: Name; ino: Ino | undefined }> {
-    const resolved = await this.stores.nodes.read(() =>
-      resolvePath(branch.head.view, path, { who: root, follow: false }),
-    )
-    return { parent: resolved.parent, name: resolved.name!, ino: resolved.dentry?.ino }
-  }
-
-  async write(branch: Branch, path: string, text: string): Promise<void> {
-    const { parent, name, ino } = await this.find(branch, path)
-    const time = { sec: this.#clock++, nsec: 0 }
-    const made = ino ?? (++this.#ino as Ino)
-    const create: Op = {
-      type: 'create',
-      time,
-      parent,
-      name,
-      ino: made,
-      kind: 'file',
-      mode: 0o644,
-      uid: 0,
-      gid: 0,
-      rdev: 0,
-      target: undefined,
-    }
-    const cut: Op = { type: 'setattr', time, ino: made, size: 0 }
-    const write: Op = {
-      type: 'write',
-      time,
-      ino: made,
-      offset: 0,
-      data: { type: 'bytes', bytes: encode(text) },
-      dropPrivileges: false,
-    }
-    await this.submit(branch, ...(ino === undefined ? [create] : [cut]), write)
-  }
-
-  async read(branch: Branch, path: string): Promise<string> {
-    const { ino } = await this.find(branch, path)
-    const view = branch.head.view
-    const inode = await this.stores.nodes.read(() => view.inode(ino!))
-    return new TextDecoder().decode(
-      await readFile(this.stores.nodes, this.stores.blobs, view, ino!, inode!),
-    )
-  }
-}
+const shown = ({ changes }: CommitReceipt): readonly string[] =>
+  changes.map(({ kind, path }) => `${kind} ${path.join('/')}`)
 
 describe('commit', () => {
   it('what only the layer changed arrives, what only the target changed stays', async () => {
-    const t = new Fixture()
-    const target = await t.open()
-    await t.write(target, 'a', 'base a')
-    await t.write(target, 'b', 'base b')
-    const layer = await t.layer(target, 'attempt')
-    await t.write(layer, 'a', 'layer a')
-    await t.write(layer, 'new', 'new')
-    await t.write(target, 'b', 'target b')
-    const receipt = await commitLayer(t.stores, { layer, target, author: t.author() })
-    expect([
-      await t.read(target, 'a'),
-      await t.read(target, 'b'),
-      await t.read(target, 'new'),
-    ]).toEqual(['layer a', 'target b', 'new'])
-    expect(receipt.changes.map(({ kind, path }) => `${kind} ${path.join('/')}`)).toEqual([
-      'modified a',
-      'added new',
-    ])
-    expect(await commitLayer(t.stores, { layer, target, author: t.author() })).toEqual(receipt)
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', 'base a').write('b', 'base b'))
+    const layer = await bench.layer(target, 'attempt', (t) =>
+      t.write('a', 'layer a').write('new', 'new'),
+    )
+    await bench.edit(target, (t) => t.write('b', 'target b'))
+    const receipt = await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(target)).toEqual({ a: 'layer a', b: 'target b', new: 'new' })
+    expect(shown(receipt)).toEqual(['modified a', 'added new'])
+    expect(layer.head.position.state).toBe('committed')
   })
 
-  it('a conflict leaves the target alone; decided and rebased, the layer commits', async () => {
-    const t = new Fixture()
-    const target = await t.open()
-    await t.write(target, 'a', 'base')
-    const layer = await t.layer(target, 'attempt')
-    await t.write(layer, 'a', 'layer')
-    await t.write(target, 'a', 'target')
-    const error: LayerConflictError = await commitLayer(t.stores, {
-      layer,
-      target,
-      author: t.author(),
-    }).catch((reason) => reason)
-    expect(error.conflicts.map(({ kind, path }) => [kind, path])).toEqual([['edit/edit', ['a']]])
-    expect(await t.read(target, 'a')).toBe('target')
+  it('the receipt names the trees before and after, and the place in the log', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '1'))
+    const before = (await target.fold()).snapshot
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '2'))
+    const options = { ...bench.options(layer, target), message: 'because' }
+    const receipt = await commitLayer(bench.stores, options)
+    const after = (await target.fold()).snapshot
+    expect(receipt).toMatchObject({ seq: 2, before, after })
+    const [row] = await bench.stores.log.read(target.id, receipt.seq - 1, 1)
+    expect(decodeBatch(row!.bytes)).toMatchObject({
+      actor: 'tester',
+      time: options.author.time,
+      body: {
+        type: 'root',
+        change: { cause: 'commit', subject: 'attempt', message: 'because', before, after },
+      },
+    })
+  })
+
+  it('asked for again it gives the same receipt, also to another process and after the target went on', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '1'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '2'))
+    const receipt = await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await commitLayer(bench.stores, bench.options(layer, target))).toEqual(receipt)
+    await bench.edit(target, (t) => t.write('a', '3'))
+    const [layerAgain, targetAgain] = [await bench.reopen(layer), await bench.reopen(target)]
+    // The server may raise the epoch of any branch.
+    await layerAgain.raiseEpoch(bench.author())
+    const again = await commitLayer(bench.stores, bench.options(layerAgain, targetAgain))
+    expect(again).toEqual(receipt)
+    expect(await bench.list(target)).toEqual({ a: '3' })
+  })
+
+  it('twice at once it happens once', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main()
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    const [one, other] = await Promise.all([
+      commitLayer(bench.stores, bench.options(layer, target)),
+      commitLayer(bench.stores, bench.options(layer, target)),
+    ])
+    expect(other).toEqual(one)
+    expect(target.head.position.seq).toBe(one.seq)
+  })
+
+  it('a crash before the layer was closed: asking again closes it with the same receipt', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main()
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    const options = bench.options(layer, target)
+    const changeState = layer.changeState.bind(layer)
+    layer.changeState = () => Promise.reject(new Error('the power went'))
+    await failureOf(commitLayer(bench.stores, options))
+    layer.changeState = changeState
+    expect(layer.head.position.state).toBe('open')
+    const { seq } = target.head.position
+    const receipt = await commitLayer(bench.stores, bench.options(layer, target))
+    expect([receipt.seq, target.head.position.seq]).toEqual([seq, seq])
+    expect(layer.head.position.state).toBe('committed')
+  })
+
+  it('a layer without changes leaves the tree as it is', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '1'))
+    const layer = await bench.layer(target, 'attempt')
+    await bench.edit(target, (t) => t.write('a', '2'))
+    const receipt = await commitLayer(bench.stores, bench.options(layer, target))
+    expect([receipt.changes, receipt.after]).toEqual([[], receipt.before])
+  })
+
+  it('two layers of one base, one after the other: both are there', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.mkdir('d'))
+    const one = await bench.layer(target, 'one', (t) => t.write('d/one', '1'))
+    const other = await bench.layer(target, 'other', (t) => t.write('d/other', '2'))
+    await commitLayer(bench.stores, bench.options(one, target))
+    await commitLayer(bench.stores, bench.options(other, target))
+    expect(await bench.list(target)).toEqual({ d: 'directory', 'd/one': '1', 'd/other': '2' })
+  })
+
+  it('two layers at once that changed one file: one is taken, the other is in conflict with it', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '0'))
+    const one = await bench.layer(target, 'one', (t) => t.write('a', '1'))
+    const other = await bench.layer(target, 'other', (t) => t.write('a', '2'))
+    const [first, second] = await Promise.allSettled([
+      commitLayer(bench.stores, bench.options(one, target)),
+      commitLayer(bench.stores, bench.options(other, target)),
+    ])
+    expect([first.status, second.status]).toEqual(['fulfilled', 'rejected'])
+    expect(await bench.list(target)).toEqual({ a: '1' })
+    expect(other.head.position.state).toBe('conflicted')
+  })
+
+  it('lines are merged when asked for', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '1\n2\n3\n'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', 'one\n2\n3\n'))
+    await bench.edit(target, (t) => t.write('a', '1\n2\nthree\n'))
+    await commitLayer(bench.stores, { ...bench.options(layer, target), mergeText: true })
+    expect(await bench.list(target)).toEqual({ a: 'one\n2\nthree\n' })
+  })
+
+  it('in another epoch than the target’s it is refused', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main()
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    const stale = { ...bench.options(layer, target), epoch: 7 }
+    expect(isCairnError(await failureOf(commitLayer(bench.stores, stale)), 'stale_epoch')).toBe(true)
+    expect(layer.head.position.state).toBe('open')
+  })
+})
+
+describe('commit › conflicts', () => {
+  it('leave the target alone, tree and log; decided, the layer commits', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '0').write('b', '0'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1').write('b', '1'))
+    await bench.edit(target, (t) => t.write('a', '2'))
+    const before = await target.fold()
+    const error = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
+    expect(isCairnError(error, 'layer_conflict')).toBe(true)
+    expect(error.message).toContain('cannot merge layer attempt: 1 conflicts: /a (edit/edit)')
+    expect(await target.fold()).toEqual(before)
     expect(layer.head.position.state).toBe('conflicted')
-    await resolveConflict(t.stores, layer.id, {
-      conflict: error.conflicts[0]!.id,
+    // It can still be read and written.
+    await bench.edit(layer, (t) => t.write('b', '3'))
+    const [conflict] = error.conflicts
+    const resolution = { conflict: conflict!.id, choice: { type: 'layer' } } as const
+    await resolveConflict(bench.stores, layer.id, resolution)
+    await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(target)).toEqual({ a: '1', b: '3' })
+  })
+
+  it('the last decision counts', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '0'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    await bench.edit(target, (t) => t.write('a', '2'))
+    const { conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
+    const bytes = new TextEncoder().encode('3')
+    for (const choice of [{ type: 'layer' }, { type: 'bytes', bytes }] as const)
+      await resolveConflict(bench.stores, layer.id, { conflict: conflicts[0]!.id, choice })
+    await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(target)).toEqual({ a: '3' })
+  })
+
+  it('a decision does not stand when the target moved on meanwhile', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '0'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    await bench.edit(target, (t) => t.write('a', '2'))
+    const { conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
+    await resolveConflict(bench.stores, layer.id, {
+      conflict: conflicts[0]!.id,
       choice: { type: 'layer' },
     })
-    await rebaseLayer(t.stores, { layer, target, author: t.author() })
+    await bench.edit(target, (t) => t.write('a', '3'))
+    const again = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
+    expect(again.conflicts.map(({ kind }) => kind)).toEqual(['edit/edit'])
+    expect(await bench.list(target)).toEqual({ a: '3' })
+  })
+})
+
+describe('commit › a layer that is written to meanwhile', () => {
+  /** Lets somebody write to the layer between the commit and its close. */
+  async function commitWhileWriting(
+    bench: LayerBench,
+    layer: Branch,
+    target: Branch,
+    write: () => Promise<void>,
+  ): Promise<CommitReceipt> {
+    const changeState = layer.changeState.bind(layer)
+    layer.changeState = async (...args) => {
+      layer.changeState = changeState
+      await write()
+      return changeState(...args)
+    }
+    return commitLayer(bench.stores, bench.options(layer, target))
+  }
+
+  it('stays open, and commits again with what came late', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '0'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1').write('n', '1'))
+    const first = await commitWhileWriting(bench, layer, target, () =>
+      bench.edit(layer, (t) => t.write('a', '2').write('late', '2')),
+    )
+    expect(shown(first)).toEqual(['modified a', 'added n'])
     expect(layer.head.position.state).toBe('open')
-    await commitLayer(t.stores, { layer, target, author: t.author() })
-    expect(await t.read(target, 'a')).toBe('layer')
+    expect(await bench.list(target)).toEqual({ a: '1', n: '1' })
+    await bench.edit(target, (t) => t.write('n', '3'))
+    const second = await commitLayer(bench.stores, bench.options(layer, target))
+    expect(shown(second)).toEqual(['modified a', 'added late'])
+    expect(await bench.list(target)).toEqual({ a: '2', late: '2', n: '3' })
+    expect(layer.head.position.state).toBe('committed')
+  })
+
+  it('after conflicts were decided: is in conflict no more, and the decisions are spent', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '0'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    await bench.edit(target, (t) => t.write('a', '2'))
+    const { conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
+    await resolveConflict(bench.stores, layer.id, {
+      conflict: conflicts[0]!.id,
+      choice: { type: 'target' },
+    })
+    await commitWhileWriting(bench, layer, target, () =>
+      bench.edit(layer, (t) => t.write('late', '1')),
+    )
+    expect(layer.head.position.state).toBe('open')
+    expect((await bench.stores.refs.getBranch(layer.id)).resolutions).toEqual([])
+    await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(target)).toEqual({ a: '2', late: '1' })
+  })
+
+  it('a directory that both made goes by the target’s number; late files still find it', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main()
+    const layer = await bench.layer(target, 'attempt', (t) => t.mkdir('out').write('out/a', '1'))
+    await bench.edit(target, (t) => t.mkdir('out').write('out/b', '2'))
+    await commitWhileWriting(bench, layer, target, () =>
+      bench.edit(layer, (t) => t.write('out/late', '1').write('out/a', '3')),
+    )
+    await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(target)).toEqual({
+      out: 'directory',
+      'out/a': '3',
+      'out/b': '2',
+      'out/late': '1',
+    })
+  })
+
+  it('abandoned meanwhile: the commit stands, and so does who gave it up', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main()
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    await commitWhileWriting(bench, layer, target, () => abandonLayer(layer, bench.author()))
+    expect(layer.head.position.state).toBe('abandoned')
+    expect(await bench.list(target)).toEqual({ a: '1' })
+  })
+})
+
+describe('commit › closed branches', () => {
+  it('a committed layer takes no more writes and cannot be reopened, rebased or abandoned', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main()
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    await commitLayer(bench.stores, bench.options(layer, target))
+    for (const refused of [
+      () => bench.edit(layer, (t) => t.write('b', '2')),
+      () => reopenLayer(layer, bench.author()),
+      () => abandonLayer(layer, bench.author()),
+      () => rebaseLayer(bench.stores, bench.options(layer, target)),
+    ])
+      expect(isCairnError(await failureOf(refused()), 'layer_closed')).toBe(true)
+  })
+
+  it('an abandoned layer is not committed until it is reopened', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main()
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    await abandonLayer(layer, bench.author())
+    await abandonLayer(layer, bench.author())
+    const refused = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
+    expect(isCairnError(refused, 'layer_closed')).toBe(true)
+    await reopenLayer(layer, bench.author())
+    await reopenLayer(layer, bench.author())
+    await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(target)).toEqual({ a: '1' })
+  })
+
+  it('nothing is committed into a layer that was committed itself', async () => {
+    const bench = new LayerBench()
+    const main = await bench.main()
+    const parent = await bench.layer(main, 'parent', (t) => t.write('a', '1'))
+    const child = await bench.layer(parent, 'child', (t) => t.write('b', '2'))
+    await commitLayer(bench.stores, bench.options(parent, main))
+    const refused = await failureOf(commitLayer(bench.stores, bench.options(child, parent)))
+    expect(isCairnError(refused, 'layer_closed')).toBe(true)
+    expect(child.head.position.state).toBe('open')
+  })
+})
+
+describe('commit › layers on layers', () => {
+  it('a commit goes to the parent, and with the parent’s commit on to its own', async () => {
+    const bench = new LayerBench()
+    const main = await bench.main((t) => t.mkdir('d').write('d/a', '0').write('d/b', '0'))
+    const planner = await bench.layer(main, 'planner', (t) => t.write('d/plan', '1'))
+    const one = await bench.layer(planner, 'one', (t) => t.write('d/a', '2'))
+    const other = await bench.layer(planner, 'other', (t) => t.rename('d', 'e'))
+    await commitLayer(bench.stores, bench.options(other, planner))
+    await commitLayer(bench.stores, bench.options(one, planner))
+    const planned = { e: 'directory', 'e/a': '2', 'e/b': '0', 'e/plan': '1' }
+    expect(await bench.list(planner)).toEqual(planned)
+    expect(await bench.list(main)).toEqual({ d: 'directory', 'd/a': '0', 'd/b': '0' })
+    await bench.edit(main, (t) => t.write('d/b', '3').write('d/main', '3'))
+    await commitLayer(bench.stores, bench.options(planner, main))
+    expect(await bench.list(main)).toEqual({ ...planned, 'e/b': '3', 'e/main': '3' })
+  })
+})
+
+describe('rebase', () => {
+  it('brings the target’s changes into the layer, whose changes stay its own', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '0').write('b', '0'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    await bench.edit(target, (t) => t.write('b', '2'))
+    await rebaseLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(layer)).toEqual({ a: '1', b: '2' })
+    expect((await bench.stores.refs.getBranch(layer.id)).base.root).toBe(
+      (await target.fold()).snapshot.root,
+    )
+    await bench.edit(target, (t) => t.write('b', '3'))
+    const receipt = await commitLayer(bench.stores, bench.options(layer, target))
+    expect(shown(receipt)).toEqual(['modified a'])
+    expect(await bench.list(target)).toEqual({ a: '1', b: '3' })
+  })
+
+  it('goes by decisions made before; the layer is in conflict no more', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '0'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    await bench.edit(target, (t) => t.write('a', '2'))
+    const { conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
+    const before = await layer.fold()
+    const refused = await failureOf(rebaseLayer(bench.stores, bench.options(layer, target)))
+    expect(isCairnError(refused, 'layer_conflict')).toBe(true)
+    expect(await layer.fold()).toEqual(before)
+    await resolveConflict(bench.stores, layer.id, {
+      conflict: conflicts[0]!.id,
+      choice: { type: 'layer' },
+    })
+    await rebaseLayer(bench.stores, bench.options(layer, target))
+    expect(layer.head.position.state).toBe('open')
+    expect((await bench.stores.refs.getBranch(layer.id)).resolutions).toEqual([])
+    await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(target)).toEqual({ a: '1' })
+  })
+
+  it('what is open without a name stays where it is open', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('layer', '0').write('target', '0'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.remove('layer'))
+    await bench.edit(target, (t) => t.remove('target'))
+    const { orphans } = (await layer.fold()).snapshot
+    await rebaseLayer(bench.stores, bench.options(layer, target))
+    const { snapshot } = await layer.fold()
+    expect(snapshot.orphans).toBe(orphans)
+    expect(await checkTree(bench.stores.nodes, snapshot)).toEqual([])
+    expect(await bench.list(layer)).toEqual({})
+  })
+
+  it('twice, and then a commit, as if there had been none', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.mkdir('d').write('d/a', '0'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.rename('d', 'e').write('e/x', '1'))
+    await bench.edit(target, (t) => t.write('d/a', '2'))
+    await rebaseLayer(bench.stores, bench.options(layer, target))
+    await bench.edit(target, (t) => t.write('d/b', '3'))
+    await rebaseLayer(bench.stores, bench.options(layer, target))
+    await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(target)).toEqual({
+      e: 'directory',
+      'e/a': '2',
+      'e/b': '3',
+      'e/x': '1',
+    })
+  })
+})
+
+describe('fork', () => {
+  it('lives on its own: neither sees the other’s changes', async () => {
+    const bench = new LayerBench()
+    const main = await bench.main((t) => t.write('a', '0'))
+    const fork = await bench.layer(main, 'fork', (t) => t.write('a', '1'))
+    await bench.edit(main, (t) => t.write('a', '2'))
+    expect([await bench.list(main), await bench.list(fork)]).toEqual([{ a: '2' }, { a: '1' }])
+  })
+
+  it('of what somebody has open without a name nothing is in it', async () => {
+    const bench = new LayerBench()
+    const main = await bench.main((t) => t.write('a', '0').remove('a'))
+    expect((await main.fold()).snapshot.orphans).not.toBe(bench.stores.nodes.emptyRoot)
+    const fork = await bench.layer(main, 'fork')
+    expect((await fork.fold()).snapshot.orphans).toBe(bench.stores.nodes.emptyRoot)
+  })
+
+  it('under an id that is taken it is refused', async () => {
+    const bench = new LayerBench()
+    const main = await bench.main()
+    const refused = await failureOf(bench.layer(main, 'main' as BranchId))
+    expect(isCairnError(refused, 'branch_exists')).toBe(true)
   })
 })

@@ -10,7 +10,7 @@ import type { Edit } from '../tree/apply.ts'
 import type { State } from './merge-object.ts'
 import type { Blocks } from './sides.ts'
 import type { ThreeSides } from './touched.ts'
-import { sameBlock, type Version } from './version.ts'
+import { sameBlock, sameLinks, type Version, withoutLinks } from './version.ts'
 
 /** A thing in the target and what it becomes there, both with the numbers directories have in the result. */
 interface Step {
@@ -37,9 +37,10 @@ export async function mergeEdits(
   await blobs.store(sealed)
   const edits = new TargetEdits()
   // Removals first: what leaves a place makes room for what comes. Inodes last: directories count names.
-  for (const { before } of steps) if (before) edits.removeNames(before)
-  for (const { after } of steps) if (after) edits.addNames(after)
+  for (const step of steps) edits.removeNames(step)
+  for (const step of steps) edits.addNames(step)
   for (const step of steps) await editInode(edits, step, sides)
+  for (const ino of edits.uncounted()) edits.recount(ino, await sides.target.getInode(ino))
   return edits.sorted()
 }
 
@@ -103,33 +104,56 @@ async function editInode(edits: TargetEdits, step: Step, sides: ThreeSides): Pro
 class TargetEdits {
   readonly #edits = new Map<ByteString, Edit>()
   readonly #gains = new Map<Ino, { entries: number; subdirectories: number }>()
+  readonly #counted = new Set<Ino>()
 
-  removeNames({ ino, inode, names }: Placed): void {
-    for (const link of names) {
+  removeNames({ before, after }: Step): void {
+    if (!before) return
+    const stays = after?.ino === before.ino ? after.names : []
+    for (const link of withoutLinks(before.names, stays)) {
       this.#set(dentryKey(link.parent, link.name), undefined)
-      this.#gain(link, inode, -1)
-      if (names.length > 1) this.#set(linkKey(ino, link), undefined)
+      this.#gain(link, before.inode, -1)
     }
+    const kept = stays.length > 1 ? stays : []
+    for (const link of before.names.length > 1 ? withoutLinks(before.names, kept) : [])
+      this.#set(linkKey(before.ino, link), undefined)
   }
 
-  addNames({ ino, inode, names }: Placed): void {
-    for (const link of names) {
+  addNames({ before, after }: Step): void {
+    if (!after) return
+    const { ino, inode, names } = after
+    const stays = before?.ino === ino ? before.names : []
+    for (const link of withoutLinks(names, stays)) {
       this.#set(dentryKey(link.parent, link.name), encodeDentry({ ino, kind: inode.kind }))
       this.#gain(link, inode, 1)
-      if (names.length > 1) this.#set(linkKey(ino, link), new Uint8Array())
     }
+    const kept = stays.length > 1 ? stays : []
+    for (const link of names.length > 1 ? withoutLinks(names, kept) : [])
+      this.#set(linkKey(ino, link), new Uint8Array())
   }
 
   removeInode(ino: Ino): void {
+    this.#counted.add(ino)
     this.#set(inodeKey(ino), undefined)
   }
 
-  setInode(after: Placed, before: Placed | undefined): void {
-    const { inode, names } = after
+  /** `before` is the same inode in the target. */
+  setInode({ ino, inode, names }: Placed, before: Placed | undefined): void {
+    this.#counted.add(ino)
+    const gain = this.#gains.get(ino)
+    if (inode === before?.inode && !gain && sameLinks(names, before.names)) return
     const home = names.length === 1 ? names[0] : undefined
     const counts =
-      inode.kind === 'directory' ? this.#counts(after, before) : { nlink: names.length }
-    this.#set(inodeKey(after.ino), encodeInode({ ...inode, ...counts, home }))
+      inode.kind === 'directory' ? this.#count(ino, before?.inode) : { nlink: names.length }
+    this.#set(inodeKey(ino), encodeInode({ ...inode, ...counts, home }))
+  }
+
+  /** Directories that gain or lose names without having changed on either side: all in one tick of the clock. */
+  uncounted(): readonly Ino[] {
+    return [...this.#gains.keys()].filter((ino) => !this.#counted.has(ino))
+  }
+
+  recount(ino: Ino, inode: Inode): void {
+    this.#set(inodeKey(ino), encodeInode({ ...inode, ...this.#count(ino, inode) }))
   }
 
   setBlocks(ino: Ino, before: Blocks, after: Blocks): void {
@@ -143,11 +167,11 @@ class TargetEdits {
     return [...this.#edits].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edit]) => edit)
   }
 
-  #counts({ ino }: Placed, before: Placed | undefined): Pick<Inode, 'size' | 'nlink'> {
+  #count(ino: Ino, before: Inode | undefined): Pick<Inode, 'size' | 'nlink'> {
     const gain = this.#gains.get(ino) ?? { entries: 0, subdirectories: 0 }
     return {
-      size: (before?.inode.size ?? 0) + gain.entries,
-      nlink: (before?.inode.nlink ?? 2) + gain.subdirectories,
+      size: (before?.size ?? 0) + gain.entries,
+      nlink: (before?.nlink ?? 2) + gain.subdirectories,
     }
   }
 

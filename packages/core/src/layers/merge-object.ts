@@ -6,7 +6,7 @@ import type { Decisions } from './question.ts'
 import type { Choice } from './resolution.ts'
 import { sameContent } from './sides.ts'
 import type { SideName } from './touched.ts'
-import { sameAttributes, type Version, withoutLinks } from './version.ts'
+import { sameAttributes, sameLinks, type Version, withoutLinks } from './version.ts'
 
 /** What a changed thing becomes. Its links name directories by identity. */
 export interface Merged extends Pick<Version, 'ino' | 'inode' | 'links'> {
@@ -72,6 +72,11 @@ async function mergeBoth(
   layer: Version,
   target: Version,
 ): Promise<State> {
+  if (isUnchanged(object, layer, 'layer')) return stateOf(object, keep(object, 'target'))
+  if (isUnchanged(object, target, 'target')) {
+    const ino = layer.inode.kind === 'directory' ? target.ino : layer.ino
+    return stateOf(object, { ...layer, ino, content: { from: 'layer' } })
+  }
   const content = await mergeContent(decisions, object, layer, target)
   const from = 'from' in content && content.from === 'layer' ? layer.inode : target.inode
   const attributes = await mergeAttributes(decisions, object, layer, target)
@@ -79,6 +84,13 @@ async function mergeBoth(
   const inode: Inode = { ...from, ...attributes, ...mergeTimes(object, layer, target) }
   const ino = numberOf(object, layer, target, content)
   return stateOf(object, { ino, inode, links, content }, settled)
+}
+
+/** Who did not touch a thing has no say in it. That is nearly always one of the two. */
+function isUnchanged({ base, editedBy }: Changed, version: Version, side: SideName): boolean {
+  return (
+    base?.inode === version.inode && !editedBy[side] && sameLinks(base.links, version.links)
+  )
 }
 
 /** A file that only the layer replaced comes with its new number; otherwise the target's numbers stay. */

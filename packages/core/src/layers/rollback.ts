@@ -4,6 +4,7 @@ import type { Branch } from '../history/branch.ts'
 import type { Author, Receipt } from '../history/draft.ts'
 import type { Checkpoint } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
+import { layerSession } from './layer-state.ts'
 
 /** Names a branch as it is now. Writing one row: the tree is already there. */
 export async function makeCheckpoint(
@@ -18,15 +19,41 @@ export async function makeCheckpoint(
   return checkpoint
 }
 
-/** Puts a branch back to a checkpoint. What came after stays in the log, so this can be undone. */
-export function rollback(branch: Branch, author: Author, checkpoint: Checkpoint): Promise<Receipt> {
-  return branch.changeRoot(author, async ({ snapshot }) => ({
-    cause: 'rollback',
-    before: snapshot,
-    after: checkpoint.snapshot,
+/**
+ * Puts a branch back to a checkpoint. What came after stays in the log, so this can be undone. Rejects with
+ * `checkpoint_outdated` where that would take a layer back behind its base.
+ */
+export function rollback(
+  stores: Stores,
+  branch: Branch,
+  author: Author,
+  checkpoint: Checkpoint,
+): Promise<Receipt> {
+  return branch.changeRoot(author, async ({ snapshot }) => {
+    await requireSameBase(stores, branch, checkpoint)
+    return {
+      cause: 'rollback',
+      before: snapshot,
+      after: checkpoint.snapshot,
+      subject: checkpoint.id,
+      message: '',
+    }
+  })
+}
+
+/** A layer without what its base has would, when it is committed, undo the work of others. */
+async function requireSameBase(
+  { log }: Stores,
+  { id }: Branch,
+  checkpoint: Checkpoint,
+): Promise<void> {
+  const session = layerSession('rebase', id)
+  const rebase = await log.find(id, session, await log.lastNumber(id, session))
+  if (!rebase || rebase.seq <= checkpoint.seq) return
+  throw new CairnError('checkpoint_outdated', {
+    message: `cannot roll layer ${id} back to checkpoint ${checkpoint.id}: it was rebased since`,
     subject: checkpoint.id,
-    message: '',
-  }))
+  })
 }
 
 /** Takes back a rollback that is the newest entry of the log. */

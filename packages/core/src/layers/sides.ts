@@ -2,6 +2,7 @@ import type { Ino, Name } from '@cairn/protocol'
 import { type BlockRef, blockLength } from '../content/block.ts'
 import type { Inode, Link } from '../filesystem/inode.ts'
 import { pathOf } from '../filesystem/resolve.ts'
+import { getInode } from '../filesystem/rules/directory.ts'
 import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
 import type { Nodes } from '../tree/nodes.ts'
 import { sameBlock, sameInlineContent, type Version } from './version.ts'
@@ -24,6 +25,10 @@ export class Side {
   async blocks({ ino, inode }: Pick<Version, 'ino' | 'inode'>): Promise<Blocks> {
     if (!mayHaveBlocks(inode)) return noBlocks
     return this.#nodes.read(() => this.view.blocks(ino, 1))
+  }
+
+  getInode(ino: Ino): Promise<Inode> {
+    return this.#nodes.read(() => getInode(this.view, ino))
   }
 
   parentOf(directory: Ino): Promise<Ino | undefined> {

@@ -81,15 +81,16 @@ class Structure {
     for (const above of parent.merged!.links) await this.#keepParent(parent, above)
   }
 
-  /** What came into a directory that the other side took away is asked about; what was there was asked about. */
+  /** Asks about what came into a directory that the other side took away, unless that was asked already. */
   async #mayStay(state: State, link: Link, parent: State): Promise<boolean> {
-    const place = `${state.object.id} ${link.parent}/${link.name}`
-    if (state.settled || hasLink(state.object.base?.links, link) || this.#asked.has(place))
-      return true
-    this.#asked.add(place)
     const { object } = state
     const keeper = keeperOf(parent)
     const deleter = keeper === 'layer' ? 'target' : 'layer'
+    const deletedAsWell = object.base !== undefined && !object[deleter]
+    const place = `${object.id} ${link.parent}/${link.name}`
+    if (state.settled || deletedAsWell || hasLink(object.base?.links, link)) return true
+    if (this.#asked.has(place)) return true
+    this.#asked.add(place)
     const choice = await this.#decisions.choose({
       kind: !object.base ? 'edit/delete' : isHardLinked(object) ? 'hard link' : 'rename/delete',
       object,

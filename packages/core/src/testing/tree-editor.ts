@@ -9,6 +9,7 @@ import type { Inode, Kind, Time } from '../filesystem/inode.ts'
 import type { Op, RenameMode } from '../filesystem/op.ts'
 import { resolveExisting } from '../filesystem/resolve.ts'
 import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
+import type { NamedDentry } from '../filesystem/view.ts'
 import { fold } from '../history/fold.ts'
 import type { Stores } from '../ports/stores.ts'
 
@@ -62,6 +63,10 @@ export class TreeEditor {
     }
   }
 
+  entries(directory: ByteString): readonly NamedDentry[] {
+    return this.#changes.entries(this.#existing(directory).ino, undefined, Infinity)
+  }
+
   mkdir(path: ByteString, mode = 0o755): this {
     return this.mknod(path, 'directory', { mode })
   }
@@ -111,10 +116,9 @@ export class TreeEditor {
 
   /** As `rm -r` does. */
   remove(path: ByteString): this {
-    const { ino, kind } = this.#existing(path)
+    const { kind } = this.#existing(path)
     if (kind !== 'directory') return this.#apply((call) => paths.unlink(call, path))
-    for (const { name } of this.#changes.entries(ino, undefined, Infinity))
-      this.remove(`${path}/${name}`)
+    for (const { name } of this.entries(path)) this.remove(`${path}/${name}`)
     return this.#apply((call) => paths.rmdir(call, path))
   }
 

@@ -8,7 +8,7 @@
  */
 const bytesMin = 1536
 const bytesMax = 16_384
-const span = 8192
+const span = 16_384
 
 /** What an entry counts for: its bytes plus its slot, before prefix compression (which sees neighbours). */
 export function entrySize(keyLength: number, valueLength: number): number {

@@ -10,6 +10,8 @@ import {
   type SessionRequest,
   sessionVersion,
 } from '@cairn/protocol'
+import { rescueAll, rescuedError } from './rescue.ts'
+import { type Submission, Submissions } from './submissions.ts'
 import type { Connect, Wire } from './wire.ts'
 
 export interface SessionClock {
@@ -31,14 +33,6 @@ export interface SessionOptions {
 
 export type Standing = 'lease' | 'shared' | 'waiting'
 
-interface Submission {
-  readonly number: number
-  readonly body: Uint8Array
-  /** The epoch of the lease under which it was acknowledged before the server saw it; undefined if it was not. */
-  readonly leaseEpoch: number | undefined
-  readonly settled: PromiseWithResolvers<{ seq: number }>
-}
-
 type Ask = Extract<SessionRequest, { readonly id: number }>
 /** A question without its number. */
 type Question = Ask extends infer Each ? (Each extends Ask ? Omit<Each, 'id'> : never) : never
@@ -57,17 +51,18 @@ const retryMs = 200
  */
 export class SessionClient {
   readonly #options: SessionOptions
-  readonly #pending = new Map<number, Submission>()
+  readonly #pending = new Submissions()
   readonly #asked = new Map<number, Asked>()
-  /** Acknowledged, refused because the lease was lost, and not yet rescued. */
+  /** Acknowledged, refused because the lease was lost, and not yet in a rescue layer. */
   readonly #late: Submission[] = []
   #wire: Wire | undefined
+  #isWelcome = false
   #session = ''
   #seq = 0
   #epoch = 0
   #standing: Standing = 'waiting'
-  #recalled = false
-  #lastNumber = 0
+  #recalledIn: number | undefined
+  #isRescuing = false
   #lastId = 0
   #closed = false
 
@@ -80,8 +75,13 @@ export class SessionClient {
     return this.#session
   }
 
+  /**
+   * How it may write now. As long as something that was acknowledged under an earlier lease is on its way to the
+   * branch or to a rescue layer, it waits: it could only build on what may turn out to be elsewhere.
+   */
   get standing(): Standing {
-    return this.#standing
+    const hasPast = this.#late.length > 0 || this.#pending.hasPast(this.#epoch)
+    return hasPast ? 'waiting' : this.#standing
   }
 
   /** Submitted, and not yet at the server. */
@@ -94,18 +94,16 @@ export class SessionClient {
    * never refused, but may end in a rescue layer, which rejects with `stale_epoch`.
    */
   submit(ops: readonly Op[], time: Time, acknowledged = false): Promise<{ seq: number }> {
-    if (acknowledged && this.#standing !== 'lease')
+    if (acknowledged && this.standing !== 'lease')
       throw new CairnError('stale_epoch', {
         message: 'cannot acknowledge: this session has no lease',
       })
-    const submission = {
-      number: ++this.#lastNumber,
+    const submission = this.#pending.add({
       body: encodeBody({ type: 'ops', ops }, time),
       leaseEpoch: acknowledged ? this.#epoch : undefined,
       settled: Promise.withResolvers<{ seq: number }>(),
-    }
-    this.#pending.set(submission.number, submission)
-    if (this.#standing !== 'waiting') this.#sendSubmission(submission)
+    })
+    if (this.#standing !== 'waiting') this.#sendPending()
     return submission.settled.promise
   }
 
@@ -114,13 +112,13 @@ export class SessionClient {
     const id = ++this.#lastId
     const asked = { ask: { ...question, id } as Ask, answered: Promise.withResolvers<Uint8Array>() }
     this.#asked.set(id, asked)
-    this.#wire?.send(asked.ask)
+    if (this.#isWelcome) this.#wire?.send(asked.ask)
     return asked.answered.promise
   }
 
   /** Waits until all that was submitted so far is at the server, in the branch or in a rescue layer. */
   async drain(): Promise<void> {
-    const waiting = [...this.#pending.values(), ...this.#late]
+    const waiting = [...this.#pending, ...this.#late]
     await Promise.allSettled(waiting.map(({ settled }) => settled.promise))
   }
 
@@ -139,10 +137,17 @@ export class SessionClient {
   async #stayConnected(): Promise<void> {
     while (!this.#closed) {
       await this.#connectOnce().catch(() => undefined)
-      this.#wire = undefined
-      this.#standing = 'waiting'
+      this.#forgetConnection()
       if (!this.#closed) await this.#options.clock.sleep(retryMs)
     }
+  }
+
+  #forgetConnection(): void {
+    this.#wire = undefined
+    this.#isWelcome = false
+    this.#standing = 'waiting'
+    this.#recalledIn = undefined
+    this.#pending.noteBroken()
   }
 
   /** Resolves when the connection is over. */
@@ -175,7 +180,7 @@ export class SessionClient {
       case 'shared':
         return this.#stand(reply.type, reply.epoch)
       case 'recall':
-        return this.#recall()
+        return this.#recall(reply.epoch)
       case 'goodbye':
         return this.#wire?.close()
     }
@@ -183,6 +188,7 @@ export class SessionClient {
 
   #welcome(session: string, leaseMs: number): void {
     this.#session = session
+    this.#isWelcome = true
     for (const { ask } of this.#asked.values()) this.#wire?.send(ask)
     void this.#renew(this.#wire, leaseMs / 3)
   }
@@ -195,54 +201,88 @@ export class SessionClient {
     }
   }
 
-  /** With a new standing everything that is on its way is sent again: the server knows what it has. */
   #stand(standing: 'lease' | 'shared', epoch: number): void {
     this.#standing = standing
     this.#epoch = epoch
-    this.#recalled = false
-    for (const submission of this.#pending.values()) this.#sendSubmission(submission)
+    this.#recalledIn = undefined
+    this.#sendPending()
   }
 
-  #sendSubmission({ number, body, leaseEpoch }: Submission): void {
-    this.#wire?.send({ type: 'submit', number, epoch: leaseEpoch ?? this.#epoch, body })
+  #sendPending(): void {
+    const wire = this.#wire
+    if (!wire) return
+    for (const { number, epoch, body } of this.#pending.toSend(this.#epoch))
+      wire.send({ type: 'submit', number, epoch, body })
   }
 
   #receipt(number: number, seq: number): void {
-    this.#take(number)?.settled.resolve({ seq })
-    this.#releaseIfDrained()
+    this.#pending.take(number)?.settled.resolve({ seq })
+    this.#afterAnswer()
   }
 
   #refused(number: number, code: string, message: string): void {
     const submission = this.#pending.get(number)
     if (!submission) return
-    // Not acknowledged to anybody: it waits for the next standing and is sent again.
-    if (code === 'stale_epoch' && submission.leaseEpoch === undefined)
+    if (code === 'stale_epoch') this.#refusedAsStale(submission)
+    else if (code === 'batch_passed_over') this.#passedOver(submission)
+    else if (this.#pending.isAstray(number)) this.#doubt(number, errorOf(code, message))
+    else this.#pending.take(number)?.settled.reject(errorOf(code, message))
+    this.#afterAnswer()
+  }
+
+  /** What was acknowledged to nobody is sent again in the next epoch, as soon as this session knows of it. */
+  #refusedAsStale(submission: Submission): void {
+    if (submission.leaseEpoch === undefined) {
+      this.#pending.sendAgain(submission.number)
       return this.#wire?.send({ type: 'renew' })
-    this.#take(number)
-    if (code === 'stale_epoch') this.#lateness(submission)
-    else submission.settled.reject(errorOf(code, message))
-    this.#releaseIfDrained()
-  }
-
-  #lateness(submission: Submission): void {
+    }
+    this.#pending.take(submission.number)
     this.#late.push(submission)
-    const more = [...this.#pending.values()].some(
-      ({ leaseEpoch }) => leaseEpoch === submission.leaseEpoch,
-    )
-    if (!more) void this.#rescue(submission.leaseEpoch!)
   }
 
-  /** In order, each once: the layer knows the numbers. The last question asks for a commit. */
-  async #rescue(epoch: number): Promise<void> {
-    const late = this.#late.sort((a, b) => a.number - b.number).splice(0)
-    for (const { number, body } of late) await this.ask({ type: 'rescue', number, epoch, body })
-    const outcome = await this.ask({ type: 'rescue', number: 0, epoch, body: new Uint8Array() })
-    const where = new TextDecoder().decode(outcome)
-    this.#options.onRescue?.(where)
-    const error = new CairnError('stale_epoch', {
-      message: `cannot write under a lost lease: ${where}`,
+  /** Never in the log under its number: because of the refusal we know of, or of one whose answer was lost. */
+  #passedOver({ number, body, leaseEpoch, settled, doubt }: Submission): void {
+    this.#pending.take(number)
+    if (doubt) settled.reject(doubt)
+    else this.#pending.add({ body, leaseEpoch, settled })
+  }
+
+  /**
+   * A copy of it that was sent over a broken connection may reach the log later and be taken. An empty batch with a
+   * higher number closes the log to it; asked once more after that, the server says for certain.
+   */
+  #doubt(number: number, error: Error): void {
+    this.#pending.holdInDoubt(number, error)
+    const settled = Promise.withResolvers<{ seq: number }>()
+    const body = encodeBody({ type: 'ops', ops: [] }, { sec: 0, nsec: 0 })
+    this.#pending.add({ body, leaseEpoch: undefined, settled })
+    void settled.promise.then(() => {
+      this.#pending.sendAgain(number)
+      if (this.#standing !== 'waiting') this.#sendPending()
     })
-    for (const { settled } of late) settled.reject(error)
+  }
+
+  #afterAnswer(): void {
+    this.#releaseIfDrained()
+    if (this.#standing !== 'waiting') this.#sendPending()
+    const [first] = this.#late
+    if (!first || this.#isRescuing || this.#pending.hasAcknowledged(first.leaseEpoch)) return
+    void this.#rescue(first.leaseEpoch!)
+  }
+
+  async #rescue(epoch: number): Promise<void> {
+    this.#isRescuing = true
+    const ask = (question: Question): Promise<Uint8Array> => this.ask(question)
+    const pause = (): Promise<void> => this.#options.clock.sleep(retryMs)
+    const outcome = await rescueAll({ ask, pause }, epoch, this.#late).then(
+      (where) => {
+        this.#options.onRescue?.(where)
+        return rescuedError(where)
+      },
+      (error: unknown) => error,
+    )
+    this.#isRescuing = false
+    for (const { settled } of this.#late.splice(0)) settled.reject(outcome)
   }
 
   #batch(bytes: Uint8Array): void {
@@ -251,27 +291,19 @@ export class SessionClient {
   }
 
   /** No more acknowledging; once everything that was acknowledged is receipted, the lease goes back. */
-  #recall(): void {
-    this.#recalled = true
+  #recall(epoch: number): void {
+    this.#recalledIn = epoch
+    this.#epoch = epoch
     this.#standing = 'waiting'
-    for (const submission of this.#acknowledged()) this.#sendSubmission(submission)
+    this.#sendPending()
     this.#releaseIfDrained()
   }
 
   #releaseIfDrained(): void {
-    if (!this.#recalled || this.#acknowledged().length > 0) return
-    this.#recalled = false
-    this.#wire?.send({ type: 'released' })
-  }
-
-  #acknowledged(): readonly Submission[] {
-    return [...this.#pending.values()].filter(({ leaseEpoch }) => leaseEpoch !== undefined)
-  }
-
-  #take(number: number): Submission | undefined {
-    const submission = this.#pending.get(number)
-    this.#pending.delete(number)
-    return submission
+    const epoch = this.#recalledIn
+    if (epoch === undefined || this.#pending.hasAcknowledged()) return
+    this.#recalledIn = undefined
+    this.#wire?.send({ type: 'released', epoch })
   }
 
   #answered(id: number): PromiseWithResolvers<Uint8Array> | undefined {

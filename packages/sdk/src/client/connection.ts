@@ -15,11 +15,14 @@ export interface ConnectionOptions {
   readonly timeoutMs: number | undefined
 }
 
+/** So long may a server work before it begins to answer; then it is taken for gone, and asked again. */
+const answerMsMax = 120_000
+
 /**
- * A server that says nothing for so long is taken for gone, and asked again. It keeps a stream of events open
- * with a comment every 15 s, so this also finds those that died.
+ * So long may it be silent in the middle of an answer. It keeps a stream of events open with a comment every 15 s, so
+ * this also finds those that died.
  */
-export const silenceMsMax = 45_000
+const silenceMsMax = 45_000
 
 /** A body is not seen to move, so it gets time by its size: for 128 KiB a second, slow for any line. */
 const sendBytesPerMs = 128
@@ -110,7 +113,7 @@ export class Connection {
     }
     const { method, body } = call
     const init = { method, headers, signal, ...(body === undefined ? {} : { body }) } as RequestInit
-    const patienceMs = silenceMsMax + sizeOf(body) / sendBytesPerMs
+    const patienceMs = answerMsMax + sizeOf(body) / sendBytesPerMs
     const response = await patient(this.#options.fetch(urlOf(server, call), init), patienceMs)
     const reader = response.body?.getReader()
     return {

@@ -129,5 +129,11 @@ function reasonOf({ errno, message, hint, subject }: ApiErrorBody['error']): str
   const inside = subject?.startsWith('operations[') === true ? `${subject}: ` : ''
   if (known !== undefined) return inside + known
   const words = message.endsWith(hint) ? message.slice(0, -hint.length) : message
-  return inside + words.trim().replace(/\.$/, '')
+  return (
+    inside +
+    words
+      .trim()
+      .replace(/\.$/, '')
+      .replace(/^cannot [^:]+: /, '')
+  )
 }

@@ -25,18 +25,26 @@ export function sliceReady(content: ReadyContent, start: number, end: number): R
 /** Takes pieces of a wanted size from a stream, whose own pieces may have any. */
 export class StreamCutter {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #signal: AbortSignal
   #chunks: Uint8Array[] = []
 
-  constructor(stream: ReadableStream<Uint8Array>) {
+  constructor(stream: ReadableStream<Uint8Array>, signal: AbortSignal) {
     this.#reader = stream.getReader()
+    this.#signal = signal
+    // A stream that gives nothing, such as a terminal, must not keep the call from ending.
+    const cancel = (): void => void this.cancel(signal.reason).catch(() => {})
+    if (signal.aborted) cancel()
+    else signal.addEventListener('abort', cancel, { once: true })
   }
 
-  /** Exactly so many bytes, or fewer at the end of the stream. */
+  /** Exactly so many bytes, or fewer at the end of the stream. Rejects with the reason of an abort. */
   async take(size: number): Promise<Uint8Array> {
     const piece = new Uint8Array(size)
     let filled = 0
     while (filled < size) {
       const chunk = this.#chunks.shift() ?? (await this.#reader.read()).value
+      // A cancelled stream looks as if it had ended; half a file must not be taken for a whole one.
+      this.#signal.throwIfAborted()
       if (chunk === undefined) break
       const fitting = chunk.subarray(0, size - filled)
       piece.set(fitting, filled)

@@ -32,7 +32,7 @@ export interface MoveOptions extends ParentsOptions {
 }
 
 /** Larger content goes in blocks, so that a cut costs one block and not everything. */
-export const singleBytesMax: number = 8 << 20
+const singleBytesMax = 8 << 20
 
 /** The files of a workspace, on one branch. */
 export class Files extends ReadableFiles {
@@ -52,11 +52,14 @@ export class Files extends ReadableFiles {
     options: WriteOptions = {},
   ): Promise<ChangeReceipt> {
     if (!isStream(content)) return this.#writeReady(path, toReady(content), options)
-    const cutter = new StreamCutter(content)
-    const head = await cutter.take(singleBytesMax + 1)
-    if (head.length <= singleBytesMax) return this.#put(path, head, options)
-    cutter.giveBack(head)
-    return this.#upload(requireText(path), cutter, options)
+    return this.connection.within(`write ${showPath(path)}`, options, async ({ signal }) => {
+      const rest = { ...options, signal, timeoutMs: undefined }
+      const cutter = new StreamCutter(content, signal)
+      const head = await cutter.take(singleBytesMax + 1)
+      if (head.length <= singleBytesMax) return this.#put(path, head, rest)
+      cutter.giveBack(head)
+      return this.#upload(requireText(path), cutter, rest)
+    })
   }
 
   /**
@@ -75,8 +78,10 @@ export class Files extends ReadableFiles {
     source: FileContent,
     options: UploadOptions = {},
   ): Promise<ChangeReceipt> {
-    const blocks = isStream(source) ? new StreamCutter(source) : toReady(source)
-    return this.#upload(path, blocks, options)
+    return this.connection.within(`upload ${path}`, options, ({ signal }) => {
+      const blocks = isStream(source) ? new StreamCutter(source, signal) : toReady(source)
+      return this.#upload(path, blocks, { ...options, signal, timeoutMs: undefined })
+    })
   }
 
   /**
@@ -265,7 +270,7 @@ export class Files extends ReadableFiles {
   ): Promise<ChangeReceipt> {
     // The end of an upload names its path in JSON, which has no room for other bytes than UTF-8.
     const isSingle = sizeOfReady(content) <= singleBytesMax || typeof path !== 'string'
-    return isSingle ? this.#put(path, content, options) : this.#upload(path, content, options)
+    return isSingle ? this.#put(path, content, options) : this.upload(path, content, options)
   }
 
   #put(path: FilePath, body: ReadyContent, options: WriteOptions): Promise<ChangeReceipt> {
@@ -281,13 +286,7 @@ export class Files extends ReadableFiles {
     source: ReadyContent | StreamCutter,
     options: UploadOptions,
   ): Promise<ChangeReceipt> {
-    return this.connection.within(`upload ${path}`, options, ({ signal }) =>
-      uploadBlocks(this.connection, this.location, path, source, {
-        ...options,
-        signal,
-        timeoutMs: undefined,
-      }),
-    )
+    return uploadBlocks(this.connection, this.location, path, source, options)
   }
 
   #post(

@@ -78,6 +78,12 @@ describe('read', () => {
     expect(failure.code).toBe('bad_answer')
   })
 
+  it("an etag that is no longer the file's is file_changed", async () => {
+    const { workspace } = await openCairn([bytes('0123456789', 200, etag)])
+    const failure = await failureOf(workspace.files.read('/a', { ifMatch: '"v0"' }))
+    expect(failure.code).toBe('file_changed')
+  })
+
   it('leaving a stream early closes the connection', async () => {
     const closed = Promise.withResolvers<void>()
     const { workspace } = await openCairn([

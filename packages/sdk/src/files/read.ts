@@ -12,7 +12,10 @@ export interface ByteRange {
   readonly length?: number | undefined
 }
 
-export interface ReadOptions extends RequestOptions, ByteRange {}
+export interface ReadOptions extends RequestOptions, ByteRange {
+  /** Reads only when the file still has this etag; else `file_changed`. */
+  readonly ifMatch?: string | undefined
+}
 
 /**
  * Reads a file from the server, going on after a cut where the bytes stopped. A file that has changed by then is
@@ -26,6 +29,7 @@ export class FileReader {
   #offset: number
   #left: number
   #etag: string | undefined
+  #wasOpen = false
   #failures = 0
 
   constructor(connection: Connection, call: Call, options: ReadOptions) {
@@ -34,6 +38,7 @@ export class FileReader {
     this.#options = options
     this.#offset = options.offset ?? 0
     this.#left = options.length ?? Infinity
+    this.#etag = options.ifMatch
   }
 
   /** Asks for the bytes that are still wanted. Rejects when there is no such file. */
@@ -46,9 +51,10 @@ export class FileReader {
     const etag = headers.get('etag') ?? undefined
     if (this.#etag !== undefined && etag !== this.#etag) {
       answer.cancel()
-      throw new CairnError('file_changed', { what, reason: 'it changed while it was being read' })
+      throw new CairnError('file_changed', { what, reason: 'it is not the same any more' })
     }
     this.#etag = etag
+    this.#wasOpen = true
     // A range that begins at or after the end: what pread(2) answers with no bytes.
     if (status === 416) this.#left = 0
     else if (range !== undefined && !isRangeFrom(headers, this.#offset)) {
@@ -91,7 +97,7 @@ export class FileReader {
     this.#answer?.cancel()
     this.#answer = undefined
     this.#failures++
-    if (!isPassing(error) || this.#etag === undefined || this.#failures >= attemptsMax) throw error
+    if (!isPassing(error) || !this.#wasOpen || this.#failures >= attemptsMax) throw error
     const { clock } = this.#connection
     const signal = this.#options.signal ?? new AbortController().signal
     await clock.sleep(pauseMs(this.#failures, clock, error), signal)

@@ -33,8 +33,10 @@ export interface UploadOptions extends RequestOptions, WriteConditions {
   readonly resumeId?: string | undefined
 }
 
-/** So many blocks are sent at a time; also the number kept in memory of a stream. */
-const blocksInFlight = 4
+/** So much is on its way at a time, and of a stream in memory; but not more than a browser's few connections each. */
+const bytesInFlight = 16 << 20
+const blocksInFlightMax = 16
+const blocksInFlightMin = 4
 
 /** Sends a file in blocks, then makes it of them. */
 export async function uploadBlocks(
@@ -48,7 +50,7 @@ export async function uploadBlocks(
   const what = `upload ${path}`
   const upload = await startUpload(connection, location, what, options)
   const size = await sendBlocks(connection, location, upload, source, { ...options, what })
-  const { mode, ifMatch, ifAbsent, parents } = options
+  const { mode, ifMatch, ifAbsent, parents = true } = options
   const octal = mode === undefined ? undefined : formatMode(mode)
   return connection.json<ChangeReceipt>(
     {
@@ -92,7 +94,7 @@ async function sendBlocks(
   report()
   try {
     const blocks = cut(source, upload.blockBytes)
-    await forEachParallel(blocks, blocksInFlight, async ({ number, bytes }, failing) => {
+    await forEachParallel(blocks, inFlight(upload), async ({ number, bytes }, failing) => {
       seenBytes += sizeOfReady(bytes)
       if (!present.has(number)) {
         const path = `${base}/uploads/${encodeSegment(upload.id, what)}/blocks/${number}`
@@ -110,6 +112,11 @@ async function sendBlocks(
   totalBytes = seenBytes
   report()
   return seenBytes
+}
+
+function inFlight({ blockBytes }: Upload): number {
+  const fitting = Math.floor(bytesInFlight / blockBytes)
+  return Math.max(blocksInFlightMin, Math.min(fitting, blocksInFlightMax))
 }
 
 interface Block {

@@ -52,7 +52,7 @@ export function patchFile(
   ifMatch: string | undefined,
 ): void {
   const { ino } = edit.find(path, true)
-  requireCondition(edit, ino, { ...(ifMatch === undefined ? {} : { ifMatch }) })
+  requireCondition(edit, ino, ifMatch === undefined ? {} : { ifMatch })
   for (const { offset, data } of pieces) edit.push(dataCalls.write(edit.call, ino, offset, data))
 }
 
@@ -70,7 +70,7 @@ export function appendFile(
     edit.push(dataCalls.write(edit.call, ino, end + offset, data))
 }
 
-export function requireCondition(
+function requireCondition(
   edit: TreeEdit,
   ino: Ino | undefined,
   { ifMatch, ifAbsent }: Pick<WriteOptions, 'ifMatch' | 'ifAbsent'>,

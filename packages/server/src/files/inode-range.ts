@@ -1,7 +1,7 @@
 import type { Ino } from '@cairn/protocol'
 
 /** Thrown where numbers are asked for synchronously and have run out. Refill, then ask again. */
-export class InodesExhausted {}
+class InodesExhausted {}
 
 /**
  * A range of inode numbers that belongs to this process alone. Numbers are given once: those that a failed or

@@ -14,7 +14,7 @@ export interface Received {
 
 /** Up to this many bytes ride in the log batch itself: one durable write instead of two. */
 const inlineBytesMax = 64 * 1024
-export const bodyBytesMax: number = 16 * 2 ** 30
+const bodyBytesMax: number = 16 * 2 ** 30
 /** Blocks on their way to the store at once: enough to keep disk and compression busy, 2 MiB of memory. */
 const blocksAtOnce = 8
 
@@ -43,6 +43,23 @@ export async function receiveBody(
   }
   await Promise.all(storing)
   return { pieces: pieces.sort((a, b) => a.offset - b.offset), size }
+}
+
+/** One block of an upload, whole in memory. */
+export async function receiveBlock(
+  body: AsyncIterable<Uint8Array> | undefined,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    if (length > blockBytes)
+      throw new CairnError('too_large', {
+        message: `cannot take a block of more than ${blockBytes} bytes`,
+      })
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 /** One block, stored; undefined when it is all zeros. */

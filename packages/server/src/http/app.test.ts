@@ -11,6 +11,7 @@ import { Metrics } from '../metrics.ts'
 import { contentWorker, sha256 } from '../ports.ts'
 import { MemoryDirectory } from '../testing/memory-directory.ts'
 import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
+import { MemoryUploadStore } from '../testing/memory-upload-store.ts'
 import { systemClock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import { buildApp } from './app.ts'
@@ -40,6 +41,7 @@ function memoryApp(): FastifyInstance {
       clock,
       leases: { store: new MemoryLeaseStore(), clock, leaseMs: 10_000, lookMs: 100 },
     }),
+    uploads: new MemoryUploadStore(),
     findKey: async (hash) =>
       Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
     metrics: new Metrics(),
@@ -202,5 +204,30 @@ describe('files over HTTP', () => {
       'post',
       'put',
     ])
+  })
+
+  it('an upload in blocks can be broken off and gone on with', async () => {
+    const body = Buffer.from(Array.from({ length: 600_000 }, (_, i) => (i * 7) % 251))
+    const { id, blockBytes } = (await call('POST', '/v1/workspaces/w/uploads')).json as {
+      id: string
+      blockBytes: number
+    }
+    const upload = `/v1/workspaces/w/uploads/${id}`
+    const block = (n: number): Buffer => body.subarray(n * blockBytes, (n + 1) * blockBytes)
+    for (const n of [2, 0])
+      expect((await call('PUT', `${upload}/blocks/${n}`, block(n))).status).toBe(204)
+    const early = await call('POST', `${upload}/complete`, { path: '/big', size: body.length })
+    expect([early.status, early.json]).toMatchObject([400, { error: { subject: 'block 1' } }])
+    expect((await call('GET', upload)).json).toMatchObject({ blocks: [0, 2] })
+    await call('PUT', `${upload}/blocks/1`, block(1))
+    const done = await call('POST', `${upload}/complete`, {
+      path: '/a/big',
+      size: body.length,
+      parents: true,
+    })
+    expect(done.json).toMatchObject({ stat: { size: body.length } })
+    const answer = await app.inject({ method: 'GET', url: `${files}/a/big`, headers: auth })
+    expect(answer.rawPayload.equals(body)).toBe(true)
+    expect((await call('GET', upload)).status).toBe(404)
   })
 })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { CairnError } from '@cairn/protocol'
+import type { UploadStore } from '../files/upload-store.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import { type FindKey, requireKeys } from './authenticate.ts'
@@ -13,10 +14,12 @@ import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
 import { logRoutes } from './routes/log.ts'
 import { readFileRoutes } from './routes/read-files.ts'
+import { uploadRoutes } from './routes/uploads.ts'
 import { workspaceRoutes } from './routes/workspaces.ts'
 
 export interface AppParts {
   readonly workspaces: Workspaces
+  readonly uploads: UploadStore
   readonly findKey: FindKey
   readonly metrics: Metrics
   /** Rejects while a store does not answer. */
@@ -51,6 +54,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   batchRoutes(app, parts.workspaces)
   logRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces)
+  uploadRoutes(app, parts.workspaces, parts.uploads)
   return app
 }
 

@@ -40,7 +40,7 @@ export function ownerOf(request: FastifyRequest): string {
   return request.owner
 }
 
-export function askerOf(request: FastifyRequest): Asker {
+function askerOf(request: FastifyRequest): Asker {
   if (request.actor === undefined) throw new Error('a route that needs an actor is open to all')
   return { actor: request.actor, idempotencyKey: idempotencyKeyOf(request) }
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { CairnError } from '@cairn/protocol'
 
-export const jsonBytesMax: number = 8 << 20
+const jsonBytesMax: number = 8 << 20
 
 /** Reads a JSON body, bounded, and says plainly what is wrong with it. */
 export async function readJson(body: Readable | undefined): Promise<unknown> {

@@ -1,7 +1,6 @@
 /** Pieces of JSON schema that the routes share. They validate requests and become the OpenAPI document. */
 
 export const modeSchema = { type: 'string', pattern: '^[0-7]{1,4}$' } as const
-export const pathSchema = { type: 'string', minLength: 1, maxLength: 4096 } as const
 export const flagSchema = { type: 'string', enum: ['', 'true', 'false'] } as const
 export const limitSchema = { type: 'integer', minimum: 1, maximum: 1000, default: 100 } as const
 

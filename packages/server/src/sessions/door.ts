@@ -1,22 +1,12 @@
 import type { Server } from 'node:http'
-import {
-  type ActorId,
-  CairnError,
-  decodeRequest,
-  encodeReply,
-  messageBytesMax,
-  type SessionReply,
-} from '@cairn/protocol'
+import { encodeReply, messageBytesMax, type SessionReply } from '@cairn/protocol'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import { type FindKey, hashSecret, type KnownKey } from '../http/authenticate.ts'
-import type { Workspaces } from '../workspaces/workspaces.ts'
 import type { Connection } from './connection.ts'
-import { failureOf, Session } from './session.ts'
+import { type ServeParts, serveConnection } from './serve-connection.ts'
 
-export interface SessionDoorParts {
-  readonly workspaces: Workspaces
+export interface SessionDoorParts extends ServeParts {
   readonly findKey: FindKey
-  readonly leaseMs: number
 }
 
 /** Where sessions come in. */
@@ -53,40 +43,10 @@ async function admit(
 }
 
 function serveSocket(socket: WebSocket, parts: SessionDoorParts, key: KnownKey): void {
-  const connection = connectionOf(socket)
-  let session: Promise<Session> | undefined
-  const fail = (error: unknown): void => {
-    connection.send({ type: 'goodbye', ...failureOf(error) })
-    connection.close()
-  }
-  socket.on('message', (data) => {
-    const handled = session
-      ? session.then((open) => open.handle(decodeRequest(bytesOf(data))))
-      : (session = openSession(connection, parts, key, bytesOf(data)))
-    handled.catch(fail)
-  })
-  // Without a goodbye its place is kept for the lease time: it may only have lost the network.
-  socket.on('close', () => void session?.then((open) => open.close(false)).catch(() => undefined))
+  const { onMessage, onClose } = serveConnection(connectionOf(socket), parts, key)
+  socket.on('message', (data) => onMessage(bytesOf(data)))
+  socket.on('close', onClose)
   socket.on('error', () => socket.terminate())
-}
-
-async function openSession(
-  connection: Connection,
-  { workspaces, leaseMs }: SessionDoorParts,
-  key: KnownKey,
-  bytes: Uint8Array,
-): Promise<Session> {
-  const hello = decodeRequest(bytes)
-  if (hello.type !== 'hello')
-    throw new CairnError('malformed', { message: 'cannot begin: want hello first' })
-  const workspace = await workspaces.open(key.owner, hello.workspace)
-  const branch = await workspace.branch(hello.branch)
-  const keeper = workspace.lease(branch)
-  return Session.open(
-    { workspace, branch, keeper, actor: key.id as ActorId, leaseMs },
-    connection,
-    hello,
-  )
 }
 
 function connectionOf(socket: WebSocket): Connection {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Branch, Stores } from '@cairn/core'
-import { type ActorId, type CheckpointId, isCairnError, type SessionId } from '@cairn/protocol'
+import { type ActorId, isCairnError, type SessionId } from '@cairn/protocol'
+import type { Clock } from '../workspaces/clock.ts'
+import { epochCheckpoint } from './epoch-end.ts'
 import {
   join,
   leave,
@@ -9,8 +11,8 @@ import {
   release,
   renew,
   type Transition,
+  unchanged,
 } from './lease.ts'
-import type { Clock } from '../workspaces/clock.ts'
 import type { LeaseStore } from './lease-store.ts'
 
 export interface LeaseOptions {
@@ -24,11 +26,6 @@ export interface LeaseOptions {
 
 const server = 'server' as ActorId
 
-/** The checkpoint of what a holder had at the server when its epoch ended: where its late writes belong. */
-export function epochCheckpoint(epoch: number): CheckpointId {
-  return `epoch-${epoch}` as CheckpointId
-}
-
 /** Moves one branch's lease from hand to hand. Any number of servers do so at once, through the store. */
 export class LeaseKeeper {
   readonly #stores: Stores
@@ -36,6 +33,8 @@ export class LeaseKeeper {
   readonly #options: LeaseOptions
   readonly #listeners = new Set<(record: LeaseRecord) => void>()
   #record: LeaseRecord
+  #isLooking = false
+  #updating: Promise<unknown> = Promise.resolve()
 
   constructor(stores: Stores, branch: Branch, options: LeaseOptions) {
     this.#stores = stores
@@ -52,14 +51,13 @@ export class LeaseKeeper {
   /** As long as somebody listens, this server looks at what others do to the lease. */
   subscribe(listener: (record: LeaseRecord) => void): () => void {
     this.#listeners.add(listener)
-    if (this.#listeners.size === 1) void this.#keepLooking()
+    if (!this.#isLooking) void this.#keepLooking()
     return () => this.#listeners.delete(listener)
   }
 
   /** Sees what other servers did. */
   async look(): Promise<LeaseRecord> {
-    const stored = await this.#options.store.get(this.#branch.id)
-    if (stored && stored.version > this.#record.version) this.#tell(stored)
+    this.#tell(await this.#read())
     return this.#record
   }
 
@@ -75,66 +73,70 @@ export class LeaseKeeper {
     await this.#update((record) => {
       const renewed = renew(record, this.#writer(session), this.#options.clock.nowMs())
       known = renewed !== undefined
-      return renewed ?? { record, fence: false }
+      return renewed ?? unchanged(record)
     })
     return known
   }
 
-  async release(session: SessionId): Promise<void> {
-    await this.#update((record) => ({ record: release(record, session), fence: false }))
+  async release(session: SessionId, epoch: number): Promise<void> {
+    await this.#update((record) => release(record, session, epoch))
   }
 
   async leave(session: SessionId): Promise<void> {
-    await this.#update((record) => ({ record: leave(record, session), fence: false }))
+    await this.#update((record) => leave(record, session))
   }
 
   /**
-   * Resolves when `session` may write: it holds the lease, or nobody does. A silent holder is passed by. What this
-   * server knows may be old; that is safe, because whoever gets the lease gets a new epoch with it, and what was
-   * sent under an older one is refused.
+   * For a write that comes without a session. It counts as a writer for its moment, and writes in the epoch it is
+   * given: in another one somebody else has the lease, and the log refuses.
    */
-  async whenWritable(session: SessionId): Promise<void> {
-    while (this.#record.holder !== undefined && this.#record.holder !== session) {
-      if (!this.#record.recalled || this.#isSilent(this.#record.holder)) await this.join(session)
-      else await this.#options.clock.sleep(this.#options.lookMs)
-      await this.look()
-    }
-  }
-
-  /** For a write that comes without a session. It counts as a writer for its moment. */
   async withTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await this.#takeTurn(write)
       } catch (error) {
         if (!isCairnError(error, 'stale_epoch')) throw error
-        await this.look()
+        await this.#update(unchanged)
       }
     }
   }
 
   async #takeTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
-    if (this.#record.holder === undefined) return write(this.#branch.head.position.epoch)
+    // What this server knows may be old. That is safe: nobody gets the lease in an epoch that others write in.
+    if (this.#record.holder === undefined) return write(this.#record.epoch)
     const session = `turn-${randomUUID()}` as SessionId
     try {
-      await this.whenWritable(session)
-      return await write(this.#branch.head.position.epoch)
+      await this.#whenWritable(session)
+      return await write(this.#record.epoch)
     } finally {
-      await this.leave(session)
+      // It has been written or not, whatever becomes of this: a turn that cannot be ended runs out.
+      await this.leave(session).catch(() => undefined)
+    }
+  }
+
+  /** Resolves when `session` may write: it holds the lease, or nobody does. A silent holder is passed by. */
+  async #whenWritable(session: SessionId): Promise<void> {
+    await this.join(session)
+    while (this.#record.holder !== undefined && this.#record.holder !== session) {
+      await this.#options.clock.sleep(this.#options.lookMs)
+      const { holder, recalled } = await this.look()
+      if (!recalled || this.#isSilent(holder) || this.#isSilent(session)) await this.join(session)
     }
   }
 
   async #keepLooking(): Promise<void> {
+    this.#isLooking = true
     while (this.#listeners.size > 0) {
       await this.#options.clock.sleep(this.#options.lookMs)
       // A store that does not answer now is asked again soon; until then everything stays as it is.
       await this.look().catch(() => undefined)
       await this.#branch.refresh().catch(() => undefined)
     }
+    this.#isLooking = false
   }
 
-  #isSilent(holder: SessionId): boolean {
-    const writer = this.#record.writers.find(({ session }) => session === holder)
+  #isSilent(session: SessionId | undefined): boolean {
+    const writer = this.#record.writers.find((other) => other.session === session)
     return writer === undefined || writer.expiresAtMs <= this.#options.clock.nowMs()
   }
 
@@ -143,41 +145,83 @@ export class LeaseKeeper {
     return { session, expiresAtMs: clock.nowMs() + leaseMs }
   }
 
-  async #update(change: (record: LeaseRecord) => Transition): Promise<LeaseRecord> {
-    for (;;) {
-      const before = (await this.#options.store.get(this.#branch.id)) ?? newLease(this.#branch.id)
-      const { record, fence } = change(before)
-      if (record === before) return before
-      // Fence first: from here on nothing that the silent holder sends is taken.
-      if (fence) await this.#raiseEpoch()
-      const after = { ...record, version: before.version + 1 }
-      if (!(await this.#options.store.put(after))) continue
-      // A new holder gets an epoch of its own: what others sent before it is either in the log or refused.
-      if (after.holder !== undefined && after.holder !== before.holder) await this.#raiseEpoch()
-      this.#tell(after)
-      return after
+  /** One after the other: several of one server would only be in each other's way. */
+  #update(change: (record: LeaseRecord) => Transition): Promise<LeaseRecord> {
+    const updated = this.#updating.then(() => this.#updateNow(change))
+    this.#updating = updated.catch(() => undefined)
+    return updated
+  }
+
+  /**
+   * The epoch first, then the record that names it: whoever reads the record finds its epoch in the log, with all
+   * that came before it. Who dies in between leaves an epoch that no record names; the next one begins another.
+   */
+  async #updateNow(change: (record: LeaseRecord) => Transition): Promise<LeaseRecord> {
+    for (let waitedFor = -1; ; ) {
+      const before = await this.#read()
+      const epoch = await this.#epochSince(before)
+      const isInForce = before.epoch === epoch
+      if (!isInForce && before.version !== waitedFor) {
+        waitedFor = before.version
+        // Most likely somebody is about to write it down.
+        await this.#options.clock.sleep(this.#options.lookMs)
+        continue
+      }
+      const { record, newEpoch } = change(before)
+      if (record === before && isInForce) return this.#tell(before)
+      const after = await this.#write(before, record, newEpoch || !isInForce ? epoch : undefined)
+      if (after) return this.#tell(after)
     }
   }
 
-  async #raiseEpoch(): Promise<void> {
-    await this.#branch.refresh()
-    const time = this.#options.clock.now()
-    const session = `epoch-${randomUUID()}` as SessionId
-    await this.#branch.raiseEpoch({ session, number: 1, actor: server, time }, (before) =>
-      this.#stores.refs.putCheckpoint({
-        id: epochCheckpoint(before.epoch),
-        branch: this.#branch.id,
-        label: '',
-        seq: before.seq,
-        snapshot: before.snapshot,
-        time,
-      }),
-    )
+  /** The branch's epoch, as far as this server knows, and not older than the record. */
+  async #epochSince(record: LeaseRecord): Promise<number> {
+    if (this.#branch.head.position.epoch < record.epoch) await this.#branch.refresh()
+    return this.#branch.head.position.epoch
   }
 
-  #tell(record: LeaseRecord): void {
-    if (record.version <= this.#record.version) return
+  /** Undefined when somebody else was quicker. */
+  async #write(
+    before: LeaseRecord,
+    record: LeaseRecord,
+    endingEpoch: number | undefined,
+  ): Promise<LeaseRecord | undefined> {
+    if (endingEpoch !== undefined && !(await this.#endEpoch(endingEpoch))) return undefined
+    const epoch = endingEpoch === undefined ? before.epoch : endingEpoch + 1
+    const after = { ...record, epoch, version: before.version + 1 }
+    return (await this.#options.store.put(after)) ? after : undefined
+  }
+
+  /** False when it has ended already. */
+  async #endEpoch(epoch: number): Promise<boolean> {
+    const time = this.#options.clock.now()
+    const session = `epoch-${randomUUID()}` as SessionId
+    const author = { session, number: 1, actor: server, time }
+    try {
+      await this.#branch.raiseEpoch(
+        author,
+        ({ seq, snapshot }) => {
+          const id = epochCheckpoint(epoch, seq)
+          const checkpoint = { id, branch: this.#branch.id, label: '', seq, snapshot, time }
+          return this.#stores.refs.putCheckpoint(checkpoint)
+        },
+        epoch,
+      )
+      return true
+    } catch (error) {
+      if (isCairnError(error, 'stale_epoch')) return false
+      throw error
+    }
+  }
+
+  async #read(): Promise<LeaseRecord> {
+    return (await this.#options.store.get(this.#branch.id)) ?? newLease(this.#branch.id)
+  }
+
+  #tell(record: LeaseRecord): LeaseRecord {
+    if (record.version <= this.#record.version) return record
     this.#record = record
     for (const listener of this.#listeners) listener(record)
+    return record
   }
 }

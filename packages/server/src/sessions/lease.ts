@@ -13,30 +13,40 @@ export interface Writer {
 export interface LeaseRecord {
   readonly branch: BranchId
   readonly holder: SessionId | undefined
-  /** The holder has been asked to hand the lease back. */
+  /** The holder has been asked to hand the lease back. It stays so until it does: it acknowledges nothing more. */
   readonly recalled: boolean
   readonly writers: readonly Writer[]
+  /**
+   * The branch's epoch in which this is so. Each holder has an epoch of its own, begun before this was written
+   * down: what anybody sends in an epoch that has ended is refused by the log itself.
+   */
+  readonly epoch: number
   /** Grows with each update. */
   readonly version: number
 }
 
-/** What has to happen before the new record may be written down. */
 export interface Transition {
   readonly record: LeaseRecord
-  /** The holder is gone without a word: raise the epoch, so that what it still sends is refused. */
-  readonly fence: boolean
+  /**
+   * It needs an epoch of its own: somebody gets the lease, or it is taken from one who may still believe in it.
+   * One who handed it back, or left, believes in nothing.
+   */
+  readonly newEpoch: boolean
 }
 
 export function newLease(branch: BranchId): LeaseRecord {
-  return { branch, holder: undefined, recalled: false, writers: [], version: 0 }
+  return { branch, holder: undefined, recalled: false, writers: [], epoch: 1, version: 0 }
 }
 
-/** Another writer arrives, or a one-off write for its moment. */
+/** Another writer arrives, or one comes back, or a one-off write wants its moment. */
 export function join(record: LeaseRecord, writer: Writer, nowMs: number): Transition {
-  const { record: alive, fence } = withoutExpired(record, nowMs)
-  const writers = [...alive.writers.filter(({ session }) => session !== writer.session), writer]
-  const recalled = alive.holder !== undefined && alive.holder !== writer.session
-  return { fence, record: granted({ ...alive, writers, recalled }) }
+  const others = record.writers.filter(({ session }) => session !== writer.session)
+  const { record: alive, fence } = withoutExpired(
+    { ...record, writers: [...others, writer] },
+    nowMs,
+  )
+  const isWanted = alive.holder !== undefined && alive.holder !== writer.session
+  return granted({ ...alive, recalled: alive.recalled || isWanted }, fence)
 }
 
 /** Undefined when the session has been given up: it must join again. */
@@ -44,44 +54,45 @@ export function renew(record: LeaseRecord, writer: Writer, nowMs: number): Trans
   if (!record.writers.some(({ session }) => session === writer.session)) return undefined
   const writers = record.writers.map((other) => (other.session === writer.session ? writer : other))
   const { record: alive, fence } = withoutExpired({ ...record, writers }, nowMs)
-  return { fence, record: granted(alive) }
+  return granted(alive, fence)
 }
 
-/** The holder has sent everything it acknowledged. */
-export function release(record: LeaseRecord, session: SessionId): LeaseRecord {
-  return record.holder === session ? { ...record, holder: undefined, recalled: false } : record
+/** The holder has sent everything it acknowledged in that epoch. In another one it speaks of a lease long gone. */
+export function release(record: LeaseRecord, session: SessionId, epoch: number): Transition {
+  if (record.holder !== session || record.epoch !== epoch) return unchanged(record)
+  return granted({ ...record, holder: undefined, recalled: false })
 }
 
 /** A writer goes, with everything it acknowledged at the server. */
-export function leave(record: LeaseRecord, session: SessionId): LeaseRecord {
-  const released = release(record, session)
-  return granted({
-    ...released,
-    writers: released.writers.filter((writer) => writer.session !== session),
-  })
+export function leave(record: LeaseRecord, session: SessionId): Transition {
+  if (!record.writers.some((writer) => writer.session === session)) return unchanged(record)
+  const writers = record.writers.filter((writer) => writer.session !== session)
+  const free = record.holder === session ? { holder: undefined, recalled: false } : {}
+  return granted({ ...record, writers, ...free })
+}
+
+export function unchanged(record: LeaseRecord): Transition {
+  return { record, newEpoch: false }
 }
 
 /**
  * A lease that ran out is taken away only when somebody else wants in: a sandbox that was cut off alone
  * comes back to find everything as it was.
  */
-function withoutExpired(record: LeaseRecord, nowMs: number): Transition {
-  const alive = record.writers.filter(({ expiresAtMs }) => expiresAtMs > nowMs)
-  const holderGone =
-    record.holder !== undefined && !alive.some(({ session }) => session === record.holder)
-  return {
-    fence: holderGone,
-    record: {
-      ...record,
-      writers: alive,
-      ...(holderGone ? { holder: undefined, recalled: false } : {}),
-    },
-  }
+function withoutExpired(
+  record: LeaseRecord,
+  nowMs: number,
+): { readonly record: LeaseRecord; readonly fence: boolean } {
+  const writers = record.writers.filter(({ expiresAtMs }) => expiresAtMs > nowMs)
+  const fence =
+    record.holder !== undefined && !writers.some(({ session }) => session === record.holder)
+  const free = fence ? { holder: undefined, recalled: false } : {}
+  return { fence, record: { ...record, writers, ...free } }
 }
 
 /** The only writer holds the lease. */
-function granted(record: LeaseRecord): LeaseRecord {
+function granted(record: LeaseRecord, fence = false): Transition {
   const [only, ...others] = record.writers
-  if (record.holder !== undefined || !only || others.length > 0) return record
-  return { ...record, holder: only.session }
+  if (record.holder !== undefined || !only || others.length > 0) return { record, newEpoch: fence }
+  return { record: { ...record, holder: only.session }, newEpoch: true }
 }

@@ -7,13 +7,15 @@ import {
   type SessionRequest,
 } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
-import { epochCheckpoint } from './lease-keeper.ts'
+import { findEpochEnd } from './epoch-end.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
 
 type RescueRequest = Extract<SessionRequest, { type: 'rescue' }>
 
 interface Place {
   readonly workspace: Workspace
   readonly branch: Branch
+  readonly keeper: LeaseKeeper
   readonly actor: ActorId
 }
 
@@ -48,8 +50,7 @@ async function openRescueLayer(
   epoch: number,
 ): Promise<Branch> {
   const id = `${branch.id}/rescue-${session}-${epoch}` as BranchId
-  const { refs } = workspace.stores
-  const { snapshot } = await refs.getCheckpoint(branch.id, epochCheckpoint(epoch))
+  const { snapshot } = await findEpochEnd(workspace.stores, branch, epoch)
   try {
     await forkBranch(workspace.stores, id, snapshot, branch.id)
   } catch (error) {
@@ -58,10 +59,16 @@ async function openRescueLayer(
   return Branch.open(workspace.stores, id)
 }
 
-async function tryCommit({ workspace, branch, actor }: Place, layer: Branch): Promise<boolean> {
+/** A commit is a write like any other: whoever holds the lease hands it back first. */
+async function tryCommit(
+  { workspace, branch, keeper, actor }: Place,
+  layer: Branch,
+): Promise<boolean> {
   const author = { actor, time: workspace.clock.now() }
   try {
-    await commitLayer(workspace.stores, { layer, target: branch, author })
+    await keeper.withTurn((epoch) =>
+      commitLayer(workspace.stores, { layer, target: branch, author, epoch }),
+    )
     return true
   } catch (error) {
     if (isCairnError(error, 'layer_conflict')) return false

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Branch, decodeBody } from '@cairn/core'
+import { type Branch, decodeBody, isAnswer, type Receipt } from '@cairn/core'
 import {
   type ActorId,
   CairnError,
@@ -31,6 +31,7 @@ type Submit = Extract<SessionRequest, { type: 'submit' }>
 const rowsAtOnce = 256
 /** A reader that does not keep up is waited for, not buffered for. */
 const bufferedBytesMax = 8 << 20
+const bufferLookMs = 20
 
 /** A connected writer or reader of a branch. Everything about it that another server needs is in the stores. */
 export class Session {
@@ -43,9 +44,8 @@ export class Session {
   #sent: number
   #sending: Promise<void> = Promise.resolve()
   /** The standing the other end was last told. */
-  #told: string | undefined
-  /** Batches wait for the right to write one after the other, so that they reach the log in order. */
-  #turn: Promise<void> = Promise.resolve()
+  #told = ''
+  #isClosed = false
 
   private constructor(parts: SessionParts, connection: Connection, hello: Hello) {
     this.#parts = parts
@@ -90,7 +90,7 @@ export class Session {
       case 'inodes':
         return this.#answer(request)
       case 'released':
-        return this.#parts.keeper.release(this.id)
+        return this.#parts.keeper.release(this.id, request.epoch)
       case 'renew':
         return this.#renew()
       case 'rescue':
@@ -102,32 +102,31 @@ export class Session {
 
   /** `drained` when the other end has said goodbye: its place is free at once. */
   async close(drained: boolean): Promise<void> {
+    this.#isClosed = true
     for (const stop of this.#stop.splice(0)) stop()
     if (drained && this.#writes) await this.#parts.keeper.leave(this.id)
     this.#connection.close()
   }
 
-  async #submit({ number, epoch, body }: Submit): Promise<void> {
-    const { branch, keeper, actor } = this.#parts
+  async #submit(request: Submit): Promise<void> {
+    const { number } = request
     try {
-      if (!this.#writes)
-        throw new CairnError('read_only', { message: 'cannot write: this session only reads' })
-      const { time, ops } = decodeBody(body)
-      this.#turn = this.#turn.then(() => keeper.whenWritable(this.id))
-      await this.#turn
-      const { seq, hash } = await branch.submit({
-        session: this.id,
-        number,
-        epoch,
-        actor,
-        time,
-        ops,
-      })
+      const { seq, hash } = await this.#write(request)
       // DURABLE: the batch is in the log; the other end may forget it.
       this.#send({ type: 'receipt', number, seq, hash })
     } catch (error) {
+      // Without an answer, and so nothing behind it has one either: the other end comes back and sends them again.
+      if (!isAnswer(error) && !isCairnError(error, 'read_only')) throw error
       this.#send({ type: 'refused', number, ...failureOf(error) })
     }
+  }
+
+  async #write({ number, epoch, body }: Submit): Promise<Receipt> {
+    const { branch, actor } = this.#parts
+    if (!this.#writes)
+      throw new CairnError('read_only', { message: 'cannot write: this session only reads' })
+    const { time, ops } = decodeBody(body)
+    return branch.submit({ session: this.id, number, epoch, actor, time, ops, line: this })
   }
 
   async #answer(request: ReadRequest): Promise<void> {
@@ -157,36 +156,51 @@ export class Session {
   }
 
   /** Tells the other end how it may write, when that changes. */
-  #stand({ holder, recalled }: LeaseRecord): void {
+  #stand({ holder, recalled, epoch }: LeaseRecord): void {
     if (holder !== undefined && holder !== this.id) return
     const standing = holder === undefined ? 'shared' : recalled ? 'recall' : 'lease'
-    const { epoch } = this.#parts.branch.head.position
-    const told = standing === 'recall' ? standing : `${standing} ${epoch}`
+    const told = `${standing} ${epoch}`
     if (told === this.#told) return
     this.#told = told
-    // Behind the batches: whoever gets the lease knows everything that came before it.
-    this.#sending = this.#sending.then(() =>
-      this.#send(standing === 'recall' ? { type: standing } : { type: standing, epoch }),
-    )
+    this.#inOrder(async () => {
+      // Behind the batches: whoever gets the lease knows everything that came before it.
+      await this.#sendRowsUpTo(epoch)
+      this.#send({ type: standing, epoch })
+    })
+  }
+
+  /** Another server may have begun that epoch: then the batches before it are still to come. */
+  async #sendRowsUpTo(epoch: number): Promise<void> {
+    const { branch } = this.#parts
+    if (branch.head.position.epoch < epoch) await branch.refresh()
+    await this.#sendRows()
+  }
+
+  #forward(): void {
+    this.#inOrder(() => this.#sendRows())
+  }
+
+  #inOrder(send: () => Promise<void>): void {
+    this.#sending = this.#sending.then(send).catch(() => this.#connection.close())
   }
 
   /** Sends what the log has after what was sent. From the log and not from memory: a slow reader costs nothing. */
-  #forward(): void {
-    this.#sending = this.#sending.then(() => this.#sendRows()).catch(() => this.#connection.close())
-  }
-
   async #sendRows(): Promise<void> {
     const { branch, workspace } = this.#parts
-    while (
-      this.#sent < branch.head.position.seq &&
-      this.#connection.bufferedBytes < bufferedBytesMax
-    ) {
+    while (this.#sent < branch.head.position.seq && !this.#isClosed) {
+      await this.#whenRead()
       const rows = await workspace.stores.log.read(branch.id, this.#sent, rowsAtOnce)
       for (const { seq, bytes } of rows) {
         this.#send({ type: 'batch', bytes })
         this.#sent = seq
       }
     }
+  }
+
+  async #whenRead(): Promise<void> {
+    const { clock } = this.#parts.workspace
+    while (this.#connection.bufferedBytes > bufferedBytesMax && !this.#isClosed)
+      await clock.sleep(bufferLookMs)
   }
 
   #send(reply: SessionReply): void {

@@ -8,12 +8,15 @@ export function textBytes(text: string): Uint8Array {
   return utf8Encoder.encode(text)
 }
 
-/** Of ids and names. Rejects what the column would not hold, before a lenient database cuts it off. */
+/**
+ * Of ids and names. Rejects what would come back as another one: half a surrogate pair has no UTF-8, and what is
+ * too long a lenient database cuts off.
+ */
 export function keyBytes(text: string): Uint8Array {
   const bytes = textBytes(text)
-  if (bytes.length <= keyBytesMax) return bytes
+  if (bytes.length <= keyBytesMax && text.isWellFormed()) return bytes
   throw new CairnError('malformed', {
-    message: `cannot store an id or name of ${bytes.length} bytes: ${keyBytesMax} are allowed`,
+    message: `cannot store an id or name: want well-formed Unicode of up to ${keyBytesMax} bytes`,
   })
 }
 

@@ -5,7 +5,7 @@ import { bytesOf, keyBytes, numberOf, optionalTextOf, textBytes } from './column
 import { type Database, type Row, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
 
-const columns = ['branch', 'holder', 'recalled', 'writers', 'version'] as const
+const columns = ['branch', 'holder', 'recalled', 'writers', 'epoch', 'version'] as const
 
 /** Leases, in SQL: one row a branch, moved by compare-and-set. */
 export class LeaseTable implements LeaseStore {
@@ -29,6 +29,7 @@ export class LeaseTable implements LeaseStore {
       record.holder === undefined ? null : keyBytes(record.holder),
       record.recalled ? 1 : 0,
       textBytes(JSON.stringify(record.writers)),
+      record.epoch,
       record.version,
     ]
     if (record.version === 1)
@@ -55,6 +56,7 @@ function leaseRecord(branch: BranchId, row: Row): LeaseRecord {
     writers: JSON.parse(
       new TextDecoder().decode(bytesOf(row, 'writers')),
     ) as LeaseRecord['writers'],
+    epoch: numberOf(row, 'epoch'),
     version: numberOf(row, 'version'),
   }
 }

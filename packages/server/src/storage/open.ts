@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { BlobStore, LogStore, NodeStore, RefStore } from '@cairn/core'
-import { CairnError } from '@cairn/protocol'
+import type { UploadStore } from '../files/upload-store.ts'
 import type { LeaseStore } from '../sessions/lease-store.ts'
 import { BranchNameTable } from './branch-name-table.ts'
 import type { Database } from './database.ts'
@@ -13,12 +13,15 @@ import { LeaseTable } from './lease-table.ts'
 import { LogTable } from './log-table.ts'
 import { type ObserveStore, withDatabaseMetrics, withMetrics } from './metrics.ts'
 import { migrate } from './migrate.ts'
+import { type MysqlConfig, parseMysqlUrl } from './mysql/config.ts'
 import { NodeTable } from './node-table.ts'
 import type { ObjectStore } from './object-store.ts'
 import { PlacedBlobs } from './placed-blobs.ts'
 import { RefTable } from './ref-table.ts'
 import { withRetry } from './retry.ts'
+import { parseS3Url, type S3Config } from './s3/config.ts'
 import { SqliteDatabase } from './sqlite/sqlite-database.ts'
+import { UploadTable } from './upload-table.ts'
 import { WorkspaceTable } from './workspace-table.ts'
 
 export interface StorageOptions {
@@ -42,6 +45,7 @@ export interface Storage {
   readonly branchNames: BranchNameTable
   readonly keys: KeyTable
   readonly leases: LeaseStore
+  readonly uploads: UploadStore
   readonly objects: ObjectStore
   /** Rejects with `storage_unavailable` unless the database answers. */
   readonly checkReady: () => Promise<void>
@@ -62,15 +66,15 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     opened.push(each)
     return each
   }
-  const { observe = () => {} } = options
+  const { data, observe = () => {} } = options
+  const places = readPlaces(options)
   try {
-    await makeDataDirectory(options.data)
+    await makeDataDirectory(data)
     // With everything elsewhere, any number of servers may share a machine.
-    if (options.meta === undefined || options.objects === undefined)
-      keep(DirectoryLock.take(options.data))
-    const database = keep(withDatabaseMetrics(await openDatabase(options), observe))
+    if (!places.mysql || !places.s3) keep(DirectoryLock.take(data))
+    const database = keep(withDatabaseMetrics(await openDatabase(places), observe))
     await migrate(database)
-    const objects = keep(withRetry(withMetrics(await openObjects(options), observe)))
+    const objects = keep(withRetry(withMetrics(await openObjects(places), observe)))
     return { ...storesOn(database, objects), close }
   } catch (error) {
     await close()
@@ -88,6 +92,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
     branchNames: new BranchNameTable(database),
     keys: new KeyTable(database),
     leases: new LeaseTable(database),
+    uploads: new UploadTable(database),
     objects,
     checkReady: async () => {
       await database.query('SELECT 1', [])
@@ -103,27 +108,29 @@ async function makeDataDirectory(path: string): Promise<void> {
   }
 }
 
+/** Reads the addresses before anything is opened. */
+function readPlaces({ data, meta, objects }: StorageOptions): Places {
+  const mysql = meta === undefined ? undefined : parseMysqlUrl(meta)
+  const s3 = objects === undefined ? undefined : parseS3Url(objects)
+  return { data, mysql, s3 }
+}
+
+interface Places {
+  readonly data: string
+  readonly mysql: MysqlConfig | undefined
+  readonly s3: S3Config | undefined
+}
+
 // The drivers are imported where they are needed: an embedded server loads neither.
 
-async function openDatabase({ data, meta }: StorageOptions): Promise<Database> {
-  if (meta === undefined) return SqliteDatabase.open(join(data, 'meta.db'))
-  requireScheme(meta, 'mysql', 'database')
-  const { parseMysqlUrl } = await import('./mysql/config.ts')
+async function openDatabase({ data, mysql }: Places): Promise<Database> {
+  if (!mysql) return SqliteDatabase.open(join(data, 'meta.db'))
   const { MysqlDatabase } = await import('./mysql/mysql-database.ts')
-  return MysqlDatabase.open(parseMysqlUrl(meta))
+  return MysqlDatabase.open(mysql)
 }
 
-async function openObjects({ data, objects }: StorageOptions): Promise<ObjectStore> {
-  if (objects === undefined) return DiskObjectStore.open(join(data, 'objects'))
-  requireScheme(objects, 's3', 'object store')
-  const { parseS3Url } = await import('./s3/config.ts')
+async function openObjects({ data, s3 }: Places): Promise<ObjectStore> {
+  if (!s3) return DiskObjectStore.open(join(data, 'objects'))
   const { openS3 } = await import('./s3/s3-object-store.ts')
-  return openS3(parseS3Url(objects))
-}
-
-function requireScheme(url: string, scheme: string, what: string): void {
-  if (url.startsWith(`${scheme}://`)) return
-  throw new CairnError('storage_misconfigured', {
-    message: `cannot read the address of the ${what}: it does not begin with ${scheme}://`,
-  })
+  return openS3(s3)
 }

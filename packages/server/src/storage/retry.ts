@@ -13,7 +13,7 @@ export interface RetryOptions {
 }
 
 /** About two seconds in all: a restart of a store's process, not its outage. */
-export const objectRetry: RetryOptions = { attempts: 5, firstDelayMs: 100, delayMsMax: 2000 }
+const objectRetry: RetryOptions = { attempts: 5, firstDelayMs: 100, delayMsMax: 2000 }
 
 /** Runs `work` again while it rejects with what `isPassing` takes for passing. */
 export async function retry<T>(

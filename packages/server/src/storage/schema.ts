@@ -134,6 +134,7 @@ function sessionTables({ types: { key, integer, bytes }, tableEnd }: Dialect): s
       holder ${key},
       recalled ${integer} NOT NULL,
       writers ${bytes} NOT NULL,
+      epoch ${integer} NOT NULL,
       version ${integer} NOT NULL
     ) ${tableEnd}`,
   ]

@@ -28,8 +28,9 @@ export interface WorkspaceParts {
   readonly takeInodes: (count: number) => Promise<number>
 }
 
-/** Folding after this many operations keeps what a restart has to replay, and memory, small. */
+/** Folding after so much keeps small what a restart has to replay and what is in memory. */
 const opsPerFold = 20_000
+const bytesPerFold = 64 << 20
 
 /** An open workspace: its branches, and changing them by path. */
 export class Workspace {
@@ -93,7 +94,6 @@ export class Workspace {
     const receipt = await this.#inodes.supply(() =>
       this.lease(branch).withTurn((epoch) => branch.transact(this.#author(asker), attempt, epoch)),
     )
-    if (branch.head.pendingOps >= opsPerFold) await branch.fold()
     return { receipt, result }
   }
 
@@ -107,10 +107,25 @@ export class Workspace {
 
   async #open(name: string): Promise<Branch> {
     const id = await this.#findBranch(name)
-    if (id) return Branch.open(this.stores, id)
+    if (id) return this.#watch(await Branch.open(this.stores, id))
     throw new CairnError('branch_missing', {
       message: `cannot open branch '${name}' of workspace '${this.info.name}': there is none`,
       subject: name,
     })
+  }
+
+  /** Folds beside the writers, one fold at a time. One that fails is tried again by the next batch. */
+  #watch(branch: Branch): Branch {
+    let folding = false
+    branch.subscribe(() => {
+      const { pendingOps, pendingBytes } = branch.head
+      if (folding || (pendingOps < opsPerFold && pendingBytes < bytesPerFold)) return
+      folding = true
+      void branch
+        .fold()
+        .catch(() => undefined)
+        .finally(() => (folding = false))
+    })
+    return branch
   }
 }

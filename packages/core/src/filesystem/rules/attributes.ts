@@ -6,10 +6,10 @@ import { type Inode, modeBits, type Xattrs } from '../inode.ts'
 import type { RemovexattrOp, SetattrOp, SetxattrOp } from '../op.ts'
 import { getFile, getInode } from './directory.ts'
 
-export const xattrNameBytesMax = 255
-export const xattrValueBytesMax = 65_536
+const xattrNameBytesMax = 255
+const xattrValueBytesMax = 65_536
 /** All attributes of one inode together: they stand in one tree entry. */
-export const xattrsBytesMax = 65_536
+const xattrsBytesMax = 65_536
 
 export function applySetattr(changes: Changes, op: SetattrOp): void {
   const inode = op.size === undefined ? getInode(changes, op.ino) : resize(changes, op, op.size)

@@ -41,7 +41,7 @@ export function removeName(changes: Changes, link: Link, dentry: Dentry, time: T
   touchDirectory(changes, link.parent, time, -1, dentry.kind === 'directory' ? -1 : 0)
 }
 
-export function touchDirectory(
+function touchDirectory(
   changes: Changes,
   ino: Ino,
   time: Time,

@@ -15,9 +15,9 @@ import {
 } from './directory.ts'
 
 /** As ext4 has it. */
-export const linksMax = 65_000
+const linksMax = 65_000
 /** PATH_MAX without its NUL. */
-export const targetBytesMax = 4095
+const targetBytesMax = 4095
 
 export function applyCreate(changes: Changes, op: CreateOp): void {
   getDirectory(changes, op.parent)

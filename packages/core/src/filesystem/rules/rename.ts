@@ -53,7 +53,7 @@ export function checkRename(view: View, op: RenameNames): RenameEnds {
 }
 
 /** Whether `ino` is `ancestor` or lies below it. Only directories have something below them. */
-export function isInside(view: View, ino: Ino, ancestor: Ino): boolean {
+function isInside(view: View, ino: Ino, ancestor: Ino): boolean {
   for (let at: Ino | undefined = ino; at !== undefined; at = view.inode(at)?.home?.parent)
     if (at === ancestor) return true
   return false

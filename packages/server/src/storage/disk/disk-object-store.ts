@@ -9,7 +9,7 @@ import {
   objectMissing,
   type ObjectStore,
 } from '../object-store.ts'
-import { makeDirectory, syncDirectory } from './durable-files.ts'
+import { makeDirectory, syncDirectory, tryMakeDirectory } from './durable-files.ts'
 import { diskError, isMissing } from './errors.ts'
 
 /** No key begins with a dot, so it is never listed. Inside, because a rename does not leave its disk. */
@@ -18,7 +18,7 @@ const temporary = '.tmp'
 /** Objects as files under one directory, a key's slashes as directories. */
 export class DiskObjectStore implements ObjectStore {
   readonly #directory: string
-  /** Those known to be on disk, whole path and all. */
+  /** Those known to be on disk, or on their way. */
   readonly #madeDirectories = new Map<string, Promise<void>>()
 
   private constructor(directory: string) {
@@ -31,6 +31,7 @@ export class DiskObjectStore implements ObjectStore {
       const path = join(directory, temporary)
       await rm(path, { recursive: true, force: true })
       await makeDirectory(path)
+      await syncDirectory(dirname(directory))
       return new DiskObjectStore(directory)
     } catch (error) {
       throw diskError('open', directory, error)
@@ -91,15 +92,25 @@ export class DiskObjectStore implements ObjectStore {
     return join(this.#directory, key)
   }
 
-  /** Once for each directory, and shared by those who need it at the same moment. */
+  /**
+   * Once for each directory, and shared by those who need it at the same moment: nobody goes on before it and all
+   * above it are on disk. One that is there may have been made just before a crash, so it is synced as well.
+   */
   #makeDirectory(path: string): Promise<void> {
+    if (path === this.#directory) return Promise.resolve()
     let made = this.#madeDirectories.get(path)
     if (!made) {
-      made = makeDirectory(path)
+      made = this.#makeOneDirectory(path)
       this.#madeDirectories.set(path, made)
       made.catch(() => this.#madeDirectories.delete(path))
     }
     return made
+  }
+
+  async #makeOneDirectory(path: string): Promise<void> {
+    await this.#makeDirectory(dirname(path))
+    await tryMakeDirectory(path)
+    await syncDirectory(dirname(path))
   }
 }
 

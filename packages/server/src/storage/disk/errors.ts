@@ -12,7 +12,11 @@ export function diskError(verb: string, path: string, error: unknown): unknown {
 }
 
 export function isMissing(error: unknown): boolean {
-  return isSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  return hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')
+}
+
+export function hasCode(error: unknown, code: string): boolean {
+  return isSystemError(error) && error.code === code
 }
 
 function isSystemError(error: unknown): error is Error & { code: string; syscall: string } {

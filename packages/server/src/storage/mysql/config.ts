@@ -11,26 +11,39 @@ export interface MysqlConfig {
   readonly timeoutMs: number
 }
 
-const statementTimeoutMs = 30_000
+const statementTimeoutMs = 20_000
 
 /** `mysql://user:password@host:port/database?tls=true`; rejects anything it does not understand. */
 export function parseMysqlUrl(text: string): MysqlConfig {
   const url = URL.parse(text)
-  const database = url?.pathname.slice(1) ?? ''
-  if (!url || !url.hostname || !/^[\w-]+$/.test(database) || !hasKnownOptions(url))
-    throw new CairnError('storage_misconfigured', {
-      message:
-        'cannot read the address of the database: want mysql://user:password@host:port/database, with ?tls=true for TLS',
-    })
+  if (url?.protocol !== 'mysql:' || !url.hostname || !hasKnownOptions(url)) throw unreadable()
+  const database = url.pathname.slice(1)
+  if (!/^[\w-]+$/.test(database)) throw unreadable()
   return {
     host: url.hostname,
     port: Number(url.port || 3306),
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
+    user: decode(url.username),
+    password: decode(url.password),
     database,
     tls: url.searchParams.get('tls') === 'true',
     timeoutMs: statementTimeoutMs,
   }
+}
+
+/** A sign that is not meant to be a code must itself be written as one: `%` as `%25`. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw unreadable()
+  }
+}
+
+function unreadable(): CairnError {
+  return new CairnError('storage_misconfigured', {
+    message:
+      'cannot read the address of the database: want mysql://user:password@host:port/database, percent-encoded, with ?tls=true for TLS',
+  })
 }
 
 function hasKnownOptions(url: URL): boolean {

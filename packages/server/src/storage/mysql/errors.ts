@@ -55,6 +55,15 @@ export function troubleOf(error: unknown): Trouble {
   return error.errno === 1030 && /error 28\b/.test(error.message) ? 'full' : 'bug'
 }
 
+/** Of a statement, or of connecting. */
+export function isTimeout(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'PROTOCOL_SEQUENCE_TIMEOUT' || error.code === 'ETIMEDOUT')
+  )
+}
+
 const reports = {
   repeat: { code: 'storage_unavailable', why: 'others were in the way each time' },
   unavailable: { code: 'storage_unavailable', why: 'it did not answer' },
@@ -65,9 +74,10 @@ const reports = {
 /** `place` is the database's URL without the password. */
 export function mysqlError(place: string, error: unknown): unknown {
   const trouble = troubleOf(error)
-  if (trouble === 'bug' || trouble === 'key_taken') return error
-  const { code, why } = reports[trouble]
   const words = error instanceof Error ? error.message : String(error)
+  if (trouble === 'bug' || trouble === 'key_taken')
+    return new Error(`the database ${place} refused a statement: ${words}`, { cause: error })
+  const { code, why } = reports[trouble]
   return new CairnError(code, {
     message: `cannot use the database ${place}: ${why} (${words})`,
     subject: place,

@@ -24,7 +24,7 @@ const optionNames = ['endpoint', 'region', 'prefix', 'accessKeyId', 'secretAcces
 /** `s3://bucket?endpoint=https://…&region=…&prefix=…&accessKeyId=…&secretAccessKey=…`; all options may be absent. */
 export function parseS3Url(text: string): S3Config {
   const url = URL.parse(text)
-  if (!url || !url.hostname || !['', '/'].includes(url.pathname))
+  if (url?.protocol !== 's3:' || !url.hostname || !['', '/'].includes(url.pathname))
     throw unreadable('want s3://bucket?endpoint=https://…&region=…&prefix=…')
   const options = readOptions(url)
   const prefix = (options['prefix'] ?? '').replace(/^\/+|\/+$/g, '')

@@ -58,8 +58,9 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async delete(key: string): Promise<void> {
+    const command = new DeleteObjectCommand(this.#object(key))
     try {
-      await this.#client.send(new DeleteObjectCommand(this.#object(key)))
+      await this.#client.send(command)
     } catch (error) {
       if (!isMissing(error)) throw s3Error(this.#place, `delete ${key} from`, error)
     }
@@ -124,7 +125,8 @@ export function openClient(config: S3Config): S3Client {
   return new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-    ...(credentials === undefined ? {} : { credentials }),
+    // The SDK writes into what it is given.
+    ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
     // By default bodies go out in a framing that Ceph and Swift refuse.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

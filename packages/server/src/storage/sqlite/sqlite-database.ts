@@ -22,6 +22,11 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+// The compiler renames imports, not URLs.
+const workerUrl = import.meta.url.endsWith('.ts')
+  ? new URL('./worker.ts', import.meta.url)
+  : new URL('./worker.js', import.meta.url)
+
 /** Bounds how long the first of a group waits for the others. */
 const groupMax = 64
 const groupBytesMax = 8 << 20
@@ -58,11 +63,7 @@ export class SqliteDatabase implements Database {
 
   /** Makes the file where there is none. One process at a time: see DirectoryLock. */
   static async open(path: string): Promise<SqliteDatabase> {
-    // The compiler renames imports, not URLs.
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-    const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), {
-      workerData: path,
-    })
+    const worker = new Worker(workerUrl, { workerData: path })
     const [outcome] = (await once(worker, 'message')) as [Outcome]
     if (outcome.type === 'failed') throw sqliteError(path, 'open', outcome.failure)
     try {

@@ -42,7 +42,8 @@ export function startServer(
   const identity = options.user && isRoot ? userArguments(options.user) : []
   const output = openSync(options.output, 'a')
   const program = findProgram(command) ?? command
-  const child = spawn('setpriv', [...identity, '--pdeathsig', 'KILL', program, ...args], {
+  const setpriv = findProgram('setpriv') ?? 'setpriv'
+  const child = spawn(setpriv, [...identity, '--pdeathsig', 'KILL', program, ...args], {
     env: { ...process.env, ...options.env },
     stdio: ['ignore', output, output],
   })

@@ -1,0 +1,58 @@
+import { Cairn } from '@cairn/sdk'
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { checkContextName, readConfig, withContext, writeConfig } from '../../context/config.ts'
+import { usageError } from '../../errors.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Save a server and a key under a name',
+  description:
+    'The first context becomes the current one. The file is ~/.cairn/config, or what CAIRN_CONFIG names; only its\n' +
+    'owner can read it. A context of the same name is replaced.',
+  arguments: {},
+  options: {
+    name: { kind: 'text', value: 'NAME', summary: 'What to call it; default unless given' },
+    server: { kind: 'text', value: 'URL', summary: 'Where the server is' },
+    'api-key': { kind: 'text', value: 'KEY', summary: 'The key, as it was issued' },
+    workspace: {
+      kind: 'text',
+      short: 'w',
+      value: 'NAME',
+      summary: 'The workspace to use when none is named',
+    },
+    scoped: { kind: 'flag', summary: 'The key is a token for some paths, not that of the owner' },
+  },
+  examples: [
+    {
+      command: 'cairn ctx add --name prod --server https://cairn.example.org --api-key KEY',
+      does: 'save the key of an owner',
+    },
+    {
+      command: 'cairn ctx add --name site --server http://127.0.0.1:7070 --api-key KEY -w website',
+      does: 'with a workspace of its own',
+    },
+  ],
+  async run({ options, cli }) {
+    const { server, 'api-key': apiKey, workspace } = options
+    const name = checkContextName(options.name ?? 'default')
+    if (server === undefined || apiKey === undefined)
+      throw usageError(
+        'add the context',
+        `--${server === undefined ? 'server' : 'api-key'} is missing`,
+        'Give --server URL and --api-key KEY.',
+      )
+    // Refuses what could never be used.
+    new Cairn({ server, apiKey })
+    const kind = options.scoped ? 'fs_scoped' : 'owner'
+    const context = {
+      kind,
+      server,
+      apiKey,
+      ...(workspace === undefined ? {} : { workspace }),
+    } as const
+    const config = withContext(await readConfig(cli), name, context)
+    await writeConfig(cli, config)
+    const isCurrent = config.currentContext === name
+    if (cli.isJson) await cli.out.json({ name, kind, server, workspace, current: isCurrent })
+    else await cli.out.line(`saved context ${name}${isCurrent ? ', the current one' : ''}`)
+  },
+})

@@ -1,0 +1,23 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
+import { openRemote } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Make directories, with their parents',
+  description: 'One that is there already is fine.',
+  arguments: { path: { summary: 'The directories', many: true } },
+  options: {
+    ...workspaceOptions,
+    mode: { kind: 'text', short: 'm', value: 'MODE', summary: 'Permissions in octal: 0755' },
+    parents: { kind: 'flag', short: 'p', summary: 'Always so; taken for the sake of habit' },
+  },
+  examples: [{ command: 'cairn fs mkdir :/reports/2031', does: 'both, if need be' }],
+  async run({ args, options: { mode, ...options }, cli }) {
+    for (const path of args.path) {
+      const remote = await openRemote(cli, options, path)
+      const { signal } = cli
+      const receipt = await remote.files.mkdir(remote.path, { mode, parents: true, signal })
+      if (cli.isJson) await cli.out.json({ path: remote.path, ...receipt })
+    }
+  },
+})

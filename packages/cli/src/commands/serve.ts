@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { type Command, defineCommand } from '../arguments/command.ts'
+import type { Cli } from '../cli.ts'
+import { readConfig, withContext, writeConfig } from '../context/config.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Run a server on this machine',
+  description:
+    'Everything is kept in one directory, unless --meta and --objects name stores that several servers share. The first\n' +
+    'start makes an owner key, kept in DIR/owner-key, and saves it as the context local. Ctrl-C and SIGTERM stop it.',
+  arguments: {},
+  options: {
+    data: {
+      kind: 'text',
+      value: 'DIR',
+      summary: 'Where it keeps its data; ~/.cairn/data unless given',
+    },
+    listen: {
+      kind: 'text',
+      value: 'HOST:PORT',
+      summary: '127.0.0.1:7070 unless given; port 0 takes a free one',
+    },
+    meta: { kind: 'text', value: 'URL', summary: 'A database instead of the directory: mysql://…' },
+    objects: { kind: 'text', value: 'URL', summary: 'An object store: s3://bucket?endpoint=…' },
+    log: { kind: 'flag', summary: 'Write a line of JSON for each request to standard error' },
+  },
+  examples: [
+    { command: 'cairn serve', does: 'for this machine alone' },
+    { command: 'cairn serve --data /srv/cairn --listen 0.0.0.0:7070', does: 'for others too' },
+  ],
+  async run({ options, cli }) {
+    const { serve } = await import('@cairn/server')
+    const data = options.data ?? join(cli.home, '.cairn', 'data')
+    const server = await serve({
+      data,
+      listen: options.listen ?? '127.0.0.1:7070',
+      ...(options.meta === undefined ? {} : { meta: options.meta }),
+      ...(options.objects === undefined ? {} : { objects: options.objects }),
+      ...(options.log
+        ? { log: { write: (line: string) => void cli.err.raw(line).catch(() => {}) } }
+        : {}),
+    })
+    try {
+      const { url, ownerKey } = server
+      const context = ownerKey === undefined ? undefined : await saveContext(cli, url, ownerKey)
+      const note = context === undefined ? '' : `; its owner key is saved as context ${context}`
+      if (cli.isJson) await cli.out.json({ url, data, context })
+      else await cli.out.line(`listening on ${url}, data in ${data}${note}`)
+      await cli.out.flush()
+      await stopOf(cli.signal)
+    } finally {
+      await server.close()
+    }
+  },
+})
+
+/** `local`, unless that is another server's: then its port tells them apart. */
+async function saveContext(cli: Cli, server: string, apiKey: string): Promise<string> {
+  const config = await readConfig(cli)
+  const taken = config.contexts.get('local')
+  const isOther = taken !== undefined && taken.server !== server
+  const name = isOther ? `local-${new URL(server).port || '80'}` : 'local'
+  await writeConfig(cli, withContext(config, name, { kind: 'owner', server, apiKey }))
+  return name
+}
+
+function stopOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve())
+  })
+}

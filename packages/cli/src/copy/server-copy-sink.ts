@@ -1,0 +1,47 @@
+import { isCairnError } from '@cairn/sdk'
+import { usageError } from '../errors.ts'
+import type { Remote } from '../remote/open.ts'
+import { remotePath } from './remote-path.ts'
+import { RemoteSink } from './remote-sink.ts'
+import type { Moving, TreeEntry } from './tree.ts'
+import type { UploadPlan } from './upload-file.ts'
+
+/** Copies inside of one workspace: the server does it, and no byte comes here. */
+export class ServerCopySink extends RemoteSink {
+  readonly #root: string
+
+  constructor(remote: Remote, sourceRoot: string, plan: UploadPlan) {
+    super(remote, plan)
+    this.#root = sourceRoot
+  }
+
+  override async writeFile(
+    { path, size }: TreeEntry,
+    _: unknown,
+    { signal, onBytes }: Moving,
+  ): Promise<void> {
+    const { files, workspace } = this.remote
+    const from = remotePath(this.#root, path)
+    const to = this.place(path)
+    if (typeof to !== 'string') throw notText(to)
+    try {
+      await files.copy(from, to, { parents: true, signal })
+    } catch (error) {
+      if (!isCairnError(error) || error.errno !== 'EEXIST' || typeof from !== 'string') throw error
+      // Both or neither: the target is never missing, and a directory in its place makes all of it fail.
+      await workspace.batch(
+        [
+          { op: 'remove', path: to },
+          { op: 'copy', path: from, to },
+        ],
+        { signal },
+      )
+    }
+    onBytes(size)
+  }
+}
+
+function notText(path: Uint8Array): Error {
+  const shown = Buffer.from(path).toString()
+  return usageError(`copy to ${shown}`, 'its name is not UTF-8', 'Rename it first, in a mount.')
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { CairnError } from '@cairn/sdk'
+import { describe, expect, it } from 'vitest'
+import { describeError } from './describe-error.ts'
+import { usageError } from './errors.ts'
+
+const details = { what: 'read /a', reason: 'it is so' }
+
+describe('exit codes', () => {
+  it.each([
+    ['unauthenticated', 3],
+    ['workspace_missing', 4],
+    ['workspace_exists', 5],
+    ['precondition_failed', 6],
+    ['file_system', 1],
+    ['storage_unavailable', 12],
+    ['unreachable', 12],
+    ['file_changed', 13],
+    ['internal', 70],
+    ['of_a_newer_server', 1],
+    ['toString', 1],
+  ])('%s: %i', (code, exitCode) => {
+    expect(describeError(new CairnError(code, details)).exitCode).toBe(exitCode)
+  })
+
+  it('a mistake in what was typed: 2', () => {
+    expect(describeError(usageError('do it', 'no', 'Do that.')).exitCode).toBe(2)
+  })
+})
+
+describe('messages', () => {
+  it('of a CairnError: what, why, and what to do', () => {
+    const error = new CairnError('file_system', { ...details, hint: 'Do that.', errno: 'ENOENT' })
+    expect(describeError(error)).toMatchObject({
+      text: 'cannot read /a: it is so. Do that.',
+      json: { code: 'file_system', errno: 'ENOENT', hint: 'Do that.' },
+    })
+  })
+
+  it('of a local file: in words', () => {
+    const error = catchError(() => readFileSync('/no/such/file'))
+    const { text, json } = describeError(error)
+    expect(text).toBe('cannot open /no/such/file: no such file or directory.')
+    expect(json.code).toBe('local_file')
+  })
+
+  it('of a bug: all that helps to find it', () => {
+    const { text, json, exitCode } = describeError(new TypeError('x is not a function'))
+    expect(text).toContain('this is a bug in cairn: TypeError: x is not a function\n')
+    expect(json.code).toBe('internal')
+    expect(exitCode).toBe(70)
+  })
+})
+
+function catchError(run: () => unknown): unknown {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}

@@ -1,0 +1,47 @@
+import { errnoTable } from '@cairn/protocol'
+import { isCairnError, rowOf } from '@cairn/sdk'
+import { cliErrorTable } from './errors.ts'
+
+export interface Described {
+  readonly text: string
+  readonly json: { readonly code: string; readonly message: string; readonly hint?: string }
+  readonly exitCode: number
+}
+
+/** What a person reads, what a program reads, and the exit code. */
+export function describeError(error: unknown): Described {
+  if (isCairnError(error)) {
+    const { code, message, hint, errno, requestId, subject } = error
+    const json = { code, message, hint, errno, requestId, subject }
+    return { text: message, json, exitCode: exitCodeOf(code) }
+  }
+  if (isSystemError(error)) {
+    const message = describeSystemError(error)
+    return {
+      text: message,
+      json: { code: 'local_file', message },
+      exitCode: exitCodeOf('local_file'),
+    }
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const text = `this is a bug in cairn: ${message}`
+  return { text, json: { code: 'internal', message }, exitCode: exitCodeOf('internal') }
+}
+
+function exitCodeOf(code: string): number {
+  if (Object.hasOwn(cliErrorTable, code))
+    return cliErrorTable[code as keyof typeof cliErrorTable].exitCode
+  return rowOf(code)?.exitCode ?? 1
+}
+
+/** What Node says about files, pipes and sockets of this machine. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error
+}
+
+/** `cannot open ./a.txt: no such file or directory` for what Node says about local files. */
+function describeSystemError({ code = '', syscall, path, message }: NodeJS.ErrnoException): string {
+  const known = Object.entries(errnoTable).find(([name]) => name === code)?.[1][1]
+  const what = [syscall, path].filter((part) => part !== undefined).join(' ')
+  return `cannot ${what}: ${known ?? message}.`
+}

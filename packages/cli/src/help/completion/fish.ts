@@ -1,0 +1,34 @@
+import { type NamedCommand, nouns } from '../../commands.ts'
+import { firstWords, optionsOf, verbsOf } from './words.ts'
+
+export function renderFish(loaded: readonly NamedCommand[]): string {
+  const first = firstWords(loaded).map(
+    ([word, summary]) =>
+      `complete -c cairn -n __fish_use_subcommand -f -a ${word} -d ${quote(summary)}`,
+  )
+  const verbs = Object.keys(nouns).flatMap((noun) => {
+    const condition = quote(
+      `__fish_seen_subcommand_from ${noun}; and test (count (commandline -opc)) -eq 2`,
+    )
+    return verbsOf(loaded, noun).map(
+      ([verb, summary]) => `complete -c cairn -n ${condition} -f -a ${verb} -d ${quote(summary)}`,
+    )
+  })
+  const lines = [...first, ...verbs, ...loaded.flatMap(options)]
+  return `# cairn for fish: cairn completion fish | source\n${lines.join('\n')}\n`
+}
+
+function options(named: NamedCommand): string[] {
+  const words = named.name.split(' ')
+  const condition = quote(words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and '))
+  return optionsOf(named).map(([name, spec]) => {
+    const short = spec.short === undefined ? '' : ` -s ${spec.short}`
+    const value = spec.kind === 'choice' ? ` -x -a ${quote(spec.choices.join(' '))}` : ' -r'
+    const takes = spec.kind === 'flag' ? '' : value
+    return `complete -c cairn -n ${condition}${short} -l ${name}${takes} -d ${quote(spec.summary)}`
+  })
+}
+
+function quote(text: string): string {
+  return `'${text.replace(/['\\]/g, '\\$&')}'`
+}

@@ -1,0 +1,57 @@
+import type { OptionSpec } from '../../arguments/command.ts'
+import { type NamedCommand, nouns } from '../../commands.ts'
+import { type Described, firstWords, formsOf, optionsOf, verbsOf } from './words.ts'
+
+export function renderZsh(loaded: readonly NamedCommand[]): string {
+  const verbs = Object.keys(nouns).map(
+    (noun) => `      ${noun}) choices=(${list(verbsOf(loaded, noun))}) ;;`,
+  )
+  const options = loaded.map((named) => {
+    const forms = optionsOf(named).flatMap(([name, spec]) =>
+      formsOf(name, spec).map((form) => option(form, spec)),
+    )
+    return `    '${named.name}') _arguments ${forms.join(' ')} '*:path:_files' ;;`
+  })
+  return `#compdef cairn
+# cairn for zsh: source <(cairn completion zsh)
+_cairn() {
+  local -a choices
+  local first=$words[2] name=$words[2]
+  if ((CURRENT == 2)); then
+    choices=(${list(firstWords(loaded))})
+  elif ((CURRENT == 3)); then
+    case $first in
+${verbs.join('\n')}
+    esac
+  fi
+  if (($#choices > 0)); then
+    _describe command choices
+    return
+  fi
+  case $first in
+    (${Object.keys(nouns).join('|')}) name="$first $words[3]"; shift 2 words; ((CURRENT -= 2)) ;;
+    (*) shift words; ((CURRENT -= 1)) ;;
+  esac
+  case $name in
+${options.join('\n')}
+  esac
+}
+compdef _cairn cairn
+`
+}
+
+function list(words: readonly Described[]): string {
+  return words.map(([word, summary]) => `'${word}:${plain(summary)}'`).join(' ')
+}
+
+function option(form: string, spec: OptionSpec): string {
+  const described = `${form}[${plain(spec.summary)}]`
+  if (spec.kind === 'flag') return `'${described}'`
+  const values = spec.kind === 'choice' ? `(${spec.choices.join(' ')})` : '_files'
+  return `'${described}:value:${values}'`
+}
+
+/** Without what means something to \`_arguments\` or to the shell's quotes. */
+function plain(text: string): string {
+  return text.replace(/['[\]:\\]/g, '')
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { blockBytes } from '@cairn/core'
+import { CairnError, type Upload } from '@cairn/protocol'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { writeFile } from '../../files/changes.ts'
+import { type Piece, receiveBlock, storeBlock } from '../../files/receive.ts'
+import type { UploadedBlock, UploadStore } from '../../files/upload-store.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { bodyOf, openTarget, type Target } from '../context.ts'
+import { Fields } from '../fields.ts'
+import { readJson } from '../json-body.ts'
+import { branchQuery, objectSchema, workspaceParams } from '../schema.ts'
+import { change } from './change-files.ts'
+
+const url = '/v1/workspaces/:workspace/uploads'
+const keptMs = 24 * 60 * 60 * 1000
+const blocksMax = 65_536
+
+const params = objectSchema(
+  {
+    ...workspaceParams.properties,
+    upload: { type: 'string', maxLength: 64 },
+    number: { type: 'integer', minimum: 0, maximum: blocksMax - 1 },
+  },
+  ['workspace'],
+)
+const querystring = objectSchema(branchQuery)
+
+interface UploadParams {
+  readonly upload: string
+  readonly number: number
+}
+
+export function uploadRoutes(
+  app: FastifyInstance,
+  workspaces: Workspaces,
+  uploads: UploadStore,
+): void {
+  app.post(
+    url,
+    { schema: { summary: 'Begin an upload in blocks', params, querystring } },
+    async (request, reply): Promise<Upload> => {
+      const { workspace } = await openTarget(workspaces, request)
+      const [id, now] = [`up_${randomUUID()}`, workspace.clock.nowMs()]
+      await uploads.removeOlder(workspace.info.id, now - keptMs)
+      await uploads.create(workspace.info.id, id, now)
+      void reply.code(201)
+      return { id, blockBytes, blocks: [] }
+    },
+  )
+
+  app.put<{ Params: UploadParams }>(
+    `${url}/:upload/blocks/:number`,
+    { schema: { summary: 'Send one block', params, querystring } },
+    async (request, reply) => {
+      const { workspace } = await openUpload(workspaces, uploads, request)
+      const { upload, number } = request.params
+      const bytes = await receiveBlock(bodyOf(request))
+      const data = await storeBlock(bytes, workspace.stores.blobs)
+      const blob = data?.type === 'blob' ? { id: data.id, length: data.length } : undefined
+      await uploads.putBlock(upload, { number, size: bytes.length, blob })
+      void reply.code(204)
+    },
+  )
+
+  app.get<{ Params: UploadParams }>(
+    `${url}/:upload`,
+    { schema: { summary: 'Which blocks have arrived', params, querystring } },
+    async (request): Promise<Upload> => {
+      await openUpload(workspaces, uploads, request)
+      const { upload: id } = request.params
+      return { id, blockBytes, blocks: (await uploads.blocks(id)).map(({ number }) => number) }
+    },
+  )
+
+  app.post<{ Params: UploadParams }>(
+    `${url}/:upload/complete`,
+    { schema: { summary: 'Make a file of the blocks', params, querystring } },
+    async (request) => {
+      const target = await openUpload(workspaces, uploads, request)
+      const { upload } = request.params
+      const receipt = await complete(
+        target,
+        await uploads.blocks(upload),
+        await readJson(bodyOf(request)),
+      )
+      await uploads.remove(upload)
+      return receipt
+    },
+  )
+
+  app.delete<{ Params: UploadParams }>(
+    `${url}/:upload`,
+    { schema: { summary: 'Forget an upload', params, querystring } },
+    async (request, reply) => {
+      await openUpload(workspaces, uploads, request)
+      await uploads.remove(request.params.upload)
+      void reply.code(204)
+    },
+  )
+}
+
+async function openUpload(
+  workspaces: Workspaces,
+  uploads: UploadStore,
+  request: FastifyRequest,
+): Promise<Target> {
+  const target = await openTarget(workspaces, request)
+  const { upload } = request.params as UploadParams
+  if (await uploads.exists(target.workspace.info.id, upload)) return target
+  throw new CairnError('not_found', { message: `cannot find upload '${upload}'`, subject: upload })
+}
+
+async function complete(
+  target: Target,
+  blocks: readonly UploadedBlock[],
+  body: unknown,
+): Promise<unknown> {
+  const fields = new Fields(body, 'the body')
+  const [path, size] = [fields.path('path'), fields.count('size') ?? 0]
+  const [mode, ifMatch] = [fields.mode('mode'), fields.text('ifMatch')]
+  const options = {
+    size,
+    pieces: piecesOf(blocks, size),
+    parents: fields.flag('parents'),
+    ifAbsent: fields.flag('ifAbsent'),
+    ...(mode === undefined ? {} : { mode }),
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+  }
+  fields.end()
+  const { receipt } = await change(target, path, (edit) => ({
+    isNew: writeFile(edit, path, options),
+  }))
+  return receipt
+}
+
+/** Every byte of the file must have arrived: a missing block is no hole. */
+function piecesOf(blocks: readonly UploadedBlock[], size: number): readonly Piece[] {
+  const wanted = Math.ceil(size / blockBytes)
+  for (let number = 0; number < wanted; number++) {
+    const expected = Math.min(blockBytes, size - number * blockBytes)
+    const block = blocks[number]
+    if (block?.number === number && block.size === expected) continue
+    throw new CairnError('malformed', {
+      message: `cannot complete the upload: block ${number} must arrive with ${expected} bytes`,
+      subject: `block ${number}`,
+    })
+  }
+  if (blocks.length > wanted)
+    throw new CairnError('malformed', {
+      message: `cannot complete the upload: ${blocks.length - wanted} blocks too many`,
+    })
+  return blocks.flatMap(({ number, blob }) =>
+    blob
+      ? [
+          {
+            offset: number * blockBytes,
+            data: {
+              type: 'blob',
+              id: blob.id,
+              blobLength: blob.length,
+              start: 0,
+              length: blob.length,
+            },
+          } as const,
+        ]
+      : [],
+  )
+}

@@ -1,0 +1,38 @@
+import { type Branch, decodeBatch, type LogStore, type Stores } from '@cairn/core'
+import { CairnError, type CheckpointId } from '@cairn/protocol'
+
+/**
+ * The checkpoint of what the branch was when an epoch ended at `seq`. Servers that race to end it prepare one each;
+ * with the place in its name none can be taken for another's, and the log says which came true.
+ */
+export function epochCheckpoint(epoch: number, seq: number): CheckpointId {
+  return `epoch-${epoch}-at-${seq}` as CheckpointId
+}
+
+/** What a holder had at the server when its epoch ended: where its late writes belong. */
+export async function findEpochEnd(
+  { log, refs }: Stores,
+  branch: Branch,
+  epoch: number,
+): ReturnType<Stores['refs']['getCheckpoint']> {
+  await branch.refresh()
+  if (branch.head.position.epoch <= epoch)
+    throw new CairnError('checkpoint_missing', {
+      message: `cannot rescue from epoch ${epoch} of branch ${branch.id}: it has not ended`,
+      subject: branch.id,
+    })
+  const seq = await lastSeqOf(log, branch, epoch)
+  return refs.getCheckpoint(branch.id, epochCheckpoint(epoch, seq))
+}
+
+/** Epochs only grow along the log, so halving finds the last batch that is not of a later one. */
+async function lastSeqOf(log: LogStore, branch: Branch, epoch: number): Promise<number> {
+  let [before, after] = [0, branch.head.position.seq]
+  while (after - before > 1) {
+    const middle = (before + after) >> 1
+    const [row] = await log.read(branch.id, middle - 1, 1)
+    if (decodeBatch(row!.bytes).epoch <= epoch) before = middle
+    else after = middle
+  }
+  return before
+}

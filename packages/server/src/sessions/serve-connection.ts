@@ -1,0 +1,64 @@
+import { type ActorId, CairnError, decodeRequest } from '@cairn/protocol'
+import type { Workspaces } from '../workspaces/workspaces.ts'
+import type { Connection } from './connection.ts'
+import { failureOf, Session } from './session.ts'
+
+export interface ServeParts {
+  readonly workspaces: Workspaces
+  readonly leaseMs: number
+}
+
+/** Whom a connection belongs to. */
+export interface Caller {
+  readonly id: string
+  readonly owner: string
+}
+
+/** What a carrier of messages calls. */
+export interface ServedConnection {
+  onMessage(bytes: Uint8Array): void
+  /** Once, whoever closed it. */
+  onClose(): void
+}
+
+/** Lives one connection's life: hello first, then whatever the session is asked. */
+export function serveConnection(
+  connection: Connection,
+  parts: ServeParts,
+  caller: Caller,
+): ServedConnection {
+  let session: Promise<Session> | undefined
+  const fail = (error: unknown): void => {
+    connection.send({ type: 'goodbye', ...failureOf(error) })
+    connection.close()
+  }
+  return {
+    onMessage: (bytes) => {
+      const handled = session
+        ? session.then((open) => open.handle(decodeRequest(bytes)))
+        : (session = openSession(connection, parts, caller, bytes))
+      handled.catch(fail)
+    },
+    // Without a goodbye its place is kept for the lease time: it may only have lost the network.
+    onClose: () => void session?.then((open) => open.close(false)).catch(() => undefined),
+  }
+}
+
+async function openSession(
+  connection: Connection,
+  { workspaces, leaseMs }: ServeParts,
+  caller: Caller,
+  bytes: Uint8Array,
+): Promise<Session> {
+  const hello = decodeRequest(bytes)
+  if (hello.type !== 'hello')
+    throw new CairnError('malformed', { message: 'cannot begin: want hello first' })
+  const workspace = await workspaces.open(caller.owner, hello.workspace)
+  const branch = await workspace.branch(hello.branch)
+  const keeper = workspace.lease(branch)
+  return Session.open(
+    { workspace, branch, keeper, actor: caller.id as ActorId, leaseMs },
+    connection,
+    hello,
+  )
+}

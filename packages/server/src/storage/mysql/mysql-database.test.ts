@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ChildProgram } from '../../testing/programs/child-program.ts'
+import { MariadbServer, whyNoMariadb } from '../../testing/servers/mariadb.ts'
+import { expectCode } from '../../testing/store-test.ts'
+import { runTableTests } from '../../testing/table-tests.ts'
+import { waitUntil } from '../../testing/wait-until.ts'
+import { migrate } from '../migrate.ts'
+import { migrations } from '../schema.ts'
+import { parseMysqlUrl } from './config.ts'
+import { MysqlDatabase } from './mysql-database.ts'
+
+describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
+  let server: MariadbServer
+  let database: MysqlDatabase
+  beforeAll(async () => {
+    server = await MariadbServer.start()
+    database = await MysqlDatabase.open(parseMysqlUrl(await server.createDatabase()))
+    await migrate(database)
+  })
+  afterAll(async () => {
+    await database?.close()
+    await server?.stop()
+  })
+  runTableTests(() => database)
+
+  it('three servers that start together on an empty database migrate it once', async () => {
+    const url = await server.createDatabase()
+    const programs = [1, 2, 3].map(() => new ChildProgram('migrate-database', [url]))
+    try {
+      for (const each of programs)
+        await waitUntil('a program is ready', () => each.lines.includes('ready'))
+      for (const each of programs) each.endInput()
+      for (const each of programs) expect(await each.end()).toBe(0)
+    } finally {
+      for (const each of programs) await each.kill()
+    }
+    for (const { lines } of programs) expect(lines).toEqual(['ready', 'done'])
+    const migrated = await MysqlDatabase.open(parseMysqlUrl(url))
+    const rows = await migrated.query('SELECT version FROM migrations ORDER BY version', [])
+    expect(rows.map(({ version }) => version)).toEqual(migrations.map(({ version }) => version))
+    await migrated.close()
+  })
+
+  it('a value that is too long is refused, also by a server that would cut it off', async () => {
+    await server.run("SET GLOBAL sql_mode = ''")
+    const lenient = await MysqlDatabase.open(parseMysqlUrl(await server.createDatabase()))
+    try {
+      const sql = 'CREATE TABLE t (name VARBINARY(4) NOT NULL PRIMARY KEY)'
+      await lenient.transact([{ sql, params: [] }])
+      const insert = { sql: 'INSERT INTO t (name) VALUES (?)', params: [new Uint8Array(5)] }
+      await expect(lenient.transact([insert])).rejects.toThrow(/too long/)
+      expect(await lenient.query('SELECT name FROM t', [])).toEqual([])
+    } finally {
+      await lenient.close()
+    }
+  })
+
+  const refused = { 'an unknown user': 'nobody', 'a database that is not there': 'root' }
+  for (const [what, user] of Object.entries(refused))
+    it(`${what} is storage_misconfigured`, async () => {
+      const url = `mysql://${user}@127.0.0.1:${server.port}/absent`
+      await expectCode(MysqlDatabase.open(parseMysqlUrl(url)), 'storage_misconfigured')
+    })
+})

@@ -1,0 +1,37 @@
+import { describe } from 'vitest'
+import {
+  runBlobStoreTests,
+  runLogStoreTests,
+  runNodeStoreTests,
+  runRefStoreTests,
+} from '@cairn/core/testing'
+import { BranchNameTable } from '../storage/branch-name-table.ts'
+import type { Database } from '../storage/database.ts'
+import { KeyTable } from '../storage/key-table.ts'
+import { LogTable } from '../storage/log-table.ts'
+import { NodeTable } from '../storage/node-table.ts'
+import { PlacedBlobs } from '../storage/placed-blobs.ts'
+import { RefTable } from '../storage/ref-table.ts'
+import { WorkspaceTable } from '../storage/workspace-table.ts'
+import { runBranchNameTableTests } from './branch-name-table-tests.ts'
+import { runDatabaseTests } from './database-tests.ts'
+import { runKeyTableTests } from './key-table-tests.ts'
+import { MemoryObjectStore } from './memory-object-store.ts'
+import { runWorkspaceTableTests } from './workspace-table-tests.ts'
+
+/** Everything that stands on a database, asked on one that has the schema. It is shared by all tests. */
+export function runTableTests(database: () => Database): void {
+  const on =
+    <Store>(open: (database: Database) => Store) =>
+    async (): Promise<{ store: Store }> => ({ store: open(database()) })
+  const objects = new MemoryObjectStore()
+
+  describe('database', () => runDatabaseTests(on((each) => each)))
+  describe('log', () => runLogStoreTests(on((each) => new LogTable(each))))
+  describe('refs', () => runRefStoreTests(on((each) => new RefTable(each))))
+  describe('nodes', () => runNodeStoreTests(on((each) => new NodeTable(each, 'pool'))))
+  describe('blobs', () => runBlobStoreTests(on((each) => new PlacedBlobs(each, objects, 'pool'))))
+  describe('workspaces', () => runWorkspaceTableTests(on((each) => new WorkspaceTable(each))))
+  describe('branch names', () => runBranchNameTableTests(on((each) => new BranchNameTable(each))))
+  describe('keys', () => runKeyTableTests(on((each) => new KeyTable(each))))
+}

@@ -1,0 +1,163 @@
+import { expect } from 'vitest'
+import type { StoreSetup } from '@cairn/core/testing'
+import type { BranchId } from '@cairn/protocol'
+import type { StoredWorkspace, WorkspaceTable } from '../storage/workspace-table.ts'
+import { expectCode, type StoreTest, storeTest, uniqueId } from './store-test.ts'
+
+/** The contract of WorkspaceTable, on whichever database. */
+export function runWorkspaceTableTests(setup: StoreSetup<WorkspaceTable>): void {
+  const test = storeTest(setup)
+  runNameTests(test)
+  runListTests(test)
+  runInodeTests(test)
+}
+
+type Test = StoreTest<WorkspaceTable>
+
+function runNameTests(test: Test): void {
+  test('a workspace is found by name and by id, with its first branch', async (table) => {
+    const workspace = await make(table, { name: 'web \u{1f5fb}' })
+    const { owner, name, id } = workspace
+    expect(await table.find(owner, name)).toEqual(workspace)
+    expect(await table.find(owner, id)).toEqual(workspace)
+    expect(await table.findBranch(id, 'main')).toBe(`${id}/main`)
+    expect(await table.findBranch(id, 'other')).toBe(undefined)
+  })
+
+  test('nothing is found of another owner', async (table) => {
+    const { name, id } = await make(table, {})
+    expect(await table.find(uniqueId(), name)).toBe(undefined)
+    expect(await table.find(uniqueId(), id)).toBe(undefined)
+  })
+
+  test('a name is taken once by an owner, and free for others', async (table) => {
+    const { owner, name } = await make(table, {})
+    const twin = workspaceOf({ owner, name })
+    await expectCode(table.create(twin, mainOf(twin)), 'workspace_exists', name)
+    expect(await table.find(owner, twin.id)).toBe(undefined)
+    expect(await table.findBranch(twin.id, 'main')).toBe(undefined)
+    await make(table, { name })
+  })
+
+  test('an id is taken once', async (table) => {
+    const { owner, id } = await make(table, {})
+    const twin = workspaceOf({ owner, id })
+    await expectCode(table.create(twin, mainOf(twin)), 'workspace_exists')
+  })
+
+  test('names that look alike are different ones', async (table) => {
+    const owner = uniqueId()
+    const names = ['a', 'A', 'a ', 'ä', 'a\u0308', '%', '_']
+    for (const name of names) await make(table, { owner, name })
+    for (const name of names) expect((await table.find(owner, name))?.name).toBe(name)
+  })
+
+  test('of eight that take a name, one gets it', async (table) => {
+    const twins = Array.from({ length: 8 }, () => workspaceOf({ owner: 'racer', name: uniqueId() }))
+    const name = uniqueId()
+    const results = await Promise.allSettled(
+      twins.map((twin) => table.create({ ...twin, name }, mainOf(twin))),
+    )
+    expect(results.filter(({ status }) => status === 'fulfilled').length).toBe(1)
+  })
+
+  test('a renamed workspace is found by its new name alone', async (table) => {
+    const { owner, name, id } = await make(table, {})
+    const next = uniqueId()
+    expect(await table.rename(owner, id, next)).toBe(true)
+    expect((await table.find(owner, next))?.id).toBe(id)
+    expect((await table.find(owner, id))?.name).toBe(next)
+    expect(await table.find(owner, name)).toBe(undefined)
+    await make(table, { owner, name })
+    await expectCode(table.rename(owner, id, name), 'workspace_exists', name)
+    expect(await table.rename(owner, id, next)).toBe(true)
+  })
+
+  test('renaming what is not there, or is not yours, is false', async (table) => {
+    const { owner, id } = await make(table, {})
+    expect(await table.rename(owner, uniqueId(), 'x')).toBe(false)
+    expect(await table.rename(uniqueId(), id, 'x')).toBe(false)
+  })
+
+  test('a deleted workspace is gone and its name free, as often as one likes', async (table) => {
+    const owner = uniqueId()
+    const name = uniqueId()
+    for (let i = 0; i < 3; i++) {
+      const { id } = await make(table, { owner, name })
+      expect(await table.remove(uniqueId(), id)).toBe(false)
+      expect(await table.remove(owner, id)).toBe(true)
+      expect(await table.remove(owner, id)).toBe(false)
+      expect(await table.rename(owner, id, uniqueId())).toBe(false)
+      expect(await table.find(owner, name)).toBe(undefined)
+      expect(await table.find(owner, id)).toBe(undefined)
+      expect(await table.list(owner, undefined, 10)).toEqual([])
+    }
+  })
+}
+
+function runListTests(test: Test): void {
+  test('a listing pages through the names of an owner in byte order', async (table) => {
+    const owner = uniqueId()
+    const names = ['b', 'a', 'C', 'é', 'z', 'aa']
+    for (const name of names) await make(table, { owner, name })
+    await make(table, {})
+    const listed: string[] = []
+    for (let page = await table.list(owner, undefined, 2); page.length > 0;) {
+      expect(page.length).toBeLessThanOrEqual(2)
+      listed.push(...page.map(({ name }) => name))
+      page = await table.list(owner, listed.at(-1), 2)
+    }
+    expect(listed).toEqual(['C', 'a', 'aa', 'b', 'z', 'é'])
+  })
+}
+
+function runInodeTests(test: Test): void {
+  test('inode numbers begin after the root and are given once', async (table) => {
+    const { id } = await make(table, {})
+    expect(await table.takeInodes(id, 10)).toBe(2)
+    expect(await table.takeInodes(id, 1)).toBe(12)
+    expect(await table.takeInodes(id, 5)).toBe(13)
+  })
+
+  test('a fork goes on with the numbers of its origin', async (table) => {
+    const fork = workspaceOf({})
+    await table.create(fork, mainOf(fork), 1000)
+    expect(await table.takeInodes(fork.id, 1)).toBe(1000)
+  })
+
+  test('ranges taken at once do not overlap', async (table) => {
+    const { id } = await make(table, {})
+    const firsts = await Promise.all(Array.from({ length: 12 }, () => table.takeInodes(id, 100)))
+    const sorted = firsts.sort((a, b) => a - b)
+    expect(sorted).toEqual(sorted.map((_, i) => 2 + i * 100))
+  })
+
+  test('an unknown workspace has none', async (table) => {
+    const id = uniqueId()
+    await expectCode(table.takeInodes(id, 1), 'workspace_missing', id)
+  })
+}
+
+function workspaceOf(fields: Partial<StoredWorkspace>): StoredWorkspace {
+  return {
+    id: uniqueId(),
+    owner: uniqueId(),
+    name: uniqueId(),
+    pool: uniqueId(),
+    createdAt: '2026-11-01T10:00:00.000Z',
+    ...fields,
+  }
+}
+
+async function make(
+  table: WorkspaceTable,
+  fields: Partial<StoredWorkspace>,
+): Promise<StoredWorkspace> {
+  const workspace = workspaceOf(fields)
+  await table.create(workspace, mainOf(workspace))
+  return workspace
+}
+
+function mainOf({ id }: StoredWorkspace): { name: string; id: BranchId } {
+  return { name: 'main', id: `${id}/main` as BranchId }
+}

@@ -1,0 +1,269 @@
+// Every command, as a process, against a real server.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FileStat, LogEntry } from '@cairn/sdk'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { useCairn } from './run-cairn.ts'
+import { startServer, type TestServer } from './start-server.ts'
+
+const cairn = useCairn()
+let server: TestServer
+let count = 0
+
+beforeAll(async () => {
+  server = await startServer()
+  await cairn.text(
+    'ctx',
+    'add',
+    '--name',
+    'test',
+    '--server',
+    server.url,
+    '--api-key',
+    server.apiKey,
+  )
+})
+
+afterAll(() => server.stop())
+
+beforeEach(async () => {
+  const name = `w${count++}`
+  await server.cairn.workspaces.create(name)
+  await cairn.text('ctx', 'use', 'test', '-w', name)
+  files = server.cairn.workspace(name).files
+})
+
+let files: ReturnType<TestServer['cairn']['workspace']>['files']
+
+describe('ws', () => {
+  it('create, ls, rm', async () => {
+    expect(await cairn.text('ws', 'create', 'site')).toBe('made workspace site\n')
+    expect((await cairn.text('ws', 'ls')).split('\n')).toContain('site')
+    expect((await cairn.json<{ name: string }>('ws', 'ls')).map(({ name }) => name)).toContain(
+      'site',
+    )
+    expect(await cairn.error('ws', 'create', 'site')).toMatchObject({
+      code: 'workspace_exists',
+      exit: 5,
+    })
+    expect(await cairn.error('ws', 'rm', 'site')).toMatchObject({ code: 'usage', exit: 2 })
+    expect(await cairn.text('ws', 'rm', 'site', '--yes')).toBe('removed workspace site\n')
+    expect(await cairn.error('ws', 'rm', 'site', '-y')).toMatchObject({
+      code: 'workspace_missing',
+      exit: 4,
+    })
+  })
+
+  it('the first workspace of a context becomes its own', async () => {
+    const { url, apiKey } = server
+    await cairn.text('ctx', 'add', '--name', 'fresh', '--server', url, '--api-key', apiKey)
+    const without = await cairn.run(['fs', 'ls', 'fresh:/'])
+    expect(without.code).toBe(3)
+    expect(without.stderr).toContain(
+      'cairn fs ls: cannot find the workspace: none is named. Give --workspace',
+    )
+    const made = await cairn.text('ws', 'create', 'fresh-one', '--context', 'fresh')
+    expect(made).toBe('made workspace fresh-one, which context fresh uses from now on\n')
+    expect(await cairn.text('fs', 'ls', 'fresh:/')).toBe('')
+  })
+})
+
+describe('fs ls', () => {
+  it('names, long lines and JSON', async () => {
+    await files.write('/b.txt', 'hello', { mode: 0o640 })
+    await files.mkdir('/a')
+    await files.symlink('b.txt', '/c')
+    expect(await cairn.text('fs', 'ls')).toBe('a/\nb.txt\nc\n')
+    const long = (await cairn.text('fs', 'ls', '-l', ':/')).trimEnd().split('\n')
+    expect(long[0]).toMatch(
+      /^drwxr-xr-x {2}\d+ {2}\d+ {2}\d+ {2}0 {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}a$/,
+    )
+    expect(long[1]).toMatch(/^-rw-r----- .* b\.txt$/)
+    expect(long[2]).toMatch(/^l.* c -> b\.txt$/)
+    const [directory, file] = await cairn.json<FileStat>('fs', 'ls', '/')
+    expect([directory?.kind, file?.size]).toEqual(['directory', 5])
+    expect(await cairn.text('fs', 'ls', ':/b.txt')).toBe('b.txt\n')
+  })
+
+  it('a missing directory', async () => {
+    expect(await cairn.error('fs', 'ls', ':/no')).toMatchObject({
+      code: 'file_system',
+      errno: 'ENOENT',
+      exit: 1,
+    })
+  })
+})
+
+describe('fs cat, stat', () => {
+  it('whole, parts, several and none', async () => {
+    await files.write('/a', '0123456789')
+    await files.write('/b', 'x')
+    expect(await cairn.text('fs', 'cat', ':/a', '/b')).toBe('0123456789x')
+    expect(await cairn.text('fs', 'cat', '--offset', '3', ':/a', '--length=4')).toBe('3456')
+    expect(await cairn.text('fs', 'cat', '-offset', '50', ':/a')).toBe('')
+    const ran = await cairn.run(['fs', 'cat', ':/nothing'])
+    expect(ran.stdout).toHaveLength(0)
+    expect(ran.stderr).toBe(
+      'cairn fs cat: cannot read /nothing: no such file or directory. Check the path, or list the directory it should be in.\n',
+    )
+    expect((await cairn.error('fs', 'cat', ':/')).errno).toBe('EISDIR')
+  })
+
+  it('bytes come as they are, and as base64 in JSON', async () => {
+    const bytes = Buffer.from([0, 255, 10, 13, 0xc3])
+    await files.write('/bin', bytes)
+    expect((await cairn.run(['fs', 'cat', ':/bin'])).stdout).toEqual(bytes)
+    expect(await cairn.json('fs', 'cat', ':/bin')).toEqual([
+      { path: '/bin', size: 5, base64: bytes.toString('base64') },
+    ])
+  })
+
+  it('stat as text and JSON, of a symlink too', async () => {
+    await files.write('/a', 'x')
+    await files.symlink('a', '/l')
+    expect(await cairn.text('fs', 'stat', ':/a')).toContain('mode:      0644 -rw-r--r--')
+    const stat = await files.stat('/a')
+    expect(JSON.parse(await cairn.text('fs', 'stat', '-o', 'json', ':/l'))).toEqual(stat)
+    expect(await cairn.json('fs', 'stat', ':/a')).toEqual([stat])
+    expect(await cairn.text('fs', 'stat', ':/l', '--no-follow')).toContain('target:    a')
+  })
+})
+
+describe('fs mkdir, mv, rm, chmod, symlink, hardlink', () => {
+  it('do what they say', async () => {
+    await cairn.text('fs', 'mkdir', '-p', ':/d/e', '--mode', '750')
+    await cairn.text('fs', 'mkdir', ':/d/e')
+    expect((await files.stat('/d/e')).mode).toBe('0750')
+    await files.write('/f', 'x')
+    await cairn.text('fs', 'mv', ':/f', ':/d')
+    await cairn.text('fs', 'mv', '/d/f', ':/new/g')
+    expect(await files.readText('/new/g')).toBe('x')
+    await cairn.text('fs', 'chmod', '0755', ':/new/g', ':/d')
+    expect((await files.stat('/new/g')).mode).toBe('0755')
+    await cairn.text('fs', 'symlink', '../new/g', ':/links/s')
+    expect(await files.readText('/links/s')).toBe('x')
+    await cairn.text('fs', 'hardlink', ':/new/g', ':/links/h')
+    expect((await files.stat('/new/g')).nlink).toBe(2)
+    await cairn.text('fs', 'rm', ':/new/g', ':/links/h')
+    expect(await files.exists('/links/s', { follow: false })).toBe(true)
+  })
+
+  it('rm: trees only with -r, absence only with -f', async () => {
+    await files.write('/d/e/f', 'x')
+    expect((await cairn.error('fs', 'rm', ':/d')).errno).toBe('ENOTEMPTY')
+    expect((await cairn.error('fs', 'rm', '-r', ':/no')).errno).toBe('ENOENT')
+    const removed = await cairn.json<{ path: string; removed: boolean }>(
+      'fs',
+      'rm',
+      '-rf',
+      ':/no',
+      ':/d',
+    )
+    expect(removed.map((each) => each.removed)).toEqual([false, true])
+    expect(await files.exists('/d')).toBe(false)
+  })
+
+  it('mv -n replaces nothing; between workspaces nothing is renamed or linked', async () => {
+    await files.write('/a', '1')
+    await files.write('/b', '2')
+    expect((await cairn.error('fs', 'mv', '-n', ':/a', ':/b')).errno).toBe('EEXIST')
+    await server.cairn.workspaces.create('other')
+    const { url, apiKey } = server
+    await cairn.text(
+      'ctx',
+      'add',
+      '--name',
+      'other',
+      '--server',
+      url,
+      '--api-key',
+      apiKey,
+      '-w',
+      'other',
+    )
+    for (const words of [
+      ['mv', ':/a', 'other:/a'],
+      ['hardlink', ':/a', 'other:/a'],
+      ['symlink', 'other:/a', ':/l'],
+    ])
+      expect(await cairn.error('fs', ...words)).toMatchObject({ code: 'usage', exit: 2 })
+  })
+
+  it('a mode that is none', async () => {
+    expect(await cairn.error('fs', 'chmod', 'u+x', ':/')).toMatchObject({ code: 'usage', exit: 2 })
+  })
+})
+
+describe('fs find, log', () => {
+  it('find: all conditions hold', async () => {
+    await files.write('/src/a.ts', 'x'.repeat(2000))
+    await files.write('/src/.b.ts', 'x')
+    await files.write('/src/deep/c.md', 'x')
+    await files.touch('/src/a.ts', { mtime: new Date('2001-01-01') })
+    const find = async (...args: string[]): Promise<string[]> =>
+      (await cairn.text('fs', 'find', ...args)).split('\n').filter((line) => line !== '')
+    expect(await find()).toEqual(['/src', '/src/.b.ts', '/src/a.ts', '/src/deep', '/src/deep/c.md'])
+    expect(await find(':/src', '-name', '*.ts')).toEqual(['/src/.b.ts', '/src/a.ts'])
+    expect(await find('-name', '*.ts', '-size', '+1k')).toEqual(['/src/a.ts'])
+    expect(await find('-type', 'f', '-size', '-10')).toEqual(['/src/.b.ts', '/src/deep/c.md'])
+    expect(await find('-older', '2010-01-01')).toEqual(['/src/a.ts'])
+    expect(await find('-newer', '1h', '-type', 'd', ':/src')).toEqual(['/src/deep'])
+    expect((await cairn.json<FileStat>('fs', 'find', '-name', 'c.md'))[0]?.path).toBe(
+      '/src/deep/c.md',
+    )
+  })
+
+  it('log: oldest first, limited; the history of a file newest first', async () => {
+    await files.write('/a', '1')
+    await files.write('/b', '1')
+    await files.write('/a', '2')
+    expect((await cairn.json<LogEntry>('fs', 'log')).map(({ seq }) => seq)).toEqual([1, 2, 3])
+    expect(
+      (await cairn.json<LogEntry>('fs', 'log', '--after', '1', '-n1')).map(({ seq }) => seq),
+    ).toEqual([2])
+    expect(
+      (await cairn.json<LogEntry>('fs', 'log', ':/a', '--newest')).map(({ seq }) => seq),
+    ).toEqual([3, 1])
+    expect(await cairn.text('fs', 'log', ':/b')).toMatch(/^2 {2}\S+Z {2}\S+ {2}create \/b\n/)
+  })
+})
+
+describe('what goes wrong', () => {
+  it('a wrong key: 3', async () => {
+    const ran = await cairn.run(['ws', 'ls', '--server', server.url, '--api-key', 'wrong'])
+    expect(ran.code).toBe(3)
+    expect(ran.stderr).toMatch(
+      /^cairn ws ls: cannot list workspaces: .* Give a valid key: cairn ctx add/,
+    )
+  })
+
+  it('the environment names the server', async () => {
+    const env = { CAIRN_SERVER: server.url, CAIRN_API_KEY: server.apiKey }
+    const aliases = { DRIVE9_SERVER: server.url, DRIVE9_API_KEY: server.apiKey }
+    await files.write('/a', 'x')
+    const name = `w${count - 1}`
+    for (const variables of [env, aliases]) {
+      const ran = await cairn.run(['fs', 'cat', ':/a', '-w', name], {
+        env: { ...variables, HOME: '/nowhere' },
+      })
+      expect(ran.stdout.toString()).toBe('x')
+    }
+  })
+
+  it('hostile paths are refused before they leave', async () => {
+    for (const path of [':/../etc/passwd', ':/a/../../b'])
+      expect(await cairn.error('fs', 'cat', path)).toMatchObject({
+        code: 'file_system',
+        errno: 'EINVAL',
+      })
+    expect((await cairn.error('fs', 'cat', `:/${'n'.repeat(256)}`)).errno).toBe('ENAMETOOLONG')
+  })
+
+  it('a broken config is told, not overwritten', async () => {
+    const path = join(cairn.home(), 'broken')
+    writeFileSync(path, '{')
+    const ran = await cairn.run(['fs', 'ls'], { env: { CAIRN_CONFIG: path } })
+    expect(ran.code).toBe(3)
+    expect(ran.stderr).toContain(`cairn fs ls: cannot read ${path}: `)
+  })
+})

@@ -1,0 +1,92 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Ran {
+  readonly code: number | null
+  readonly stdout: Buffer
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string | Uint8Array
+}
+
+export interface CairnCommand {
+  /** The home of the user who runs it. */
+  readonly home: () => string
+  /** Starts the command as a process of its own. */
+  readonly start: (args: readonly string[], env?: RunOptions['env']) => ChildProcess
+  readonly run: (args: readonly string[], options?: RunOptions) => Promise<Ran>
+  /** What it prints, after it has succeeded. */
+  readonly text: (...args: string[]) => Promise<string>
+  /** What it prints with --json, one value a line. */
+  readonly json: <T>(...args: string[]) => Promise<T[]>
+  /** The JSON error on stderr, after it has failed. */
+  readonly error: (...args: string[]) => Promise<{ code: string; errno?: string; exit: number }>
+}
+
+/** The command as users get it: bundled, in a process of its own, with a home of its own. */
+export function useCairn(): CairnCommand {
+  let bundle = ''
+  let home = ''
+  beforeAll(() => {
+    // Below node_modules, so that `serve` finds the server.
+    bundle = mkdtempSync(join(root, 'node_modules', '.cairn-e2e-'))
+    home = mkdtempSync(join(tmpdir(), 'cairn-home-'))
+    execFileSync(process.execPath, [join(root, 'packages/cli/scripts/bundle.mjs'), bundle])
+  })
+  afterAll(() => {
+    rmSync(bundle, { recursive: true })
+    rmSync(home, { recursive: true })
+  })
+
+  const start: CairnCommand['start'] = (args, env = {}) => {
+    const words = ['--conditions=source', join(bundle, 'cairn.mjs'), ...args]
+    const child = spawn(process.execPath, words, {
+      env: { HOME: home, PATH: process.env['PATH'], ...env },
+      cwd: home,
+    })
+    // It may end without having read everything.
+    child.stdin.on('error', () => {})
+    return child
+  }
+
+  const run: CairnCommand['run'] = async (args, { env, stdin = '' } = {}) => {
+    const child = start(args, env)
+    child.stdin!.end(stdin)
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+    const [stdout, stderr] = await Promise.all([buffer(child.stdout!), buffer(child.stderr!)])
+    return { code: await ended, stdout, stderr: stderr.toString() }
+  }
+
+  const text = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run(args)
+    if (code !== 0) throw new Error(`cairn ${args.join(' ')} ended with ${code}: ${stderr}`)
+    return stdout.toString()
+  }
+
+  return {
+    home: () => home,
+    start,
+    run,
+    text,
+    json: async <T>(...args: string[]) => {
+      const lines = (await text(...args, '--json')).split('\n').filter((line) => line !== '')
+      return lines.map((line) => JSON.parse(line) as T)
+    },
+    error: async (...args) => {
+      const { code, stdout, stderr } = await run([...args, '--json'])
+      if (code === 0) throw new Error(`cairn ${args.join(' ')} succeeded: ${stdout.toString()}`)
+      const { error } = JSON.parse(stderr) as { error: { code: string; errno?: string } }
+      return { ...error, exit: code ?? -1 }
+    },
+  }
+}

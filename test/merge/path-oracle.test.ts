@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { mergeByPath } from './path-merge.ts'
+import { readPlain } from './plain-tree.ts'
+import { checkProperty } from './property.ts'
+import { isStill, mergePlayed, play, type Scenario, stillScenarios } from './scenario.ts'
+
+async function agrees(scenario: Scenario): Promise<void> {
+  if (!isStill(scenario)) return
+  const played = await play(scenario)
+  const wanted = mergeByPath(
+    await readPlain(played, played.base),
+    await readPlain(played, played.layer),
+    await readPlain(played, played.target),
+  )
+  const result = await mergePlayed(played)
+  const conflicts = result.type === 'conflicted' ? result.conflicts : []
+  expect(conflicts.map(({ kind, path }) => `${kind} ${path.join('/')}`).sort()).toEqual(
+    wanted.conflicts,
+  )
+  if (result.type === 'merged')
+    expect([...(await readPlain(played, result.snapshot))].sort()).toEqual([...wanted.tree].sort())
+}
+
+describe('merge oracle', () => {
+  it('without renames and hard links it is the merge of three listings, path by path', async () => {
+    await checkProperty('by path', 1000, stillScenarios, agrees)
+  })
+})

@@ -1,0 +1,216 @@
+import { Branch, decodeBatch, genesis, type LogRow, type Op } from '@cairn/core'
+import { type BranchId, type Ino, rootIno } from '@cairn/protocol'
+import { sha256 } from '@cairn/server'
+import { applyToNames, type Client, type Submitted } from './client.ts'
+import type { World } from './world.ts'
+
+interface Written {
+  readonly branch: BranchId
+  readonly row: LogRow
+  readonly epoch: number
+  readonly tag: number
+}
+
+/** What a world must look like when all is quiet. Gives what is wrong, in words. */
+export async function findFaults(world: World): Promise<readonly string[]> {
+  const faults = [...world.violations]
+  const written = readAll(world)
+  for (const client of world.clients) faults.push(...judgeClient(world, client, written))
+  faults.push(...judgeOneOffs(world, written))
+  for (const branch of world.disk.log.logs.keys()) faults.push(...judgeChain(world, branch))
+  faults.push(...judgeLeases(world, written))
+  faults.push(...judgeSolitude(world))
+  faults.push(...(await judgeReplicas(world)))
+  return faults
+}
+
+/** Every batch of operations in every log, but for those that sessions close a number with. */
+function readAll(world: World): readonly Written[] {
+  const written: Written[] = []
+  for (const [branch, rows] of world.disk.log.logs)
+    for (const row of rows) {
+      const { body, epoch, session, time } = decodeBatch(row.bytes)
+      if (body.type !== 'ops' || body.ops.length === 0) continue
+      // A one-off has its tag for a key, a session's submission for a time.
+      const tag = Number(/^http:.*:(\d+)$/.exec(session)?.[1] ?? time.sec)
+      written.push({ branch, row, epoch, tag })
+    }
+  return written
+}
+
+function judgeClient(world: World, client: Client, written: readonly Written[]): readonly string[] {
+  const own = new Set(client.submitted.map(({ tag }) => tag))
+  const mine = written.filter(({ tag }) => own.has(tag))
+  const faults = client.submitted.flatMap((submitted) =>
+    judgeSubmitted(
+      world,
+      client,
+      submitted,
+      mine.filter(({ tag }) => tag === submitted.tag),
+    ),
+  )
+  for (const branch of new Set(mine.map((one) => one.branch)))
+    if (!isInOrder(client, branch, mine)) faults.push(`${client.name}: out of order in ${branch}`)
+  return faults
+}
+
+/**
+ * Numbers grow, and what was acknowledged stands in the order of acknowledging. What was not may come later than it was
+ * submitted: refused once, its answer lost, it goes again under a new number.
+ */
+function isInOrder(client: Client, branch: BranchId, mine: readonly Written[]): boolean {
+  const here = mine.filter((one) => one.branch === branch)
+  const acknowledged = new Set(
+    client.submitted.flatMap(({ tag, acknowledgedIn }) => (acknowledgedIn ? [tag] : [])),
+  )
+  return (
+    isGrowing(here.map(({ row }) => row.number)) &&
+    isGrowing(here.map(({ tag }) => tag).filter((tag) => acknowledged.has(tag)))
+  )
+}
+
+function isGrowing(numbers: readonly number[]): boolean {
+  return numbers.every((number, index) => number > (numbers[index - 1] ?? 0))
+}
+
+function judgeSubmitted(
+  { main }: World,
+  client: Client,
+  { tag, outcome, acknowledgedIn }: Submitted,
+  found: readonly Written[],
+): readonly string[] {
+  const places = found.map(({ branch, row }) => `${branch} ${row.seq}`).join(', ') || 'nowhere'
+  const fault = (what: string): readonly string[] => [
+    `${client.name} #${tag}: ${what}; it is ${places}`,
+  ]
+  if (found.length > 1) return fault('written twice')
+  const [only] = found
+  if (typeof outcome === 'object' && 'bad' in outcome) return fault(outcome.bad)
+  if (typeof outcome === 'object')
+    return only?.branch === main && only.row.seq === outcome.seq
+      ? []
+      : fault(`receipt ${outcome.seq}`)
+  if (outcome === 'refused') return only ? fault('refused') : []
+  if (outcome === 'rescued')
+    return only?.branch.endsWith(`-${acknowledgedIn}`) && only.branch !== main
+      ? []
+      : fault(`rescued from ${acknowledgedIn}`)
+  return client.isAlive ? fault('never answered') : []
+}
+
+function judgeOneOffs({ oneOffs, main }: World, written: readonly Written[]): readonly string[] {
+  return oneOffs.flatMap(({ tag, outcome }) => {
+    const found = written.filter((one) => one.tag === tag)
+    const wanted = outcome === 'written' ? 1 : 0
+    if (found.length === wanted && found.every(({ branch }) => branch === main)) return []
+    return [`one-off #${tag}: ${outcome}, and ${found.length} times in the log`]
+  })
+}
+
+function judgeChain(world: World, branch: BranchId): readonly string[] {
+  let previous = genesis
+  for (const [index, { seq, bytes, hash }] of world.rows(branch).entries()) {
+    const batch = decodeBatch(bytes)
+    if (batch.previous !== previous || batch.seq !== seq || seq !== index + 1)
+      return [`${branch}: the chain breaks at ${seq}`]
+    if (sha256(bytes) !== hash) return [`${branch}: batch ${seq} has another hash`]
+    previous = hash
+  }
+  return []
+}
+
+/** While a lease is in force, nobody else's batch comes between what its holder acknowledged. */
+function judgeLeases(world: World, written: readonly Written[]): readonly string[] {
+  const acknowledged = new Map<number, string>()
+  for (const { submitted, name } of world.clients)
+    for (const { tag, acknowledgedIn } of submitted)
+      if (acknowledgedIn !== undefined) acknowledged.set(tag, `${name} in ${acknowledgedIn}`)
+  const faults: string[] = []
+  const othersIn = new Map<number, number>()
+  for (const { branch, tag, epoch, row } of written) {
+    if (branch !== world.main) continue
+    const holder = acknowledged.get(tag)
+    const other = othersIn.get(epoch)
+    if (holder === undefined) othersIn.set(epoch, row.seq)
+    else if (other !== undefined && !isOwnBatch(world, holder, other))
+      faults.push(`#${tag} of ${holder} comes after batch ${other} of somebody else`)
+  }
+  return faults
+}
+
+/** Nobody wanted in: then whoever was cut off comes back to find everything as it was. */
+function judgeSolitude({ clients, oneOffs }: World): readonly string[] {
+  const [only, ...others] = clients
+  if (!only || others.length > 0 || oneOffs.length > 0) return []
+  return only.submitted.some(({ outcome }) => outcome === 'rescued')
+    ? [`${only.name} lost its lease to nobody`]
+    : []
+}
+
+function isOwnBatch(world: World, holder: string, seq: number): boolean {
+  const client = world.clients.find(({ name }) => holder.startsWith(`${name} `))
+  return world.rows(world.main)[seq - 1]?.session === client?.session.id
+}
+
+async function judgeReplicas(world: World): Promise<readonly string[]> {
+  const { stores } = world.disk.open()
+  const fresh = await Branch.open(stores, world.main)
+  const { snapshot } = await fresh.head.fold()
+  const faults = await stores.nodes.read(() => judgeNames(world, fresh))
+  let left = world.servers.length
+  for (const server of world.servers)
+    void judgeServer(server.branch(), fresh, snapshot.root).then(
+      (what) => {
+        if (what) faults.push(`${server.name}: ${what}`)
+        left--
+      },
+      (error: unknown) => {
+        faults.push(`${server.name}: ${String(error)}`)
+        left--
+      },
+    )
+  if (!(await world.scheduler.run(() => left === 0, 60_000))) faults.push('a server does not fold')
+  return faults
+}
+
+async function judgeServer(
+  opened: Promise<Branch | 'died'>,
+  fresh: Branch,
+  root: string,
+): Promise<string | undefined> {
+  const branch = await opened
+  if (branch === 'died') return 'is down'
+  await branch.refresh()
+  const folded = await branch.head.fold()
+  if (folded.seq !== fresh.head.position.seq) return `is at ${folded.seq}`
+  if (folded.snapshot.root !== root) return 'has another root'
+  return undefined
+}
+
+/** The root directory has the names that the log and the commits in it tell of, and no others. */
+function judgeNames(world: World, fresh: Branch): string[] {
+  const names = new Map<string, Ino>()
+  const committed = new Set<string>()
+  for (const op of opsIn(world, world.main, committed)) applyToNames(names, op)
+  const found = fresh.head.view.entries(rootIno, undefined, 100_000).map(({ name }) => name)
+  const [is, should] = [found.sort().join(' '), [...names.keys()].sort().join(' ')]
+  const faults = is === should ? [] : [`the tree has ${is} instead of ${should}`]
+  for (const { rescues, name } of world.clients)
+    for (const outcome of rescues) {
+      const [how, layer = ''] = outcome.split(' ')
+      if ((how === 'committed') !== committed.has(layer)) faults.push(`${name}: not ${outcome}`)
+    }
+  return faults
+}
+
+function opsIn(world: World, branch: BranchId, committed: Set<string>): readonly Op[] {
+  return world.rows(branch).flatMap(({ bytes }) => {
+    const { body } = decodeBatch(bytes)
+    if (body.type === 'ops') return body.ops
+    if (body.type !== 'root') return []
+    const { subject } = body.change
+    if (committed.has(subject)) throw new Error(`${subject} is committed twice`)
+    committed.add(subject)
+    return opsIn(world, subject as BranchId, committed)
+  })
+}

@@ -1,0 +1,58 @@
+import { Chance } from '../model/chance.ts'
+
+/** How hard the world is on those who live in it. Derived from the seed, so a seed says everything. */
+export interface Conditions {
+  readonly servers: number
+  readonly clients: number
+  readonly leaseMs: number
+  readonly lookMs: number
+  /** How long everything is allowed to go wrong. */
+  readonly stormMs: number
+  readonly messageDelayMs: number
+  /** Between what a client does, and between troubles. */
+  readonly pauseMs: number
+  readonly storeDelayMs: number
+  /** One in so many store calls fails; 0 for never. */
+  readonly storeFailsOneIn: number
+  readonly skewMs: number
+  /** How often clients want a name that others want, too. */
+  readonly contestedOneIn: number
+  /** How often a holder of the lease waits for the server all the same. */
+  readonly hesitatesOneIn: number
+  /** Swarm testing: a run without one trouble finds what a run with all of them hides. */
+  readonly troubles: readonly Trouble[]
+}
+
+export const troubles = [
+  'cut',
+  'half-open',
+  'partition',
+  'crash-server',
+  'crash-client',
+  'new-client',
+  'leave-client',
+  'one-off',
+  'fold',
+] as const
+export type Trouble = (typeof troubles)[number]
+
+export function makeConditions(seed: number): Conditions {
+  const chance = new Chance(seed ^ 0x5eed)
+  const storeDelayMs = chance.choose([0, 5, 20, 60])
+  return {
+    servers: chance.choose([1, 2, 2, 3]),
+    clients: 1 + chance.below(3),
+    // A lease must outlive the handful of store calls that renewing it takes.
+    leaseMs: chance.choose([300, 800]) + 25 * storeDelayMs,
+    lookMs: 100,
+    stormMs: chance.choose([1000, 2500, 4000]),
+    messageDelayMs: chance.choose([1, 20, 150]),
+    storeDelayMs,
+    storeFailsOneIn: chance.choose([0, 0, 100, 25]),
+    skewMs: chance.choose([0, 20, 100]),
+    pauseMs: chance.choose([200, 800]),
+    contestedOneIn: chance.choose([2, 6]),
+    hesitatesOneIn: chance.choose([3, 30]),
+    troubles: chance.shuffle(troubles).slice(0, 1 + chance.below(5)),
+  }
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { runKeptSeeds, runNewSeeds } from './run-seeds.ts'
+import { simulate } from './simulate.ts'
+
+/** Each test file has a process of its own: in two halves the seeds use two cores. */
+describe('sessions and servers in a simulated world', () => {
+  it('a seed tells the same story twice', async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const first = await simulate(seed, true)
+      expect(first.trace.length).toBeGreaterThan(0)
+      expect((await simulate(seed, true)).trace).toEqual(first.trace)
+    }
+  })
+
+  it('seeds that failed before', { timeout: 600_000 }, runKeptSeeds)
+
+  it('new seeds', { timeout: 3_600_000 }, () => runNewSeeds(1000))
+})

@@ -1,0 +1,103 @@
+import type { Branch } from '@cairn/core'
+import {
+  type Clock,
+  type Connection,
+  serveConnection,
+  type ServedConnection,
+  Workspaces,
+} from '@cairn/server'
+import type { Chance } from '../model/chance.ts'
+import type { Conditions } from './conditions.ts'
+import type { Host } from './network.ts'
+import type { Scheduler } from './scheduler.ts'
+import { type Disk, makeWay } from './stores.ts'
+
+export const owner = 'owner_1'
+const key = { id: 'key_1', owner }
+
+export interface ServerParts {
+  readonly name: string
+  readonly disk: Disk
+  readonly scheduler: Scheduler
+  readonly chance: Chance
+  readonly conditions: Conditions
+  readonly failsOneIn: () => number
+}
+
+/** One run of a server's process, from its start to its crash. */
+interface Life {
+  readonly workspaces: Workspaces
+  readonly died: PromiseWithResolvers<'died'>
+}
+
+/** A server: it keeps nothing in memory that a crash may not take. */
+export class Server implements Host {
+  readonly name: string
+  readonly #parts: ServerParts
+  readonly #skewMs: number
+  #life: Life | undefined
+
+  constructor(parts: ServerParts) {
+    this.name = parts.name
+    this.#parts = parts
+    this.#skewMs = parts.chance.below(2 * parts.conditions.skewMs + 1) - parts.conditions.skewMs
+  }
+
+  get isUp(): boolean {
+    return this.#life !== undefined
+  }
+
+  start(): void {
+    const { disk, scheduler, chance, conditions, failsOneIn } = this.#parts
+    const died = Promise.withResolvers<'died'>()
+    const isDead = (): boolean => this.#life?.died !== died
+    const delayMs = conditions.storeDelayMs
+    const way = makeWay({ scheduler, chance, delayMs, failsOneIn, isDead })
+    const { stores, leases, directory } = disk.open(way)
+    const clock = this.#makeClock(isDead)
+    const { leaseMs, lookMs } = conditions
+    const workspaces = new Workspaces({
+      directory,
+      storesOf: () => stores,
+      clock,
+      leases: { store: leases, clock, leaseMs, lookMs },
+    })
+    this.#life = { workspaces, died }
+  }
+
+  crash(): void {
+    this.#life?.died.resolve('died')
+    this.#life = undefined
+  }
+
+  accept(connection: Connection): ServedConnection {
+    const { leaseMs } = this.#parts.conditions
+    return serveConnection(connection, { workspaces: this.#life!.workspaces, leaseMs }, key)
+  }
+
+  /** Does something inside the server, unless it dies first. */
+  async within<T>(work: (workspaces: Workspaces) => Promise<T>): Promise<T | 'died'> {
+    if (!this.#life) return 'died'
+    return Promise.race([work(this.#life.workspaces), this.#life.died.promise])
+  }
+
+  branch(): Promise<Branch | 'died'> {
+    return this.within(async (workspaces) => (await workspaces.open(owner, 'w')).branch('main'))
+  }
+
+  #makeClock(isDead: () => boolean): Clock {
+    const { scheduler } = this.#parts
+    const nowMs = (): number => 1_790_000_000_000 + scheduler.nowMs + this.#skewMs
+    let ticks = 0
+    return {
+      nowMs,
+      sleep: (ms) =>
+        new Promise((resolve) =>
+          scheduler.after(ms, () => {
+            if (!isDead()) resolve()
+          }),
+        ),
+      now: () => ({ sec: Math.floor(nowMs() / 1000), nsec: ticks++ }),
+    }
+  }
+}

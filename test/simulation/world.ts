@@ -1,0 +1,247 @@
+import { decodeBatch, type LogRow } from '@cairn/core'
+import { type BranchId, isCairnError, isFsError, type Name, rootIno } from '@cairn/protocol'
+import { Workspaces } from '@cairn/server'
+import { Chance } from '../model/chance.ts'
+import { Client, createOps } from './client.ts'
+import { type Conditions, makeConditions, type Trouble } from './conditions.ts'
+import { Network } from './network.ts'
+import { Scheduler } from './scheduler.ts'
+import { owner, Server } from './server.ts'
+import { Disk } from './stores.ts'
+import { Trace } from './trace.ts'
+
+/** A write that came without a session, and what its sender was told. */
+export interface OneOff {
+  readonly tag: number
+  outcome: 'pending' | 'written' | 'refused'
+}
+
+const settleMs = 60_000
+const firstTag = 1000
+
+/** Servers, clients, the network between them and the disk below, all out of one seed. */
+export class World {
+  readonly conditions: Conditions
+  readonly scheduler: Scheduler = new Scheduler()
+  readonly trace: Trace
+  readonly disk: Disk = new Disk()
+  readonly servers: readonly Server[]
+  readonly clients: Client[] = []
+  readonly oneOffs: OneOff[] = []
+  /** What was wrong at the very moment it happened. */
+  readonly violations: string[] = []
+  main = '' as BranchId
+  readonly #chance: Chance
+  readonly #network: Network
+  #tag = firstTag
+  #isStormy = true
+
+  constructor(seed: number, keepsTrace: boolean) {
+    this.conditions = makeConditions(seed)
+    const { scheduler, disk, conditions } = this
+    const chance = (this.#chance = new Chance(seed))
+    this.trace = new Trace(() => scheduler.nowMs, keepsTrace)
+    const { messageDelayMs: delayMs, storeFailsOneIn } = conditions
+    this.#network = new Network({ scheduler, chance, trace: this.trace, delayMs })
+    const failsOneIn = (): number => (this.#isStormy ? storeFailsOneIn : 0)
+    this.servers = Array.from({ length: conditions.servers }, (_, index) => {
+      const name = `s${index + 1}`
+      return new Server({ name, disk, scheduler, chance, conditions, failsOneIn })
+    })
+  }
+
+  async run(): Promise<void> {
+    await this.#found()
+    this.#watchLog()
+    for (const server of this.servers) server.start()
+    while (this.clients.length < this.conditions.clients) this.#startClient()
+    this.#keepTroubling()
+    await this.scheduler.run(() => false, this.conditions.stormMs)
+    this.#calm()
+    if (!(await this.scheduler.run(() => this.#isSettled, settleMs))) this.#complain('not settled')
+    const closing = this.clients.filter(({ isAlive }) => isAlive)
+    for (const client of closing) if (!client.isClosing) void client.close()
+    const areClosed = (): boolean => closing.every(({ isClosed }) => isClosed)
+    if (!(await this.scheduler.run(areClosed, settleMs))) this.#complain('not closed')
+    await this.scheduler.run(() => false, 2 * this.conditions.leaseMs)
+  }
+
+  rows(branch: BranchId): readonly LogRow[] {
+    return this.disk.log.logs.get(branch) ?? []
+  }
+
+  async #found(): Promise<void> {
+    const { stores, leases, directory } = this.disk.open()
+    const clock = { nowMs: () => 0, sleep: async () => {}, now: () => ({ sec: 0, nsec: 0 }) }
+    const options = { store: leases, clock, leaseMs: 1, lookMs: 1 }
+    const workspaces = new Workspaces({ directory, storesOf: () => stores, clock, leases: options })
+    const { id } = await workspaces.create(owner, 'w')
+    this.trace.name(id, 'w')
+    this.main = `${id}/main` as BranchId
+  }
+
+  /** Asks at each append whether somebody else believed to be alone just then. */
+  #watchLog(): void {
+    const { log } = this.disk
+    const append = log.append.bind(log)
+    log.append = async (branch, rows) => {
+      await append(branch, rows)
+      for (const row of rows) this.#noteRow(branch, row)
+    }
+  }
+
+  #noteRow(branch: BranchId, row: LogRow): void {
+    const { seq, epoch, session, number, body, time } = decodeBatch(row.bytes)
+    const what = body.type === 'ops' ? `#${time.sec}` : body.type
+    this.trace.note(() => `log ${branch} ${seq}: ${session} ${number} epoch ${epoch} ${what}`)
+    if (branch !== this.main || body.type === 'epoch') return
+    for (const client of this.clients)
+      if (client.believesInLease && client.leaseEpoch === epoch && client.session.id !== session)
+        this.#complain(`batch ${seq} (${what}) while ${client.name} holds the lease of ${epoch}`)
+  }
+
+  get #isSettled(): boolean {
+    return (
+      this.clients.every((client) => client.isSettled && this.#isUpToDate(client)) &&
+      this.oneOffs.every(({ outcome }) => outcome !== 'pending')
+    )
+  }
+
+  #isUpToDate({ isAlive, isClosing, lastSeq }: Client): boolean {
+    return !isAlive || isClosing || lastSeq === this.rows(this.main).length
+  }
+
+  #complain(what: string): void {
+    this.trace.note(() => `!! ${what}`)
+    this.violations.push(`at ${this.scheduler.nowMs.toFixed(1)} ms: ${what}`)
+  }
+
+  #calm(): void {
+    this.trace.note(() => 'the storm is over')
+    this.#isStormy = false
+    this.#network.healAll()
+    for (const server of this.servers) if (!server.isUp) server.start()
+  }
+
+  #startClient(): void {
+    const name = `c${this.clients.length + 1}`
+    const { scheduler, trace, conditions } = this
+    const client = new Client({
+      name,
+      connect: (onReply) => this.#network.connectTo(this.servers, { name, onReply }),
+      scheduler,
+      chance: this.#chance,
+      conditions,
+      trace,
+      nextTag: () => this.#tag++,
+      rowsOf: (branch) => this.rows(branch),
+    })
+    this.clients.push(client)
+    this.#keepActing(client)
+  }
+
+  #keepActing(client: Client): void {
+    this.scheduler.after(this.#chance.below(this.conditions.pauseMs), () => {
+      if (!this.#isStormy || !client.isAlive || client.isClosing) return
+      client.act()
+      this.#keepActing(client)
+    })
+  }
+
+  #keepTroubling(): void {
+    this.scheduler.after(this.#chance.below(this.conditions.pauseMs), () => {
+      if (!this.#isStormy) return
+      this.#trouble(this.#chance.choose(this.conditions.troubles))
+      this.#keepTroubling()
+    })
+  }
+
+  #trouble(trouble: Trouble): void {
+    const chance = this.#chance
+    const live = this.clients.filter(({ isAlive, isClosing }) => isAlive && !isClosing)
+    const client = chance.choose(live)
+    const server = chance.choose(this.servers)
+    switch (trouble) {
+      case 'cut':
+        return this.#network.cutSome()
+      case 'half-open':
+        return this.#network.silenceSome()
+      case 'partition':
+        return client && this.#isolate(client)
+      case 'crash-server':
+        return this.#crash(server)
+      case 'crash-client':
+        return client && this.#crashClient(client)
+      case 'new-client':
+        return live.length < 4 ? this.#startClient() : undefined
+      case 'leave-client':
+        return live.length > 1 ? void client?.close() : undefined
+      case 'one-off':
+        return void this.#writeOnce()
+      case 'fold':
+        return void server
+          .branch()
+          .then(async (branch) => void (branch !== 'died' && (await branch.fold())))
+          .catch(() => undefined)
+    }
+  }
+
+  #isolate(client: Client): void {
+    this.trace.note(() => `${client.name} is cut off`)
+    this.#network.isolate(client.name)
+    this.scheduler.after(this.#chance.below(3 * this.conditions.leaseMs), () =>
+      this.#network.heal(client.name),
+    )
+  }
+
+  #crash(server: Server): void {
+    if (!server.isUp) return
+    this.trace.note(() => `${server.name} crashes`)
+    server.crash()
+    this.#network.drop(server.name)
+    this.scheduler.after(this.#chance.below(2000), () => {
+      if (server.isUp) return
+      this.trace.note(() => `${server.name} starts again`)
+      server.start()
+    })
+  }
+
+  #crashClient(client: Client): void {
+    this.trace.note(() => `${client.name} crashes`)
+    this.#network.drop(client.name)
+    client.crash()
+  }
+
+  /** As an SDK does: the same request under the same key, on any server, until there is an answer. */
+  async #writeOnce(): Promise<void> {
+    const tag = this.#tag++
+    const oneOff: OneOff = { tag, outcome: 'pending' }
+    this.oneOffs.push(oneOff)
+    const name = this.#chance.oneIn(3) ? 'LOCK' : `one-off-${tag}`
+    this.trace.note(() => `one-off #${tag} ${name}`)
+    while (oneOff.outcome === 'pending') {
+      const outcome = await this.#tryOnce(tag, name)
+      this.trace.note(() => `one-off #${tag}: ${outcome}`)
+      if (outcome === 'written' || outcome === 'refused') oneOff.outcome = outcome
+      else await this.scheduler.sleep(200)
+    }
+  }
+
+  async #tryOnce(tag: number, name: string): Promise<'written' | 'refused' | 'died' | 'failed'> {
+    const asker = { actor: 'key_1' as never, idempotencyKey: `${tag}` }
+    try {
+      return await this.#chance.choose(this.servers).within(async (workspaces) => {
+        const workspace = await workspaces.open(owner, 'w')
+        const branch = await workspace.branch('main')
+        await workspace.change(branch, asker, (edit) => {
+          for (const op of createOps(tag, rootIno, name as Name, 'file')) edit.push(op)
+        })
+        return 'written' as const
+      })
+    } catch (error) {
+      if (isFsError(error)) return 'refused'
+      if (isCairnError(error, 'storage_unavailable')) return 'failed'
+      throw error
+    }
+  }
+}
