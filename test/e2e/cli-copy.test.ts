@@ -1,5 +1,5 @@
 // cairn fs cp in every direction, compared byte for byte.
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   lstatSync,
@@ -49,6 +49,8 @@ beforeEach(async () => {
 
 const cp = (...args: string[]): Promise<string> => cairn.text('fs', 'cp', ...args)
 
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
 /** Everything below a directory, with names as bytes: what it is, its mode and its bytes or target. */
 function picture(directory: string | Buffer, below = ''): Record<string, string> {
   const all: Record<string, string> = {}
@@ -58,7 +60,7 @@ function picture(directory: string | Buffer, below = ''): Record<string, string>
     const stats = lstatSync(path)
     const mode = (stats.mode & 0o7777).toString(8)
     if (stats.isSymbolicLink()) all[shown] = `-> ${readlinkSync(path)}`
-    else if (stats.isFile()) all[shown] = `${mode} ${readFileSync(path).toString('base64')}`
+    else if (stats.isFile()) all[shown] = `${mode} ${sha256(readFileSync(path))}`
     else Object.assign(all, { [shown]: `${mode} directory` }, picture(path, shown))
   }
   return all

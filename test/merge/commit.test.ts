@@ -28,11 +28,12 @@ import {
 /** A scenario played on real branches, through their logs. */
 class Site {
   readonly stores: Stores = new MemoryDisk().open()
-  readonly #supply = new Supply()
+  #supply = new Supply()
   #number = 0
 
   async play(scenario: Scenario): Promise<{ target: Branch; layer: Branch }> {
     const [main, attempt] = ['main', 'attempt'] as [BranchId, BranchId]
+    this.#supply = new Supply(scenario.frozen ? 0 : 1)
     await createBranch(this.stores, main)
     const target = await Branch.open(this.stores, main)
     await this.#edit(target, scenario.base)

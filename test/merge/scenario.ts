@@ -38,6 +38,8 @@ export interface Scenario {
   readonly both: readonly Step[]
   readonly layer: readonly Step[]
   readonly target: readonly Step[]
+  /** Everything happens in one tick of the clock, so that times tell nothing. */
+  readonly frozen: boolean
   /** How conflicts are decided where a test asks for it, round and round. */
   readonly answers: readonly Choice['type'][]
 }
@@ -128,6 +130,7 @@ function scenarios(
     both: fc.array(steps, { maxLength: 2 }),
     layer: fc.array(steps, { maxLength: 6, size: 'max' }),
     target: fc.array(steps, { maxLength: 6, size: 'max' }),
+    frozen: fc.boolean(),
     answers: fc.array(fc.constantFrom('layer', 'target', 'bytes'), { minLength: 1, maxLength: 4 }),
   })
 }
@@ -147,7 +150,7 @@ export interface Played {
 
 export async function play(scenario: Scenario): Promise<Played> {
   const stores = new MemoryDisk().open()
-  const supply = new Supply()
+  const supply = new Supply(scenario.frozen ? 0 : 1)
   const edit = (from: Snapshot, steps: readonly Step[]): Promise<Snapshot> => {
     const editor = new TreeEditor(stores, from, supply)
     for (const each of steps) tryStep(editor, each)

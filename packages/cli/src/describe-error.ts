@@ -1,5 +1,5 @@
 import { errnoTable } from '@cairn/protocol'
-import { isCairnError, rowOf } from '@cairn/sdk'
+import { isCairnError, rowOf } from '@cairn/sdk/errors'
 import { cliErrorTable } from './errors.ts'
 
 export interface Described {

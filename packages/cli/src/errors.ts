@@ -1,4 +1,5 @@
-import { CairnError } from '@cairn/sdk'
+// The errors alone: a start that ends with help or a version need not load the rest.
+import { CairnError } from '@cairn/sdk/errors'
 
 /** Failures of the command line itself. Those of a server or the SDK have their rows there. */
 export const cliErrorTable = {

@@ -41,9 +41,8 @@ export class MergeCase {
     this.target = sides.target
   }
 
-  static async make(histories: Histories): Promise<MergeCase> {
+  static async make(histories: Histories, supply: Supply = new Supply()): Promise<MergeCase> {
     const stores = new MemoryStores()
-    const supply = new Supply()
     const edit = (from: Snapshot, change: Edit = () => {}): Promise<Snapshot> => {
       const editor = new TreeEditor(stores, from, supply)
       change(editor)

@@ -46,13 +46,13 @@ export class LocalSink implements TreeSink {
     try {
       // Open for us until what is in it is there.
       await mkdir(path, { mode: 0o700 | mode, recursive: below === '' })
+      if (below !== '') this.#modes.push({ path, mode: mode & 0o777 })
     } catch (error) {
       // A symlink in its place would lead the rest of the copy to somewhere else; only one that was named may.
       const look = below === '' ? stat : lstat
       const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
       if (!isThere || !(await look(path)).isDirectory()) throw error
     }
-    if (below !== '') this.#modes.push({ path, mode: mode & 0o777 })
   }
 
   async writeFile(entry: TreeEntry, open: Opener, { signal, onBytes }: Moving): Promise<void> {

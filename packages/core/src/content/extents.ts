@@ -25,7 +25,8 @@ export interface Extent {
  * `length` of it: a log file that grows by a thousand lines does not copy a thousand lists.
  */
 export class Extents {
-  static readonly none: Extents = new Extents([], 0)
+  // `this` and not the class's name, which TypeScript 7.0 compiles to a variable that it never sets.
+  static readonly none: Extents = new this([], 0)
 
   readonly #array: Extent[]
   readonly length: number

@@ -265,11 +265,20 @@ export class Branch {
     // DURABLE: the log store has the rows on disk; the receipts may go out.
   }
 
-  /** An append that failed for another reason than a conflict may have happened all the same, and then as a whole. */
+  /**
+   * An append that failed for another reason than a conflict may have happened all the same. Each row is looked
+   * for: the first may be there alone, sent before through another server.
+   */
   async #answerAfterFailure(draft: Draft, error: unknown): Promise<void> {
-    const { row } = draft.entries[0]!
-    const found = await this.#stores.log.find(this.id, row.session, row.number)
-    if (found !== undefined && equalBytes(found.bytes, row.bytes)) draft.answer()
+    let happened = 0
+    for (const { waiting, row, hash } of draft.entries) {
+      const found = await this.#stores.log.find(this.id, row.session, row.number)
+      if (found === undefined || !equalBytes(found.bytes, row.bytes)) continue
+      for (const { resolve } of waiting) resolve({ seq: row.seq, hash })
+      happened++
+    }
+    // What was refused was refused on top of all of them.
+    if (happened === draft.entries.length) draft.answer()
     else draft.fail(error)
   }
 }

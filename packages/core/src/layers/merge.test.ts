@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Histories, MergeCase } from '../../test/merge-case.ts'
 import { blockBytes } from '../content/block.ts'
 import { readTree } from '../testing/read-tree.ts'
+import { Supply } from '../testing/tree-editor.ts'
 
 async function merged(histories: Histories): Promise<Readonly<Record<string, string>>> {
   const there = await MergeCase.make(histories)
@@ -260,6 +261,39 @@ describe('merge › directories', () => {
         target: (t) => t.remove('y').write('y', '3'),
       }),
     ).toEqual({ x: 'directory', 'x/in': '2', y: '3' })
+  })
+})
+
+describe('merge › all in one tick of the clock', () => {
+  const frozen = async (histories: Histories): Promise<Readonly<Record<string, string>>> =>
+    (await MergeCase.make(histories, new Supply(0))).clean()
+
+  it('a directory that seems untouched on both sides counts what came', async () => {
+    expect(
+      await frozen({
+        base: (t) => t.mkdir('d').write('d/a', '1'),
+        layer: (t) => t.remove('d/a').write('d/b', '2'),
+        target: (t) => t.remove('d/a').write('d/c', '3'),
+      }),
+    ).toEqual({ d: 'directory', 'd/b': '2', 'd/c': '3' })
+  })
+
+  it('a name of a file with several is renamed, a block edited, and nothing else tells', async () => {
+    const bytes = new Uint8Array(blockBytes + 10).fill(1)
+    const there = await MergeCase.make(
+      {
+        base: (t) => t.write('a', '1').link('a', 'b').write('large', bytes),
+        layer: (t) => t.rename('b', 'c'),
+        target: (t) => t.writeAt('large', blockBytes, '2'),
+      },
+      new Supply(0),
+    )
+    const result = await there.merge()
+    if (result.type === 'conflicted') throw new Error('conflicts')
+    const tree = await readTree(there.stores, result.snapshot)
+    expect([...tree.keys()]).toEqual(['', 'a', 'c', 'large'])
+    expect(tree.get('large')?.bytes?.[blockBytes]).toBe('2'.charCodeAt(0))
+    await there.list(result.snapshot)
   })
 })
 

@@ -18,11 +18,15 @@ export async function fitTogether(
 ): Promise<void> {
   const structure = new Structure(decisions, new Placement(states))
   structure.bringBackKept()
-  do await structure.keepParents()
-  while ((await structure.settleCollisions()) || (await structure.settleCycles()))
+  for (let moved = true; moved; )
+    moved =
+      (await structure.keepParents()) ||
+      (await structure.settleCollisions()) ||
+      (await structure.settleCycles())
   structure.dropEmptied()
 }
 
+/** The steps say whether something moved. */
 class Structure {
   readonly #decisions: Decisions
   readonly #placement: Placement
@@ -43,12 +47,14 @@ class Structure {
   }
 
   /** Something may be in a directory that the other side took away: then the directory stays for it. */
-  async keepParents(): Promise<void> {
+  async keepParents(): Promise<boolean> {
+    let moved = false
     for (const state of this.#placement.states.values())
-      for (const link of state.merged?.links ?? []) await this.#keepParent(state, link)
+      for (const link of state.merged?.links ?? [])
+        if (await this.#keepParent(state, link)) moved = true
+    return moved
   }
 
-  /** True when something moved. */
   async settleCollisions(): Promise<boolean> {
     let moved = false
     for (const collision of this.#placement.collisions())
@@ -56,7 +62,6 @@ class Structure {
     return moved
   }
 
-  /** True when something moved. */
   async settleCycles(): Promise<boolean> {
     let moved = false
     for (const cycle of await findCycles(this.#placement.states, this.#decisions.sides.target))
@@ -71,14 +76,15 @@ class Structure {
         this.#placement.put(directory, undefined)
   }
 
-  async #keepParent(state: State, link: Link): Promise<void> {
+  async #keepParent(state: State, link: Link): Promise<boolean> {
     const parent = this.#placement.states.get(link.parent)
-    if (!parent || (parent.merged && !this.#restored.has(parent))) return
-    if (!(await this.#mayStay(state, link, parent))) return
-    if (parent.merged) return
+    if (!parent || (parent.merged && !this.#restored.has(parent))) return false
+    if (!(await this.#mayStay(state, link, parent))) return true
+    if (parent.merged) return false
     this.#restored.add(parent)
     this.#placement.put(parent, keep(parent.object, keeperOf(parent)))
     for (const above of parent.merged!.links) await this.#keepParent(parent, above)
+    return false
   }
 
   /** Asks about what came into a directory that the other side took away, unless that was asked already. */

@@ -103,7 +103,7 @@ export class SessionClient {
       leaseEpoch: acknowledged ? this.#epoch : undefined,
       settled: Promise.withResolvers<{ seq: number }>(),
     })
-    if (this.#standing !== 'waiting') this.#sendPending()
+    this.#sendPending()
     return submission.settled.promise
   }
 
@@ -208,9 +208,10 @@ export class SessionClient {
     this.#sendPending()
   }
 
+  /** A lease that is recalled is still this session's, for as long as it takes to hand everything in. */
   #sendPending(): void {
     const wire = this.#wire
-    if (!wire) return
+    if (!wire || (this.#standing === 'waiting' && this.#recalledIn === undefined)) return
     for (const { number, epoch, body } of this.#pending.toSend(this.#epoch))
       wire.send({ type: 'submit', number, epoch, body })
   }
@@ -232,19 +233,23 @@ export class SessionClient {
 
   /** What was acknowledged to nobody is sent again in the next epoch, as soon as this session knows of it. */
   #refusedAsStale(submission: Submission): void {
-    if (submission.leaseEpoch === undefined) {
-      this.#pending.sendAgain(submission.number)
-      return this.#wire?.send({ type: 'renew' })
-    }
-    this.#pending.take(submission.number)
-    this.#late.push(submission)
+    if (submission.leaseEpoch !== undefined) return this.#tooLate(submission)
+    this.#pending.sendAgain(submission.number)
+    this.#wire?.send({ type: 'renew' })
   }
 
   /** Never in the log under its number: because of the refusal we know of, or of one whose answer was lost. */
-  #passedOver({ number, body, leaseEpoch, settled, doubt }: Submission): void {
+  #passedOver(submission: Submission): void {
+    const { number, body, leaseEpoch, settled, doubt } = submission
+    if (leaseEpoch !== undefined) return this.#tooLate(submission)
     this.#pending.take(number)
     if (doubt) settled.reject(doubt)
     else this.#pending.add({ body, leaseEpoch, settled })
+  }
+
+  #tooLate(submission: Submission): void {
+    this.#pending.take(submission.number)
+    this.#late.push(submission)
   }
 
   /**
@@ -258,13 +263,13 @@ export class SessionClient {
     this.#pending.add({ body, leaseEpoch: undefined, settled })
     void settled.promise.then(() => {
       this.#pending.sendAgain(number)
-      if (this.#standing !== 'waiting') this.#sendPending()
+      this.#sendPending()
     })
   }
 
   #afterAnswer(): void {
     this.#releaseIfDrained()
-    if (this.#standing !== 'waiting') this.#sendPending()
+    this.#sendPending()
     const [first] = this.#late
     if (!first || this.#isRescuing || this.#pending.hasAcknowledged(first.leaseEpoch)) return
     void this.#rescue(first.leaseEpoch!)

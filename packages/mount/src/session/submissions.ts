@@ -80,10 +80,6 @@ export class Submissions {
     return this.#astray.has(number)
   }
 
-  isHeld(number: number): boolean {
-    return this.#held.has(number)
-  }
-
   /** Whether something acknowledged is not known to be at the server: under any lease, or under that of `epoch`. */
   hasAcknowledged(epoch?: number): boolean {
     for (const { leaseEpoch } of this.#pending.values())

@@ -157,7 +157,7 @@ export class LeaseKeeper {
    * that came before it. Who dies in between leaves an epoch that no record names; the next one begins another.
    */
   async #updateNow(change: (record: LeaseRecord) => Transition): Promise<LeaseRecord> {
-    for (let waitedFor = -1; ; ) {
+    for (let waitedFor = -1; ;) {
       const before = await this.#read()
       const epoch = await this.#epochSince(before)
       const isInForce = before.epoch === epoch

@@ -1,7 +1,17 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { join, leave, type LeaseRecord, newLease, release, renew } from './lease.ts'
+import {
+  join,
+  leave,
+  type LeaseRecord,
+  newLease,
+  release,
+  renew,
+  type Transition,
+  unchanged,
+  type Writer,
+} from './lease.ts'
 
 const a = 'a' as SessionId
 const b = 'b' as SessionId
@@ -9,43 +19,64 @@ const empty = newLease('main' as BranchId)
 const until = (session: SessionId, expiresAtMs: number) => ({ session, expiresAtMs })
 
 describe('lease', () => {
-  it('the only writer holds it', () => {
+  const held = join(empty, until(a, 10), 0).record
+  const wanted = join(held, until(b, 10), 0).record
+
+  it('the only writer holds it, in an epoch of its own', () => {
     expect(join(empty, until(a, 10), 0)).toMatchObject({
-      fence: false,
+      newEpoch: true,
       record: { holder: a, recalled: false },
     })
   })
 
-  it('a second writer recalls it; once handed back, nobody holds it', () => {
-    const { record } = join(join(empty, until(a, 10), 0).record, until(b, 10), 0)
-    expect(record).toMatchObject({ holder: a, recalled: true })
-    expect(release(record, a)).toMatchObject({ holder: undefined, recalled: false })
+  it('a second writer recalls it; once handed back, nobody holds it, in the same epoch', () => {
+    expect(wanted).toMatchObject({ holder: a, recalled: true })
+    expect(release(wanted, a, wanted.epoch)).toMatchObject({
+      newEpoch: false,
+      record: { holder: undefined, recalled: false },
+    })
   })
 
   it('the writer that remains gets it back', () => {
-    const shared = release(join(join(empty, until(a, 10), 0).record, until(b, 10), 0).record, a)
-    expect(leave(shared, b)).toMatchObject({ holder: a })
+    const shared = release(wanted, a, wanted.epoch).record
+    expect(leave(shared, b)).toMatchObject({ newEpoch: true, record: { holder: a } })
   })
 
-  it('a holder that fell silent is fenced off when another writer comes', () => {
-    const held = join(empty, until(a, 10), 0).record
+  it('a recall stands until it is answered: a holder that comes back is still wanted out', () => {
+    expect(join(wanted, until(a, 20), 5).record).toMatchObject({ holder: a, recalled: true })
+  })
+
+  it('handed back when nobody else is left, it is given anew, in a new epoch', () => {
+    const alone = leave(wanted, b).record
+    expect(alone).toMatchObject({ holder: a, recalled: true })
+    expect(release(alone, a, alone.epoch)).toMatchObject({
+      newEpoch: true,
+      record: { holder: a, recalled: false },
+    })
+  })
+
+  it('handing back a lease of an earlier epoch hands back nothing', () => {
+    expect(release(wanted, a, wanted.epoch - 1)).toEqual({ newEpoch: false, record: wanted })
+  })
+
+  it('a holder that fell silent is passed by when another writer comes, in a new epoch', () => {
     expect(join(held, until(b, 30), 20)).toMatchObject({
-      fence: true,
+      newEpoch: true,
       record: { holder: b, recalled: false },
     })
   })
 
-  it('a holder that fell silent alone comes back to its lease', () => {
-    const held = join(empty, until(a, 10), 0).record
-    expect(renew(held, until(a, 40), 30)).toMatchObject({ fence: false, record: { holder: a } })
+  it('a holder that fell silent alone comes back to its lease, over the old connection or a new one', () => {
+    for (const back of [renew(held, until(a, 40), 30), join(held, until(a, 40), 30)])
+      expect(back).toMatchObject({ newEpoch: false, record: { holder: a } })
   })
 
   it('a session that was given up must join again', () => {
-    const held = join(join(empty, until(a, 10), 0).record, until(b, 30), 20).record
-    expect(renew(held, until(a, 40), 25)).toBeUndefined()
+    const given = join(held, until(b, 30), 20).record
+    expect(renew(given, until(a, 40), 25)).toBeUndefined()
   })
 
-  it('whatever happens: a holder is a writer, and nobody is fenced while it is heard of', () => {
+  it('whatever happens: a holder is a writer, and nobody loses it unheard without a new epoch', () => {
     const step = fc.record({
       what: fc.constantFrom('join', 'renew', 'release', 'leave'),
       session: fc.constantFrom(a, b, 'c' as SessionId),
@@ -58,26 +89,27 @@ describe('lease', () => {
         for (const { what, session, wait } of steps) {
           now += wait
           const before = record
-          const writer = until(session, now + 10)
-          const moved =
-            what === 'join'
-              ? join(record, writer, now)
-              : what === 'renew'
-                ? (renew(record, writer, now) ?? { record, fence: false })
-                : {
-                    record: what === 'leave' ? leave(record, session) : release(record, session),
-                    fence: false,
-                  }
+          const moved = move(before, what, until(session, now + 10), now)
           record = moved.record
           const { holder } = record
           if (holder !== undefined) expect(record.writers.map((w) => w.session)).toContain(holder)
+          if (holder === before.holder) continue
+          if (holder !== undefined) expect(moved.newEpoch).toBe(true)
           const heard = before.writers.find((w) => w.session === before.holder)
-          if (moved.fence) expect(heard!.expiresAtMs).toBeLessThanOrEqual(now)
-          const taken = before.holder !== undefined && holder !== before.holder && !moved.fence
-          if (taken)
-            expect([what, session]).toEqual([what === 'leave' ? 'leave' : 'release', before.holder])
+          const gave = (what === 'leave' || what === 'release') && session === before.holder
+          if (before.holder !== undefined && !gave) {
+            expect(moved.newEpoch).toBe(true)
+            expect(heard!.expiresAtMs).toBeLessThanOrEqual(now)
+          }
         }
       }),
     )
   })
 })
+
+function move(record: LeaseRecord, what: string, writer: Writer, now: number): Transition {
+  if (what === 'join') return join(record, writer, now)
+  if (what === 'renew') return renew(record, writer, now) ?? unchanged(record)
+  if (what === 'leave') return leave(record, writer.session)
+  return release(record, writer.session, record.epoch)
+}

@@ -60,7 +60,13 @@ export interface Storage {
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const opened: { close(): Promise<void> | void }[] = []
   const close = async (): Promise<void> => {
-    for (const each of opened.splice(0).reverse()) await each.close()
+    const last = opened.pop()
+    try {
+      await last?.close()
+    } finally {
+      // Whatever fails, the lock is let go.
+      if (opened.length > 0) await close()
+    }
   }
   const keep = <T extends { close(): Promise<void> | void }>(each: T): T => {
     opened.push(each)

@@ -7,8 +7,8 @@ export const command: Command = defineCommand({
   description:
     'A file goes into TARGET when that is a directory or ends with a slash, else exactly to TARGET. With -r, TARGET becomes a\n' +
     'copy of the directory: what is in SOURCE is then in TARGET, also when TARGET was there before, and copying again changes\n' +
-    'nothing. Files that are there are replaced, others stay. Permissions and symlinks are kept. Within one workspace the\n' +
-    'server copies without moving a byte.',
+    'nothing. Files that are there are replaced, others stay. Permissions and symlinks are kept, but a directory that is there\n' +
+    'keeps its own permissions. Within one workspace the server copies without moving a byte.',
   arguments: {
     source: { summary: 'A local path, :/path, or - for standard input' },
     target: { summary: 'A local path, :/path, or - for standard output' },

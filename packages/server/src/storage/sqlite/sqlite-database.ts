@@ -98,8 +98,8 @@ export class SqliteDatabase implements Database {
   }
 
   async close(): Promise<void> {
-    // An empty one comes after all that wait.
-    if (!this.#death) await this.transact([])
+    // An empty one comes after all that wait. What becomes of it itself is nobody's concern.
+    await this.transact([]).catch(() => undefined)
     // First: the last connection to close folds the write-ahead log into the file.
     this.#reader.close()
     if (this.#death) return
