@@ -15,7 +15,7 @@ const importsOf: Readonly<Record<string, readonly string[]>> = {
   console: ['sdk'],
 }
 
-const runsAnywhere = ['protocol', 'core']
+const runsAnywhere = ['protocol', 'core', 'sdk']
 
 const isServeCommand = (path: string): boolean =>
   /^packages\/cli\/src\/commands\/serve(?:\.ts|\/)/.test(path)
@@ -72,7 +72,7 @@ export const importRules: readonly Rule[] = [
     },
   },
   {
-    fact: 'core and protocol know no node: module',
+    fact: 'core, protocol and sdk know no node: module',
     remedy:
       'They run anywhere, also in a browser: take it in as a port, or move the code to a package for Node.',
     appliesTo: (path) => runsAnywhere.includes(packageOf(path) ?? '') && isShipped(path),

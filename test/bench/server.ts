@@ -289,7 +289,7 @@ async function manySessions(server: Running): Promise<Row[]> {
 async function memory(server: Running): Promise<Row[]> {
   const session = open(server)
   await ready(session)
-  const files = Number(process.env["CAIRN_BENCH_FILES"] ?? 1_000_000)
+  const files = Number(process.env['CAIRN_BENCH_FILES'] ?? 1_000_000)
   for (let at = 0; at < files; at += 10_000) await writeFiles(session, `million-${at}`, 10_000)
   await session.close()
   server.process.send('memory')

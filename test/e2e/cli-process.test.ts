@@ -42,6 +42,7 @@ describe('serve', () => {
       `listening on ${first.url}, data in ${data}; its owner key is saved as context local`,
     )
     expect(statSync(join(data, 'owner-key')).mode & 0o777).toBe(0o600)
+    expect(statSync(data).mode & 0o777).toBe(0o700)
     await cairn.text('ws', 'create', 'demo')
     await cairn.run(['fs', 'cp', '-', ':/a'], { stdin: 'kept' })
     first.child.kill('SIGTERM')

@@ -33,7 +33,7 @@ class Identities {
     this.#target = target
     this.target = new Map([...target.keys()].map((ino) => [ino, ino]))
     this.layer = new Map([...layer.keys()].map((ino) => [ino, ino]))
-    for (let before = ''; before !== JSON.stringify([[...this.target], [...this.layer]]); ) {
+    for (let before = ''; before !== JSON.stringify([[...this.target], [...this.layer]]);) {
       before = JSON.stringify([[...this.target], [...this.layer]])
       this.target = this.#again(target, (made) => this.#replaced('target', target, made))
       this.layer = this.#again(
@@ -77,4 +77,3 @@ class Identities {
     return there.ino
   }
 }
-

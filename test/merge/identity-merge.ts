@@ -52,7 +52,7 @@ class Table {
 
   /** What is in a deleted directory brings it back. Whether it should is asked about what came into it. */
   restoreParents(): void {
-    for (let changed = true; changed; ) {
+    for (let changed = true; changed;) {
       changed = false
       for (const { alive, places } of this.#rows)
         for (const place of alive ? places : []) {
@@ -160,7 +160,13 @@ class Table {
     row.alive = true
     row.fields = {
       kind: target.kind,
-      content: pick(was.content, layer.content, target.content, hasBase, hasBase ? 'edit/edit' : 'add/add'),
+      content: pick(
+        was.content,
+        layer.content,
+        target.content,
+        hasBase,
+        hasBase ? 'edit/edit' : 'add/add',
+      ),
       mode: pick(was.mode, layer.mode, target.mode, hasBase, 'mode'),
       uid: pick(was.uid, layer.uid, target.uid, hasBase, 'mode'),
       gid: pick(was.gid, layer.gid, target.gid, hasBase, 'mode'),
@@ -174,7 +180,12 @@ class Table {
     }
   }
 
-  #mergeNames(row: Row, layer: Thing, target: Thing, conflict: (kind: ConflictKind, place?: Place) => void): void {
+  #mergeNames(
+    row: Row,
+    layer: Thing,
+    target: Thing,
+    conflict: (kind: ConflictKind, place?: Place) => void,
+  ): void {
     const base = row.versions.base?.places ?? []
     const [l, t] = [layer.places, target.places]
     row.places = [...new Set([...l, ...t])].filter((place) =>
@@ -198,7 +209,8 @@ class Table {
     row.fields = thing
     row.places = thing.places
     if (!row.alive || !base) return
-    const kind = gained.length === 0 ? 'edit/delete' : isLinked(row.versions) ? 'hard link' : 'rename/delete'
+    const kind =
+      gained.length === 0 ? 'edit/delete' : isLinked(row.versions) ? 'hard link' : 'rename/delete'
     this.conflicts.push({ kind, row, sides: row.versions, place: gained[0] })
   }
 
@@ -214,7 +226,7 @@ class Table {
 
   #cycleFrom(start: Row): readonly Row[] {
     const way: Row[] = []
-    for (let row = start; row.alive && row.fields.kind === 'directory'; ) {
+    for (let row = start; row.alive && row.fields.kind === 'directory';) {
       if (row === start && way.length > 0) return way
       if (way.includes(row)) return []
       way.push(row)

@@ -108,7 +108,7 @@ class ByPath {
 function childrenOf(tree: PlainTree, path: string): readonly string[] {
   const prefix = path === '' ? '' : `${path}/`
   return [...tree.keys()].filter(
-    (other) => other !== '' && other.startsWith(prefix) && !other.slice(prefix.length).includes('/'),
+    (other) =>
+      other !== '' && other.startsWith(prefix) && !other.slice(prefix.length).includes('/'),
   )
 }
-

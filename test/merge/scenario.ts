@@ -23,7 +23,12 @@ export type Step =
   | { readonly do: 'replace'; readonly entry: number; readonly new: New }
   | { readonly do: 'remove' | 'touch' | 'removexattr'; readonly entry: number }
   | { readonly do: 'chmod' | 'chown' | 'setxattr'; readonly entry: number; readonly value: number }
-  | { readonly do: 'rename' | 'link'; readonly entry: number; readonly directory: number; readonly name: string }
+  | {
+      readonly do: 'rename' | 'link'
+      readonly entry: number
+      readonly directory: number
+      readonly name: string
+    }
   | { readonly do: 'exchange'; readonly entry: number; readonly other: number }
 
 export interface New {

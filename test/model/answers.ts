@@ -13,6 +13,8 @@ export interface Answered {
   /** How long the log was when the batch was first sent, and when it was answered. */
   readonly from: number
   readonly to: number
+  /** How often it was sent. */
+  readonly attempts: number
   /** `batch_passed_over`: it was refused before, but that answer was lost. */
   readonly answer: Receipt | Errno | 'stale_epoch' | 'batch_passed_over'
 }
@@ -47,7 +49,7 @@ export function replayRows(
  * the batch, and a refusal is what the model says at some moment between question and answer.
  */
 export function expectTrueAnswer(answered: Answered, rows: readonly LogRow[], past: Past): void {
-  const { session, number, epoch, ops, from, to, answer } = answered
+  const { session, number, epoch, ops, from, to, attempts, answer } = answered
   const found = rows.filter((row) => row.session === session && row.number === number)
   if (typeof answer === 'object') {
     expect(found.map(({ seq, bytes }) => ({ seq, hash: sha256(bytes) }))).toEqual([answer])
@@ -56,6 +58,8 @@ export function expectTrueAnswer(answered: Answered, rows: readonly LogRow[], pa
     expect(past.epochs[answer.seq - 1]).toBe(epoch)
     return
   }
+  // One attempt went without an answer and arrived after another was refused: nobody could have known.
+  if (attempts > 1 && found.length === 1) return
   expect(found).toEqual([])
   const moments = past.models.slice(from, to + 1).map((model, index) => {
     const isCurrent = past.epochs[from + index] === epoch

@@ -47,11 +47,12 @@ async function check<Value>({ name, runs, values, test }: Property<Value>): Prom
   })
   if (result.interrupted) console.log(`${name}: stopped after ${result.numRuns} runs`)
   if (!result.failed) return
-  const error = fc.defaultReportMessage(result) ?? 'failed'
   const value = result.counterexample?.[0]
-  if (value !== undefined)
+  if (value !== undefined) {
+    const error = String(result.errorInstance)
     keep({ property: name, seed, path: result.counterexamplePath, error, value })
-  throw new Error(error, { cause: result.errorInstance })
+  }
+  throw new Error(fc.defaultReportMessage(result), { cause: result.errorInstance })
 }
 
 function readKept<Value>(property: string): readonly KeptValue<Value>[] {

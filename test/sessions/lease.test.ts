@@ -111,9 +111,8 @@ describe('sessions', () => {
     )
     server = await startServer(shared, leaseMs, Number(port))
     const receipts = await Promise.all(submitted)
-    expect(receipts.map(({ seq }) => seq)).toEqual(
-      [...receipts.map(({ seq }) => seq)].sort((x, y) => x - y),
-    )
+    const order = receipts.map(({ seq }) => seq)
+    expect(order).toEqual(order.toSorted((x, y) => x - y))
     expect((await names()).length).toBe(20)
   })
 

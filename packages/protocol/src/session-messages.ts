@@ -84,6 +84,12 @@ const replies = {
 } as const
 replies satisfies Table
 
+/** For the test that compares them with docs/internals/protocol.md. */
+export const sessionTables: { readonly requests: Table; readonly replies: Table } = {
+  requests,
+  replies,
+}
+
 export type SessionRequest = MessageOf<typeof requests>
 export type SessionReply = MessageOf<typeof replies>
 

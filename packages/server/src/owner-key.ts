@@ -5,7 +5,6 @@ import { hashSecret } from './http/authenticate.ts'
 import type { KeyTable } from './storage/key-table.ts'
 
 const owner = 'owner'
-const keyId = 'key_owner'
 
 /**
  * The first start makes a key for the owner and writes it to `owner-key` in the data directory, for the owner alone.
@@ -16,14 +15,11 @@ export async function ensureOwnerKey(keys: KeyTable, data: string): Promise<stri
   const path = join(data, 'owner-key')
   const made = await makeSecret(path)
   const secret = made ?? (await readFile(path, 'utf8')).trim()
-  const key = {
-    id: keyId,
-    owner,
-    kind: 'owner',
-    label: 'owner',
-    createdAt: new Date().toISOString(),
-  }
-  await keys.create(key, hashSecret(secret))
+  const hash = hashSecret(secret)
+  // Named after the secret: servers with data directories of their own share a database, and each has its key.
+  const id = `key_${Buffer.from(hash).toString('hex').slice(0, 16)}`
+  const createdAt = new Date().toISOString()
+  await keys.create({ id, owner, kind: 'owner', label: 'owner', createdAt }, hash)
   return made
 }
 

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, defineCommand } from '../arguments/command.ts'
 import type { Cli } from '../cli.ts'
@@ -31,6 +32,8 @@ export const command: Command = defineCommand({
   async run({ options, cli }) {
     const { serve } = await import('@cairn/server')
     const data = options.data ?? join(cli.home, '.cairn', 'data')
+    // Everybody's files will be in it; whoever wants it open makes it first.
+    await mkdir(data, { recursive: true, mode: 0o700 })
     const server = await serve({
       data,
       listen: options.listen ?? '127.0.0.1:7070',

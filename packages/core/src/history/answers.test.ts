@@ -43,7 +43,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('an append that happened without saying so', () => {
+describe('an append that fails and happens all the same', () => {
   it('what was refused beside it is told why', async () => {
     const fixture = await BranchFixture.open()
     const { branch, stores } = fixture
@@ -60,6 +60,23 @@ describe('an append that happened without saying so', () => {
     ])
     expect(refused).toMatchObject({ reason: { code: 'EEXIST' } })
     expect(accepted).toMatchObject({ value: { seq: 3 } })
+  })
+
+  it('in part, because one of its batches came through another server: only that one is acknowledged', async () => {
+    const fixture = await BranchFixture.open()
+    const { branch, stores } = fixture
+    const append = stores.log.append.bind(stores.log)
+    vi.spyOn(stores.log, 'append').mockImplementation(async (id, rows) => {
+      await append(id, rows.slice(0, 1))
+      throw unavailable
+    })
+    const answers = await Promise.allSettled([
+      branch.submit(fixture.submission([fixture.create('a')])),
+      branch.submit(fixture.submission([fixture.create('b')])),
+      branch.submit(fixture.submission([fixture.create('c')])),
+    ])
+    const acknowledged = answers.filter(({ status }) => status === 'fulfilled')
+    expect(acknowledged.length).toBe(fixture.rows.length)
   })
 })
 

@@ -1,8 +1,15 @@
 import type { Ino, Name } from '@cairn/protocol'
 import type { Link } from '../filesystem/inode.ts'
 import type { Merged, State } from './merge-object.ts'
+import type { Changed } from './objects.ts'
 import type { SideName } from './touched.ts'
 import { withoutLinks } from './version.ts'
+
+/** A thing under one of its names. */
+export interface Placed {
+  readonly state: State
+  readonly link: Link
+}
 
 /** Two things that want one name. */
 export interface Collision {
@@ -36,17 +43,17 @@ export class Placement {
     this.put(state, { ...state.merged!, links })
   }
 
-  /** What is in a directory, each with its name there. */
-  childrenOf(directory: State): readonly { readonly child: State; readonly link: Link }[] {
+  /** What is in a directory. */
+  childrenOf(directory: State): readonly Placed[] {
     const parent = directory.object.id
     return [...(this.#directories.get(parent) ?? [])].flatMap(([name, states]) =>
-      states.map((child) => ({ child, link: { parent, name } })),
+      states.map((state) => ({ state, link: { parent, name } })),
     )
   }
 
   /** What changed of the things that a side has in a directory. */
-  childrenOn(side: SideName, directory: State): readonly State[] {
-    return this.#below(side).get(directory.object.id) ?? []
+  childrenOn(side: SideName, directory: Changed): readonly State[] {
+    return this.#below(side).get(directory.id) ?? []
   }
 
   collisions(): readonly Collision[] {

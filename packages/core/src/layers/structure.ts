@@ -3,7 +3,7 @@ import type { Link } from '../filesystem/inode.ts'
 import { findCycles, type Cycle } from './cycles.ts'
 import { keep, type State } from './merge-object.ts'
 import { isHardLinked } from './merge-links.ts'
-import { type Collision, Placement } from './placement.ts'
+import { type Collision, type Placed, Placement } from './placement.ts'
 import type { Decisions, Question } from './question.ts'
 import type { SideName } from './touched.ts'
 import { hasLink, type Version, withoutLinks } from './version.ts'
@@ -80,11 +80,19 @@ class Structure {
     const parent = this.#placement.states.get(link.parent)
     if (!parent || (parent.merged && !this.#restored.has(parent))) return false
     if (!(await this.#mayStay(state, link, parent))) return true
-    if (parent.merged) return false
-    this.#restored.add(parent)
-    this.#placement.put(parent, keep(parent.object, keeperOf(parent)))
-    for (const above of parent.merged!.links) await this.#keepParent(parent, above)
+    this.#restore(parent)
     return false
+  }
+
+  /** With the directories above it that are gone, too. Nobody is asked: what is in them was asked about. */
+  #restore(directory: State): void {
+    let next: State | undefined = directory
+    while (next && !next.merged) {
+      this.#restored.add(next)
+      this.#placement.put(next, keep(next.object, keeperOf(next)))
+      const [link]: readonly Link[] = next.merged!.links
+      next = link && this.#placement.states.get(link.parent)
+    }
   }
 
   /** Asks about what came into a directory that the other side took away, unless that was asked already. */
@@ -157,54 +165,70 @@ class Structure {
 
   /** Whether there is another place for what both sides still have. Only one side's may be dropped. */
   #canGiveUp(state: State, link: Link, favoured: SideName): boolean {
-    if (placesWithout(state, link, favoured).length > 0) return true
-    if (!isOneSided(state)) return false
-    return this.#placement
-      .childrenOf(state)
-      .every((below) => this.#canGiveUp(below.child, below.link, favoured))
+    const asked: Placed[] = [{ state, link }]
+    for (const { state: next, link: name } of asked) {
+      if (placesWithout(next, name, favoured).length > 0) continue
+      if (!isOneSided(next)) return false
+      asked.push(...this.#placement.childrenOf(next))
+    }
+    return true
   }
 
-  /** Takes a name from a thing. With its last one it goes back to where the favoured side has it. */
+  /** Takes a name from a thing. With its last one it goes back to where the favoured side has it, or away. */
   #giveUp(state: State, link: Link, favoured: SideName): void {
-    const links = placesWithout(state, link, favoured)
-    state.refused.push(link)
-    state.settled = true
-    if (links.length > 0) return this.#placement.move(state, links)
-    const below = this.#placement.childrenOf(state)
-    this.#placement.put(state, undefined)
-    for (const { child, link: name } of below) this.#giveUp(child, name, favoured)
+    const given: Placed[] = [{ state, link }]
+    for (const { state: next, link: name } of given) {
+      const links = placesWithout(next, name, favoured)
+      next.refused.push(name)
+      next.settled = true
+      if (links.length > 0) {
+        this.#placement.move(next, links)
+        continue
+      }
+      given.push(...this.#placement.childrenOf(next))
+      this.#placement.put(next, undefined)
+    }
   }
 
   /** Puts back what one side has in a directory and the other took away with it. */
   #bringBack(directory: State, side: SideName): void {
-    for (const child of this.#placement.childrenOn(side, directory)) {
-      if (child.settled) continue
-      const links = child.object[side]!.links.filter(({ parent }) => parent === directory.object.id)
-      if (!child.merged) this.#placement.put(child, { ...keep(child.object, side)!, links })
-      else if (isHardLinked(child.object))
-        this.#placement.move(child, [
-          ...child.merged.links,
-          ...withoutLinks(links, child.merged.links),
-        ])
-      if (isDirectory(child) && isOneSided(child)) this.#bringBack(child, side)
-    }
+    const directories = [directory]
+    for (const { object } of directories)
+      for (const child of this.#placement.childrenOn(side, object)) {
+        if (child.settled) continue
+        const links = child.object[side]!.links.filter(({ parent }) => parent === object.id)
+        if (!child.merged) this.#placement.put(child, { ...keep(child.object, side)!, links })
+        else if (isHardLinked(child.object)) this.#addNames(child, links)
+        if (isDirectory(child) && isOneSided(child)) directories.push(child)
+      }
+  }
+
+  #addNames(state: State, links: readonly Link[]): void {
+    const { links: present } = state.merged!
+    this.#placement.move(state, [...present, ...withoutLinks(links, present)])
   }
 
   /** A question about a place covers those about what was deleted there. */
   #withdraw(state: State): void {
-    this.#decisions.withdraw(state.object)
-    if (!isDirectory(state) || !isOneSided(state)) return
-    for (const { child } of this.#placement.childrenOf(state))
-      if (child.merged?.links.length === 1) this.#withdraw(child)
+    const covered = [state]
+    for (const next of covered) {
+      this.#decisions.withdraw(next.object)
+      if (!isDirectory(next) || !isOneSided(next)) continue
+      for (const { state: child } of this.#placement.childrenOf(next))
+        if (child.merged?.links.length === 1) covered.push(child)
+    }
   }
 
   /** A thing as the target has it, with all that the target changed below it. */
-  #stakes(state: State): readonly Version[] {
-    const { target } = state.object
-    if (!target) return []
-    if (target.inode.kind !== 'directory') return [target]
-    const below = this.#placement.childrenOn('target', state)
-    return [target, ...below.flatMap((child) => this.#stakes(child))]
+  #stakes({ object }: State): readonly Version[] {
+    const stakes: Version[] = []
+    const objects = [object]
+    for (const next of objects) {
+      if (next.target) stakes.push(next.target)
+      if (next.target?.inode.kind !== 'directory') continue
+      for (const child of this.#placement.childrenOn('target', next)) objects.push(child.object)
+    }
+    return stakes
   }
 }
 

@@ -12,12 +12,15 @@ export interface Submission {
 /** What is on its way, in order of its numbers, and how far each has come. */
 export class Submissions {
   readonly #pending = new Map<number, Submission>()
+  /** To be sent. Apart from the others, so that sending one more costs the same however many are in flight. */
+  readonly #unsent = new Set<number>()
   /** Sent over this connection and not answered, with the epoch in which it was sent. */
   readonly #inFlight = new Map<number, number>()
+  /** Of those, the ones that were sent in an epoch which has ended since, and may have to go again. */
+  readonly #outdated = new Set<number>()
   /** Sent over a connection that broke before there was an answer: that copy may arrive yet. */
   readonly #astray = new Set<number>()
-  /** Not to be sent before something else is answered. */
-  readonly #held = new Set<number>()
+  #epoch = 0
   #lastNumber = 0
 
   get size(): number {
@@ -27,6 +30,7 @@ export class Submissions {
   add(what: Omit<Submission, 'number' | 'doubt'>): Submission {
     const submission = { ...what, number: ++this.#lastNumber }
     this.#pending.set(submission.number, submission)
+    this.#unsent.add(submission.number)
     return submission
   }
 
@@ -40,7 +44,10 @@ export class Submissions {
 
   take(number: number): Submission | undefined {
     const submission = this.#pending.get(number)
-    for (const set of [this.#pending, this.#inFlight, this.#astray, this.#held]) set.delete(number)
+    this.#pending.delete(number)
+    this.#unsent.delete(number)
+    this.#astray.delete(number)
+    this.#land(number)
     return submission
   }
 
@@ -48,32 +55,50 @@ export class Submissions {
    * What may be sent in `epoch`, in order. Never a second copy beside one that is in flight: refused once, it could be
    * taken the second time. Nor anything behind one that was sent in another epoch and may have to go again.
    */
-  *toSend(epoch: number): Iterable<Submission & { readonly epoch: number }> {
-    for (const submission of [...this.#pending.values()]) {
-      const { number, leaseEpoch = epoch } = submission
-      const sentIn = this.#inFlight.get(number)
-      if (sentIn !== undefined && sentIn !== leaseEpoch) return
-      if (sentIn !== undefined || this.#held.has(number)) continue
+  toSend(epoch: number): readonly (Submission & { readonly epoch: number })[] {
+    this.#enter(epoch)
+    const end = Math.min(Infinity, ...this.#outdated)
+    const numbers = [...this.#unsent].filter((number) => number < end).sort((a, b) => a - b)
+    return numbers.map((number) => {
+      const submission = this.#pending.get(number)!
+      const { leaseEpoch = epoch } = submission
+      this.#unsent.delete(number)
       this.#inFlight.set(number, leaseEpoch)
-      yield { ...submission, epoch: leaseEpoch }
-    }
+      return { ...submission, epoch: leaseEpoch }
+    })
   }
 
   /** Answered, and to be sent again. */
   sendAgain(number: number): void {
-    this.#inFlight.delete(number)
-    this.#held.delete(number)
+    this.#land(number)
+    if (this.#pending.has(number)) this.#unsent.add(number)
   }
 
+  /** Answered with a refusal that may not be the last word. Not sent again before `sendAgain`. */
   holdInDoubt(number: number, doubt: Error): void {
     this.#pending.set(number, { ...this.#pending.get(number)!, doubt })
+    this.#land(number)
+  }
+
+  #enter(epoch: number): void {
+    if (epoch === this.#epoch) return
+    this.#epoch = epoch
+    for (const [number, sentIn] of this.#inFlight)
+      if (sentIn !== (this.#pending.get(number)!.leaseEpoch ?? epoch)) this.#outdated.add(number)
+  }
+
+  #land(number: number): void {
     this.#inFlight.delete(number)
-    this.#held.add(number)
+    this.#outdated.delete(number)
   }
 
   noteBroken(): void {
-    for (const number of this.#inFlight.keys()) this.#astray.add(number)
+    for (const number of this.#inFlight.keys()) {
+      this.#astray.add(number)
+      this.#unsent.add(number)
+    }
     this.#inFlight.clear()
+    this.#outdated.clear()
   }
 
   isAstray(number: number): boolean {

@@ -220,11 +220,15 @@ describe('files over HTTP', () => {
     expect([early.status, early.json]).toMatchObject([400, { error: { subject: 'block 1' } }])
     expect((await call('GET', upload)).json).toMatchObject({ blocks: [0, 2] })
     await call('PUT', `${upload}/blocks/1`, block(1))
-    const done = await call('POST', `${upload}/complete`, {
-      path: '/a/big',
-      size: body.length,
-      parents: true,
-    })
+    const complete = (): ReturnType<typeof call> =>
+      call(
+        'POST',
+        `${upload}/complete`,
+        { path: '/a/big', size: body.length },
+        { 'idempotency-key': 'done' },
+      )
+    const done = await complete()
+    expect((await complete()).json).toMatchObject({ seq: (done.json as { seq: number }).seq })
     expect(done.json).toMatchObject({ stat: { size: body.length } })
     const answer = await app.inject({ method: 'GET', url: `${files}/a/big`, headers: auth })
     expect(answer.rawPayload.equals(body)).toBe(true)

@@ -21,9 +21,9 @@ export class Fields {
     throw refuse(this.#where, `${name} must be a string`)
   }
 
-  flag(name: string): boolean {
+  flag(name: string, otherwise = false): boolean {
     const value = this.#take(name)
-    if (value === undefined || typeof value === 'boolean') return value ?? false
+    if (value === undefined || typeof value === 'boolean') return value ?? otherwise
     throw refuse(this.#where, `${name} must be true or false`)
   }
 

@@ -43,9 +43,9 @@ async function admit(
 }
 
 function serveSocket(socket: WebSocket, parts: SessionDoorParts, key: KnownKey): void {
-  const { onMessage, onClose } = serveConnection(connectionOf(socket), parts, key)
-  socket.on('message', (data) => onMessage(bytesOf(data)))
-  socket.on('close', onClose)
+  const served = serveConnection(connectionOf(socket), parts, key)
+  socket.on('message', (data) => served.onMessage(bytesOf(data)))
+  socket.on('close', () => served.onClose())
   socket.on('error', () => socket.terminate())
 }
 

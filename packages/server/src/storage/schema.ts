@@ -20,9 +20,10 @@ export const migrations: readonly Migration[] = [
       ...refTables(dialect),
       ...contentTables(dialect),
       ...ownerTables(dialect),
+      ...sessionTables(dialect),
+      ...uploadTables(dialect),
     ],
   },
-  { version: 2, statements: sessionTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -136,6 +137,25 @@ function sessionTables({ types: { key, integer, bytes }, tableEnd }: Dialect): s
       writers ${bytes} NOT NULL,
       epoch ${integer} NOT NULL,
       version ${integer} NOT NULL
+    ) ${tableEnd}`,
+  ]
+}
+
+function uploadTables({ types: { key, integer }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS uploads (
+      id ${key} NOT NULL PRIMARY KEY,
+      workspace ${key} NOT NULL,
+      created_ms ${integer} NOT NULL,
+      UNIQUE (workspace, created_ms, id)
+    ) ${tableEnd}`,
+    `CREATE TABLE IF NOT EXISTS upload_blocks (
+      upload ${key} NOT NULL,
+      number ${integer} NOT NULL,
+      size ${integer} NOT NULL,
+      blob_id ${key},
+      blob_length ${integer} NOT NULL,
+      PRIMARY KEY (upload, number)
     ) ${tableEnd}`,
   ]
 }

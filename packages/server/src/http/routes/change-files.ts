@@ -34,6 +34,13 @@ interface WriteQuery {
 }
 
 export function changeFileRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  putRoute(app, workspaces)
+  patchRoute(app, workspaces)
+  postRoute(app, workspaces)
+  deleteRoute(app, workspaces)
+}
+
+function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.put<{ Querystring: WriteQuery }>(
     url,
     {
@@ -59,7 +66,9 @@ export function changeFileRoutes(app: FastifyInstance, workspaces: Workspaces): 
       return receipt
     },
   )
+}
 
+function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.patch(
     url,
     {
@@ -84,7 +93,9 @@ export function changeFileRoutes(app: FastifyInstance, workspaces: Workspaces): 
       return (await change(target, path, (edit) => patchFile(edit, path, placed, ifMatch))).receipt
     },
   )
+}
 
+function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.post<{ Querystring: Partial<Record<Verb, string>> & WriteQuery }>(
     url,
     {
@@ -109,7 +120,9 @@ export function changeFileRoutes(app: FastifyInstance, workspaces: Workspaces): 
       return (await change(target, path, readOperation(verb, fields, path))).receipt
     },
   )
+}
 
+function deleteRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.delete<{ Querystring: { recursive?: string } }>(
     url,
     {

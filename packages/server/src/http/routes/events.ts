@@ -42,7 +42,8 @@ export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void 
       raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
       const closed = new AbortController()
       raw.on('close', () => closed.abort())
-      raw.write(': following\n\n')
+      // An id before any event: whoever is cut off early knows where to go on.
+      raw.write(`id: ${after ?? branch.head.position.seq}\n: following\n\n`)
       const keepAlive = setInterval(() => raw.write(': still here\n\n'), keepAliveMs)
       try {
         for await (const event of follow(workspace, branch, path, after, closed.signal))

@@ -77,11 +77,13 @@ export function uploadRoutes(
     `${url}/:upload/complete`,
     { schema: { summary: 'Make a file of the blocks', params, querystring } },
     async (request) => {
-      const target = await openUpload(workspaces, uploads, request)
+      const target = await openTarget(workspaces, request)
       const { upload } = request.params
+      const isThere = await uploads.exists(target.workspace.info.id, upload)
+      const blocks = await uploads.blocks(upload)
       const receipt = await complete(
         target,
-        await uploads.blocks(upload),
+        isThere ? blocks : upload,
         await readJson(bodyOf(request)),
       )
       await uploads.remove(upload)
@@ -108,12 +110,17 @@ async function openUpload(
   const target = await openTarget(workspaces, request)
   const { upload } = request.params as UploadParams
   if (await uploads.exists(target.workspace.info.id, upload)) return target
-  throw new CairnError('not_found', { message: `cannot find upload '${upload}'`, subject: upload })
+  throw missing(upload)
 }
 
+function missing(upload: string): CairnError {
+  return new CairnError('not_found', { message: `cannot find upload '${upload}'`, subject: upload })
+}
+
+/** An upload that is gone may have been completed under the same idempotency key: then the log has the answer. */
 async function complete(
   target: Target,
-  blocks: readonly UploadedBlock[],
+  blocks: readonly UploadedBlock[] | string,
   body: unknown,
 ): Promise<unknown> {
   const fields = new Fields(body, 'the body')
@@ -121,16 +128,16 @@ async function complete(
   const [mode, ifMatch] = [fields.mode('mode'), fields.text('ifMatch')]
   const options = {
     size,
-    pieces: piecesOf(blocks, size),
-    parents: fields.flag('parents'),
+    parents: fields.flag('parents', true),
     ifAbsent: fields.flag('ifAbsent'),
     ...(mode === undefined ? {} : { mode }),
     ...(ifMatch === undefined ? {} : { ifMatch }),
   }
   fields.end()
-  const { receipt } = await change(target, path, (edit) => ({
-    isNew: writeFile(edit, path, options),
-  }))
+  const { receipt } = await change(target, path, (edit) => {
+    if (typeof blocks === 'string') throw missing(blocks)
+    return { isNew: writeFile(edit, path, { ...options, pieces: piecesOf(blocks, size) }) }
+  })
   return receipt
 }
 

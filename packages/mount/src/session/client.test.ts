@@ -1,0 +1,172 @@
+import { decodeBody, type Op } from '@cairn/core'
+import { type Hash, rootIno, type SessionReply, type SessionRequest } from '@cairn/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { SessionClient } from './client.ts'
+import type { WireEvents } from './wire.ts'
+
+const hash = '\0'.repeat(32) as Hash
+const op: Op = { type: 'reap', ino: rootIno }
+const time = { sec: 1, nsec: 0 }
+
+/** A server played by hand: it says what the test says, and sees what the session sends. */
+class Stage {
+  readonly session: SessionClient
+  readonly rescues: string[] = []
+  sent: SessionRequest[] = []
+  #events: WireEvents | undefined
+  readonly #sleeping: (() => void)[] = []
+
+  constructor() {
+    this.session = new SessionClient({
+      connect: async (events) => {
+        this.#events = events
+        return { send: (request) => this.sent.push(request), close: () => events.onClose() }
+      },
+      clock: { sleep: () => new Promise((resolve) => this.#sleeping.push(resolve)) },
+      workspace: 'w',
+      branch: 'main',
+      mode: 'write',
+      onRescue: (outcome) => this.rescues.push(outcome),
+    })
+  }
+
+  async say(...replies: readonly SessionReply[]): Promise<void> {
+    for (const reply of replies) this.#events!.onReply(reply)
+    await settle()
+  }
+
+  async welcome(): Promise<void> {
+    await settle()
+    await this.say({ type: 'welcome', version: 1, session: 's', seq: 0, epoch: 1, leaseMs: 1000 })
+  }
+
+  async reconnect(): Promise<void> {
+    this.#events!.onClose()
+    await settle()
+    for (const wake of this.#sleeping.splice(0)) wake()
+    await this.welcome()
+  }
+
+  /** What was sent since it was last asked, without the hellos and renewals. */
+  take(): readonly string[] {
+    const sent = this.sent.map(describeRequest).filter((line) => line !== '')
+    this.sent = []
+    return sent
+  }
+}
+
+function describeRequest(request: SessionRequest): string {
+  if (request.type === 'hello' || request.type === 'renew') return ''
+  if (request.type === 'submit') {
+    const empty = decodeBody(request.body).ops.length === 0 ? ' empty' : ''
+    return `submit ${request.number} in ${request.epoch}${empty}`
+  }
+  if (request.type === 'released') return `released ${request.epoch}`
+  if (request.type === 'rescue') return `rescue ${request.number} of ${request.epoch}`
+  return request.type
+}
+
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+const refused = (number: number, code: string): SessionReply => ({
+  type: 'refused',
+  number,
+  code,
+  message: '',
+})
+const receipt = (number: number): SessionReply => ({ type: 'receipt', number, seq: number, hash })
+
+describe('session', () => {
+  let stage: Stage
+  const submit = (acknowledged = false): Promise<string> =>
+    stage.session.submit([op], time, acknowledged).then(
+      ({ seq }) => `at ${seq}`,
+      (error: Error) => error.message,
+    )
+
+  beforeEach(async () => {
+    stage = new Stage()
+    await stage.welcome()
+  })
+
+  it('a new standing sends no second copy beside one without an answer', async () => {
+    await stage.say({ type: 'shared', epoch: 2 })
+    void submit()
+    await stage.say({ type: 'shared', epoch: 3 })
+    void submit()
+    expect(stage.take()).toEqual(['submit 1 in 2'])
+    await stage.say(refused(1, 'stale_epoch'))
+    expect(stage.take()).toEqual(['submit 1 in 3', 'submit 2 in 3'])
+  })
+
+  it('passed over, it goes again under a new number', async () => {
+    await stage.say({ type: 'shared', epoch: 2 })
+    const outcome = submit()
+    await stage.say(refused(1, 'batch_passed_over'))
+    expect(stage.take()).toEqual(['submit 1 in 2', 'submit 2 in 2'])
+    await stage.say(receipt(2))
+    expect(await outcome).toBe('at 2')
+  })
+
+  it('a refusal is believed once no older copy can reach the log', async () => {
+    await stage.say({ type: 'shared', epoch: 2 })
+    const outcome = submit()
+    await stage.reconnect()
+    await stage.say({ type: 'shared', epoch: 2 }, refused(1, 'EEXIST'))
+    expect(stage.take()).toEqual(['submit 1 in 2', 'submit 1 in 2', 'submit 2 in 2 empty'])
+    await stage.say(receipt(2))
+    expect(stage.take()).toEqual(['submit 1 in 2'])
+    await stage.say(refused(1, 'batch_passed_over'))
+    expect(await outcome).toMatch(/EEXIST/)
+  })
+
+  it('the older copy of a refused one reached the log: it is written', async () => {
+    await stage.say({ type: 'shared', epoch: 2 })
+    const outcome = submit()
+    await stage.reconnect()
+    await stage.say({ type: 'shared', epoch: 2 }, refused(1, 'EEXIST'), receipt(2), receipt(1))
+    expect(await outcome).toBe('at 1')
+  })
+
+  it('recalled over a new connection, it hands everything in, and the lease back', async () => {
+    await stage.say({ type: 'lease', epoch: 2 })
+    void submit(true)
+    stage.take()
+    await stage.reconnect()
+    await stage.say({ type: 'recall', epoch: 2 })
+    expect(stage.session.standing).toBe('waiting')
+    expect(stage.take()).toEqual(['submit 1 in 2'])
+    await stage.say(receipt(1))
+    expect(stage.take()).toEqual(['released 2'])
+  })
+
+  it.each(['stale_epoch', 'batch_passed_over'])(
+    'acknowledged and refused with %s, it is rescued before anything more is acknowledged',
+    async (code) => {
+      await stage.say({ type: 'lease', epoch: 2 })
+      const outcomes = [submit(true), submit(true)]
+      await stage.reconnect()
+      stage.take()
+      await stage.say({ type: 'lease', epoch: 4 })
+      expect(stage.session.standing).toBe('waiting')
+      await stage.say(refused(1, code))
+      expect(stage.take()).toEqual(['submit 1 in 2', 'submit 2 in 2'])
+      await stage.say(refused(2, code))
+      expect(stage.take()).toEqual(['rescue 1 of 2'])
+      expect(stage.session.pendingCount).toBe(2)
+      await stage.say({ type: 'answer', id: 1, bytes: new Uint8Array() })
+      await stage.say({ type: 'answer', id: 2, bytes: new Uint8Array() })
+      expect(stage.take()).toEqual(['rescue 2 of 2', 'rescue 0 of 2'])
+      expect(stage.session.standing).toBe('waiting')
+      await stage.say({ type: 'answer', id: 3, bytes: new TextEncoder().encode('kept l') })
+      expect(stage.rescues).toEqual(['kept l'])
+      expect(await Promise.all(outcomes)).toEqual([
+        expect.stringMatching(/kept l/),
+        expect.stringMatching(/kept l/),
+      ])
+      expect(stage.session.standing).toBe('lease')
+    },
+  )
+})
