@@ -10,7 +10,7 @@ import type {
   SetxattrOp,
   WriteOp,
 } from '@cairn/core'
-import { type Errno, FsError, type Hash, type Ino } from '@cairn/protocol'
+import { type Errno, FsError, type Hash, type Ino, rootIno } from '@cairn/protocol'
 import {
   attach,
   childOf,
@@ -39,11 +39,11 @@ export class Model {
     this.#blobs = blobs
     const time = { sec: 0, nsec: 0 }
     const owner = { mode: 0o755, uid: 0, gid: 0, rdev: 0 }
-    this.inodes.set(1 as Ino, makeInode({ ino: 1 as Ino, kind: 'directory', ...owner, time }))
+    this.inodes.set(rootIno, makeInode({ ino: rootIno, kind: 'directory', ...owner, time }))
   }
 
   get root(): ModelInode {
-    return this.inodes.get(1 as Ino)!
+    return this.inodes.get(rootIno)!
   }
 
   /** All operations or none; the errno of the first that fails. */
@@ -142,7 +142,6 @@ export class Model {
     const inode = makeInode(op)
     this.inodes.set(op.ino, inode)
     attach(directory, op.name, inode, op.time)
-    inode.ctime = op.time
   }
 
   #link(op: LinkOp): void {

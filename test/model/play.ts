@@ -1,5 +1,5 @@
 import type { CreateOp, Op } from '@cairn/core'
-import type { Ino, Name } from '@cairn/protocol'
+import { type Ino, type Name, rootIno } from '@cairn/protocol'
 import fc from 'fast-check'
 import { anyStep, type Step } from './step.ts'
 import type { Model } from './model.ts'
@@ -46,7 +46,7 @@ function makeFile(ino: Ino): CreateOp {
   return {
     type: 'create',
     time,
-    parent: 1 as Ino,
+    parent: rootIno,
     name,
     ino,
     kind: 'file',

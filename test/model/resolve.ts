@@ -1,5 +1,5 @@
 import { blobBytesMax, type Data, type Kind, type Link, type Op } from '@cairn/core'
-import type { Ino } from '@cairn/protocol'
+import { type Ino, rootIno } from '@cairn/protocol'
 import { makeBytes } from './make-bytes.ts'
 import type { ModelInode } from './model-inode.ts'
 import type { Model } from './model.ts'
@@ -17,7 +17,7 @@ export type StoreBlob = (bytes: Uint8Array, start: number, length: number) => Pr
  */
 export class Resolver {
   /** Every number given so far, also of what is gone. */
-  readonly inos: Ino[] = [1 as Ino]
+  readonly inos: Ino[] = [rootIno]
   readonly #storeBlob: StoreBlob
 
   constructor(storeBlob: StoreBlob) {
@@ -52,7 +52,7 @@ export class Resolver {
       case 'create': {
         const { targetBytes, ...rest } = step
         const target = step.kind === 'symlink' ? makeBytes(1, targetBytes) : undefined
-        const ino = step.ino === null ? this.nextIno() : inode(step.ino)
+        const ino = step.ino === null ? this.nextIno() : rootIno
         return { ...rest, ...free(step), ino, target }
       }
       case 'link':

@@ -20,8 +20,11 @@ import fc from 'fast-check'
  */
 export type Step =
   | Exclude<Op, CreateOp | WriteOp | SetxattrOp>
-  /** Without a number of its own it gets the next free one. */
-  | (Omit<CreateOp, 'ino' | 'target'> & { readonly ino: Ino | null; readonly targetBytes: number })
+  /** With the next number that nobody had, or with one that is in use: numbers are never given again. */
+  | (Omit<CreateOp, 'ino' | 'target'> & {
+      readonly ino: 'taken' | null
+      readonly targetBytes: number
+    })
   | (Omit<WriteOp, 'data'> & { readonly data: StepData })
   | (Omit<SetxattrOp, 'value'> & { readonly valueBytes: number })
 
@@ -85,7 +88,7 @@ const create = fc.record({
   type: fc.constant('create'),
   parent: ino,
   name,
-  ino: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, ino),
+  ino: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, fc.constant<'taken'>('taken')),
   kind: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom('file', 'directory') },
     { weight: 1, arbitrary: fc.constantFrom(...kinds) },

@@ -1,5 +1,12 @@
 import { decodeBatch, type LogRow } from '@cairn/core'
-import { type BranchId, isCairnError, isFsError, type Name, rootIno } from '@cairn/protocol'
+import {
+  type BranchId,
+  isCairnError,
+  isFsError,
+  type Name,
+  rootIno,
+  type SessionReply,
+} from '@cairn/protocol'
 import { Workspaces } from '@cairn/server'
 import { Chance } from '../model/chance.ts'
 import { Client, createOps } from './client.ts'
@@ -33,6 +40,8 @@ export class World {
   main = '' as BranchId
   readonly #chance: Chance
   readonly #network: Network
+  /** Who was told the lease of each epoch. */
+  readonly #holders = new Map<number, string>()
   #tag = firstTag
   #isStormy = true
 
@@ -100,6 +109,13 @@ export class World {
         this.#complain(`batch ${seq} (${what}) while ${client.name} holds the lease of ${epoch}`)
   }
 
+  /** One epoch's lease is one session's: so no two can believe in the newest. */
+  #noteLease(name: string, epoch: number): void {
+    const holder = this.#holders.get(epoch) ?? name
+    this.#holders.set(epoch, holder)
+    if (holder !== name) this.#complain(`${name} is told the lease of ${epoch}, as ${holder} was`)
+  }
+
   get #isSettled(): boolean {
     return (
       this.clients.every((client) => client.isSettled && this.#isUpToDate(client)) &&
@@ -128,7 +144,13 @@ export class World {
     const { scheduler, trace, conditions } = this
     const client = new Client({
       name,
-      connect: (onReply) => this.#network.connectTo(this.servers, { name, onReply }),
+      connect: (onReply) => {
+        const hear = (reply: SessionReply): void => {
+          if (reply.type === 'lease') this.#noteLease(name, reply.epoch)
+          onReply(reply)
+        }
+        return this.#network.connectTo(this.servers, { name, onReply: hear })
+      },
       scheduler,
       chance: this.#chance,
       conditions,

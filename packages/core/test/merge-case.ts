@@ -58,7 +58,12 @@ export class MergeCase {
   async goOn(side: 'layer' | 'target', change: Edit): Promise<MergeCase> {
     const editor = new TreeEditor(this.stores, this[side], this.#supply)
     change(editor)
-    return new MergeCase(this.stores, this.#supply, { ...this, [side]: await editor.fold() })
+    return new MergeCase(this.stores, this.#supply, {
+      base: this.base,
+      layer: this.layer,
+      target: this.target,
+      [side]: await editor.fold(),
+    })
   }
 
   swapped(): MergeCase {
@@ -91,7 +96,9 @@ export class MergeCase {
   async clean(options: Pick<MergeOptions, 'resolutions' | 'mergeText'> = {}): Promise<Listing> {
     const result = await this.merge(options)
     if (result.type === 'conflicted')
-      throw new Error(`conflicts: ${result.conflicts.map(({ kind, path }) => `${kind} ${path}`)}`)
+      throw new Error(
+        `conflicts: ${result.conflicts.map(({ kind, path }) => `${kind} ${path.join('/')}`).join(', ')}`,
+      )
     return this.list(result.snapshot)
   }
 
@@ -124,7 +131,15 @@ export class MergeCase {
   }
 }
 
-type Listing = Readonly<Record<string, string>>
+export type Listing = Readonly<Record<string, string>>
+
+/** The merged tree. Who is called layer and who target decides about numbers, not about what is where. */
+export async function mergedTree(histories: Histories): Promise<Listing> {
+  const there = await MergeCase.make(histories)
+  const result = await there.clean()
+  expect(await there.swapped().clean()).toEqual(result)
+  return result
+}
 
 function choiceOf(type: Choice['type'], bytes: string): Choice {
   return type === 'bytes' ? { type, bytes: new TextEncoder().encode(bytes) } : { type }

@@ -1,9 +1,8 @@
-import { type BranchId, isCairnError } from '@cairn/protocol'
+import { isCairnError } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
 import { failureOf, LayerBench } from '../../test/layer-bench.ts'
 import { decodeBatch } from '../history/batch.ts'
-import { Branch } from '../history/branch.ts'
-import { checkTree } from '../testing/check-tree.ts'
+import type { Branch } from '../history/branch.ts'
 import { commitLayer, type CommitReceipt, rebaseLayer, resolveConflict } from './commit.ts'
 import { abandonLayer, reopenLayer } from './layer-state.ts'
 
@@ -134,7 +133,9 @@ describe('commit', () => {
     const target = await bench.main()
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
     const stale = { ...bench.options(layer, target), epoch: 7 }
-    expect(isCairnError(await failureOf(commitLayer(bench.stores, stale)), 'stale_epoch')).toBe(true)
+    expect(isCairnError(await failureOf(commitLayer(bench.stores, stale)), 'stale_epoch')).toBe(
+      true,
+    )
     expect(layer.head.position.state).toBe('open')
   })
 })
@@ -165,9 +166,7 @@ describe('commit › conflicts', () => {
     const target = await bench.main((t) => t.write('a', '0'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
     await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(
-      commitLayer(bench.stores, bench.options(layer, target)),
-    )
+    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
     const bytes = new TextEncoder().encode('3')
     for (const choice of [{ type: 'layer' }, { type: 'bytes', bytes }] as const)
       await resolveConflict(bench.stores, layer.id, { conflict: conflicts[0]!.id, choice })
@@ -180,9 +179,7 @@ describe('commit › conflicts', () => {
     const target = await bench.main((t) => t.write('a', '0'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
     await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(
-      commitLayer(bench.stores, bench.options(layer, target)),
-    )
+    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
     await resolveConflict(bench.stores, layer.id, {
       conflict: conflicts[0]!.id,
       choice: { type: 'layer' },
@@ -233,9 +230,7 @@ describe('commit › a layer that is written to meanwhile', () => {
     const target = await bench.main((t) => t.write('a', '0'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
     await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(
-      commitLayer(bench.stores, bench.options(layer, target)),
-    )
+    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
     await resolveConflict(bench.stores, layer.id, {
       conflict: conflicts[0]!.id,
       choice: { type: 'target' },
@@ -332,101 +327,5 @@ describe('commit › layers on layers', () => {
     await bench.edit(main, (t) => t.write('d/b', '3').write('d/main', '3'))
     await commitLayer(bench.stores, bench.options(planner, main))
     expect(await bench.list(main)).toEqual({ ...planned, 'e/b': '3', 'e/main': '3' })
-  })
-})
-
-describe('rebase', () => {
-  it('brings the target’s changes into the layer, whose changes stay its own', async () => {
-    const bench = new LayerBench()
-    const target = await bench.main((t) => t.write('a', '0').write('b', '0'))
-    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
-    await bench.edit(target, (t) => t.write('b', '2'))
-    await rebaseLayer(bench.stores, bench.options(layer, target))
-    expect(await bench.list(layer)).toEqual({ a: '1', b: '2' })
-    expect((await bench.stores.refs.getBranch(layer.id)).base.root).toBe(
-      (await target.fold()).snapshot.root,
-    )
-    await bench.edit(target, (t) => t.write('b', '3'))
-    const receipt = await commitLayer(bench.stores, bench.options(layer, target))
-    expect(shown(receipt)).toEqual(['modified a'])
-    expect(await bench.list(target)).toEqual({ a: '1', b: '3' })
-  })
-
-  it('goes by decisions made before; the layer is in conflict no more', async () => {
-    const bench = new LayerBench()
-    const target = await bench.main((t) => t.write('a', '0'))
-    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
-    await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(
-      commitLayer(bench.stores, bench.options(layer, target)),
-    )
-    const before = await layer.fold()
-    const refused = await failureOf(rebaseLayer(bench.stores, bench.options(layer, target)))
-    expect(isCairnError(refused, 'layer_conflict')).toBe(true)
-    expect(await layer.fold()).toEqual(before)
-    await resolveConflict(bench.stores, layer.id, {
-      conflict: conflicts[0]!.id,
-      choice: { type: 'layer' },
-    })
-    await rebaseLayer(bench.stores, bench.options(layer, target))
-    expect(layer.head.position.state).toBe('open')
-    expect((await bench.stores.refs.getBranch(layer.id)).resolutions).toEqual([])
-    await commitLayer(bench.stores, bench.options(layer, target))
-    expect(await bench.list(target)).toEqual({ a: '1' })
-  })
-
-  it('what is open without a name stays where it is open', async () => {
-    const bench = new LayerBench()
-    const target = await bench.main((t) => t.write('layer', '0').write('target', '0'))
-    const layer = await bench.layer(target, 'attempt', (t) => t.remove('layer'))
-    await bench.edit(target, (t) => t.remove('target'))
-    const { orphans } = (await layer.fold()).snapshot
-    await rebaseLayer(bench.stores, bench.options(layer, target))
-    const { snapshot } = await layer.fold()
-    expect(snapshot.orphans).toBe(orphans)
-    expect(await checkTree(bench.stores.nodes, snapshot)).toEqual([])
-    expect(await bench.list(layer)).toEqual({})
-  })
-
-  it('twice, and then a commit, as if there had been none', async () => {
-    const bench = new LayerBench()
-    const target = await bench.main((t) => t.mkdir('d').write('d/a', '0'))
-    const layer = await bench.layer(target, 'attempt', (t) => t.rename('d', 'e').write('e/x', '1'))
-    await bench.edit(target, (t) => t.write('d/a', '2'))
-    await rebaseLayer(bench.stores, bench.options(layer, target))
-    await bench.edit(target, (t) => t.write('d/b', '3'))
-    await rebaseLayer(bench.stores, bench.options(layer, target))
-    await commitLayer(bench.stores, bench.options(layer, target))
-    expect(await bench.list(target)).toEqual({
-      e: 'directory',
-      'e/a': '2',
-      'e/b': '3',
-      'e/x': '1',
-    })
-  })
-})
-
-describe('fork', () => {
-  it('lives on its own: neither sees the other’s changes', async () => {
-    const bench = new LayerBench()
-    const main = await bench.main((t) => t.write('a', '0'))
-    const fork = await bench.layer(main, 'fork', (t) => t.write('a', '1'))
-    await bench.edit(main, (t) => t.write('a', '2'))
-    expect([await bench.list(main), await bench.list(fork)]).toEqual([{ a: '2' }, { a: '1' }])
-  })
-
-  it('of what somebody has open without a name nothing is in it', async () => {
-    const bench = new LayerBench()
-    const main = await bench.main((t) => t.write('a', '0').remove('a'))
-    expect((await main.fold()).snapshot.orphans).not.toBe(bench.stores.nodes.emptyRoot)
-    const fork = await bench.layer(main, 'fork')
-    expect((await fork.fold()).snapshot.orphans).toBe(bench.stores.nodes.emptyRoot)
-  })
-
-  it('under an id that is taken it is refused', async () => {
-    const bench = new LayerBench()
-    const main = await bench.main()
-    const refused = await failureOf(bench.layer(main, 'main' as BranchId))
-    expect(isCairnError(refused, 'branch_exists')).toBe(true)
   })
 })

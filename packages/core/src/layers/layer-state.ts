@@ -21,10 +21,7 @@ export function authorOf({ layer, author }: LayerAuthor, what: string, seq: numb
 }
 
 /** Gives a layer up. Its history stays until it is collected; `reopenLayer` brings it back. */
-export async function abandonLayer(
-  layer: Branch,
-  author: LayerAuthor['author'],
-): Promise<void> {
+export async function abandonLayer(layer: Branch, author: LayerAuthor['author']): Promise<void> {
   const { state, seq } = layer.head.position
   if (state === 'committed') throw layerClosed(layer, 'abandon')
   if (state !== 'abandoned') await setState({ layer, author }, 'abandoned', seq)

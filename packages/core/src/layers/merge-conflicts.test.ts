@@ -1,35 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import { type Histories, MergeCase } from '../../test/merge-case.ts'
-import type { ConflictKind } from './conflict.ts'
-
-interface Case extends Histories {
-  /** As `kind path: base | layer | target`, directories with a slash, symlinks with an at sign. */
-  readonly gives: readonly `${ConflictKind} ${string}`[]
-}
-
-async function expectConflicts({ gives, ...histories }: Case): Promise<void> {
-  const there = await MergeCase.make(histories)
-  expect(await there.conflicts()).toEqual(gives)
-  // Who is called layer and who target decides about nothing but the names of the sides.
-  const sides = (lines: readonly string[], swap: boolean): readonly string[] =>
-    lines.map((line) => sidesOf(line, swap)).sort()
-  expect(sides(await there.swapped().conflicts(), true)).toEqual(sides(gives, false))
-}
-
-function sidesOf(line: string, swap: boolean): string {
-  const [, kind, sides] = /^(.*?) \S*: (.*)$/.exec(line)!
-  const [was, layer, target] = sides!.split(' | ')
-  // A cycle is about two directories. The base shown is that of the layer's.
-  const base = kind === 'directory cycle' ? '' : was
-  return [kind, base, ...(swap ? [target, layer] : [layer, target])].join(' | ')
-}
-
-function table(cases: Readonly<Record<string, Case>>): void {
-  for (const [title, row] of Object.entries(cases)) it(title, () => expectConflicts(row))
-}
+import { describe } from 'vitest'
+import { conflictTable } from '../../test/conflict-table.ts'
 
 describe('merge › edit/edit', () => {
-  table({
+  conflictTable({
     'a file edited in two ways': {
       base: (t) => t.mkdir('d').write('d/a', '0'),
       layer: (t) => t.write('d/a', '1'),
@@ -94,7 +67,7 @@ describe('merge › edit/edit', () => {
 })
 
 describe('merge › edit/delete', () => {
-  table({
+  conflictTable({
     'edited by one, deleted by the other': {
       base: (t) => t.write('a', '0'),
       layer: (t) => t.write('a', '1'),
@@ -159,7 +132,7 @@ describe('merge › edit/delete', () => {
 })
 
 describe('merge › add/add', () => {
-  table({
+  conflictTable({
     'a file added by both with different bytes': {
       layer: (t) => t.write('a', '1'),
       target: (t) => t.write('a', '2'),
@@ -214,135 +187,8 @@ describe('merge › add/add', () => {
   })
 })
 
-describe('merge › rename/rename', () => {
-  table({
-    'a file moved to two places': {
-      base: (t) => t.write('a', '0'),
-      layer: (t) => t.rename('a', 'b'),
-      target: (t) => t.rename('a', 'c'),
-      gives: ['rename/rename b: a | b | c'],
-    },
-    'a directory moved to two places, written into by both': {
-      base: (t) => t.mkdir('d').write('d/x', '0'),
-      layer: (t) => t.rename('d', 'e').write('e/layer', '1'),
-      target: (t) => t.rename('d', 'f').write('f/target', '2'),
-      gives: ['rename/rename e: d/ | e/ | f/'],
-    },
-    'to one name in two directories': {
-      base: (t) => t.mkdir('x').mkdir('y').write('a', '0'),
-      layer: (t) => t.rename('a', 'x/a'),
-      target: (t) => t.rename('a', 'y/a'),
-      gives: ['rename/rename x/a: a | x/a | y/a'],
-    },
-    'to a place that the layer filled: whether that matters is not known yet': {
-      base: (t) => t.write('a', '0'),
-      layer: (t) => t.rename('a', 'b').write('c', '1'),
-      target: (t) => t.rename('a', 'c'),
-      gives: ['rename/rename b: a | b | c'],
-    },
-  })
-})
-
-describe('merge › rename/delete', () => {
-  table({
-    'a file moved by one, deleted by the other': {
-      base: (t) => t.write('a', '0'),
-      layer: (t) => t.rename('a', 'b'),
-      target: (t) => t.remove('a'),
-      gives: ['rename/delete b: a | b | -'],
-    },
-    'a directory moved by one, deleted with all in it by the other': {
-      base: (t) => t.mkdir('d').write('d/a', '0'),
-      layer: (t) => t.remove('d'),
-      target: (t) => t.rename('d', 'e'),
-      gives: ['rename/delete e: d/ | - | e/'],
-    },
-    'a file moved into a directory that the other deleted': {
-      base: (t) => t.mkdir('d').write('a', '0'),
-      layer: (t) => t.rename('a', 'd/a'),
-      target: (t) => t.remove('d'),
-      gives: ['rename/delete d/a: a | d/a | a'],
-    },
-    'a file renamed within a directory that the other deleted': {
-      base: (t) => t.mkdir('d').write('d/a', '0'),
-      layer: (t) => t.remove('d'),
-      target: (t) => t.rename('d/a', 'd/b'),
-      gives: ['rename/delete d/b: d/a | - | d/b'],
-    },
-  })
-})
-
-describe('merge › file/directory', () => {
-  table({
-    'one made a file, the other a directory': {
-      layer: (t) => t.write('a', '1'),
-      target: (t) => t.mkdir('a').write('a/x', '2').write('a/y', '2'),
-      gives: ['file/directory a: - | a | a/'],
-    },
-    'a directory in place of a file that the other edited': {
-      base: (t) => t.write('a', '0'),
-      layer: (t) => t.remove('a').mkdir('a').write('a/x', '1'),
-      target: (t) => t.write('a', '2'),
-      gives: ['file/directory a: a | a/ | a'],
-    },
-    'a file in place of a directory that the other wrote into: one question': {
-      base: (t) => t.mkdir('d').mkdir('d/e').write('d/a', '0').write('d/e/b', '0'),
-      layer: (t) => t.remove('d').write('d', '1'),
-      target: (t) => t.write('d/a', '2').write('d/e/new', '2').rename('d/e/b', 'd/e/c'),
-      gives: ['file/directory d: d/ | d | d/'],
-    },
-    'a symlink in place of a directory whose mode the other changed': {
-      base: (t) => t.mkdir('d').write('d/a', '0'),
-      layer: (t) => t.chmod('d', 0o700).write('d/a', '1'),
-      target: (t) => t.remove('d').symlink('d', 'e'),
-      gives: ['file/directory d: d/ | d/ | d@'],
-    },
-    'a file moved over a directory that the other wrote into': {
-      base: (t) => t.mkdir('d').write('x', '0'),
-      layer: (t) => t.write('d/new', '1'),
-      target: (t) => t.remove('d').rename('x', 'd'),
-      gives: ['file/directory d: d/ | d/ | d'],
-    },
-    'a directory moved to where the other made a file': {
-      base: (t) => t.mkdir('d').write('d/a', '0'),
-      layer: (t) => t.rename('d', 'e'),
-      target: (t) => t.write('e', '2').write('d/a', '2'),
-      gives: ['file/directory e: - | e/ | e'],
-    },
-  })
-})
-
-describe('merge › directory cycle', () => {
-  table({
-    'each moved into the other': {
-      base: (t) => t.mkdir('a').mkdir('b'),
-      layer: (t) => t.rename('a', 'b/a'),
-      target: (t) => t.rename('b', 'a/b'),
-      gives: ['directory cycle b/a: a/ | b/a/ | a/b/'],
-    },
-    'through directories that nobody touched': {
-      base: (t) => t.mkdir('a').mkdir('a/x').mkdir('a/x/y').mkdir('b').mkdir('b/z').mkdir('b/z/w'),
-      layer: (t) => t.rename('a', 'b/z/w/a'),
-      target: (t) => t.rename('b', 'a/x/y/b'),
-      gives: ['directory cycle b/z/w/a: a/ | b/z/w/a/ | a/x/y/b/'],
-    },
-    'of three, two moved by the layer': {
-      base: (t) => t.mkdir('a').mkdir('b').mkdir('c'),
-      layer: (t) => t.rename('a', 'b/a').rename('b', 'c/b'),
-      target: (t) => t.rename('c', 'a/c'),
-      gives: ['directory cycle c/b/a: a/ | c/b/a/ | a/c/'],
-    },
-    'through a directory that the layer made': {
-      base: (t) => t.mkdir('a').mkdir('b'),
-      layer: (t) => t.mkdir('b/new').rename('a', 'b/new/a'),
-      target: (t) => t.rename('b', 'a/b'),
-      gives: ['directory cycle b/new/a: a/ | b/new/a/ | a/b/'],
-    },
-  })
-})
-
 describe('merge › mode', () => {
-  table({
+  conflictTable({
     'of a file': {
       base: (t) => t.write('a', '0'),
       layer: (t) => t.chmod('a', 0o600),
@@ -388,41 +234,6 @@ describe('merge › mode', () => {
       layer: (t) => t.write('a', '1').chmod('a', 0o600),
       target: (t) => t.write('a', '2').chmod('a', 0o640),
       gives: ['edit/edit a: a | a | a', 'mode a: a | a | a'],
-    },
-  })
-})
-
-describe('merge › hard link', () => {
-  table({
-    'a name taken away from what the other edited': {
-      base: (t) => t.write('a', '0').link('a', 'b'),
-      layer: (t) => t.remove('b'),
-      target: (t) => t.write('a', '1'),
-      gives: ['hard link b: b | a | b'],
-    },
-    'each took away what the other kept': {
-      base: (t) => t.write('a', '0').link('a', 'b'),
-      layer: (t) => t.remove('a'),
-      target: (t) => t.remove('b'),
-      gives: ['hard link a: a | b | a'],
-    },
-    'a name given by one, all taken away by the other': {
-      base: (t) => t.write('a', '0').link('a', 'b'),
-      layer: (t) => t.link('a', 'c'),
-      target: (t) => t.remove('a').remove('b'),
-      gives: ['hard link c: a | c | -'],
-    },
-    'a name given in a directory that the other deleted': {
-      base: (t) => t.write('a', '0').mkdir('d'),
-      layer: (t) => t.link('a', 'd/b'),
-      target: (t) => t.remove('d'),
-      gives: ['hard link d/b: a | d/b | a'],
-    },
-    'a name in a deleted directory of what the other edited': {
-      base: (t) => t.mkdir('d').write('d/a', '0').link('d/a', 'b'),
-      layer: (t) => t.write('b', '1'),
-      target: (t) => t.remove('d'),
-      gives: ['hard link d/a: d/a | d/a | b'],
     },
   })
 })

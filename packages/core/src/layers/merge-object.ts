@@ -88,9 +88,7 @@ async function mergeBoth(
 
 /** Who did not touch a thing has no say in it. That is nearly always one of the two. */
 function isUnchanged({ base, editedBy }: Changed, version: Version, side: SideName): boolean {
-  return (
-    base?.inode === version.inode && !editedBy[side] && sameLinks(base.links, version.links)
-  )
+  return base?.inode === version.inode && !editedBy[side] && sameLinks(base.links, version.links)
 }
 
 /** A file that only the layer replaced comes with its new number; otherwise the target's numbers stay. */

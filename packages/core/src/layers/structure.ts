@@ -18,7 +18,7 @@ export async function fitTogether(
 ): Promise<void> {
   const structure = new Structure(decisions, new Placement(states))
   structure.bringBackKept()
-  for (let moved = true; moved; )
+  for (let moved = true; moved;)
     moved =
       (await structure.keepParents()) ||
       (await structure.settleCollisions()) ||

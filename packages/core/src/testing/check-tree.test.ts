@@ -33,7 +33,9 @@ class Fixture {
   ): Promise<readonly string[]> {
     const snapshot = await this.make()
     const { nodes } = this.stores
-    const edits = damage(new TreeView(nodes, snapshot)).toSorted((a, b) => compareBytes(a.key, b.key))
+    const edits = damage(new TreeView(nodes, snapshot)).toSorted((a, b) =>
+      compareBytes(a.key, b.key),
+    )
     const applied = await applyEdits(nodes, snapshot[tree], edits, weighEntry)
     await nodes.store(applied.created)
     const damaged = { ...snapshot, [tree]: applied.root }
@@ -56,7 +58,12 @@ describe('check of a tree', () => {
   const cases: Readonly<Record<string, [damage: (view: TreeView) => Edit[], found: string[]]>> = {
     'an inode without a name': [
       () => [remove(dentryKey(d, 'file'))],
-      ['2 has 2 entries and counts 3', '4 has no name', '4 has 0 names and counts 1', '4 has 0 names and a home'],
+      [
+        '2 has 2 entries and counts 3',
+        '4 has no name',
+        '4 has 0 names and counts 1',
+        '4 has 0 names and a home',
+      ],
     ],
     'a name without an inode': [() => [remove(inodeKey(e))], ['3 has the name 2/e, but no inode']],
     'a name that its inode does not know': [
@@ -73,7 +80,11 @@ describe('check of a tree', () => {
         remove(dentryKey(d, 'e')),
         { key: dentryKey(file, 'e'), value: encodeDentry({ ino: e, kind: 'directory' }) },
       ],
-      ['4 holds \'e\', but is no directory', '2 has 2 entries and counts 3', '2 has 0 subdirectories and counts 3 links'],
+      [
+        "4 holds 'e', but is no directory",
+        '2 has 2 entries and counts 3',
+        '2 has 0 subdirectories and counts 3 links',
+      ],
     ],
     'a wrong number of names': [
       (view) => [change(view, linked, { nlink: 3 })],
@@ -91,17 +102,30 @@ describe('check of a tree', () => {
       () => [{ key: linkKey(99 as Ino, at(d, 'x')), value: new Uint8Array() }],
       ['99 has a link, but no inode'],
     ],
-    'a wrong number of entries': [(view) => [change(view, d, { size: 9 })], ['2 has 3 entries and counts 9']],
+    'a wrong number of entries': [
+      (view) => [change(view, d, { size: 9 })],
+      ['2 has 3 entries and counts 9'],
+    ],
     'a wrong number of subdirectories': [
       (view) => [change(view, d, { nlink: 2 })],
       ['2 has 1 subdirectories and counts 2 links'],
     ],
     'a block of nothing': [
-      () => [{ key: blockKey(99 as Ino, 1), value: encodeBlock({ type: 'inline', bytes: new Uint8Array([1]) }) }],
+      () => [
+        {
+          key: blockKey(99 as Ino, 1),
+          value: encodeBlock({ type: 'inline', bytes: new Uint8Array([1]) }),
+        },
+      ],
       ['99 has block 1, but is no file'],
     ],
     'a block behind the end': [
-      () => [{ key: blockKey(file, 2), value: encodeBlock({ type: 'inline', bytes: new Uint8Array([1]) }) }],
+      () => [
+        {
+          key: blockKey(file, 2),
+          value: encodeBlock({ type: 'inline', bytes: new Uint8Array([1]) }),
+        },
+      ],
       ['4 block 2 lies behind its end', '4 has 300001 bytes in blocks and counts 300000'],
     ],
     'a block too few': [
@@ -111,8 +135,8 @@ describe('check of a tree', () => {
     'no root': [
       () => [remove(inodeKey(rootIno))],
       [
-        '1 holds \'d\', but is no directory',
-        '1 holds \'linked\', but is no directory',
+        "1 holds 'd', but is no directory",
+        "1 holds 'linked', but is no directory",
         '1 there is no root',
       ],
     ],
