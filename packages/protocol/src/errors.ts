@@ -118,7 +118,7 @@ export const errorTable = {
     errno: 'EIO',
     exitCode: 12,
     retry: 'same-request',
-    hint: 'The store did not answer. Nothing was changed; try again.',
+    hint: 'The store did not answer. Send the same again: what was done already is not done twice.',
   },
   storage_full: {
     httpStatus: 507,

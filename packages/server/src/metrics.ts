@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { ObserveWork } from './workspaces/workspace.ts'
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
 
 const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
@@ -7,9 +8,8 @@ const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,
 export class Metrics {
   readonly registry: Registry = new Registry()
   readonly requests: Histogram<'method' | 'route' | 'status'>
-  readonly batches: Counter
-  readonly operations: Counter
-  readonly folds: Histogram
+  /** Counts batches, operations and folds. */
+  readonly work: ObserveWork
   readonly stores: Histogram<'store' | 'operation' | 'outcome'>
 
   constructor() {
@@ -21,22 +21,7 @@ export class Metrics {
       buckets: secondsBuckets,
       registers,
     })
-    this.batches = new Counter({
-      name: 'cairn_batches_total',
-      help: 'Batches taken into logs.',
-      registers,
-    })
-    this.operations = new Counter({
-      name: 'cairn_operations_total',
-      help: 'Operations in them.',
-      registers,
-    })
-    this.folds = new Histogram({
-      name: 'cairn_fold_seconds',
-      help: 'How long folding a head took.',
-      buckets: secondsBuckets,
-      registers,
-    })
+    this.work = countWork(registers)
     this.stores = new Histogram({
       name: 'cairn_store_seconds',
       help: 'How long stores took to answer.',
@@ -55,5 +40,31 @@ export class Metrics {
         reply.elapsedTime / 1000,
       )
     })
+  }
+}
+
+function countWork(registers: Registry[]): ObserveWork {
+  const batches = new Counter({
+    name: 'cairn_batches_total',
+    help: 'Batches taken into logs.',
+    registers,
+  })
+  const operations = new Counter({
+    name: 'cairn_operations_total',
+    help: 'Operations in them.',
+    registers,
+  })
+  const folds = new Histogram({
+    name: 'cairn_fold_seconds',
+    help: 'How long folding a head took.',
+    buckets: secondsBuckets,
+    registers,
+  })
+  return {
+    batch: (count) => {
+      batches.inc()
+      operations.inc(count)
+    },
+    fold: (seconds) => folds.observe(seconds),
   }
 }

@@ -74,6 +74,7 @@ async function listen(
     storesOf: storesByPool(storage),
     clock,
     leases: { store: storage.leases, clock, leaseMs, lookMs: 50 },
+    observe: metrics.work,
   })
   const findKey = rememberKeys(storage)
   const { checkReady, uploads } = storage

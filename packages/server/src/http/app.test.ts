@@ -21,6 +21,7 @@ const secret = 'test-secret-key'
 
 function memoryApp(): FastifyInstance {
   const clock = systemClock()
+  const metrics = new Metrics()
   const log = new MemoryLogStore()
   const refs = new MemoryRefStore()
   const pools = new Map<string, Stores>()
@@ -40,11 +41,12 @@ function memoryApp(): FastifyInstance {
       storesOf,
       clock,
       leases: { store: new MemoryLeaseStore(), clock, leaseMs: 10_000, lookMs: 100 },
+      observe: metrics.work,
     }),
     uploads: new MemoryUploadStore(),
     findKey: async (hash) =>
       Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
-    metrics: new Metrics(),
+    metrics,
     checkReady: async () => {},
   })
 }
@@ -190,6 +192,13 @@ describe('files over HTTP', () => {
       headers: { authorization: 'Bearer wrong-key' },
     })
     expect(answer.statusCode).toBe(401)
+  })
+
+  it('metrics count what was done, and need no key', async () => {
+    await call('PUT', `${files}/a`, 'x')
+    const answer = await app.inject({ method: 'GET', url: '/metrics' })
+    expect(answer.body).toMatch(/^cairn_batches_total [1-9]/m)
+    expect(answer.body).toMatch(/cairn_http_request_seconds_count\{method="PUT"/)
   })
 
   it('the OpenAPI document lists every route', async () => {

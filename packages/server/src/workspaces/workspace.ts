@@ -19,11 +19,18 @@ export interface Asker {
   readonly idempotencyKey: string | undefined
 }
 
+/** Hears what was done, for counting. */
+export interface ObserveWork {
+  readonly batch?: (operations: number) => void
+  readonly fold?: (seconds: number) => void
+}
+
 export interface WorkspaceParts {
   readonly info: WorkspaceInfo
   readonly stores: Stores
   readonly clock: Clock
   readonly leases: LeaseOptions
+  readonly observe?: ObserveWork
   readonly findBranch: (name: string) => Promise<BranchId | undefined>
   readonly takeInodes: (count: number) => Promise<number>
 }
@@ -42,6 +49,7 @@ export class Workspace {
   readonly #inodes: InodeRange
   readonly #session = `http-${randomUUID()}` as SessionId
   #lastNumber = 0
+  readonly #observe: ObserveWork
   readonly #leaseOptions: LeaseOptions
   readonly #leases = new Map<Branch, LeaseKeeper>()
   readonly #branches = new Map<string, Promise<Branch>>()
@@ -52,6 +60,7 @@ export class Workspace {
     this.clock = parts.clock
     this.#findBranch = parts.findBranch
     this.#leaseOptions = parts.leases
+    this.#observe = parts.observe ?? {}
     this.takeInodes = parts.takeInodes
     this.#inodes = new InodeRange(parts.takeInodes)
   }
@@ -117,12 +126,15 @@ export class Workspace {
   /** Folds beside the writers, one fold at a time. One that fails is tried again by the next batch. */
   #watch(branch: Branch): Branch {
     let folding = false
-    branch.subscribe(() => {
+    branch.subscribe(({ body }) => {
+      this.#observe.batch?.(body.type === 'ops' ? body.ops.length : 0)
       const { pendingOps, pendingBytes } = branch.head
       if (folding || (pendingOps < opsPerFold && pendingBytes < bytesPerFold)) return
       folding = true
+      const begin = this.clock.nowMs()
       void branch
         .fold()
+        .then(() => this.#observe.fold?.((this.clock.nowMs() - begin) / 1000))
         .catch(() => undefined)
         .finally(() => (folding = false))
     })

@@ -4,7 +4,7 @@ import { type BranchId, CairnError, type Page, type WorkspaceInfo } from '@cairn
 import type { LeaseOptions } from '../sessions/lease-keeper.ts'
 import type { Clock } from './clock.ts'
 import { isoTime } from './clock.ts'
-import { Workspace } from './workspace.ts'
+import { type ObserveWork, Workspace } from './workspace.ts'
 
 /** What is stored of a workspace. */
 export interface WorkspaceRecord {
@@ -39,6 +39,7 @@ export interface WorkspacesParts {
   readonly storesOf: (pool: string) => Stores
   readonly clock: Clock
   readonly leases: LeaseOptions
+  readonly observe?: ObserveWork
 }
 
 /** How long a name is remembered: what another server deletes or renames is felt within this time. */
@@ -50,6 +51,7 @@ export class Workspaces {
   readonly #storesOf: (pool: string) => Stores
   readonly #clock: Clock
   readonly #leases: LeaseOptions
+  readonly #observe: ObserveWork
   readonly #open = new Map<string, Workspace>()
   readonly #known = new Map<string, { record: WorkspaceRecord; untilMs: number }>()
 
@@ -58,6 +60,7 @@ export class Workspaces {
     this.#storesOf = parts.storesOf
     this.#clock = parts.clock
     this.#leases = parts.leases
+    this.#observe = parts.observe ?? {}
   }
 
   async create(owner: string, name: string): Promise<WorkspaceInfo> {
@@ -112,6 +115,7 @@ export class Workspaces {
       stores: this.#storesOf(record.pool),
       clock: this.#clock,
       leases: this.#leases,
+      observe: this.#observe,
       findBranch: (name) => this.#directory.findBranch(record.id, name),
       takeInodes: (count) => this.#directory.takeInodes(record.id, count),
     })
