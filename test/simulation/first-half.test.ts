@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runKeptSeeds, runNewSeeds } from './run-seeds.ts'
+import { runKeptSeeds, runSeeds } from './run-seeds.ts'
 import { simulate } from './simulate.ts'
 
 /** Each test file has a process of its own: in two halves the seeds use two cores. */
@@ -14,5 +14,5 @@ describe('sessions and servers in a simulated world', () => {
 
   it('seeds that failed before', { timeout: 600_000 }, runKeptSeeds)
 
-  it('new seeds', { timeout: 3_600_000 }, () => runNewSeeds(1000))
+  it('a thousand seeds', { timeout: 3_600_000 }, () => runSeeds(1, 1000))
 })

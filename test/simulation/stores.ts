@@ -66,7 +66,10 @@ export interface WayOptions {
   readonly isDead: () => boolean
 }
 
-const never = new Promise<never>(() => undefined)
+/** A new one each time: what waits for a promise lives as long as the promise, and one for all would keep every world. */
+function never(): Promise<never> {
+  return new Promise(() => undefined)
+}
 
 /**
  * A road that takes its time and loses things: a call may fail before it happens, after it, or happen long after
@@ -78,9 +81,9 @@ export function makeWay({ scheduler, chance, delayMs, failsOneIn, isDead }: WayO
   }
   const fails = (): boolean => failsOneIn() > 0 && chance.oneIn(failsOneIn())
   return async (call) => {
-    if (isDead()) return never
+    if (isDead()) return never()
     await wait()
-    if (isDead() && chance.oneIn(2)) return never
+    if (isDead() && chance.oneIn(2)) return never()
     if (fails()) {
       if (chance.oneIn(2))
         scheduler.after(chance.below(1000), () => void call().catch(() => undefined))
@@ -88,7 +91,7 @@ export function makeWay({ scheduler, chance, delayMs, failsOneIn, isDead }: WayO
     }
     const answer = await call()
     await wait()
-    if (isDead()) return never
+    if (isDead()) return never()
     if (fails()) throw unavailable()
     return answer
   }
