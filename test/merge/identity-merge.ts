@@ -215,12 +215,13 @@ class Table {
   }
 
   #withdraw(row: Row): void {
+    if (row.places.length !== 1) return
     this.conflicts = this.conflicts.filter(
       (conflict) => conflict.row !== row || !conflict.kind.endsWith('/delete'),
     )
     if (row.versions.layer && row.versions.target) return
     for (const child of this.#rows)
-      if (child.alive && child.places.length === 1 && parentOf(child.places[0]!) === row.id)
+      if (child.alive && child.places.some((place) => parentOf(place) === row.id))
         this.#withdraw(child)
   }
 

@@ -102,19 +102,19 @@ export class MergeCase {
     return this.list(result.snapshot)
   }
 
-  /** The merged tree once every conflict is decided. One answer may bring up another question. */
-  async decided(choices: Choices, bytes = 'decided'): Promise<Listing> {
-    return this.clean({ resolutions: await this.resolutions(choices, bytes) })
+  /** The merged tree once every conflict is decided, where the answers bring up no further question. */
+  async decided(choices: Choices, rounds = 1): Promise<Listing> {
+    return this.clean({ resolutions: await this.resolutions(choices, rounds) })
   }
 
-  async resolutions(choices: Choices, bytes = 'decided'): Promise<readonly Resolution[]> {
+  async resolutions(choices: Choices, rounds = 1): Promise<readonly Resolution[]> {
     const resolutions: Resolution[] = []
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < rounds; round++) {
       const open = await this.openConflicts({ resolutions })
       if (open.length === 0) break
       for (const { id, kind, path } of open) {
         const type = typeof choices === 'string' ? choices : choices[`${kind} ${path.join('/')}`]
-        if (type) resolutions.push({ conflict: id, choice: choiceOf(type, bytes) })
+        if (type) resolutions.push({ conflict: id, choice: choiceOf(type) })
       }
     }
     return resolutions
@@ -141,8 +141,8 @@ export async function mergedTree(histories: Histories): Promise<Listing> {
   return result
 }
 
-function choiceOf(type: Choice['type'], bytes: string): Choice {
-  return type === 'bytes' ? { type, bytes: new TextEncoder().encode(bytes) } : { type }
+function choiceOf(type: Choice['type']): Choice {
+  return type === 'bytes' ? { type, bytes: new TextEncoder().encode('decided') } : { type }
 }
 
 const marks = { directory: '/', symlink: '@' } as Readonly<Record<string, string>>

@@ -268,6 +268,12 @@ describe('commit › a layer that is written to meanwhile', () => {
     await commitWhileWriting(bench, layer, target, () => abandonLayer(layer, bench.author()))
     expect(layer.head.position.state).toBe('abandoned')
     expect(await bench.list(target)).toEqual({ a: '1' })
+    // Reopened, it goes on from what was committed.
+    await bench.edit(target, (t) => t.write('a', '2'))
+    await reopenLayer(layer, bench.author())
+    await bench.edit(layer, (t) => t.write('b', '3'))
+    await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await bench.list(target)).toEqual({ a: '2', b: '3' })
   })
 })
 

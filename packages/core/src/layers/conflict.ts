@@ -29,7 +29,10 @@ export interface Conflict {
    */
   readonly id: string
   readonly kind: ConflictKind
-  /** Where the layer has it; where the target has it, if the layer does not; else where it was. */
+  /**
+   * Where the layer has it; where the target has it, if the layer does not; else where it was. Of something with
+   * several names, the one that is in question.
+   */
   readonly path: readonly Name[]
   /** Undefined where that side does not have it. */
   readonly base: ConflictSide | undefined

@@ -36,7 +36,8 @@ describe('merge › decided › one answer brings up another question', () => {
     expect(await there.conflicts()).toEqual(['add/add p: - | p | p'])
     const resolutions = await there.resolutions({ 'add/add p': 'layer' })
     expect(await there.conflicts({ resolutions })).toEqual(['edit/edit q: q | q | q@'])
-    expect(await there.decided({ 'add/add p': 'layer', 'edit/edit q': 'layer' })).toEqual({
+    const choices = { 'add/add p': 'layer', 'edit/edit q': 'layer' } as const
+    expect(await there.decided(choices, 2)).toEqual({
       p: 'layer p',
       q: 'layer q',
     })
@@ -45,7 +46,7 @@ describe('merge › decided › one answer brings up another question', () => {
   it('no pair of answers leaves a file that both sides have without a place', async () => {
     const there = await MergeCase.make(chain)
     const choices = { 'add/add p': 'layer', 'edit/edit q': 'target' } as const
-    const resolutions = await there.resolutions(choices)
+    const resolutions = await there.resolutions(choices, 2)
     expect(await there.conflicts({ resolutions })).toEqual(['edit/edit q: q | q | q@'])
     expect(await there.decided({ 'add/add p': 'target' })).toEqual({
       p: 'layer q',
@@ -62,7 +63,7 @@ describe('merge › decided › one answer brings up another question', () => {
     expect(await there.decided('layer')).toEqual({ b: '0', c: '1' })
     const resolutions = await there.resolutions({ 'rename/rename b': 'target' })
     expect(await there.conflicts({ resolutions })).toEqual(['add/add c: - | c | c'])
-    expect(await there.decided('target')).toEqual({ c: '0' })
+    expect(await there.decided('target', 2)).toEqual({ c: '0' })
   })
 
   it('a move decided on may close a cycle', async () => {
@@ -77,11 +78,25 @@ describe('merge › decided › one answer brings up another question', () => {
       'c/a': 'directory',
       'c/a/b': 'directory',
     })
-    expect(await there.decided('layer')).toEqual({
+    expect(await there.decided('layer', 2)).toEqual({
       b: 'directory',
       'b/a': 'directory',
       c: 'directory',
     })
+  })
+
+  it('a directory that came back for something goes again with it', async () => {
+    const there = await MergeCase.make({
+      base: (t) => t.mkdir('a').mkdir('b').mkdir('b/d'),
+      layer: (t) => t.remove('b/d').rename('b', 'a/b'),
+      target: (t) => t.rename('a', 'b/d/a'),
+    })
+    expect(await there.conflicts()).toEqual([
+      'directory cycle a/b: b/ | a/b/ | b/d/a/',
+      'rename/delete b/d/a: a/ | a/ | b/d/a/',
+    ])
+    const choices = { 'directory cycle a/b': 'layer', 'rename/delete b/d/a': 'target' } as const
+    expect(await there.decided(choices)).toEqual({ a: 'directory', 'a/b': 'directory' })
   })
 })
 
@@ -157,6 +172,14 @@ describe('merge › decided › a decision stands as long as the target does', (
         target: (t) => t.write('a', '2'),
       },
       (t) => t.link('a', 'c'),
+    ],
+    'a name changed of what the layer took one from': [
+      {
+        base: (t) => t.write('a', '0').link('a', 'b'),
+        layer: (t) => t.remove('b'),
+        target: (t) => t.write('a', '2'),
+      },
+      (t) => t.rename('a', 'c'),
     ],
   }
   for (const [what, [histories, again]] of Object.entries(stale))

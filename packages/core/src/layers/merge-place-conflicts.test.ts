@@ -119,6 +119,12 @@ describe('merge › directory cycle', () => {
       target: (t) => t.rename('c', 'a/c'),
       gives: ['directory cycle c/b/a: a/ | c/b/a/ | a/c/'],
     },
+    'beside others that only hang from it': {
+      base: (t) => t.mkdir('e').mkdir('a').mkdir('b'),
+      layer: (t) => t.rename('e', 'b/e').rename('a', 'b/a'),
+      target: (t) => t.rename('b', 'a/b'),
+      gives: ['directory cycle b/a: a/ | b/a/ | a/b/'],
+    },
     'through a directory that the layer made': {
       base: (t) => t.mkdir('a').mkdir('b'),
       layer: (t) => t.mkdir('b/new').rename('a', 'b/new/a'),
@@ -141,6 +147,12 @@ describe('merge › hard link', () => {
       layer: (t) => t.remove('a'),
       target: (t) => t.remove('b'),
       gives: ['hard link a: a | b | a'],
+    },
+    'all names taken away and one given to a new file, the old one edited: two questions': {
+      base: (t) => t.write('a', '0').link('a', 'b'),
+      layer: (t) => t.saveByRename('a', '1').remove('b'),
+      target: (t) => t.write('a', '2'),
+      gives: ['edit/delete a: a | - | a', 'edit/edit a: a | a | a'],
     },
     'a name given by one, all taken away by the other': {
       base: (t) => t.write('a', '0').link('a', 'b'),

@@ -213,6 +213,13 @@ describe('merge › decided › about places', () => {
       layerChosen: { b: '1 600' },
       targetChosen: { c: '1 600' },
     },
+    'rename/rename, once into a directory that the other deleted': {
+      base: (t) => t.mkdir('d').write('a', '0'),
+      layer: (t) => t.rename('a', 'd/a'),
+      target: (t) => t.rename('a', 'b').remove('d'),
+      layerChosen: { d: 'directory', 'd/a': '0' },
+      targetChosen: { b: '0' },
+    },
     'rename/rename of a directory: what both wrote into it': {
       base: (t) => t.mkdir('d').write('d/x', '0'),
       layer: (t) => t.rename('d', 'e').write('e/layer', '1'),
@@ -321,6 +328,14 @@ describe('merge › decided › about attributes and names', () => {
       layerChosen: { a: '0 ×3', b: '0 ×3', c: '0 ×3' },
       targetChosen: {},
       bytesChosen: { a: 'decided ×3', b: 'decided ×3', c: 'decided ×3' },
+    },
+    'all names taken away and one given to a new file, the old one edited': {
+      base: (t) => t.write('a', '0').link('a', 'b'),
+      layer: (t) => t.saveByRename('a', '1').remove('b'),
+      target: (t) => t.write('a', '2'),
+      layerChosen: { a: '1' },
+      targetChosen: { a: '2 ×2', b: '2 ×2' },
+      bytesChosen: { a: 'decided ×2', b: 'decided ×2' },
     },
     'hard link, a name in a deleted directory': {
       base: (t) => t.write('a', '0').mkdir('d').write('d/x', '0'),

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Histories, MergeCase, mergedTree } from '../../test/merge-case.ts'
+import type { Snapshot } from '../filesystem/tree-view.ts'
+import { readTree } from '../testing/read-tree.ts'
 
 describe('merge › one side', () => {
   it('nothing changed: the target stays, root and all', async () => {
@@ -190,6 +192,29 @@ describe('merge › directories', () => {
         target: (t) => t.write('d/a', '3').write('d/other', '3'),
       }),
     ).toEqual({ d: 'directory', 'd/a': '3', 'd/new': '2', 'd/other': '3' })
+  })
+
+  it('removed and made again by the layer alone: it keeps its number, who stands in it stays there', async () => {
+    const there = await MergeCase.make({
+      base: (t) => t.mkdir('d').write('d/a', '1'),
+      layer: (t) => t.remove('d').mkdir('d').write('d/a', '2'),
+      target: (t) => t.write('b', '3'),
+    })
+    const result = await there.merge()
+    if (result.type === 'conflicted') throw new Error('conflicts')
+    const inoOf = async (snapshot: Snapshot): Promise<number | undefined> =>
+      (await readTree(there.stores, snapshot)).get('d')?.ino
+    expect(await inoOf(result.snapshot)).toBe(await inoOf(there.target))
+  })
+
+  it('removed and made again by the target, the same file put in by both: one file', async () => {
+    expect(
+      await mergedTree({
+        base: (t) => t.mkdir('d').write('d/a', '1'),
+        layer: (t) => t.write('d/new', '2'),
+        target: (t) => t.remove('d').mkdir('d').write('d/a', '1').write('d/new', '2'),
+      }),
+    ).toEqual({ d: 'directory', 'd/a': '1', 'd/new': '2' })
   })
 
   it('emptied and removed by one side, a file in it touched by the other: gone', async () => {

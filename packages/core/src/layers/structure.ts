@@ -138,7 +138,6 @@ class Structure {
     if (!choice) return false
     const winner = winnerOf[choice.type]!
     this.#giveUp(loserOf(winner), link, sideOf(winner))
-    winner.settled = true
     if (choice.type === 'bytes') this.#placement.put(winner, { ...winner.merged!, content: choice })
     if (isDirectory(winner) && isOneSided(winner)) this.#bringBack(winner, sideOf(winner))
     return true
@@ -212,10 +211,11 @@ class Structure {
   #withdraw(state: State): void {
     const covered = [state]
     for (const next of covered) {
+      // Under its other names it is still to be decided about.
+      if (next.merged?.links.length !== 1) continue
       this.#decisions.withdraw(next.object)
       if (!isDirectory(next) || !isOneSided(next)) continue
-      for (const { state: child } of this.#placement.childrenOf(next))
-        if (child.merged?.links.length === 1) covered.push(child)
+      covered.push(...this.#placement.childrenOf(next).map((child) => child.state))
     }
   }
 
