@@ -7,5 +7,6 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
     // Ends a hang, nothing else: a slow machine must not fail a test.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 })

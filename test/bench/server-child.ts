@@ -6,6 +6,6 @@ process.send!({ url, ownerKey })
 process.on('message', (message) => {
   if (message === 'memory') {
     globalThis.gc?.()
-    process.send!({ rss: process.memoryUsage().rss })
+    process.send!(process.memoryUsage())
   } else void close().then(() => process.disconnect())
 })

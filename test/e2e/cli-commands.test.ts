@@ -89,7 +89,7 @@ describe('fs ls', () => {
     expect(await cairn.error('fs', 'ls', ':/no')).toMatchObject({
       code: 'file_system',
       errno: 'ENOENT',
-      exit: 1,
+      exit: 4,
     })
   })
 })
@@ -224,6 +224,13 @@ describe('fs find, log', () => {
     expect(
       (await cairn.json<LogEntry>('fs', 'log', ':/a', '--newest')).map(({ seq }) => seq),
     ).toEqual([3, 1])
+    const seqsOf = async (...args: string[]): Promise<number[]> =>
+      (await cairn.json<LogEntry>('fs', 'log', ...args)).map(({ seq }) => seq)
+    expect(await seqsOf('--newest', '-n2')).toEqual([3, 2])
+    expect(await seqsOf('--after', '1', '--before', '3')).toEqual([2])
+    expect(await seqsOf('--since', '2001-01-01', '--newest', ':/b')).toEqual([2])
+    expect(await seqsOf('--until', '2001-01-01')).toEqual([])
+    expect(await cairn.error('fs', 'log', '--since', 'then')).toMatchObject({ code: 'usage' })
     expect(await cairn.text('fs', 'log', ':/b')).toMatch(/^2 {2}\S+Z {2}\S+ {2}create \/b\n/)
   })
 })

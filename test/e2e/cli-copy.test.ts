@@ -59,7 +59,7 @@ function picture(directory: string | Buffer, below = ''): Record<string, string>
     const shown = `${below}/${name.toString('latin1')}`
     const stats = lstatSync(path)
     const mode = (stats.mode & 0o7777).toString(8)
-    if (stats.isSymbolicLink()) all[shown] = `-> ${readlinkSync(path)}`
+    if (stats.isSymbolicLink()) all[shown] = `-> ${readlinkSync(path, 'latin1')}`
     else if (stats.isFile()) all[shown] = `${mode} ${sha256(readFileSync(path))}`
     else Object.assign(all, { [shown]: `${mode} directory` }, picture(path, shown))
   }
@@ -105,6 +105,7 @@ function makeTree(root: string): void {
   for (let index = 0; index < 40; index++) write(join(root, 'deep/er/and', `f${index}`), `${index}`)
   symlinkSync('../one', join(root, 'deep/to-one'))
   symlinkSync('nowhere', join(root, 'dangling'))
+  symlinkSync(Buffer.of(0xff, 0xfe), join(root, 'to-bytes'))
   symlinkSync('deep', join(root, 'to-deep'))
   chmodSync(join(root, 'closed'), 0o555)
 }
@@ -121,7 +122,7 @@ describe('cp -r', () => {
       source,
       ':/tree',
     )
-    expect(summary).toMatchObject({ files: 59, symlinks: 3 })
+    expect(summary).toMatchObject({ files: 59, symlinks: 4 })
     await cp('-r', ':/tree', back)
     expect(picture(back)).toEqual(picture(source))
     // Only root may write into a closed directory.
@@ -237,7 +238,7 @@ describe('cp of one file', () => {
       code: 'local_file',
       exit: 1,
     })
-    expect(await cairn.error('fs', 'cp', ':/no', local)).toMatchObject({ errno: 'ENOENT', exit: 1 })
+    expect(await cairn.error('fs', 'cp', ':/no', local)).toMatchObject({ errno: 'ENOENT', exit: 4 })
     await workspace.files.write('/a', 'x')
     expect(await cairn.error('fs', 'cp', ':/a', ':/a')).toMatchObject({ code: 'usage' })
     expect(await cairn.error('fs', 'cp', ':/a', join(local, 'no/such/a'))).toMatchObject({

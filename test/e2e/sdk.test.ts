@@ -1,6 +1,6 @@
 // The SDK against a real server.
 import { randomBytes } from 'node:crypto'
-import { type CairnError, isCairnError, type Workspace } from '@cairn/sdk'
+import { type CairnError, isCairnError, pathOf, type Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from './start-server.ts'
 
@@ -174,8 +174,8 @@ describe('names', () => {
     await workspace.files.write(Buffer.concat([directory, Buffer.from('/x')]), 'inside')
     await workspace.files.write(Buffer.from('/d\xfe', 'latin1'), 'beside')
     const texts: string[] = []
-    for await (const { kind, path, pathBytes } of workspace.files.walk('/'))
-      if (kind === 'file') texts.push(await workspace.files.readText(pathBytes ?? path))
+    for await (const entry of workspace.files.walk('/'))
+      if (entry.kind === 'file') texts.push(await workspace.files.readText(pathOf(entry)))
     expect(texts).toEqual(['beside', 'inside'])
   })
 

@@ -7,7 +7,13 @@ import {
   MemoryNodeStore,
   MemoryRefStore,
 } from '@cairn/core/testing'
-import { type Connect, connectWebSocket, SessionClient, type Wire } from '@cairn/mount'
+import {
+  type Connect,
+  connectWebSocket,
+  SessionClient,
+  type SessionOptions,
+  type Wire,
+} from '@cairn/mount'
 import { type Ino, type Name, rootIno } from '@cairn/protocol'
 import {
   buildApp,
@@ -15,18 +21,25 @@ import {
   hashSecret,
   Metrics,
   openSessionDoor,
+  type SessionDoorParts,
   sha256,
   systemClock,
   Workspaces,
 } from '@cairn/server'
-import { MemoryDirectory, MemoryLeaseStore, MemoryUploadStore } from '@cairn/server/testing'
+import {
+  MemoryDirectory,
+  MemoryLayerStore,
+  MemoryLeaseStore,
+  MemoryUploadStore,
+} from '@cairn/server/testing'
 
-const secret = 'a-secret-for-tests'
+export const secret = 'a-secret-for-tests'
 
 /** What servers share: with it, any number of them serve the same workspaces. */
 export class SharedStores {
   readonly directory = new MemoryDirectory()
   readonly leases = new MemoryLeaseStore()
+  readonly layers = new MemoryLayerStore()
   readonly uploads = new MemoryUploadStore()
   readonly #nodes = new MemoryNodeStore()
   readonly #blobs = new MemoryBlobStore()
@@ -45,6 +58,7 @@ export class SharedStores {
 
 export interface RunningServer {
   readonly url: string
+  readonly workspaces: Workspaces
   readonly close: () => Promise<void>
 }
 
@@ -52,14 +66,18 @@ export async function startServer(
   shared: SharedStores,
   leaseMs: number,
   port = 0,
+  door: Pick<SessionDoorParts, 'heartbeatMs' | 'sessionsMax'> = {},
 ): Promise<RunningServer> {
   const clock = systemClock()
+  const metrics = new Metrics()
   const stores = shared.open()
   const workspaces = new Workspaces({
     directory: shared.directory,
     storesOf: () => stores,
     clock,
     leases: { store: shared.leases, clock, leaseMs, lookMs: 20 },
+    observe: metrics.work,
+    layers: shared.layers,
   })
   const findKey = async (hash: Uint8Array) =>
     Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined
@@ -67,14 +85,15 @@ export async function startServer(
     workspaces,
     uploads: shared.uploads,
     findKey,
-    metrics: new Metrics(),
+    metrics,
     checkReady: async () => {},
   })
-  const closeDoor = openSessionDoor(app.server, { workspaces, findKey, leaseMs })
+  const closeDoor = openSessionDoor(app.server, { workspaces, findKey, leaseMs, ...door })
   await app.listen({ host: '127.0.0.1', port })
   const { port: listening } = app.server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${listening}`,
+    workspaces,
     close: async () => {
       closeDoor()
       await app.close()
@@ -116,20 +135,24 @@ export class Network {
   }
 }
 
-interface SessionExtras {
-  readonly onRescue?: (outcome: string) => void
+interface SessionExtras extends Partial<SessionOptions> {
   readonly network?: Network
+  readonly key?: string
+  readonly heartbeatMs?: number
 }
 
-export function openSession(server: RunningServer, more: SessionExtras = {}): SessionClient {
-  const { network = new Network(), ...hooks } = more
+export function openSession(
+  server: Pick<RunningServer, 'url'>,
+  more: SessionExtras = {},
+): SessionClient {
+  const { network = new Network(), key = secret, heartbeatMs = 10_000, ...options } = more
   return new SessionClient({
-    connect: network.through(connectWebSocket(server.url, secret)),
+    connect: network.through(connectWebSocket(server.url, key, { heartbeatMs })),
     clock: { sleep: (ms) => setTimeout(ms, undefined, { ref: false }) },
     workspace: 'w',
     branch: 'main',
     mode: 'write',
-    ...hooks,
+    ...options,
   })
 }
 
@@ -153,19 +176,38 @@ export function now(): Time {
   return { sec: 1_790_000_000 + clock++, nsec: 0 }
 }
 
-export function createFile(name: string, ino: number): Op {
+export function createFile(name: string, ino: number, parent: number = rootIno): Op {
+  return create('file', name, ino, parent)
+}
+
+export function createDirectory(name: string, ino: number, parent: number = rootIno): Op {
+  return create('directory', name, ino, parent)
+}
+
+function create(kind: 'file' | 'directory', name: string, ino: number, parent: number): Op {
   return {
     type: 'create',
     time: now(),
-    parent: rootIno,
+    parent: parent as Ino,
     name: name as Name,
     ino: ino as Ino,
-    kind: 'file',
-    mode: 0o644,
+    kind,
+    mode: kind === 'file' ? 0o644 : 0o755,
     uid: 0,
     gid: 0,
     rdev: 0,
     target: undefined,
+  }
+}
+
+export function writeBytes(ino: number, text: string): Op {
+  return {
+    type: 'write',
+    time: now(),
+    ino: ino as Ino,
+    offset: 0,
+    data: { type: 'bytes', bytes: new TextEncoder().encode(text) },
+    dropPrivileges: false,
   }
 }
 

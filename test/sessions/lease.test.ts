@@ -1,5 +1,3 @@
-import type { Op } from '@cairn/core'
-import type { Ino } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
@@ -11,6 +9,7 @@ import {
   SharedStores,
   startServer,
   until,
+  writeBytes,
 } from './fixture.ts'
 
 /** Short enough to wait for, long enough not to run out on a busy machine. */
@@ -142,19 +141,11 @@ describe('sessions', () => {
       const a = open(server, { network, onRescue: (outcome) => outcomes.push(outcome) })
       await until(() => a.standing === 'lease')
       network.cut()
-      const write = (ino: number, text: string): Op => ({
-        type: 'write',
-        time: now(),
-        ino: ino as Ino,
-        offset: 0,
-        data: { type: 'bytes', bytes: new TextEncoder().encode(text) },
-        dropPrivileges: false,
-      })
-      const late = a.submit([createFile('same', 1002), write(1002, 'mine')], now(), true)
+      const late = a.submit([createFile('same', 1002), writeBytes(1002, 'mine')], now(), true)
       late.catch(() => undefined)
       const b = open(server)
       await until(() => b.standing === 'lease')
-      await b.submit([createFile('same', 1003), write(1003, 'theirs')], now(), true)
+      await b.submit([createFile('same', 1003), writeBytes(1003, 'theirs')], now(), true)
       network.heal()
       await until(() => outcomes.length > 0)
       expect(outcomes[0]).toMatch(/^kept /)

@@ -152,7 +152,16 @@ function isOwnBatch(world: World, holder: string, seq: number): boolean {
   return world.rows(world.main)[seq - 1]?.session === client?.session.id
 }
 
+/** The last to leave may still be handed the lease, in an epoch of its own: what the log got meanwhile, nobody had. */
 async function judgeReplicas(world: World): Promise<readonly string[]> {
+  for (;;) {
+    const { length } = world.rows(world.main)
+    const faults = await judgeReplicasNow(world)
+    if (world.rows(world.main).length === length) return faults
+  }
+}
+
+async function judgeReplicasNow(world: World): Promise<readonly string[]> {
   const { stores } = world.disk.open()
   const fresh = await Branch.open(stores, world.main)
   const { snapshot } = await fresh.head.fold()

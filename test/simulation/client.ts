@@ -1,5 +1,5 @@
-import { decodeBatch, type LogRow, type Op } from '@cairn/core'
-import { type Connect, SessionClient } from '@cairn/mount'
+import { type Batch, decodeBatch, encodeBody, type LogRow, type Op } from '@cairn/core'
+import { type Connect, type Reservation, SessionClient } from '@cairn/mount'
 import {
   type BranchId,
   isCairnError,
@@ -36,6 +36,8 @@ export interface ClientParts {
   readonly rowsOf: (branch: BranchId) => readonly LogRow[]
 }
 
+/** How long a client may collect what it has acknowledged before it sends it. */
+const collectMsMax = 50
 const contested = ['LOCK', 'PID', 'lost+found'] as const
 
 /** A sandbox with its session: it acknowledges to its programs what it may, knows what it was told, and nothing else. */
@@ -57,6 +59,13 @@ export class Client {
   readonly #open = new Map<number, string>()
   /** Where the batches of receipts stand in the log. */
   readonly #awaited = new Map<number, number>()
+  /** What the log brought and is not taken in: an own batch comes without its bytes, and waits for its receipt. */
+  readonly #arrived: (Uint8Array | { readonly seq: number })[] = []
+  /** What the receipts tell of, by its place in the log. */
+  readonly #ownOps = new Map<number, readonly Op[]>()
+
+  /** Acknowledged, and not handed to the session yet. */
+  readonly #collecting = new Set<() => void>()
 
   constructor(parts: ClientParts) {
     this.#parts = parts
@@ -67,13 +76,16 @@ export class Client {
       workspace: 'w',
       branch: 'main',
       mode: 'write',
-      onBatch: (bytes) => this.#learn(bytes),
+      random: () => parts.chance.below(1000) / 1000,
+      onBatch: (bytes) => this.#arrive(bytes),
+      onOwn: (_, seq) => this.#arrive({ seq }),
+      onRecall: () => this.#sendCollected(),
       onRescue: (outcome) => this.rescues.push(outcome),
     })
   }
 
   get believesInLease(): boolean {
-    return this.isAlive && !this.isClosed && this.session.standing === 'lease'
+    return this.isAlive && !this.isClosed && this.session.canAcknowledge
   }
 
   get isSettled(): boolean {
@@ -97,46 +109,65 @@ export class Client {
   }
 
   #submit(): void {
-    const { chance, nextTag, trace } = this.#parts
+    const { chance, nextTag } = this.#parts
     const { hesitatesOneIn } = this.#parts.conditions
     const tag = nextTag()
     const { name, parent, removes } = this.#choosePlace(tag)
     const isKnown = this.#known.has(name) && ![...this.#open.values()].includes(name)
     const isFree = !this.#known.has(name) && ![...this.#open.values()].includes(name)
     const canSucceed = removes ? isKnown : isFree
-    const acknowledges =
-      canSucceed && this.session.standing === 'lease' && !chance.oneIn(hesitatesOneIn)
+    const acknowledges = canSucceed && this.session.canAcknowledge && !chance.oneIn(hesitatesOneIn)
+    const reservation = acknowledges ? this.session.reserve() : undefined
     const kind = name.startsWith('dir') ? 'directory' : 'file'
     const ops = removes ? unlinkOps(tag, name) : createOps(tag, parent, name, kind)
-    const submitted: Submitted = {
-      tag,
-      client: this.name,
-      acknowledgedIn: acknowledges ? this.leaseEpoch : undefined,
-      outcome: 'pending',
-    }
-    trace.note(() => {
-      const lease = acknowledges ? ` under ${this.leaseEpoch}` : ''
+    const acknowledgedIn = reservation?.epoch
+    const submitted: Submitted = { tag, client: this.name, acknowledgedIn, outcome: 'pending' }
+    this.#parts.trace.note(() => {
+      const lease = reservation ? ` under ${acknowledgedIn}` : ''
       return `${this.name} submits #${tag} ${removes ? 'without ' : ''}${name}${lease}`
     })
     this.submitted.push(submitted)
     this.#open.set(tag, name)
-    const isOwn = acknowledges && kind === 'directory'
-    if (isOwn) this.#own.set(name, tag as Ino)
-    void this.session
-      .submit(ops, { sec: tag, nsec: 0 }, acknowledges)
-      .then(
-        (receipt) => receipt,
-        (error: unknown) => readRefusal(error, acknowledges),
-      )
-      .then((outcome) => {
-        trace.note(() => `${this.name} hears of #${tag}: ${JSON.stringify(outcome)}`)
-        submitted.outcome = outcome
-        this.#own.delete(name)
-        // The batch comes on its own way, perhaps later than the receipt.
-        if (typeof outcome === 'object' && 'seq' in outcome) this.#awaited.set(tag, outcome.seq)
-        else this.#open.delete(tag)
-        this.#closeAnswered()
-      })
+    if (reservation && kind === 'directory') this.#own.set(name, tag as Ino)
+    const time = { sec: tag, nsec: 0 }
+    if (reservation) this.#collect(reservation, encodeBody({ type: 'ops', ops }, time))
+    void (reservation?.settled ?? this.session.submit(ops, time)).then(
+      (receipt) => this.#settle(submitted, name, ops, receipt),
+      (error: unknown) => this.#settle(submitted, name, ops, readRefusal(error, acknowledges)),
+    )
+  }
+
+  #settle(
+    submitted: Submitted,
+    name: string,
+    ops: readonly Op[],
+    outcome: Submitted['outcome'],
+  ): void {
+    const { tag } = submitted
+    this.#parts.trace.note(() => `${this.name} hears of #${tag}: ${JSON.stringify(outcome)}`)
+    submitted.outcome = outcome
+    this.#own.delete(name)
+    // The batch comes on its own way, perhaps later than the receipt.
+    if (typeof outcome === 'object' && 'seq' in outcome) {
+      this.#awaited.set(tag, outcome.seq)
+      if (outcome.seq > this.lastSeq) this.#ownOps.set(outcome.seq, ops)
+    } else this.#open.delete(tag)
+    this.#takeIn()
+  }
+
+  /** Sends it a little later, as a mount does, unless the lease is asked for. */
+  #collect(reservation: Reservation, body: Uint8Array): void {
+    const { scheduler, chance } = this.#parts
+    const send = (): void => {
+      if (this.#collecting.delete(send)) reservation.send(body)
+    }
+    this.#collecting.add(send)
+    if (chance.oneIn(2)) send()
+    else scheduler.after(chance.below(collectMsMax), send)
+  }
+
+  #sendCollected(): void {
+    for (const send of this.#collecting) send()
   }
 
   #closeAnswered(): void {
@@ -165,19 +196,49 @@ export class Client {
     if (reply.type === 'lease') this.leaseEpoch = reply.epoch
   }
 
-  #learn(bytes: Uint8Array): void {
-    const { seq, body } = decodeBatch(bytes)
-    if (seq !== this.lastSeq + 1)
-      throw new Error(`${this.name} got batch ${seq} after ${this.lastSeq}`)
-    this.lastSeq = seq
+  #arrive(what: Uint8Array | { readonly seq: number }): void {
+    this.#arrived.push(what)
+    this.#takeIn()
+  }
+
+  #takeIn(): void {
+    for (let [next] = this.#arrived; next; [next] = this.#arrived) {
+      if (next instanceof Uint8Array) this.#learn(decodeBatch(next))
+      else if (!this.#learnOwn(next.seq)) break
+      this.#arrived.shift()
+    }
     this.#closeAnswered()
-    if (body.type === 'ops') this.#take(body.ops)
+  }
+
+  /** False when its receipt is not there yet. */
+  #learnOwn(seq: number): boolean {
+    const ops = this.#ownOps.get(seq)
+    if (!ops) return false
+    this.#ownOps.delete(seq)
+    this.#moveTo(seq)
+    this.#take(ops)
+    return true
+  }
+
+  #learn({ seq, body, session }: Batch): void {
+    this.#moveTo(seq)
+    if (body.type === 'ops') {
+      if (session === this.session.id && body.ops.length > 0)
+        throw new Error(`${this.name} got the bytes of its own batch ${seq}`)
+      this.#take(body.ops)
+    }
     if (body.type !== 'root') return
     // A commit is one step to another tree; a mount would ask for what changed.
     for (const { bytes: row } of this.#parts.rowsOf(body.change.subject as BranchId)) {
       const late = decodeBatch(row).body
       if (late.type === 'ops') this.#take(late.ops)
     }
+  }
+
+  #moveTo(seq: number): void {
+    if (seq !== this.lastSeq + 1)
+      throw new Error(`${this.name} got batch ${seq} after ${this.lastSeq}`)
+    this.lastSeq = seq
   }
 
   #take(ops: readonly Op[]): void {

@@ -6,7 +6,7 @@ import {
   MemoryRefStore,
 } from '@cairn/core/testing'
 import { type LeaseStore, sha256 } from '@cairn/server'
-import { MemoryDirectory, MemoryLeaseStore } from '@cairn/server/testing'
+import { MemoryDirectory, MemoryLayerStore, MemoryLeaseStore } from '@cairn/server/testing'
 import type { Chance } from '../model/chance.ts'
 import { unavailable } from '../model/unavailable.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -22,13 +22,14 @@ const contentWorker: ContentWorker = {
 export class Disk {
   readonly directory: MemoryDirectory = new MemoryDirectory()
   readonly leases: MemoryLeaseStore = new MemoryLeaseStore()
+  readonly layers: MemoryLayerStore = new MemoryLayerStore()
   readonly nodes: MemoryNodeStore = new MemoryNodeStore()
   readonly blobs: MemoryBlobStore = new MemoryBlobStore()
   readonly log: MemoryLogStore = new MemoryLogStore()
   readonly refs: MemoryRefStore = new MemoryRefStore()
 
   /** As a process sees it, with caches of its own; `way` is the road there. */
-  open(way: Way = directWay): { stores: Stores; leases: LeaseStore; directory: MemoryDirectory } {
+  open(way: Way = directWay): OpenDisk {
     return {
       stores: {
         nodes: new Nodes({ store: through(this.nodes, way), hash: sha256 }),
@@ -37,9 +38,17 @@ export class Disk {
         refs: through(this.refs, way),
       },
       leases: through(this.leases, way),
+      layers: through(this.layers, way),
       directory: through(this.directory, way),
     }
   }
+}
+
+interface OpenDisk {
+  readonly stores: Stores
+  readonly leases: LeaseStore
+  readonly layers: MemoryLayerStore
+  readonly directory: MemoryDirectory
 }
 
 /** Carries one call to a store and its answer back. */

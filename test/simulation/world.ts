@@ -80,10 +80,11 @@ export class World {
   }
 
   async #found(): Promise<void> {
-    const { stores, leases, directory } = this.disk.open()
+    const { stores, leases, layers, directory } = this.disk.open()
     const clock = { nowMs: () => 0, sleep: async () => {}, now: () => ({ sec: 0, nsec: 0 }) }
     const options = { store: leases, clock, leaseMs: 1, lookMs: 1 }
-    const workspaces = new Workspaces({ directory, storesOf: () => stores, clock, leases: options })
+    const storesOf = (): typeof stores => stores
+    const workspaces = new Workspaces({ directory, storesOf, clock, leases: options, layers })
     const { id } = await workspaces.create(owner, 'w')
     this.trace.name(id, 'w')
     this.main = `${id}/main` as BranchId

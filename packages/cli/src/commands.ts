@@ -4,19 +4,28 @@ type Loader = () => Promise<{ readonly command: Command }>
 
 /** What stands before a verb. */
 export const nouns = {
+  server: 'What a server keeps',
   ctx: 'Servers and keys, saved under names',
   ws: 'Workspaces',
   fs: 'Files of a workspace',
+  'fs layer': 'Attempts at a directory, each on a frozen base of its own',
 } as const
 
 /** Every command by its words. Their code is loaded when it is needed: `cairn --version` loads none of it. */
 export const commands: Readonly<Record<string, Loader>> = {
   serve: () => import('./commands/serve.ts'),
+  'server check': () => import('./commands/server/check.ts'),
+  'server gc': () => import('./commands/server/gc.ts'),
+  mount: () => import('./commands/mount/mount.ts'),
+  'mount status': () => import('./commands/mount/status.ts'),
+  'mount drain': () => import('./commands/mount/drain.ts'),
+  umount: () => import('./commands/umount.ts'),
   'ctx add': () => import('./commands/ctx/add.ts'),
   'ctx use': () => import('./commands/ctx/use.ts'),
   'ctx ls': () => import('./commands/ctx/ls.ts'),
   'ctx show': () => import('./commands/ctx/show.ts'),
   'ctx rm': () => import('./commands/ctx/rm.ts'),
+  'ctx fork': () => import('./commands/ctx/fork.ts'),
   'ctx import': () => import('./commands/ctx/import.ts'),
   'ws create': () => import('./commands/ws/create.ts'),
   'ws ls': () => import('./commands/ws/ls.ts'),
@@ -33,6 +42,26 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs hardlink': () => import('./commands/fs/hardlink.ts'),
   'fs find': () => import('./commands/fs/find.ts'),
   'fs log': () => import('./commands/fs/log.ts'),
+  'fs layer create': () => import('./commands/layer/create.ts'),
+  'fs layer list': () => import('./commands/layer/list.ts'),
+  'fs layer status': () => import('./commands/layer/status.ts'),
+  'fs layer diff': () => import('./commands/layer/diff.ts'),
+  'fs layer log': () => import('./commands/layer/log.ts'),
+  'fs layer checkpoint': () => import('./commands/layer/checkpoint.ts'),
+  'fs layer checkpoints': () => import('./commands/layer/checkpoints.ts'),
+  'fs layer rollback': () => import('./commands/layer/rollback.ts'),
+  'fs layer undo': () => import('./commands/layer/undo.ts'),
+  'fs layer commit': () => import('./commands/layer/commit.ts'),
+  'fs layer rebase': () => import('./commands/layer/rebase.ts'),
+  'fs layer resolve': () => import('./commands/layer/resolve.ts'),
+  'fs layer pick': () => import('./commands/layer/pick.ts'),
+  'fs layer abandon': () => import('./commands/layer/abandon.ts'),
+  'fs layer reopen': () => import('./commands/layer/reopen.ts'),
+  'fs layer delete': () => import('./commands/layer/delete.ts'),
+  'fs layer tag': () => import('./commands/layer/tag.ts'),
+  'fs layer rename': () => import('./commands/layer/rename.ts'),
+  'fs layer fork': () => import('./commands/layer/fork.ts'),
+  'fs layer chain': () => import('./commands/layer/chain.ts'),
   completion: () => import('./commands/completion.ts'),
   version: () => import('./commands/version.ts'),
   help: () => import('./commands/help.ts'),
@@ -43,6 +72,9 @@ export const aliases: Readonly<Record<string, string>> = {
   ctx: 'ctx show',
   'ctx list': 'ctx ls',
   'ws list': 'ws ls',
+  'fs layer ls': 'fs layer list',
+  'fs layer get': 'fs layer status',
+  'fs layer rm': 'fs layer delete',
 }
 
 export interface NamedCommand {
@@ -56,10 +88,18 @@ export async function loadCommand(name: string): Promise<Command> {
   return (await load()).command
 }
 
-/** All commands of a noun, or really all. */
+/** All commands that stand directly below a noun, or really all. */
 export function loadCommands(noun?: string): Promise<NamedCommand[]> {
-  const names = Object.keys(commands).filter(
-    (name) => noun === undefined || name.startsWith(`${noun} `),
-  )
+  const names = Object.keys(commands).filter((name) => noun === undefined || nounOf(name) === noun)
   return Promise.all(names.map(async (name) => ({ name, command: await loadCommand(name) })))
+}
+
+/** `fs` of `fs ls`, `fs layer` of `fs layer ls`; empty for a command of one word. */
+export function nounOf(name: string): string {
+  return name.split(' ').slice(0, -1).join(' ')
+}
+
+/** Those that stand directly below another one, or with an empty name below none. */
+export function nounsOf(noun: string): [name: string, summary: string][] {
+  return Object.entries(nouns).filter(([name]) => nounOf(name) === noun)
 }

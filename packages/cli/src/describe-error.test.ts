@@ -23,6 +23,30 @@ describe('exit codes', () => {
     expect(describeError(new CairnError(code, details)).exitCode).toBe(exitCode)
   })
 
+  it.each([
+    ['ENOENT', 4],
+    ['EEXIST', 5],
+    ['EACCES', 8],
+    ['EPERM', 8],
+    ['EROFS', 8],
+    ['EFBIG', 7],
+    ['ENOSPC', 18],
+    ['EDQUOT', 18],
+    ['ENOTEMPTY', 1],
+    ['EISDIR', 1],
+    ['E_OF_A_NEWER_SERVER', 1],
+    ['toString', 1],
+  ])('file_system with %s: %i', (errno, exitCode) => {
+    expect(describeError(new CairnError('file_system', { ...details, errno })).exitCode).toBe(
+      exitCode,
+    )
+  })
+
+  it('another code keeps its own, whatever its errno', () => {
+    const error = new CairnError('layer_conflict', { ...details, errno: 'ENOENT' })
+    expect(describeError(error).exitCode).toBe(9)
+  })
+
   it('a mistake in what was typed: 2', () => {
     expect(describeError(usageError('do it', 'no', 'Do that.')).exitCode).toBe(2)
   })

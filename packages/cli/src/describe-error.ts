@@ -1,4 +1,4 @@
-import { errnoTable } from '@cairn/protocol'
+import { type ErrorCode, errnoTable } from '@cairn/protocol'
 import { isCairnError, rowOf } from '@cairn/sdk/errors'
 import { cliErrorTable } from './errors.ts'
 
@@ -8,12 +8,24 @@ export interface Described {
   readonly exitCode: number
 }
 
+/** What an errno says that a registered code says too: scripts need not tell the two apart. */
+const codeOfErrno: Readonly<Record<string, ErrorCode>> = {
+  ENOENT: 'not_found',
+  EEXIST: 'workspace_exists',
+  EACCES: 'read_only',
+  EPERM: 'read_only',
+  EROFS: 'read_only',
+  EFBIG: 'too_large',
+  ENOSPC: 'storage_full',
+  EDQUOT: 'storage_full',
+}
+
 /** What a person reads, what a program reads, and the exit code. */
 export function describeError(error: unknown): Described {
   if (isCairnError(error)) {
-    const { code, message, hint, errno, requestId, subject } = error
-    const json = { code, message, hint, errno, requestId, subject }
-    return { text: message, json, exitCode: exitCodeOf(code) }
+    const { code, message, hint, errno, requestId, subject, conflicts, candidates } = error
+    const json = { code, message, hint, errno, requestId, subject, conflicts, candidates }
+    return { text: message, json, exitCode: exitCodeOf(codeOfKind(code, errno)) }
   }
   if (isSystemError(error)) {
     const message = describeSystemError(error)
@@ -26,6 +38,12 @@ export function describeError(error: unknown): Described {
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
   const text = `this is a bug in cairn: ${message}`
   return { text, json: { code: 'internal', message }, exitCode: exitCodeOf('internal') }
+}
+
+function codeOfKind(code: string, errno: string | undefined): string {
+  if (code !== 'file_system' || errno === undefined || !Object.hasOwn(codeOfErrno, errno))
+    return code
+  return codeOfErrno[errno]!
 }
 
 function exitCodeOf(code: string): number {

@@ -8,7 +8,10 @@ export const cliErrorTable = {
     exitCode: 3,
     meaning: 'No server, key or workspace is known, or the saved ones cannot be read.',
   },
+  not_mounted: { exitCode: 4, meaning: 'Nothing is mounted there.' },
+  mount_failed: { exitCode: 1, meaning: 'The mount could not be made.' },
   local_file: { exitCode: 1, meaning: 'The file system of this machine said no.' },
+  damaged_store: { exitCode: 11, meaning: 'What a server keeps is not what it wrote.' },
   incomplete_copy: {
     exitCode: 1,
     meaning: 'Some of what was to be copied was not; each is told before.',

@@ -15,6 +15,13 @@ describe('findInvocation', () => {
     [['ctx', '--help'], 'ctx', ['--help']],
     [['ctx', 'list'], 'ctx ls', []],
     [['fs'], 'fs', []],
+    [
+      ['fs', 'layer', 'create', ':/repo', '--name', 'a'],
+      'fs layer create',
+      [':/repo', '--name', 'a'],
+    ],
+    [['fs', 'layer', '--json', 'ls'], 'fs layer list', ['--json']],
+    [['fs', 'layer'], 'fs layer', []],
     [[], '', []],
   ])('%j is %s', (argv, name, tokens) => {
     expect(findInvocation(argv)).toEqual({ name, tokens })
@@ -23,6 +30,10 @@ describe('findInvocation', () => {
   it.each([
     [['sf', 'ls'], 'cannot run cairn sf: there is no such command'],
     [['fs', 'lss'], 'See cairn fs --help. Did you mean cairn fs ls?'],
+    [
+      ['fs', 'layer', 'comit', 'a'],
+      'See cairn fs layer --help. Did you mean cairn fs layer commit?',
+    ],
     [['toString'], 'there is no such command'],
   ])('%j: %s', (argv, message) => {
     expect(() => findInvocation(argv)).toThrow(message)

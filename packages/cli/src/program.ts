@@ -19,11 +19,11 @@ export function findInvocation(argv: readonly string[]): Invocation {
   const words: string[] = []
   const early: string[] = []
   let at = 0
-  for (; at < argv.length && words.length < 2; at++) {
+  for (; at < argv.length && words.length < 3; at++) {
     const token = argv[at]!
     if (earlyFlags.includes(token)) early.push(token)
     else if (token.startsWith('-')) break
-    else if (words.length === 1 && !isNoun(words[0]!)) break
+    else if (words.length > 0 && !goesOn(words.join(' '), token)) break
     else words.push(token)
   }
   const tokens = [...early, ...argv.slice(at)]
@@ -64,6 +64,11 @@ export function isJson(tokens: readonly string[]): boolean {
   return flags.some((token) => ['--json', '-json', '--json=true'].includes(token))
 }
 
+/** A noun has a verb behind it. A command may have one, too: `mount status`. */
+function goesOn(words: string, next: string): boolean {
+  return isNoun(words) || Object.hasOwn(commands, `${words} ${next}`)
+}
+
 function isNoun(word: string): boolean {
   return Object.hasOwn(nouns, word)
 }
@@ -71,8 +76,8 @@ function isNoun(word: string): boolean {
 function unknownCommand(name: string): Error {
   const names = [...Object.keys(commands), ...Object.keys(aliases)]
   const nearest = findNearest(name, names)
-  const [noun = ''] = name.split(' ')
-  const help = isNoun(noun) ? `cairn ${noun} --help` : 'cairn --help'
+  const noun = Object.keys(nouns).findLast((known) => name.startsWith(`${known} `))
+  const help = noun === undefined ? 'cairn --help' : `cairn ${noun} --help`
   const meant = nearest === undefined ? '' : ` Did you mean cairn ${nearest}?`
   return usageError(`run cairn ${name}`, 'there is no such command', `See ${help}.${meant}`)
 }

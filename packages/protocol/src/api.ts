@@ -3,12 +3,22 @@
  * each route does with them.
  */
 
+import type { LayerConflict } from './api-layers.ts'
+
 export interface WorkspaceInfo {
   readonly id: string
   readonly name: string
   /** ISO 8601, as all times in JSON that have no need of nanoseconds. */
   readonly createdAt: string
 }
+
+/**
+ * Names and paths are bytes, and JSON is text. What has a field `path` has another one, `pathBytes`: the bytes in
+ * base64. A request gives one of the two; an answer always has the text, and the bytes when they are not UTF-8.
+ */
+export type Spelled<Field extends string> =
+  | { readonly [key in Field]: string }
+  | { readonly [key in `${Field}Bytes`]: string }
 
 export const fileKinds = [
   'file',
@@ -24,6 +34,8 @@ export type FileKind = (typeof fileKinds)[number]
 export interface FileStat {
   /** Absolute, UTF-8; bytes that are no UTF-8 appear as U+FFFD. */
   readonly path: string
+  /** See `Spelled`. */
+  readonly pathBytes?: string
   readonly kind: FileKind
   readonly ino: number
   /** Bytes of a file or symlink, entries of a directory. */
@@ -39,6 +51,7 @@ export interface FileStat {
   readonly atimeNs: string
   /** Symlinks only. */
   readonly target?: string
+  readonly targetBytes?: string
   readonly etag: string
 }
 
@@ -51,7 +64,7 @@ export interface Page<Item> {
 /** One entry of a listing. */
 export interface FileEntry extends FileStat {
   readonly name: string
-  /** Base64 of the bytes, present only when the name is not UTF-8. */
+  /** See `Spelled`. */
   readonly nameBytes?: string
 }
 
@@ -64,50 +77,41 @@ export interface ChangeReceipt {
 }
 
 /** One operation of a batch; all of them happen, or none. */
-export type BatchOperation =
-  | {
-      readonly op: 'mkdir'
-      readonly path: string
-      readonly mode?: string
-      readonly parents?: boolean
-    }
-  | {
-      readonly op: 'write'
-      readonly path: string
-      /** Text, or bytes in base64. */
-      readonly text?: string
-      readonly base64?: string
-      readonly mode?: string
-      readonly parents?: boolean
-      readonly ifMatch?: string
-      readonly ifAbsent?: boolean
-    }
-  | { readonly op: 'remove'; readonly path: string; readonly recursive?: boolean }
-  | {
-      readonly op: 'move'
-      readonly path: string
-      readonly to: string
-      /** Fail when there is something at `to`. */
-      readonly noReplace?: boolean
-      readonly parents?: boolean
-    }
-  | { readonly op: 'copy'; readonly path: string; readonly to: string; readonly parents?: boolean }
-  | { readonly op: 'chmod'; readonly path: string; readonly mode: string }
-  | {
-      readonly op: 'symlink'
-      readonly path: string
-      readonly target: string
-      readonly parents?: boolean
-    }
-  | { readonly op: 'link'; readonly path: string; readonly to: string; readonly parents?: boolean }
+export type BatchOperation = Spelled<'path'> &
+  (
+    | { readonly op: 'mkdir'; readonly mode?: string; readonly parents?: boolean }
+    | {
+        readonly op: 'write'
+        /** Text, or bytes in base64. */
+        readonly text?: string
+        readonly base64?: string
+        readonly mode?: string
+        readonly parents?: boolean
+        readonly ifMatch?: string
+        readonly ifAbsent?: boolean
+      }
+    | { readonly op: 'remove'; readonly recursive?: boolean }
+    | (Spelled<'to'> & {
+        readonly op: 'move'
+        /** Fail when there is something at `to`. */
+        readonly noReplace?: boolean
+        readonly parents?: boolean
+      })
+    | (Spelled<'to'> & { readonly op: 'copy'; readonly parents?: boolean })
+    | { readonly op: 'chmod'; readonly mode: string }
+    | (Spelled<'target'> & { readonly op: 'symlink'; readonly parents?: boolean })
+    | (Spelled<'to'> & { readonly op: 'link'; readonly parents?: boolean })
+  )
 
 /** One change in the log, as people read it. */
 export interface LogOperation {
   readonly op: string
   /** Where the thing is now, or was last; undefined when it has gone and nothing tells. */
   readonly path?: string
+  readonly pathBytes?: string
   /** The other end of a rename or copy. */
   readonly to?: string
+  readonly toBytes?: string
 }
 
 export interface LogEntry {
@@ -143,6 +147,10 @@ export interface ApiErrorBody {
     readonly errno?: string
     readonly retry: 'never' | 'same-request' | 'after-refresh'
     readonly subject?: string
+    /** Of `layer_conflict`. */
+    readonly conflicts?: readonly LayerConflict[]
+    /** Of `reference_ambiguous`: ids that were meant, maybe. */
+    readonly candidates?: readonly string[]
     readonly requestId: string
   }
 }

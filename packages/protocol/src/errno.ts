@@ -30,6 +30,7 @@ export const errnoTable = {
   EPROTO: [71, 'protocol error'],
   EOVERFLOW: [75, 'value too large'],
   EOPNOTSUPP: [95, 'operation not supported'],
+  ETIMEDOUT: [110, 'timed out'],
   ESTALE: [116, 'stale file handle'],
   EDQUOT: [122, 'quota exceeded'],
 } as const

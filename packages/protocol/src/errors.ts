@@ -64,6 +64,13 @@ export const errorTable = {
     retry: 'never',
     hint: 'Send less at once; the limits are in docs/reference/http.md.',
   },
+  too_slow: {
+    httpStatus: 408,
+    errno: 'EIO',
+    exitCode: 12,
+    retry: 'same-request',
+    hint: 'Send the same again, over a better line: what was done already is not done twice.',
+  },
   file_system: {
     httpStatus: 409,
     errno: 'EIO',
@@ -217,6 +224,34 @@ export const errorTable = {
     exitCode: 17,
     retry: 'never',
     hint: 'The newest entry of the log is not a rollback.',
+  },
+  reference_ambiguous: {
+    httpStatus: 409,
+    errno: 'EINVAL',
+    exitCode: 17,
+    retry: 'never',
+    hint: 'Several layers are meant. Give the id of one of them.',
+  },
+  outside_layer: {
+    httpStatus: 403,
+    errno: 'EROFS',
+    exitCode: 8,
+    retry: 'never',
+    hint: 'A layer takes writes at its own path only. Write there, or make a layer of a path that holds both.',
+  },
+  layer_in_use: {
+    httpStatus: 409,
+    errno: 'EBUSY',
+    exitCode: 16,
+    retry: 'never',
+    hint: 'Layers were made from it. Delete them first, or all together with --cascade.',
+  },
+  conflict_missing: {
+    httpStatus: 404,
+    errno: 'ENOENT',
+    exitCode: 4,
+    retry: 'never',
+    hint: 'Nothing is in conflict there. See what is with: cairn fs layer status.',
   },
 } as const
 errorTable satisfies Record<string, ErrorRow>

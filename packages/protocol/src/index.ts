@@ -1,3 +1,4 @@
+export * from './api-layers.ts'
 export * from './api.ts'
 export * from './bytes.ts'
 export * from './errno.ts'

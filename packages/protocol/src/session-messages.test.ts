@@ -12,18 +12,32 @@ import {
 } from './session-messages.ts'
 
 const requests: readonly SessionRequest[] = [
-  { type: 'hello', version: 1, workspace: 'w', branch: 'main', mode: 'write', session: '', seq: 7 },
+  {
+    type: 'hello',
+    version: 1,
+    workspace: 'w',
+    branch: 'main',
+    mode: 'write',
+    session: '',
+    seq: 7,
+    path: '/repo',
+  },
   { type: 'submit', number: 3, epoch: 2, body: Uint8Array.of(1, 2, 3) },
   { type: 'directory', id: 9, ino: 1 as Ino, after: 'a\xff', limit: 100 },
   { type: 'content', id: 10, ino: 5 as Ino, offset: 2 ** 40, length: 4096 },
   { type: 'released', epoch: 3 },
+  { type: 'subtree', id: 11, ino: 1 as Ino, limit: 20_000 },
+  { type: 'seen', seq: 12 },
+  { type: 'barrier', id: 12, seq: 13 },
+  { type: 'changes', id: 13, seq: 14 },
 ]
 
 const replies: readonly SessionReply[] = [
-  { type: 'welcome', version: 1, session: 's', seq: 1, epoch: 1, leaseMs: 10_000 },
+  { type: 'welcome', version: 1, session: 's', seq: 1, epoch: 1, leaseMs: 10_000, root: 5 as Ino },
   { type: 'receipt', number: 3, seq: 4, hash: '\x01'.repeat(32) as Hash },
   { type: 'refused', number: 3, code: 'EEXIST', message: 'there' },
   { type: 'recall', epoch: 3 },
+  { type: 'own', number: 3, seq: 4 },
 ]
 
 describe('session messages', () => {

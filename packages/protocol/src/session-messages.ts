@@ -17,7 +17,7 @@ interface FieldTypes {
   readonly number: number
   readonly ino: Ino
   readonly text: string
-  /** A name or nothing, as a byte string. */
+  /** A name, a path or nothing, as a byte string. */
   readonly name: string
   readonly hash: Hash
   readonly bytes: Uint8Array
@@ -33,7 +33,10 @@ type MessageOf<T extends Table> = {
 
 /** From a session to the server. Those with an `id` are answered under it. */
 const requests = {
-  /** `mode` is read or write; `session` goes on with an old one, or is empty; `seq` is the newest batch known. */
+  /**
+   * `mode` is read or write; `session` goes on with an old one, or is empty; `seq` is the newest batch known; `path` is
+   * the directory to be found, or empty.
+   */
   hello: {
     version: 'number',
     workspace: 'text',
@@ -41,6 +44,7 @@ const requests = {
     mode: 'text',
     session: 'text',
     seq: 'number',
+    path: 'name',
   },
   /** `body` is time and operations as a batch has them. */
   submit: { number: 'number', epoch: 'number', body: 'bytes' },
@@ -56,6 +60,14 @@ const requests = {
   /** Operations that were acknowledged under a lease that was lost. They go to a rescue layer. */
   rescue: { id: 'number', number: 'number', epoch: 'number', body: 'bytes' },
   bye: {},
+  /** Whole directories at and below `ino`, nearest first, up to about `limit` entries. */
+  subtree: { id: 'number', ino: 'ino', limit: 'number' },
+  /** Everything up to `seq` has been taken in, by whatever caches the session serves as well. */
+  seen: { seq: 'number' },
+  /** Answered when the other writers have seen everything up to `seq`. */
+  barrier: { id: 'number', seq: 'number' },
+  /** What a change of the whole tree at `seq` changed. */
+  changes: { id: 'number', seq: 'number' },
 } as const
 requests satisfies Table
 
@@ -67,12 +79,13 @@ const replies = {
     seq: 'number',
     epoch: 'number',
     leaseMs: 'number',
+    root: 'ino',
   },
   receipt: { number: 'number', seq: 'number', hash: 'hash' },
   refused: { number: 'number', code: 'text', message: 'text' },
   answer: { id: 'number', bytes: 'bytes' },
   failure: { id: 'number', code: 'text', message: 'text' },
-  /** A batch that is in the log, in order, whoever wrote it. */
+  /** The next batch of the log, in order, whoever wrote it; but see `own`. */
   batch: { bytes: 'bytes' },
   /** This session alone writes: it may acknowledge before the server has seen it. */
   lease: { epoch: 'number' },
@@ -81,6 +94,8 @@ const replies = {
   /** The server answers each write. */
   shared: { epoch: 'number' },
   goodbye: { code: 'text', message: 'text' },
+  /** The next batch of the log is the one this session submitted under that number: it has the bytes. */
+  own: { number: 'number', seq: 'number' },
 } as const
 replies satisfies Table
 

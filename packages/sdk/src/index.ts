@@ -2,12 +2,25 @@ export type {
   BatchOperation,
   ChangeEvent,
   ChangeReceipt,
+  CheckpointInfo,
+  CommitReceipt,
+  ConflictSideName,
   FileEntry,
   FileKind,
   FileStat,
+  LayerChange,
+  LayerConflict,
+  LayerConflictSide,
+  LayerInfo,
+  LayerOverlap,
+  LayerState,
+  LayerStatus,
   LogEntry,
   LogOperation,
+  PickReceipt,
+  ResolveReceipt,
   RetryClass,
+  RootReceipt,
   WorkspaceInfo,
 } from '@cairn/protocol'
 export { Cairn, type CairnOptions } from './cairn.ts'
@@ -16,7 +29,7 @@ export type { RequestOptions } from './client/deadline.ts'
 export { type CairnErrorCode, clientErrorTable } from './client/error-codes.ts'
 export { CairnError, type CairnErrorDetails, isCairnError, rowOf } from './client/error.ts'
 export { forEachParallel } from './client/parallel.ts'
-export type { FilePath } from './client/path.ts'
+export { type FilePath, pathOf, spelled } from './client/path.ts'
 export type { FileContent } from './files/content.ts'
 export type {
   Files,
@@ -25,11 +38,24 @@ export type {
   ParentsOptions,
   WriteOptions,
 } from './files/files.ts'
-export type { ListedEntry, PageOptions } from './files/list.ts'
+export type { PageOptions } from './files/list.ts'
 export type { ByteRange, ReadOptions } from './files/read.ts'
 export type { ReadableFiles, StatOptions } from './files/readable-files.ts'
 export type { UploadOptions, UploadProgress, WriteConditions } from './files/upload.ts'
 export type { WatchOptions } from './files/watch.ts'
 export { compileGlob, type GlobOptions } from './glob/compile-glob.ts'
+export type { Layers } from './layers/layers.ts'
+export type {
+  ChangeOptions,
+  CheckpointOptions,
+  CommitOptions,
+  CreateLayerOptions,
+  DiffOptions,
+  ForkLayerOptions,
+  ListLayersOptions,
+  MergeOptions,
+  ResolveChoice,
+  UpdateLayerOptions,
+} from './layers/options.ts'
 export type { LogOptions, Workspace, WorkspaceOptions } from './workspace.ts'
-export type { Workspaces } from './workspaces.ts'
+export type { ForkWorkspaceOptions, Workspaces } from './workspaces.ts'

@@ -1,22 +1,35 @@
-import type { BatchOperation, ChangeReceipt, LogEntry } from '@cairn/protocol'
+import type { BatchOperation, ChangeReceipt, ConflictSideName, LogEntry } from '@cairn/protocol'
 import type { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
-import { encodeSegment } from './client/path.ts'
+import { encodeSegment, type FilePath, spelled } from './client/path.ts'
 import { jsonBody } from './client/request.ts'
 import { Files } from './files/files.ts'
 import { type PageOptions, readPages } from './files/list.ts'
 import type { Location } from './files/location.ts'
+import { Layers } from './layers/layers.ts'
 
 export interface WorkspaceOptions {
-  /** `main` unless given. */
+  /** By its name; `main` unless given. */
   readonly branch?: string | undefined
+  /** A layer, by id, name, tag or the label of a checkpoint. */
+  readonly layer?: string | undefined
+  /** A checkpoint: what was there then, to be read only. */
+  readonly at?: string | undefined
+  /** Of a layer in conflict: what it stands on, what it has, or what it is committed to, to be read only. */
+  readonly side?: ConflictSideName | undefined
 }
 
 export interface LogOptions extends PageOptions {
-  /** A sequence number: only what came after it. */
+  /** `oldest` first unless given. */
+  readonly order?: 'oldest' | 'newest' | undefined
+  /** Sequence numbers: only what came after the one and before the other. */
   readonly after?: number | undefined
+  readonly before?: number | undefined
+  /** Only what happened at this time or later, and earlier than the other. */
+  readonly since?: Date | undefined
+  readonly until?: Date | undefined
   /** Only what concerns this file, or what is below this directory. */
-  readonly path?: string | undefined
+  readonly path?: FilePath | undefined
   /** Only what this key or token did. */
   readonly actor?: string | undefined
 }
@@ -26,16 +39,35 @@ export class Workspace {
   readonly name: string
   readonly branch: string | undefined
   readonly files: Files
+  readonly layers: Layers
+  /** Which branch or layer, and which point of it. */
+  readonly options: WorkspaceOptions
   readonly #connection: Connection
   readonly #location: Location
 
-  constructor(connection: Connection, name: string, { branch }: WorkspaceOptions) {
+  constructor(connection: Connection, name: string, options: WorkspaceOptions) {
+    const { branch, layer, at, side } = options
     const base = `/workspaces/${encodeSegment(name, 'open the workspace')}`
     this.name = name
     this.branch = branch
     this.#connection = connection
-    this.#location = { base, query: { branch } }
+    this.options = options
+    this.#location = { base, query: { branch, layer, at, side } }
     this.files = new Files(connection, this.#location)
+    this.layers = new Layers(connection, base)
+  }
+
+  /**
+   * The same workspace on one of its layers: every method works there as on `main`. With `at`, as it was at a
+   * checkpoint, to be read only.
+   *
+   * @example
+   * ```ts
+   * await workspace.layer('fix-auth-a').files.write('/repo/src/auth.ts', code)
+   * ```
+   */
+  layer(reference: string, options: Pick<WorkspaceOptions, 'at' | 'side'> = {}): Workspace {
+    return new Workspace(this.#connection, this.name, { ...options, layer: reference })
   }
 
   /**
@@ -61,17 +93,29 @@ export class Workspace {
   }
 
   /**
-   * Who changed what, oldest first.
+   * Who changed what, oldest first unless asked for otherwise, read page by page: leaving the loop early costs no more
+   * than what was seen.
    *
    * @example
    * ```ts
-   * for await (const { seq, actor, operations } of workspace.log({ path: '/src' })) show(seq, actor, operations)
+   * const since = new Date('2031-05-01')
+   * for await (const { seq, actor } of workspace.log({ path: '/src', since, order: 'newest' })) show(seq, actor)
    * ```
    */
-  async *log({ after, path, actor, ...options }: LogOptions = {}): AsyncIterable<LogEntry> {
+  async *log(log: LogOptions = {}): AsyncIterable<LogEntry> {
+    const { order, after, before, since, until, path, actor, ...options } = log
     const { base, query } = this.#location
     const what = `read the log of ${this.name}`
-    const filters = { ...query, after, path, actor }
+    const time = { since: since?.toISOString(), until: until?.toISOString() }
+    const filters = {
+      ...query,
+      order,
+      after,
+      before,
+      ...time,
+      ...(path === undefined ? {} : spelled('path', path)),
+      actor,
+    }
     const call = { what, method: 'GET', path: `${base}/log`, query: filters } as const
     yield* readPages<LogEntry>(this.#connection, call, options)
   }

@@ -4,6 +4,9 @@ import type { RequestOptions } from './client/deadline.ts'
 import { encodeSegment } from './client/path.ts'
 import { jsonBody } from './client/request.ts'
 import { type PageOptions, readPages } from './files/list.ts'
+import type { WorkspaceOptions } from './workspace.ts'
+
+export interface ForkWorkspaceOptions extends RequestOptions, Omit<WorkspaceOptions, 'side'> {}
 
 /** The workspaces that the key may see. */
 export class Workspaces {
@@ -25,6 +28,28 @@ export class Workspaces {
     const what = `make the workspace ${name}`
     return this.#connection.json<WorkspaceInfo>(
       { what, method: 'POST', path: '/workspaces', ...jsonBody({ name }) },
+      options,
+    )
+  }
+
+  /**
+   * A new workspace that starts from a point of another and lives on its own. Constant time, whatever its size.
+   *
+   * @example
+   * ```ts
+   * await cairn.workspaces.fork('website', 'experiment', { at: 'tests-pass' })
+   * ```
+   */
+  async fork(
+    from: string,
+    name: string,
+    { branch, layer, at, ...options }: ForkWorkspaceOptions = {},
+  ): Promise<WorkspaceInfo> {
+    const what = `fork the workspace ${from}`
+    const path = `/workspaces/${encodeSegment(from, what)}/fork`
+    const query = { branch, layer, at }
+    return this.#connection.json<WorkspaceInfo>(
+      { what, method: 'POST', path, query, ...jsonBody({ name }) },
       options,
     )
   }

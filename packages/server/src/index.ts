@@ -1,6 +1,8 @@
 export * from './http/app.ts'
 export type * from './http/authenticate.ts'
 export { hashSecret } from './http/authenticate.ts'
+export * from './jobs/check.ts'
+export * from './jobs/collect.ts'
 export * from './metrics.ts'
 export * from './ports.ts'
 export * from './serve.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ObserveWork } from './workspaces/workspace.ts'
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 
@@ -8,7 +8,7 @@ const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,
 export class Metrics {
   readonly registry: Registry = new Registry()
   readonly requests: Histogram<'method' | 'route' | 'status'>
-  /** Counts batches, operations and folds. */
+  /** Counts batches, operations, folds, sessions and recalls. */
   readonly work: ObserveWork
   readonly stores: Histogram<'store' | 'operation' | 'outcome'>
 
@@ -60,11 +60,24 @@ function countWork(registers: Registry[]): ObserveWork {
     buckets: secondsBuckets,
     registers,
   })
+  const sessions = new Gauge({
+    name: 'cairn_sessions',
+    help: 'Sessions that are open at this server.',
+    labelNames: ['mode'],
+    registers,
+  })
+  const recalls = new Counter({
+    name: 'cairn_lease_recalls_total',
+    help: 'Leases that this server asked their holders to hand back.',
+    registers,
+  })
   return {
     batch: (count) => {
       batches.inc()
       operations.inc(count)
     },
     fold: (seconds) => folds.observe(seconds),
+    session: (mode, change) => sessions.inc({ mode }, change),
+    recall: () => recalls.inc(),
   }
 }

@@ -3,6 +3,7 @@ import { Blobs, Nodes, type Stores } from '@cairn/core'
 import { CairnError } from '@cairn/protocol'
 import { buildApp } from './http/app.ts'
 import type { FindKey } from './http/authenticate.ts'
+import type { Pace } from './http/body.ts'
 import { Metrics } from './metrics.ts'
 import { ensureOwnerKey } from './owner-key.ts'
 import { contentWorker, sha256 } from './ports.ts'
@@ -19,7 +20,11 @@ export interface ServeOptions {
   readonly objects?: string
   /** Structured log lines; silence by default. */
   readonly log?: { write(line: string): void }
+  /** Hears of what works and should not be left so; a warning of the process by default. */
+  readonly warn?: (message: string) => void
   readonly leaseMs?: number
+  /** How fast bodies must come; see docs/reference/http.md. */
+  readonly pace?: Pace
 }
 
 export interface Serving {
@@ -42,6 +47,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     data: options.data,
     ...(options.meta === undefined ? {} : { meta: options.meta }),
     ...(options.objects === undefined ? {} : { objects: options.objects }),
+    warn: options.warn ?? ((message) => process.emitWarning(message)),
     observe: ({ store, operation, outcome, seconds }) =>
       metrics.stores.observe({ store, operation, outcome }, seconds),
   })
@@ -66,7 +72,7 @@ async function listen(
   storage: Storage,
   metrics: Metrics,
   address: { host: string; port: number },
-  { log, leaseMs = 10_000 }: ServeOptions,
+  { log, pace, meta, leaseMs = 10_000 }: ServeOptions,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const clock = systemClock()
   const workspaces = new Workspaces({
@@ -75,6 +81,9 @@ async function listen(
     clock,
     leases: { store: storage.leases, clock, leaseMs, lookMs: 50 },
     observe: metrics.work,
+    layers: storage.layers,
+    // An embedded store has one server: the lock on its directory sees to that.
+    isShared: meta !== undefined,
   })
   const findKey = rememberKeys(storage)
   const { checkReady, uploads } = storage
@@ -85,6 +94,7 @@ async function listen(
     metrics,
     checkReady,
     ...(log ? { logStream: log } : {}),
+    ...(pace ? { pace } : {}),
   })
   const closeSessions = openSessionDoor(app.server, { workspaces, findKey, leaseMs })
   await app.listen(address)

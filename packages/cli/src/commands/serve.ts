@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, defineCommand } from '../arguments/command.ts'
 import type { Cli } from '../cli.ts'
@@ -32,11 +31,10 @@ export const command: Command = defineCommand({
   async run({ options, cli }) {
     const { serve } = await import('@cairn/server')
     const data = options.data ?? join(cli.home, '.cairn', 'data')
-    // Everybody's files will be in it; whoever wants it open makes it first.
-    await mkdir(data, { recursive: true, mode: 0o700 })
     const server = await serve({
       data,
       listen: options.listen ?? '127.0.0.1:7070',
+      warn: (message) => void cli.err.line(`warning: ${message}.`).catch(() => {}),
       ...(options.meta === undefined ? {} : { meta: options.meta }),
       ...(options.objects === undefined ? {} : { objects: options.objects }),
       ...(options.log

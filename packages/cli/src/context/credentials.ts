@@ -9,19 +9,30 @@ export const connectionOptions = {
   context: { kind: 'text', value: 'NAME', summary: 'A saved context instead of the current one' },
 } as const
 
-const fileOptions = {
+const workspaceOption = {
   workspace: {
     kind: 'text',
     short: 'w',
     value: 'NAME',
     summary: "The workspace, instead of the context's own",
   },
-  branch: { kind: 'text', value: 'NAME', summary: 'The branch or layer; main unless given' },
 } as const
 
-/** Of those that work on files, these too. */
-export const workspaceOptions: typeof connectionOptions & typeof fileOptions = {
+const fileOptions = {
+  branch: { kind: 'text', value: 'NAME', summary: 'The branch; main unless given' },
+  layer: { kind: 'text', value: 'REF', summary: 'A layer: its id, name, tag k=v or a checkpoint' },
+  at: { kind: 'text', value: 'CHECKPOINT', summary: 'As it was then; to be read only' },
+} as const
+
+/** Of those that work on a workspace as a whole, this too. */
+export const layerOptions: typeof connectionOptions & typeof workspaceOption = {
   ...connectionOptions,
+  ...workspaceOption,
+}
+
+/** Of those that work on files, these too. */
+export const workspaceOptions: typeof layerOptions & typeof fileOptions = {
+  ...layerOptions,
   ...fileOptions,
 }
 

@@ -1,5 +1,5 @@
-import { type FilePath, isCairnError } from '@cairn/sdk'
-import { usageError } from '../errors.ts'
+import { fromByteString } from '@cairn/protocol'
+import { type FilePath, isCairnError, spelled } from '@cairn/sdk'
 import type { Remote } from '../remote/open.ts'
 import { isEntryFailure } from './failures.ts'
 import { Gate } from './gate.ts'
@@ -30,9 +30,7 @@ export class RemoteSink implements TreeSink {
     entries: readonly TreeEntry[],
     signal: AbortSignal,
   ): Promise<FailedEntry[]> {
-    const paths = entries.map(({ path }) => this.place(path))
-    const areTexts = paths.every((path) => typeof path === 'string')
-    if (areTexts && (await this.#makeTogether(entries, signal))) return []
+    if (await this.#makeTogether(entries, signal)) return []
     return this.#makeOneByOne(entries, signal)
   }
 
@@ -40,7 +38,7 @@ export class RemoteSink implements TreeSink {
   async #makeTogether(entries: readonly TreeEntry[], signal: AbortSignal): Promise<boolean> {
     const operations = entries.map(({ path, mode }) => ({
       op: 'mkdir' as const,
-      path: String(this.place(path)),
+      ...spelled('path', this.place(path)),
       mode: octal(mode),
       parents: true,
     }))
@@ -86,18 +84,16 @@ export class RemoteSink implements TreeSink {
   async makeSymlink({ path, target = '' }: TreeEntry, signal: AbortSignal): Promise<void> {
     const { files } = this.remote
     const place = this.place(path)
-    const text = textOf(target)
-    if (text === undefined)
-      throw usageError('copy a symlink', 'its target is not UTF-8', 'Make it in a mount.')
+    const leadsTo = textOf(target) ?? fromByteString(target)
     try {
-      await files.symlink(text, place, { parents: true, signal })
+      await files.symlink(leadsTo, place, { parents: true, signal })
     } catch (error) {
       if (!isCairnError(error) || error.errno !== 'EEXIST') throw error
       const there = await files.stat(place, { follow: false, signal })
       if (there.kind === 'directory') throw error
-      if (there.kind === 'symlink' && there.target === text) return
+      if (there.kind === 'symlink' && there.target === leadsTo) return
       await files.remove(place, { signal })
-      await files.symlink(text, place, { signal })
+      await files.symlink(leadsTo, place, { signal })
     }
   }
 

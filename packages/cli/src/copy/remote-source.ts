@@ -1,5 +1,5 @@
 import { type ByteString, isName, toByteString } from '@cairn/protocol'
-import type { FileContent, Files, FileStat, ListedEntry } from '@cairn/sdk'
+import { type FileContent, type Files, type FileStat, pathOf } from '@cairn/sdk'
 import { usageError } from '../errors.ts'
 import { notCopyable } from './failures.ts'
 import { remotePath } from './remote-path.ts'
@@ -31,21 +31,26 @@ export class RemoteSource implements TreeSource {
   }
 }
 
-function entryOf(path: ByteString, { kind, size, mode, target, etag }: FileStat): TreeEntry {
+function entryOf(
+  path: ByteString,
+  { kind, size, mode, target, targetBytes, etag }: FileStat,
+): TreeEntry {
   const entry = { path, kind, size, mode: parseInt(mode, 8), version: etag }
+  if (targetBytes !== undefined) return { ...entry, target: atob(targetBytes) }
   return target === undefined ? entry : { ...entry, target: bytesOf(target) }
 }
 
 /** A server must not be able to name a place outside of the copy. */
-function below(root: string, { path, pathBytes }: ListedEntry): ByteString {
-  const whole = pathBytes === undefined ? bytesOf(path) : toByteString(pathBytes)
+function below(root: string, entry: FileStat): ByteString {
+  const path = pathOf(entry)
+  const whole = typeof path === 'string' ? bytesOf(path) : toByteString(path)
   const names = whole
     .slice(bytesOf(root).length)
     .split('/')
     .filter((name) => name !== '')
   if (whole.startsWith(bytesOf(root)) && names.length > 0 && names.every(isName))
     return names.join('/')
-  throw usageError(`copy ${path}`, `it is not below ${root}`, 'Do not trust this server.')
+  throw usageError(`copy ${entry.path}`, `it is not below ${root}`, 'Do not trust this server.')
 }
 
 function bytesOf(text: string): ByteString {

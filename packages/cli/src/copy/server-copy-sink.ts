@@ -1,5 +1,4 @@
-import { isCairnError } from '@cairn/sdk'
-import { usageError } from '../errors.ts'
+import { isCairnError, spelled } from '@cairn/sdk'
 import type { Remote } from '../remote/open.ts'
 import { remotePath } from './remote-path.ts'
 import { RemoteSink } from './remote-sink.ts'
@@ -23,25 +22,19 @@ export class ServerCopySink extends RemoteSink {
     const { files, workspace } = this.remote
     const from = remotePath(this.#root, path)
     const to = this.place(path)
-    if (typeof to !== 'string') throw notText(to)
     try {
       await files.copy(from, to, { parents: true, signal })
     } catch (error) {
-      if (!isCairnError(error) || error.errno !== 'EEXIST' || typeof from !== 'string') throw error
+      if (!isCairnError(error) || error.errno !== 'EEXIST') throw error
       // Both or neither: the target is never missing, and a directory in its place makes all of it fail.
       await workspace.batch(
         [
-          { op: 'remove', path: to },
-          { op: 'copy', path: from, to },
+          { op: 'remove', ...spelled('path', to) },
+          { op: 'copy', ...spelled('path', from), ...spelled('to', to) },
         ],
         { signal },
       )
     }
     onBytes(size)
   }
-}
-
-function notText(path: Uint8Array): Error {
-  const shown = Buffer.from(path).toString()
-  return usageError(`copy to ${shown}`, 'its name is not UTF-8', 'Rename it first, in a mount.')
 }

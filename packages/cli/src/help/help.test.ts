@@ -74,6 +74,10 @@ describe('completion', () => {
     expect(await complete('fs', 'c')).toEqual(['cat', 'cp', 'chmod'])
     expect(await complete('fs', 'cp', '--re')).toEqual(['--recursive', '--resume'])
     expect(await complete('serve', '--')).toContain('--listen')
+    expect(await complete('fs', 'la')).toEqual(['layer'])
+    expect(await complete('fs', 'layer', 're')).toEqual(['rebase', 'resolve', 'reopen', 'rename'])
+    expect(await complete('fs', 'layer', 'commit', '--dr')).toEqual(['--dry-run'])
+    expect(await complete('fs', 'layer', 'commit', 'x')).toEqual([])
     expect(await complete('fs', 'cp', './x')).toEqual([])
   })
 

@@ -1,6 +1,13 @@
 import { allOptions } from '../arguments/parse.ts'
 import type { CommandSpec, Example } from '../arguments/command.ts'
-import { commands, loadCommand, loadCommands, type NamedCommand, nouns } from '../commands.ts'
+import {
+  commands,
+  loadCommand,
+  loadCommands,
+  type NamedCommand,
+  nouns,
+  nounsOf,
+} from '../commands.ts'
 import { formatTable } from '../output/format.ts'
 import { version } from '../version.ts'
 import { argumentName, optionName, usageLine } from './usage.ts'
@@ -36,7 +43,7 @@ async function nounHelp(noun: keyof typeof nouns): Promise<string> {
   return sections([
     `${nouns[noun]}.`,
     `Usage: cairn ${noun} COMMAND [OPTIONS] …`,
-    titled('Commands', loaded.map(row)),
+    titled('Commands', [...loaded.map(row), ...nounsOf(noun).map(nounRow)]),
     examples(loaded.map(({ command }) => command.spec.examples[0])),
     `More on one of them: cairn ${noun} COMMAND --help`,
   ])
@@ -69,12 +76,17 @@ export const remotePaths: string = [
 
 export const exitStatuses: string = [
   'Exit statuses: 0 done; 1 the file system said no, here or there; 2 a mistake in what was typed; 3 no valid key;',
-  '4 not found; 5 exists already; 6 changed meanwhile; 12 the server cannot be reached; 130 Ctrl-C; others as in',
-  'docs/reference/errors.md. With --json, errors are JSON on the standard error output, with a code that stays.',
+  '4 not found; 5 exists already; 6 changed meanwhile; 7 too large; 8 not allowed; 9 a layer in conflict;',
+  '12 the server cannot be reached; 18 no room; 130 Ctrl-C; others as in docs/reference/errors.md. With --json, errors are JSON on the standard error',
+  'output, with a code that stays.',
 ].join('\n')
 
 function row({ name, command }: NamedCommand): string[] {
   return [name.replace(/^.* /, ''), command.spec.summary]
+}
+
+function nounRow([name, summary]: readonly [string, string]): string[] {
+  return [name.replace(/^.* /, ''), summary]
 }
 
 function titled(title: string, rows: readonly (readonly string[])[]): string | undefined {

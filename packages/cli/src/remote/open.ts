@@ -1,4 +1,11 @@
-import { Cairn, type FileStat, type Files, isCairnError, type Workspace } from '@cairn/sdk'
+import {
+  Cairn,
+  type ConflictSideName,
+  type FileStat,
+  type Files,
+  isCairnError,
+  type Workspace,
+} from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
 import { type ConnectionValues, type Credentials, findCredentials } from '../context/credentials.ts'
 import { cliError, usageError } from '../errors.ts'
@@ -7,6 +14,9 @@ import { parseRemote, type RemoteLocation } from './location.ts'
 export interface WorkspaceValues extends ConnectionValues {
   readonly workspace?: string | undefined
   readonly branch?: string | undefined
+  readonly layer?: string | undefined
+  readonly at?: string | undefined
+  readonly side?: ConflictSideName | undefined
 }
 
 /** A path of a workspace, ready to be used. */
@@ -31,8 +41,16 @@ export async function openRemote(
   const credentials = await findCredentials(cli, withContext(values, context))
   const name = values.workspace ?? credentials.workspace
   if (name === undefined || name === '') throw noWorkspace(credentials)
-  const workspace = connect(credentials).workspace(name, { branch: values.branch })
+  const { branch, layer, at, side } = values
+  if (branch !== undefined && layer !== undefined)
+    throw usageError('use --branch and --layer', 'a layer is a branch', 'Give one of them.')
+  const workspace = connect(credentials).workspace(name, { branch, layer, at, side })
   return { workspace, files: workspace.files, path, server: credentials.server }
+}
+
+/** The workspace as a whole. */
+export async function openWorkspace(cli: Cli, values: WorkspaceValues): Promise<Workspace> {
+  return (await openRemote(cli, values, ':/')).workspace
 }
 
 function withContext(values: WorkspaceValues, context: string | undefined): ConnectionValues {
@@ -66,8 +84,11 @@ export async function findStat(
 }
 
 export function isSameWorkspace(a: Remote, b: Remote): boolean {
-  const [branchA, branchB] = [a.workspace.branch ?? 'main', b.workspace.branch ?? 'main']
-  return a.server === b.server && a.workspace.name === b.workspace.name && branchA === branchB
+  return a.server === b.server && a.workspace.name === b.workspace.name && pointOf(a) === pointOf(b)
+}
+
+function pointOf({ workspace: { options } }: Remote): string {
+  return JSON.stringify([options.layer ?? options.branch ?? 'main', options.at])
 }
 
 /** For what only one workspace can do in itself. */

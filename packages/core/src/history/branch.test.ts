@@ -90,14 +90,34 @@ describe('submit', () => {
 })
 
 describe('a batch that cannot be written', () => {
-  it('above 4 MiB: malformed', async () => {
+  it('above 4 MiB: too_large', async () => {
     const fixture = await BranchFixture.open()
     const { time, ino } = fixture.create('x')
     const file = { ...fixture.create('x'), ino, kind: 'file' } as const
     const data = { type: 'bytes', bytes: new Uint8Array(batchBytesMax) } as const
     const write = { type: 'write', time, ino, offset: 0, data, dropPrivileges: false } as const
     const submission = fixture.submission([file, write])
-    expect((await refusalOf(() => fixture.branch.submit(submission)))?.code).toBe('malformed')
+    expect((await refusalOf(() => fixture.branch.submit(submission)))?.code).toBe('too_large')
+  })
+
+  it('large ones that wait together go in by as many as a database takes at once, in order', async () => {
+    const fixture = await BranchFixture.open()
+    const append = vi.spyOn(fixture.stores.log, 'append')
+    const large = (name: string): ReturnType<Branch['submit']> => {
+      const file = { ...fixture.create(name), kind: 'file' } as const
+      const data = { type: 'bytes', bytes: new Uint8Array(batchBytesMax - 1000).fill(7) } as const
+      const { time, ino } = file
+      const write = { type: 'write', time, ino, offset: 0, data, dropPrivileges: false } as const
+      return fixture.branch.submit(fixture.submission([file, write]))
+    }
+    const receipts = await Promise.all(Array.from({ length: 9 }, (_, i) => large(`f${i}`)))
+    expect(receipts.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    const sizes = append.mock.calls.map(([, rows]) =>
+      rows.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    )
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(16 << 20)
+    expect(sizes.length).toBeLessThan(9)
+    expect((await fixture.reopen()).head.position.seq).toBe(9)
   })
 
   it('leaves nothing behind for those that go in with it', async () => {

@@ -6,6 +6,7 @@ import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
 import {
   type Batch,
+  batchBytesMax,
   type BatchBody,
   type BranchState,
   decodeBatch,
@@ -22,6 +23,8 @@ import {
 import { type FoldPoint, Head } from './head.ts'
 
 const rowsAtOnce = 256
+/** Of one append. Databases bound a transaction: TiDB at 100 MiB by default, MariaDB by the log it keeps in memory. */
+const groupBytesMax = 16 << 20
 
 /**
  * One line of history: head, and the log it is made from. All writes pass through one queue; whatever waits
@@ -57,9 +60,9 @@ export class Branch {
    * `batch_passed_over`; a number that the log already has gives its receipt again.
    */
   submit(submission: Submission): Promise<Receipt> {
-    const { ops, epoch, line, ...author } = submission
+    const { ops, epoch, check, line, ...author } = submission
     const body = async (): Promise<BatchBody> => ({ type: 'ops', ops })
-    return this.#enqueue({ author, epoch, type: 'ops', decided: false, line, body })
+    return this.#enqueue({ author, epoch, type: 'ops', decided: false, check, line, body })
   }
 
   /**
@@ -147,8 +150,8 @@ export class Branch {
   async #catchUp(): Promise<void> {
     for (;;) {
       const rows = await this.#stores.log.read(this.id, this.head.position.seq, rowsAtOnce)
+      if (rows.length === 0) return
       for (const row of rows) await this.#replay(row)
-      if (rows.length < rowsAtOnce) return
     }
   }
 
@@ -226,13 +229,27 @@ export class Branch {
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     for (;;) {
       const draft = new Draft(this.id, this.#stores, this.head, this.#brokenLines)
-      for (const waiting of group) await draft.add(waiting)
+      const taken = await this.#fill(draft, group)
       try {
-        if (await this.#commit(draft)) return
+        if (!(await this.#commit(draft))) continue
       } catch (error) {
-        return draft.fail(error)
+        draft.fail(error)
       }
+      this.#waiting.unshift(...group.slice(taken))
+      return
     }
+  }
+
+  /** Gives how many of the group went in: no more once another batch might not fit. */
+  async #fill(draft: Draft, group: readonly Waiting[]): Promise<number> {
+    let bytes = 0
+    for (const [index, waiting] of group.entries()) {
+      const { length } = draft.entries
+      await draft.add(waiting)
+      bytes += draft.entries[length]?.row.bytes.length ?? 0
+      if (bytes > groupBytesMax - batchBytesMax) return index + 1
+    }
+    return group.length
   }
 
   /** False when somebody else appended first: then also what was refused may be right. */

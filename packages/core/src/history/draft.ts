@@ -38,6 +38,8 @@ export interface Submission extends Author {
   /** The epoch the session believes in. */
   readonly epoch: number
   readonly ops: readonly Op[]
+  /** Asked in its turn, before it is planned on `view`; refuses by rejecting. May be asked several times. */
+  readonly check?: ((view: View) => Promise<void>) | undefined
   /**
    * The connection it came through. When one of a line goes without an answer, those behind it on the same line
    * do, too: whoever sends them again finds their order kept.
@@ -60,6 +62,7 @@ export interface Waiting {
   readonly body: (place: Place) => Promise<BatchBody>
   /** Its number alone says which batch it is: what it becomes depends on what came before it. */
   readonly decided: boolean
+  readonly check?: Submission['check']
   readonly line?: object | undefined
   readonly resolve: (receipt: Receipt) => void
   readonly reject: (error: unknown) => void
@@ -159,6 +162,7 @@ export class Draft {
       throw staleEpoch(waiting, this.#position)
     // Nothing looks at a closed branch any more: what is put there would be lost.
     if (waiting.type === 'ops' || waiting.type === 'root') this.#requireOpen()
+    await waiting.check?.(this.#changes)
     const body = await waiting.body(this.#place)
     const changes = body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops) : undefined
     this.#push(waiting, body, changes)
@@ -259,6 +263,8 @@ const answers: readonly ErrorCode[] = [
   'batch_passed_over',
   'layer_closed',
   'malformed',
+  'outside_layer',
+  'too_large',
 ]
 
 /** Whether a refusal is true of the log, and not of a store that did not answer. */
@@ -267,7 +273,7 @@ export function isAnswer(error: unknown): boolean {
 }
 
 function tooLarge(length: number): CairnError {
-  return new CairnError('malformed', {
-    message: `cannot take a batch of ${length} bytes: ${batchBytesMax} are allowed`,
+  return new CairnError('too_large', {
+    message: `cannot take a change of ${length} bytes at once: ${batchBytesMax} are allowed`,
   })
 }

@@ -1,4 +1,4 @@
-import { isCairnError } from '@cairn/protocol'
+import { type CheckpointId, isCairnError } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
 import { failureOf, LayerBench } from '../../test/layer-bench.ts'
 import { decodeBatch } from '../history/batch.ts'
@@ -56,6 +56,36 @@ describe('commit', () => {
     const again = await commitLayer(bench.stores, bench.options(layerAgain, targetAgain))
     expect(again).toEqual(receipt)
     expect(await bench.list(target)).toEqual({ a: '3' })
+  })
+
+  it('of a checkpoint takes the layer as it was; what came after makes its next commit', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '1'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '2'))
+    const { seq, snapshot } = await layer.fold()
+    const at = { id: 'pass' as CheckpointId, seq, snapshot }
+    await bench.edit(layer, (t) => t.write('b', 'later'))
+    await commitLayer(bench.stores, { ...bench.options(layer, target), at })
+    expect(await bench.list(target)).toEqual({ a: '2' })
+    expect(layer.head.position.state).toBe('open')
+    const receipt = await commitLayer(bench.stores, bench.options(layer, target))
+    expect(shown(receipt)).toEqual(['added b'])
+    expect(layer.head.position.state).toBe('committed')
+  })
+
+  it('of a checkpoint from before a rebase is refused', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '1'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('b', '1'))
+    const { seq, snapshot } = await layer.fold()
+    await bench.edit(target, (t) => t.write('a', '2'))
+    await rebaseLayer(bench.stores, bench.options(layer, target))
+    const at = { id: 'old' as CheckpointId, seq, snapshot }
+    const refused = await failureOf(
+      commitLayer(bench.stores, { ...bench.options(layer, target), at }),
+    )
+    expect(isCairnError(refused, 'checkpoint_outdated')).toBe(true)
+    expect(await bench.list(target)).toEqual({ a: '2' })
   })
 
   it('twice at once it happens once', async () => {

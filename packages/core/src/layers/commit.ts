@@ -4,7 +4,7 @@ import { decodeBatch, type RootChange } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Author } from '../history/draft.ts'
 import type { FoldPoint } from '../history/head.ts'
-import type { BranchRecord } from '../ports/ref-store.ts'
+import type { BranchRecord, Checkpoint } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
 import { LayerConflictError } from './conflict-error.ts'
 import {
@@ -19,6 +19,7 @@ import { merge } from './merge.ts'
 import { orphansBeside } from './orphans.ts'
 import { diffPaths, type PathChange } from './path-changes.ts'
 import type { Resolution } from './resolution.ts'
+import { requireSameBase } from './rollback.ts'
 import type { MergeInput } from './touched.ts'
 
 export interface LayerOptions extends LayerAuthor {
@@ -27,8 +28,10 @@ export interface LayerOptions extends LayerAuthor {
   readonly message?: string
   /** Merge files that both sides edited line by line, where the lines allow it. */
   readonly mergeText?: boolean
-  /** The target's epoch to commit in; in another one it rejects with `stale_epoch`. */
+  /** Of the branch that is written to, the target of a commit or the layer of a rebase; in another one it rejects with `stale_epoch`. */
   readonly epoch?: number
+  /** Commits the layer as it was then. What came after stays in it, and makes its next commit. */
+  readonly at?: Pick<Checkpoint, 'id' | 'seq' | 'snapshot'>
 }
 
 /** What a commit did. The same commit asked for again gives the same receipt. */
@@ -47,7 +50,7 @@ export interface CommitReceipt {
 export async function commitLayer(stores: Stores, options: LayerOptions): Promise<CommitReceipt> {
   const { layer, target, message = '' } = options
   const record = await stores.refs.getBranch(layer.id)
-  const point = await layer.fold()
+  const point = await pointToCommit(stores, options)
   if (point.state === 'abandoned') throw layerClosed(layer, 'commit')
   const author = authorOf(options, 'commit', point.seq)
   if (point.state === 'committed') {
@@ -76,13 +79,14 @@ export async function rebaseLayer(stores: Stores, options: LayerOptions): Promis
   const record = await stores.refs.getBranch(layer.id)
   const onto = { ...(await target.fold()).snapshot, orphans: stores.nodes.emptyRoot }
   const author = authorOf(options, 'rebase', layer.head.position.seq)
-  await layer.changeRoot(author, async ({ snapshot: before }) => {
+  const decide = async ({ snapshot: before }: FoldPoint): Promise<RootChange> => {
     const input = { base: record.base, layer: before, target: onto }
     const { root } = await mergeOrThrow(stores, options, record, input)
     // What is open on the layer stays open there, whatever it stands on.
     const after = { root, orphans: await orphansBeside(stores.nodes, root, before.orphans) }
     return { cause: 'rebase', before, after, subject: target.id, message }
-  })
+  }
+  await layer.changeRoot(author, decide, options.epoch)
   // Not before: over a base that is newer than itself, a layer seems to have undone what its parent did.
   await updateRecord(stores, layer.id, () => ({ base: onto, resolutions: [] }))
   await endConflict(options)
@@ -113,6 +117,16 @@ async function mergeOrThrow(
   const result = await merge({ ...input, nodes, blobs, resolutions, mergeText })
   if (result.type === 'conflicted') throw new LayerConflictError(layer.id, result.conflicts)
   return result.snapshot
+}
+
+async function pointToCommit(
+  stores: Stores,
+  { layer, at }: Pick<LayerOptions, 'layer' | 'at'>,
+): Promise<FoldPoint> {
+  const point = await layer.fold()
+  if (!at || at.seq === point.seq) return point
+  await requireSameBase(stores, layer, at)
+  return { ...point, seq: at.seq, snapshot: at.snapshot }
 }
 
 /** What came late makes the layer's next commit, over what this one took. */

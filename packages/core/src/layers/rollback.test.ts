@@ -36,6 +36,32 @@ describe('rollback', () => {
     expect(isCairnError(await failureOf(undo()), 'nothing_to_undo')).toBe(true)
   })
 
+  it('can be undone after a lease went from hand to hand', async () => {
+    const bench = new LayerBench()
+    const main = await bench.main((t) => t.write('a', '1'))
+    const made = await checkpoint(bench, main, 'before')
+    await bench.edit(main, (t) => t.write('a', '2'))
+    await rollback(bench.stores, main, bench.author(), made)
+    await main.raiseEpoch(bench.author())
+    await undoRollback(bench.stores, main, bench.author())
+    expect(await bench.list(main)).toEqual({ a: '2' })
+  })
+
+  it('is refused in an epoch that has ended, and so is undoing it', async () => {
+    const bench = new LayerBench()
+    const main = await bench.main((t) => t.write('a', '1'))
+    const made = await checkpoint(bench, main, 'before')
+    await bench.edit(main, (t) => t.write('a', '2'))
+    const { epoch } = main.head.position
+    await main.raiseEpoch(bench.author())
+    const refused = await failureOf(rollback(bench.stores, main, bench.author(), made, epoch))
+    expect(isCairnError(refused, 'stale_epoch')).toBe(true)
+    await rollback(bench.stores, main, bench.author(), made, epoch + 1)
+    const undone = undoRollback(bench.stores, main, bench.author(), epoch)
+    expect(isCairnError(await failureOf(undone), 'stale_epoch')).toBe(true)
+    expect(await bench.list(main)).toEqual({ a: '1' })
+  })
+
   it('of an empty branch there is nothing to undo', async () => {
     const bench = new LayerBench()
     const main = await bench.main()

@@ -1,7 +1,8 @@
 import { CairnError } from '@cairn/protocol'
-import { decodeBatch } from '../history/batch.ts'
+import { type BatchBody, decodeBatch, type RootChange } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Author, Receipt } from '../history/draft.ts'
+import type { FoldPoint } from '../history/head.ts'
 import type { Checkpoint } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
 import { layerSession } from './layer-state.ts'
@@ -28,8 +29,9 @@ export function rollback(
   branch: Branch,
   author: Author,
   checkpoint: Checkpoint,
+  epoch?: number,
 ): Promise<Receipt> {
-  return branch.changeRoot(author, async ({ snapshot }) => {
+  const decide = async ({ snapshot }: FoldPoint): Promise<RootChange> => {
     await requireSameBase(stores, branch, checkpoint)
     return {
       cause: 'rollback',
@@ -38,14 +40,15 @@ export function rollback(
       subject: checkpoint.id,
       message: '',
     }
-  })
+  }
+  return branch.changeRoot(author, decide, epoch)
 }
 
 /** A layer without what its base has would, when it is committed, undo the work of others. */
-async function requireSameBase(
-  { log }: Stores,
-  { id }: Branch,
-  checkpoint: Checkpoint,
+export async function requireSameBase(
+  { log }: Pick<Stores, 'log'>,
+  { id }: Pick<Branch, 'id'>,
+  checkpoint: Pick<Checkpoint, 'id' | 'seq'>,
 ): Promise<void> {
   const session = layerSession('rebase', id)
   const rebase = await log.find(id, session, await log.lastNumber(id, session))
@@ -56,17 +59,36 @@ async function requireSameBase(
   })
 }
 
-/** Takes back a rollback that is the newest entry of the log. */
-export function undoRollback(stores: Stores, branch: Branch, author: Author): Promise<Receipt> {
-  return branch.changeRoot(author, async ({ seq, snapshot }) => {
-    const [row] = await stores.log.read(branch.id, seq - 1, 1)
-    const body = row && decodeBatch(row.bytes).body
+/** Takes back a rollback, unless something was written since. */
+export function undoRollback(
+  stores: Stores,
+  branch: Branch,
+  author: Author,
+  epoch?: number,
+): Promise<Receipt> {
+  const decide = async ({ seq, snapshot }: FoldPoint): Promise<RootChange> => {
+    const body = await lastChange(stores, branch, seq)
     if (body?.type !== 'root' || body.change.cause !== 'rollback')
       throw new CairnError('nothing_to_undo', {
-        message: `cannot undo on branch ${branch.id}: its newest entry is no rollback`,
+        message: `cannot undo on branch ${branch.id}: its newest change is no rollback`,
         subject: branch.id,
       })
     const { subject, before } = body.change
     return { cause: 'undo', before: snapshot, after: before, subject, message: '' }
-  })
+  }
+  return branch.changeRoot(author, decide, epoch)
+}
+
+/** A lease that went from hand to hand since, or a state, changed no file. */
+async function lastChange(
+  { log }: Stores,
+  { id }: Branch,
+  last: number,
+): Promise<BatchBody | undefined> {
+  for (let seq = last; seq > 0; seq--) {
+    const [row] = await log.read(id, seq - 1, 1)
+    const body = row && decodeBatch(row.bytes).body
+    if (body?.type !== 'epoch' && body?.type !== 'state') return body
+  }
+  return undefined
 }

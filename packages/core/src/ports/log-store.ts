@@ -10,6 +10,9 @@ export interface LogRow {
   readonly hash: Hash
 }
 
+/** What one read gives at most, unless a single row is more. */
+export const logReadBytesMax: number = 16 << 20
+
 /**
  * The logs of all branches. Ids are compared as they are, character by character. Bytes are the caller's, on the
  * way in and on the way out: changing them afterwards changes nothing in the store.
@@ -22,7 +25,10 @@ export interface LogStore {
    * or may not be there.
    */
   append(branch: BranchId, rows: readonly LogRow[]): Promise<void>
-  /** Up to `limit` rows after `seq`, ascending. Empty at the end and for an unknown branch. */
+  /**
+   * Up to `limit` rows after `seq`, ascending, and fewer where more would be over `logReadBytesMax`; one at least.
+   * Empty only at the end and for an unknown branch.
+   */
   read(branch: BranchId, seq: number, limit: number): Promise<readonly LogRow[]>
   /** The highest number a session has in the branch's log, or 0. */
   lastNumber(branch: BranchId, session: SessionId): Promise<number>

@@ -50,6 +50,22 @@ function runReadTests(test: Test): void {
     expect(await store.read(branch, 0, 0)).toEqual([])
   })
 
+  test('read gives no more bytes at once than it may, and one row at least', async (store) => {
+    const { branch, session } = names()
+    const rows = rowsOf(session, 1, 7).map((row) => ({
+      ...row,
+      bytes: new Uint8Array(batchBytesMax).fill(row.seq),
+    }))
+    // In two: a database bounds what goes in at once.
+    await store.append(branch, rows.slice(0, 3))
+    await store.append(branch, rows.slice(3))
+    const seqs = async (after: number): Promise<readonly number[]> =>
+      (await store.read(branch, after, 256)).map(({ seq }) => seq)
+    expect(await seqs(0)).toEqual([1, 2, 3, 4])
+    expect(await seqs(4)).toEqual([5, 6, 7])
+    expect(await seqs(7)).toEqual([])
+  })
+
   test('a thousand rows go in together and come back page by page', async (store) => {
     const { branch, session } = names()
     const rows = rowsOf(session, 1, 1000)

@@ -1,5 +1,5 @@
 import { type BranchId, CairnError, type SessionId } from '@cairn/protocol'
-import type { LogRow, LogStore } from '../ports/log-store.ts'
+import { type LogRow, logReadBytesMax, type LogStore } from '../ports/log-store.ts'
 
 export class MemoryLogStore implements LogStore {
   /** Open to tests that damage or count what is stored. */
@@ -19,8 +19,10 @@ export class MemoryLogStore implements LogStore {
   }
 
   async read(branch: BranchId, seq: number, limit: number): Promise<readonly LogRow[]> {
+    let bytes = 0
     return this.#log(branch)
       .slice(seq, seq + limit)
+      .filter((row, i) => (bytes += row.bytes.length) <= logReadBytesMax || i === 0)
       .map(copyRow)
   }
 

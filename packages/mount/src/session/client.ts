@@ -1,48 +1,16 @@
 import { decodeBatch, encodeBody, type Op, type Time } from '@cairn/core'
-import {
-  CairnError,
-  type Errno,
-  errnoTable,
-  type ErrorCode,
-  errorTable,
-  FsError,
-  type SessionReply,
-  type SessionRequest,
-  sessionVersion,
-} from '@cairn/protocol'
+import { CairnError, type Ino, type SessionReply, sessionVersion } from '@cairn/protocol'
+import { BackOff } from './back-off.ts'
+import { HeldLease } from './held-lease.ts'
+import type { Reservation, SessionOptions, Standing, Welcome } from './options.ts'
+import { type Question, Questions } from './questions.ts'
+import { isFinal, replyError } from './reply-error.ts'
 import { rescueAll, rescuedError } from './rescue.ts'
-import { type Submission, Submissions } from './submissions.ts'
-import type { Connect, Wire } from './wire.ts'
+import { type FullSubmission, type Submission, Submissions } from './submissions.ts'
+import type { Wire } from './wire.ts'
 
-export interface SessionClock {
-  /** Resolves after about that long. */
-  sleep(ms: number): Promise<void>
-}
-
-export interface SessionOptions {
-  readonly connect: Connect
-  readonly clock: SessionClock
-  readonly workspace: string
-  readonly branch: string
-  readonly mode: 'read' | 'write'
-  /** Hears of every batch of the branch, in order, once. */
-  readonly onBatch?: (bytes: Uint8Array) => void
-  /** Hears where the late writes of a lost lease went. */
-  readonly onRescue?: (outcome: string) => void
-}
-
-export type Standing = 'lease' | 'shared' | 'waiting'
-
-type Ask = Extract<SessionRequest, { readonly id: number }>
-/** A question without its number. */
-type Question = Ask extends infer Each ? (Each extends Ask ? Omit<Each, 'id'> : never) : never
-
-interface Asked {
-  readonly ask: Ask
-  readonly answered: PromiseWithResolvers<Uint8Array>
-}
-
-const retryMs = 200
+/** How long to leave a server alone that could not take in a late write. */
+const rescueRetryMs = 200
 
 /**
  * A session that lives longer than its connections. What it was given to submit is sent until it is receipted or
@@ -51,28 +19,57 @@ const retryMs = 200
  */
 export class SessionClient {
   readonly #options: SessionOptions
+  /** Resolves when a server first takes the session in; rejects when none will. */
+  readonly welcomed: Promise<Welcome>
+  readonly #firstWelcome = Promise.withResolvers<Welcome>()
   readonly #pending = new Submissions()
-  readonly #asked = new Map<number, Asked>()
+  readonly #questions = new Questions()
+  readonly #backOff: BackOff
   /** Acknowledged, refused because the lease was lost, and not yet in a rescue layer. */
-  readonly #late: Submission[] = []
+  readonly #late: FullSubmission[] = []
+  #root: Ino | undefined
+  /** Why the server ended the connection. */
+  #goodbye: Error | undefined
   #wire: Wire | undefined
   #isWelcome = false
   #session = ''
-  #seq = 0
+  #seq: number
+  #seen = 0
   #epoch = 0
   #standing: Standing = 'waiting'
+  readonly #lease = new HeldLease()
+  /** Asked for over this connection, and to be handed back over it. */
   #recalledIn: number | undefined
+  /** Of the lease it held when the connection broke. */
   #isRescuing = false
-  #lastId = 0
+  #told = ''
   #closed = false
 
   constructor(options: SessionOptions) {
+    const { resume, startsAtHead, random = Math.random } = options
     this.#options = options
+    this.#backOff = new BackOff(random)
+    this.#session = resume?.session ?? ''
+    // Behind the end of every log: the server says where that is.
+    this.#seq = resume?.seq ?? (startsAtHead ? Number.MAX_SAFE_INTEGER : 0)
+    if (resume) this.#pending.restore(resume.lastNumber, resume.pending)
+    this.welcomed = this.#firstWelcome.promise
+    this.welcomed.catch(() => undefined)
     void this.#stayConnected()
   }
 
   get id(): string {
     return this.#session
+  }
+
+  /** The newest batch it has been sent. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  /** The inode at `path` when the session was first welcome. */
+  get root(): Ino | undefined {
+    return this.#root
   }
 
   /**
@@ -82,6 +79,21 @@ export class SessionClient {
   get standing(): Standing {
     const hasPast = this.#late.length > 0 || this.#pending.hasPast(this.#epoch)
     return hasPast ? 'waiting' : this.#standing
+  }
+
+  /**
+   * Whether it may tell its programs that something is done before the server has seen it. Also while it is cut off:
+   * a lease that runs out meanwhile costs a rescue layer, and not the time of those who could not know.
+   */
+  get canAcknowledge(): boolean {
+    const epoch = this.#lease.usableEpoch
+    if (epoch === undefined || this.#closed) return false
+    return this.#late.length === 0 && !this.#pending.hasPast(epoch)
+  }
+
+  /** A server has taken it in, and has not gone since. */
+  get isConnected(): boolean {
+    return this.#isWelcome
   }
 
   /** Submitted, and not yet at the server. */
@@ -94,26 +106,59 @@ export class SessionClient {
    * never refused, but may end in a rescue layer, which rejects with `stale_epoch`.
    */
   submit(ops: readonly Op[], time: Time, acknowledged = false): Promise<{ seq: number }> {
-    if (acknowledged && this.standing !== 'lease')
-      throw new CairnError('stale_epoch', {
-        message: 'cannot acknowledge: this session has no lease',
-      })
-    const submission = this.#pending.add({
-      body: encodeBody({ type: 'ops', ops }, time),
-      leaseEpoch: acknowledged ? this.#epoch : undefined,
-      settled: Promise.withResolvers<{ seq: number }>(),
-    })
+    const body = encodeBody({ type: 'ops', ops }, time)
+    if (acknowledged) {
+      const reservation = this.reserve()
+      reservation.send(body)
+      return reservation.settled
+    }
+    const settled = Promise.withResolvers<{ seq: number }>()
+    this.#pending.add({ body, leaseEpoch: undefined, settled })
     this.#sendPending()
-    return submission.settled.promise
+    return settled.promise
+  }
+
+  /** Takes the next number for what is being acknowledged under the lease. Throws without one. */
+  reserve(): Reservation {
+    const epoch = this.#requireLease()
+    const settled = Promise.withResolvers<{ seq: number }>()
+    const { number } = this.#pending.add({ body: undefined, leaseEpoch: epoch, settled })
+    const send = (body: Uint8Array): void => {
+      this.#pending.complete(number, body)
+      this.#sendPending()
+    }
+    return { number, epoch, settled: settled.promise, send }
+  }
+
+  #requireLease(): number {
+    if (this.canAcknowledge) return this.#lease.epoch!
+    throw new CairnError('stale_epoch', {
+      message: 'cannot acknowledge: this session has no lease',
+    })
+  }
+
+  /** How one that has no answer yet will be settled. For those of a process that went before. */
+  settled(number: number): Promise<{ seq: number }> | undefined {
+    return this.#pending.get(number)?.settled.promise
   }
 
   /** Asks about the branch's head; asked again when the connection breaks. */
   ask(question: Question): Promise<Uint8Array> {
-    const id = ++this.#lastId
-    const asked = { ask: { ...question, id } as Ask, answered: Promise.withResolvers<Uint8Array>() }
-    this.#asked.set(id, asked)
-    if (this.#isWelcome) this.#wire?.send(asked.ask)
-    return asked.answered.promise
+    const { ask, answered } = this.#questions.add(question)
+    if (this.#isWelcome) this.#wire?.send(ask)
+    return answered.promise
+  }
+
+  /** Everything up to `seq` has been taken in: neither this session nor what it serves shows anything older. */
+  seen(seq: number): void {
+    if (seq <= this.#seen) return
+    this.#seen = seq
+    if (this.#isWelcome) this.#wire?.send({ type: 'seen', seq })
+  }
+
+  /** Resolves when the other writers have seen everything up to `seq`, or had a moment to. */
+  async barrier(seq: number): Promise<void> {
+    await this.ask({ type: 'barrier', seq })
   }
 
   /** Waits until all that was submitted so far is at the server, in the branch or in a rescue layer. */
@@ -136,60 +181,115 @@ export class SessionClient {
 
   async #stayConnected(): Promise<void> {
     while (!this.#closed) {
-      await this.#connectOnce().catch(() => undefined)
+      const why = await this.#connectOnce().catch((error: unknown) => error)
       this.#forgetConnection()
-      if (!this.#closed) await this.#options.clock.sleep(retryMs)
+      if (this.#root === undefined && isFinal(why)) return this.#fail(why)
+      if (!this.#closed) await this.#options.clock.sleep(this.#backOff.next())
+    }
+  }
+
+  /** It was never welcome, and never will be. */
+  #fail(error: unknown): void {
+    this.#closed = true
+    this.#firstWelcome.reject(error)
+    this.#questions.failAll(error)
+    for (const { number, settled } of this.#pending) {
+      this.#pending.take(number)
+      settled.reject(error)
     }
   }
 
   #forgetConnection(): void {
     this.#wire = undefined
     this.#isWelcome = false
+    this.#goodbye = undefined
     this.#standing = 'waiting'
     this.#recalledIn = undefined
     this.#pending.noteBroken()
+    this.#tellStanding()
   }
 
-  /** Resolves when the connection is over. */
-  async #connectOnce(): Promise<void> {
-    const { connect, workspace, branch, mode } = this.#options
+  /** Resolves when the connection is over, with the reason if the server gave one. */
+  async #connectOnce(): Promise<Error | undefined> {
     const over = Promise.withResolvers<void>()
-    const wire = await connect({ onReply: (reply) => this.#handle(reply), onClose: over.resolve })
-    if (this.#closed) return wire.close()
+    const wire = await this.#options.connect({
+      onReply: (reply) => this.#handle(reply),
+      onClose: over.resolve,
+    })
+    if (this.#closed) {
+      wire.close()
+      return undefined
+    }
     this.#wire = wire
-    const [session, seq] = [this.#session, this.#seq]
-    wire.send({ type: 'hello', version: sessionVersion, workspace, branch, mode, session, seq })
+    this.#sayHello(wire)
     await over.promise
+    return this.#goodbye
+  }
+
+  #sayHello(wire: Wire): void {
+    const { workspace, branch, mode } = this.#options
+    const [version, session, seq] = [sessionVersion, this.#session, this.#seq]
+    // Once found, the directory is known by its inode: it may have another name by now.
+    const path = this.#root === undefined ? (this.#options.path ?? '') : ''
+    wire.send({ type: 'hello', version, workspace, branch, mode, session, seq, path })
   }
 
   #handle(reply: SessionReply): void {
+    this.#take(reply)
+    this.#tellStanding()
+  }
+
+  #tellStanding(): void {
+    const told = `${this.standing} ${this.canAcknowledge} ${this.isConnected}`
+    if (told === this.#told) return
+    this.#told = told
+    this.#options.onStanding?.()
+  }
+
+  #take(reply: SessionReply): void {
     switch (reply.type) {
       case 'welcome':
-        return this.#welcome(reply.session, reply.leaseMs)
+        return this.#welcome(reply)
       case 'receipt':
         return this.#receipt(reply.number, reply.seq)
       case 'refused':
         return this.#refused(reply.number, reply.code, reply.message)
       case 'answer':
-        return this.#answered(reply.id)?.resolve(reply.bytes)
+        return this.#questions.take(reply.id)?.resolve(reply.bytes)
       case 'failure':
-        return this.#answered(reply.id)?.reject(errorOf(reply.code, reply.message))
+        return this.#questions.take(reply.id)?.reject(replyError(reply.code, reply.message))
       case 'batch':
         return this.#batch(reply.bytes)
+      case 'own':
+        return this.#own(reply.number, reply.seq)
       case 'lease':
       case 'shared':
         return this.#stand(reply.type, reply.epoch)
       case 'recall':
         return this.#recall(reply.epoch)
       case 'goodbye':
+        this.#goodbye = replyError(reply.code, reply.message)
         return this.#wire?.close()
     }
   }
 
-  #welcome(session: string, leaseMs: number): void {
+  #welcome({
+    session,
+    seq,
+    epoch,
+    leaseMs,
+    root,
+  }: Extract<SessionReply, { type: 'welcome' }>): void {
     this.#session = session
     this.#isWelcome = true
-    for (const { ask } of this.#asked.values()) this.#wire?.send(ask)
+    this.#backOff.reset()
+    this.#seq = Math.min(this.#seq, seq)
+    this.#root ??= root
+    // Each lease has an epoch of its own: in a later one it is over, whoever has the next.
+    if (epoch > (this.#lease.epoch ?? epoch)) this.#endLease()
+    this.#firstWelcome.resolve({ session, seq, root })
+    if (this.#seen > 0) this.#wire?.send({ type: 'seen', seq: this.#seen })
+    for (const ask of this.#questions.open) this.#wire?.send(ask)
     void this.#renew(this.#wire, leaseMs / 3)
   }
 
@@ -205,7 +305,15 @@ export class SessionClient {
     this.#standing = standing
     this.#epoch = epoch
     this.#recalledIn = undefined
+    if (standing === 'shared' || epoch !== this.#lease.epoch) this.#endLease()
+    if (standing === 'lease') this.#lease.grant(epoch)
     this.#sendPending()
+  }
+
+  #endLease(): void {
+    const wasUsable = this.#lease.usableEpoch !== undefined
+    this.#lease.end()
+    if (wasUsable) this.#options.onRecall?.()
   }
 
   /** A lease that is recalled is still this session's, for as long as it takes to hand everything in. */
@@ -226,15 +334,24 @@ export class SessionClient {
     if (!submission) return
     if (code === 'stale_epoch') this.#refusedAsStale(submission)
     else if (code === 'batch_passed_over') this.#passedOver(submission)
-    else if (this.#pending.isAstray(number)) this.#doubt(number, errorOf(code, message))
-    else this.#pending.take(number)?.settled.reject(errorOf(code, message))
+    else if (this.#pending.isAstray(number)) this.#doubt(number, replyError(code, message))
+    else this.#pending.take(number)?.settled.reject(replyError(code, message))
     this.#afterAnswer()
   }
 
   /** What was acknowledged to nobody is sent again in the next epoch, as soon as this session knows of it. */
   #refusedAsStale(submission: Submission): void {
+    if (this.#pending.sentIn(submission.number) === this.#epoch) this.#leaveEpoch()
     if (submission.leaseEpoch !== undefined) return this.#tooLate(submission)
     this.#pending.sendAgain(submission.number)
+  }
+
+  /** The epoch is over, and nobody has said which is next: whatever was sent in it now would only be refused. */
+  #leaveEpoch(): void {
+    if (this.#standing === 'waiting' && this.#recalledIn === undefined) return
+    this.#standing = 'waiting'
+    this.#recalledIn = undefined
+    this.#endLease()
     this.#wire?.send({ type: 'renew' })
   }
 
@@ -249,7 +366,7 @@ export class SessionClient {
 
   #tooLate(submission: Submission): void {
     this.#pending.take(submission.number)
-    this.#late.push(submission)
+    this.#late.push({ ...submission, body: submission.body! })
   }
 
   /**
@@ -278,7 +395,7 @@ export class SessionClient {
   async #rescue(epoch: number): Promise<void> {
     this.#isRescuing = true
     const ask = (question: Question): Promise<Uint8Array> => this.ask(question)
-    const pause = (): Promise<void> => this.#options.clock.sleep(retryMs)
+    const pause = (): Promise<void> => this.#options.clock.sleep(rescueRetryMs)
     const outcome = await rescueAll({ ask, pause }, epoch, this.#late).then(
       (where) => {
         this.#options.onRescue?.(where)
@@ -288,6 +405,7 @@ export class SessionClient {
     )
     this.#isRescuing = false
     for (const { settled } of this.#late.splice(0)) settled.reject(outcome)
+    this.#tellStanding()
   }
 
   #batch(bytes: Uint8Array): void {
@@ -295,11 +413,21 @@ export class SessionClient {
     this.#options.onBatch?.(bytes)
   }
 
+  /** It is in the log, whether or not its receipt was lost. */
+  #own(number: number, seq: number): void {
+    this.#seq = seq
+    this.#options.onOwn?.(number, seq)
+    this.#receipt(number, seq)
+  }
+
   /** No more acknowledging; once everything that was acknowledged is receipted, the lease goes back. */
   #recall(epoch: number): void {
+    const wasUsable = this.#lease.usableEpoch !== undefined
     this.#recalledIn = epoch
     this.#epoch = epoch
     this.#standing = 'waiting'
+    this.#lease.recall(epoch)
+    if (wasUsable) this.#options.onRecall?.()
     this.#sendPending()
     this.#releaseIfDrained()
   }
@@ -308,17 +436,7 @@ export class SessionClient {
     const epoch = this.#recalledIn
     if (epoch === undefined || this.#pending.hasAcknowledged()) return
     this.#recalledIn = undefined
+    this.#lease.end()
     this.#wire?.send({ type: 'released', epoch })
   }
-
-  #answered(id: number): PromiseWithResolvers<Uint8Array> | undefined {
-    const asked = this.#asked.get(id)
-    this.#asked.delete(id)
-    return asked?.answered
-  }
-}
-
-function errorOf(code: string, message: string): Error {
-  if (code in errnoTable) return new FsError(code as Errno)
-  return new CairnError(code in errorTable ? (code as ErrorCode) : 'internal', { message })
 }

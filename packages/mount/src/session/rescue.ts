@@ -1,5 +1,5 @@
 import { CairnError, errorTable, isCairnError, type SessionRequest } from '@cairn/protocol'
-import type { Submission } from './submissions.ts'
+import type { FullSubmission } from './submissions.ts'
 
 type RescueQuestion = Omit<Extract<SessionRequest, { type: 'rescue' }>, 'id'>
 
@@ -16,7 +16,7 @@ export interface Rescuer {
 export async function rescueAll(
   rescuer: Rescuer,
   epoch: number,
-  late: readonly Submission[],
+  late: readonly FullSubmission[],
 ): Promise<string> {
   const inOrder = [...late].sort((a, b) => a.number - b.number)
   for (const { number, body } of inOrder)

@@ -1,12 +1,26 @@
 /** Something a session was given to submit, until it is at the server. */
 export interface Submission {
   readonly number: number
-  readonly body: Uint8Array
+  /** Undefined while its place is taken and what will stand there is not complete. */
+  readonly body: Uint8Array | undefined
   /** The epoch of the lease under which it was acknowledged before the server saw it; undefined if it was not. */
   readonly leaseEpoch: number | undefined
   readonly settled: PromiseWithResolvers<{ seq: number }>
   /** Why it was refused, while an older copy of it may still be on its way to the log. */
   readonly doubt?: Error
+}
+
+/** One that is complete. */
+export interface FullSubmission extends Submission {
+  readonly body: Uint8Array
+}
+
+/** What a process left unanswered when it ended. */
+export interface Unanswered {
+  readonly number: number
+  readonly body: Uint8Array
+  /** Of the lease under which it was acknowledged. */
+  readonly epoch: number
 }
 
 /** What is on its way, in order of its numbers, and how far each has come. */
@@ -34,6 +48,25 @@ export class Submissions {
     return submission
   }
 
+  /** Goes on where another process ended. Copies of all this may be on their way. */
+  restore(lastNumber: number, pending: readonly Unanswered[]): void {
+    this.#lastNumber = lastNumber
+    for (const { number, body, epoch } of pending.toSorted((a, b) => a.number - b.number)) {
+      const settled = Promise.withResolvers<{ seq: number }>()
+      // Nobody may be waiting for it.
+      settled.promise.catch(() => undefined)
+      this.#pending.set(number, { number, body, leaseEpoch: epoch, settled })
+      this.#unsent.add(number)
+      this.#astray.add(number)
+    }
+  }
+
+  /** What stands at a place that was taken before. */
+  complete(number: number, body: Uint8Array): void {
+    const submission = this.#pending.get(number)
+    if (submission) this.#pending.set(number, { ...submission, body })
+  }
+
   get(number: number): Submission | undefined {
     return this.#pending.get(number)
   }
@@ -53,19 +86,27 @@ export class Submissions {
 
   /**
    * What may be sent in `epoch`, in order. Never a second copy beside one that is in flight: refused once, it could be
-   * taken the second time. Nor anything behind one that was sent in another epoch and may have to go again.
+   * taken the second time. Nor anything behind one that was sent in another epoch and may have to go again, or that is
+   * not complete: the log takes numbers only as they grow.
    */
-  toSend(epoch: number): readonly (Submission & { readonly epoch: number })[] {
+  toSend(epoch: number): readonly (FullSubmission & { readonly epoch: number })[] {
     this.#enter(epoch)
     const end = Math.min(Infinity, ...this.#outdated)
-    const numbers = [...this.#unsent].filter((number) => number < end).sort((a, b) => a - b)
-    return numbers.map((number) => {
+    const sending: (FullSubmission & { readonly epoch: number })[] = []
+    for (const number of [...this.#unsent].sort((a, b) => a - b)) {
       const submission = this.#pending.get(number)!
-      const { leaseEpoch = epoch } = submission
+      const { leaseEpoch = epoch, body } = submission
+      if (number >= end || body === undefined) break
       this.#unsent.delete(number)
       this.#inFlight.set(number, leaseEpoch)
-      return { ...submission, epoch: leaseEpoch }
-    })
+      sending.push({ ...submission, body, epoch: leaseEpoch })
+    }
+    return sending
+  }
+
+  /** The epoch in which it went over this connection, if it has no answer yet. */
+  sentIn(number: number): number | undefined {
+    return this.#inFlight.get(number)
   }
 
   /** Answered, and to be sent again. */

@@ -1,9 +1,21 @@
-import { decodeReply, encodeRequest, messageBytesMax } from '@cairn/protocol'
+import type { Socket } from 'node:net'
+import { CairnError, decodeReply, encodeRequest, messageBytesMax } from '@cairn/protocol'
 import { WebSocket } from 'ws'
-import type { Connect, Wire } from './wire.ts'
+import type { Connect, Wire, WireEvents } from './wire.ts'
+
+export interface WebSocketOptions {
+  /** How often the server says that it is there; silent for three times as long, it is taken to be gone. */
+  readonly heartbeatMs?: number
+}
+
+const silentBeatsMax = 3
 
 /** Connects to a server's sessions over a WebSocket. */
-export function connectWebSocket(server: string, key: string): Connect {
+export function connectWebSocket(
+  server: string,
+  key: string,
+  { heartbeatMs = 10_000 }: WebSocketOptions = {},
+): Connect {
   const url = `${server.replace(/^http/, 'ws')}/v1/sessions`
   return (events) =>
     new Promise<Wire>((resolve, reject) => {
@@ -11,10 +23,16 @@ export function connectWebSocket(server: string, key: string): Connect {
         headers: { authorization: `Bearer ${key}` },
         maxPayload: messageBytesMax,
         perMessageDeflate: false,
+        handshakeTimeout: silentBeatsMax * heartbeatMs,
       })
-      socket.on('message', (data: Buffer) => events.onReply(decodeReply(data)))
+      socket.on('error', reject)
+      socket.on('unexpected-response', (request, { statusCode = 0 }) => {
+        request.destroy()
+        reject(refusal(server, statusCode))
+      })
+      socket.on('upgrade', (response) => endWhenSilent(socket, response.socket, heartbeatMs))
+      socket.on('message', (data: Buffer) => hear(socket, data, events))
       socket.on('close', () => events.onClose())
-      socket.once('error', reject)
       socket.once('open', () =>
         resolve({
           send: (request) => socket.send(encodeRequest(request)),
@@ -22,4 +40,34 @@ export function connectWebSocket(server: string, key: string): Connect {
         }),
       )
     })
+}
+
+/** A server that says what nobody understands is left. */
+function hear(socket: WebSocket, data: Buffer, events: WireEvents): void {
+  let reply
+  try {
+    reply = decodeReply(data)
+  } catch {
+    return socket.terminate()
+  }
+  events.onReply(reply)
+}
+
+/** A network that is gone says nothing. Bytes are counted, not messages: a large one may take long. */
+function endWhenSilent(socket: WebSocket, raw: Socket, heartbeatMs: number): void {
+  let [heardBytes, silentBeats] = [raw.bytesRead, 0]
+  const timer = setInterval(() => {
+    silentBeats = raw.bytesRead === heardBytes ? silentBeats + 1 : 0
+    heardBytes = raw.bytesRead
+    if (silentBeats >= silentBeatsMax) socket.terminate()
+  }, heartbeatMs)
+  timer.unref()
+  socket.on('close', () => clearInterval(timer))
+}
+
+function refusal(server: string, status: number): CairnError {
+  const message = `cannot open a session at ${server}: it answers ${status}`
+  if (status === 401) return new CairnError('unauthenticated', { message })
+  if (status === 404) return new CairnError('not_found', { message })
+  return new CairnError('storage_unavailable', { message })
 }

@@ -3,6 +3,7 @@ import {
   errnoTable,
   errorTable,
   type FsError,
+  type LayerConflict,
   type RetryClass,
 } from '@cairn/protocol'
 import { type CairnErrorCode, clientErrorTable, errnoHints } from './error-codes.ts'
@@ -17,6 +18,8 @@ export interface CairnErrorDetails {
   readonly status?: number | undefined
   readonly subject?: string | undefined
   readonly requestId?: string | undefined
+  readonly conflicts?: readonly LayerConflict[] | undefined
+  readonly candidates?: readonly string[] | undefined
   readonly retryAfterMs?: number | undefined
   readonly cause?: unknown
 }
@@ -48,6 +51,10 @@ export class CairnError extends Error {
   readonly status: number | undefined
   /** Of a batch: `operations[3]`. */
   readonly subject: string | undefined
+  /** Of `layer_conflict`: every path that stands in the way. */
+  readonly conflicts: readonly LayerConflict[] | undefined
+  /** Of `reference_ambiguous`: everything that may have been meant. */
+  readonly candidates: readonly string[] | undefined
   /** Finds the request in the server's log. */
   readonly requestId: string | undefined
   readonly retryAfterMs: number | undefined
@@ -64,6 +71,8 @@ export class CairnError extends Error {
     this.retry = details.retry ?? row?.retry ?? 'never'
     this.status = details.status
     this.subject = details.subject
+    this.conflicts = details.conflicts
+    this.candidates = details.candidates
     this.requestId = details.requestId
     this.retryAfterMs = details.retryAfterMs
   }
@@ -107,10 +116,9 @@ export function fromErrorBody(
 ): CairnError | undefined {
   const error = parseErrorBody(body)
   if (error === undefined) return undefined
-  const { code, errno, retry, subject, requestId } = error
+  const { code, errno } = error
   const hint = (errno === undefined ? undefined : errnoHints[errno]) ?? error.hint
-  const reason = reasonOf(error)
-  return new CairnError(code, { ...answer, what, reason, hint, errno, retry, subject, requestId })
+  return new CairnError(code, { ...error, ...answer, what, reason: reasonOf(error), hint })
 }
 
 function parseErrorBody(body: string): ApiErrorBody['error'] | undefined {

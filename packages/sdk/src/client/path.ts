@@ -1,11 +1,13 @@
 import {
   type ByteString,
+  type FileStat,
   FsError,
   isFsError,
   isName,
   nameBytesMax,
   parsePath,
   pathBytesMax,
+  type Spelled,
   toByteString,
 } from '@cairn/protocol'
 import { CairnError, fromFsError } from './error.ts'
@@ -43,6 +45,34 @@ function encodeName(name: ByteString): string {
     /[^A-Za-z0-9\-._~]/g,
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   )
+}
+
+/**
+ * What to hand to a method for something that a listing or a stat told of: its path or, where that is not UTF-8, the
+ * bytes of it.
+ *
+ * @example
+ * ```ts
+ * for await (const entry of workspace.files.walk('/')) await workspace.files.stat(pathOf(entry))
+ * ```
+ */
+export function pathOf({ path, pathBytes }: Pick<FileStat, 'path' | 'pathBytes'>): FilePath {
+  if (pathBytes === undefined) return path
+  return Uint8Array.from(atob(pathBytes), (character) => character.charCodeAt(0))
+}
+
+/**
+ * The field of a batch's operation that has a path: `path` or, for bytes, `pathBytes`.
+ *
+ * @example
+ * ```ts
+ * await workspace.batch([{ op: 'remove', ...spelled('path', pathOf(entry)) }])
+ * ```
+ */
+export function spelled<Field extends string>(field: Field, path: FilePath): Spelled<Field> {
+  const pair =
+    typeof path === 'string' ? [field, path] : [`${field}Bytes`, btoa(toByteString(path))]
+  return Object.fromEntries([pair]) as Spelled<Field>
 }
 
 /** For messages. */

@@ -36,7 +36,7 @@ export function headersOf(call: Call, apiKey: string): Headers {
   try {
     const headers = new Headers({ authorization: `Bearer ${apiKey}` })
     for (const [name, value] of given) if (value !== undefined) headers.set(name, value)
-    if (call.method !== 'GET' && call.repeatable !== true)
+    if (call.method !== 'GET' && call.repeatable !== true && !headers.has('idempotency-key'))
       headers.set('idempotency-key', newIdempotencyKey())
     return headers
   } catch (cause) {

@@ -1,7 +1,7 @@
 import type { ChangeReceipt } from '@cairn/protocol'
 import type { RequestOptions } from '../client/deadline.ts'
 import { CairnError } from '../client/error.ts'
-import { type FilePath, showPath } from '../client/path.ts'
+import { type FilePath, showPath, spelled } from '../client/path.ts'
 import { jsonBody } from '../client/request.ts'
 import {
   type FileContent,
@@ -58,7 +58,7 @@ export class Files extends ReadableFiles {
       const head = await cutter.take(singleBytesMax + 1)
       if (head.length <= singleBytesMax) return this.#put(path, head, rest)
       cutter.giveBack(head)
-      return this.#upload(requireText(path), cutter, rest)
+      return this.#upload(path, cutter, rest)
     })
   }
 
@@ -74,11 +74,11 @@ export class Files extends ReadableFiles {
    * ```
    */
   async upload(
-    path: string,
+    path: FilePath,
     source: FileContent,
     options: UploadOptions = {},
   ): Promise<ChangeReceipt> {
-    return this.connection.within(`upload ${path}`, options, ({ signal }) => {
+    return this.connection.within(`upload ${showPath(path)}`, options, ({ signal }) => {
       const blocks = isStream(source) ? new StreamCutter(source, signal) : toReady(source)
       return this.#upload(path, blocks, { ...options, signal, timeoutMs: undefined })
     })
@@ -172,11 +172,11 @@ export class Files extends ReadableFiles {
    */
   async move(
     from: FilePath,
-    to: string,
+    to: FilePath,
     { noReplace, parents, ...options }: MoveOptions = {},
   ): Promise<ChangeReceipt> {
-    const what = `move ${showPath(from)} to ${to}`
-    return this.#post(from, what, 'move', { to, noReplace, parents }, options)
+    const what = `move ${showPath(from)} to ${showPath(to)}`
+    return this.#post(from, what, 'move', { ...spelled('to', to), noReplace, parents }, options)
   }
 
   /**
@@ -189,11 +189,11 @@ export class Files extends ReadableFiles {
    */
   async copy(
     from: FilePath,
-    to: string,
+    to: FilePath,
     { parents, ...options }: ParentsOptions = {},
   ): Promise<ChangeReceipt> {
-    const what = `copy ${showPath(from)} to ${to}`
-    return this.#post(from, what, 'copy', { to, parents }, options)
+    const what = `copy ${showPath(from)} to ${showPath(to)}`
+    return this.#post(from, what, 'copy', { ...spelled('to', to), parents }, options)
   }
 
   /**
@@ -222,12 +222,12 @@ export class Files extends ReadableFiles {
    * ```
    */
   async symlink(
-    target: string,
+    target: FilePath,
     path: FilePath,
     { parents, ...options }: ParentsOptions = {},
   ): Promise<ChangeReceipt> {
     const what = `make the symlink ${showPath(path)}`
-    return this.#post(path, what, 'symlink', { target, parents }, options)
+    return this.#post(path, what, 'symlink', { ...spelled('target', target), parents }, options)
   }
 
   /**
@@ -240,11 +240,11 @@ export class Files extends ReadableFiles {
    */
   async link(
     existing: FilePath,
-    path: string,
+    path: FilePath,
     { parents, ...options }: ParentsOptions = {},
   ): Promise<ChangeReceipt> {
-    const what = `link ${showPath(existing)} to ${path}`
-    return this.#post(existing, what, 'link', { to: path, parents }, options)
+    const what = `link ${showPath(existing)} to ${showPath(path)}`
+    return this.#post(existing, what, 'link', { ...spelled('to', path), parents }, options)
   }
 
   /**
@@ -268,8 +268,7 @@ export class Files extends ReadableFiles {
     content: ReadyContent,
     options: WriteOptions,
   ): Promise<ChangeReceipt> {
-    // The end of an upload names its path in JSON, which has no room for other bytes than UTF-8.
-    const isSingle = sizeOfReady(content) <= singleBytesMax || typeof path !== 'string'
+    const isSingle = sizeOfReady(content) <= singleBytesMax
     return isSingle ? this.#put(path, content, options) : this.upload(path, content, options)
   }
 
@@ -282,7 +281,7 @@ export class Files extends ReadableFiles {
   }
 
   #upload(
-    path: string,
+    path: FilePath,
     source: ReadyContent | StreamCutter,
     options: UploadOptions,
   ): Promise<ChangeReceipt> {
@@ -299,13 +298,4 @@ export class Files extends ReadableFiles {
     const call = fileCall(this.location, 'POST', path, what, { [verb]: true })
     return this.connection.json<ChangeReceipt>({ ...call, ...jsonBody(body) }, options)
   }
-}
-
-function requireText(path: FilePath): string {
-  if (typeof path === 'string') return path
-  throw new CairnError('malformed', {
-    what: `write ${showPath(path)}`,
-    reason: 'a stream of this size needs a path that is UTF-8',
-    hint: 'Give a Blob, or another path.',
-  })
 }

@@ -3,9 +3,9 @@ import { collect } from '../client/answer.ts'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { isCairnError } from '../client/error.ts'
-import { type FilePath, showPath } from '../client/path.ts'
+import { type FilePath, showPath, spelled } from '../client/path.ts'
 import { findMatches } from '../glob/find-matches.ts'
-import { type ListedEntry, type PageOptions, readPages, walkLines, withPathBytes } from './list.ts'
+import { type PageOptions, readPages } from './list.ts'
 import { fileCall, type Location } from './location.ts'
 import { FileReader, type ReadOptions, streamOf } from './read.ts'
 import { watchEvents, type WatchOptions } from './watch.ts'
@@ -110,24 +110,24 @@ export class ReadableFiles {
    * for await (const { name, size } of workspace.files.list('/src')) console.log(name, size)
    * ```
    */
-  async *list(path: FilePath = '/', options: PageOptions = {}): AsyncIterable<ListedEntry> {
+  async *list(path: FilePath = '/', options: PageOptions = {}): AsyncIterable<FileEntry> {
     const call = fileCall(this.location, 'GET', path, `list ${showPath(path)}`, { list: true })
-    yield* withPathBytes(path, readPages<FileEntry>(this.connection, call, options))
+    yield* readPages<FileEntry>(this.connection, call, options)
   }
 
   /**
-   * Everything below a directory, depth first, parents before children, as one stream: memory does not grow with
-   * the tree. A cut in the middle ends it with `unreachable`.
+   * Everything below a directory, depth first, parents before children, read page by page: memory does not grow with
+   * the tree, and a lost connection costs a page. What is made or removed meanwhile may or may not be met.
    *
    * @example
    * ```ts
    * for await (const entry of workspace.files.walk('/')) total += entry.size
    * ```
    */
-  async *walk(path: FilePath = '/', options: RequestOptions = {}): AsyncIterable<ListedEntry> {
+  async *walk(path: FilePath = '/', options: PageOptions = {}): AsyncIterable<FileEntry> {
     const query = { list: true, recursive: true }
     const call = fileCall(this.location, 'GET', path, `walk ${showPath(path)}`, query)
-    yield* walkLines(this.connection, call, path, options)
+    yield* readPages<FileEntry>(this.connection, call, options)
   }
 
   /**
@@ -140,7 +140,7 @@ export class ReadableFiles {
    * for await (const { path } of workspace.files.glob('/src/**\/*.{ts,tsx}')) console.log(path)
    * ```
    */
-  async *glob(pattern: string, options: RequestOptions = {}): AsyncIterable<ListedEntry> {
+  async *glob(pattern: string, options: RequestOptions = {}): AsyncIterable<FileEntry> {
     yield* findMatches(this, pattern, options)
   }
 
@@ -167,10 +167,11 @@ export class ReadableFiles {
    * for await (const { seq, operations } of workspace.files.watch('/inbox', { after: 17 })) handle(operations)
    * ```
    */
-  async *watch(path: string = '/', options: WatchOptions = {}): AsyncIterable<ChangeEvent> {
+  async *watch(path: FilePath = '/', options: WatchOptions = {}): AsyncIterable<ChangeEvent> {
     const { base, query } = this.location
-    const what = `watch ${path}`
-    const call = { what, method: 'GET', path: `${base}/events`, query: { ...query, path } } as const
+    const what = `watch ${showPath(path)}`
+    const about = { ...query, ...spelled('path', path) }
+    const call = { what, method: 'GET', path: `${base}/events`, query: about } as const
     yield* watchEvents(this.connection, call, options)
   }
 

@@ -2,7 +2,7 @@ import type { ChangeReceipt, Upload } from '@cairn/protocol'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { forEachParallel } from '../client/parallel.ts'
-import { encodeSegment } from '../client/path.ts'
+import { encodeSegment, type FilePath, showPath, spelled } from '../client/path.ts'
 import { type Call, jsonBody } from '../client/request.ts'
 import { type ReadyContent, sizeOfReady, sliceReady, StreamCutter } from './content.ts'
 import type { Location } from './location.ts'
@@ -42,12 +42,12 @@ const blocksInFlightMin = 4
 export async function uploadBlocks(
   connection: Connection,
   location: Location,
-  path: string,
+  path: FilePath,
   source: ReadyContent | StreamCutter,
   options: UploadOptions,
 ): Promise<ChangeReceipt> {
   const { signal, timeoutMs } = options
-  const what = `upload ${path}`
+  const what = `upload ${showPath(path)}`
   const upload = await startUpload(connection, location, what, options)
   const size = await sendBlocks(connection, location, upload, source, { ...options, what })
   const { mode, ifMatch, ifAbsent, parents = true } = options
@@ -58,7 +58,7 @@ export async function uploadBlocks(
       method: 'POST',
       path: `${location.base}/uploads/${encodeSegment(upload.id, what)}/complete`,
       query: location.query,
-      ...jsonBody({ path, size, mode: octal, parents, ifMatch, ifAbsent }),
+      ...jsonBody({ ...spelled('path', path), size, mode: octal, parents, ifMatch, ifAbsent }),
     },
     { signal, timeoutMs },
   )

@@ -10,11 +10,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { FileStat } from '@cairn/protocol'
+import type { FileEntry, FileStat } from '@cairn/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gather } from '../../test/gather.ts'
 import { CairnError } from '../client/error.ts'
-import type { ListedEntry } from '../files/list.ts'
 import { findMatches, type Listing } from './find-matches.ts'
 
 let root: string
@@ -42,7 +41,7 @@ const local: Listing = {
   },
   async *walk(path) {
     for (const name of names(String(path))) {
-      const entry: ListedEntry = { ...statOf(`${path === '/' ? '' : String(path)}/${name}`), name }
+      const entry: FileEntry = { ...statOf(`${path === '/' ? '' : String(path)}/${name}`), name }
       yield entry
       if (entry.kind === 'directory') yield* local.walk(entry.path, {})
     }
@@ -116,7 +115,7 @@ describe('findMatches', () => {
   })
 
   it('a failure that is not absence is told', async () => {
-    const list = async function* (): AsyncGenerator<ListedEntry> {
+    const list = async function* (): AsyncGenerator<FileEntry> {
       yield { ...statOf('/x.ts'), name: 'x.ts' }
       throw new CairnError('unreachable', { what: 'list', reason: 'gone' })
     }

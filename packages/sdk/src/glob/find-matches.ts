@@ -1,15 +1,14 @@
-import type { FileStat } from '@cairn/protocol'
+import type { FileEntry, FileStat } from '@cairn/protocol'
 import type { RequestOptions } from '../client/deadline.ts'
 import { isCairnError } from '../client/error.ts'
 import type { FilePath } from '../client/path.ts'
-import type { ListedEntry } from '../files/list.ts'
 import { matchNames, parseGlob, type PathPattern } from './compile-glob.ts'
 
 /** What finding needs of the files. */
 export interface Listing {
   stat(path: FilePath, options: RequestOptions & { readonly follow?: boolean }): Promise<FileStat>
-  list(path: FilePath, options: RequestOptions): AsyncIterable<ListedEntry>
-  walk(path: FilePath, options: RequestOptions): AsyncIterable<ListedEntry>
+  list(path: FilePath, options: RequestOptions): AsyncIterable<FileEntry>
+  walk(path: FilePath, options: RequestOptions): AsyncIterable<FileEntry>
 }
 
 /** Finds what matches by reading only the directories that can hold a match. */
@@ -17,7 +16,7 @@ export async function* findMatches(
   files: Listing,
   pattern: string,
   options: RequestOptions,
-): AsyncGenerator<ListedEntry> {
+): AsyncGenerator<FileEntry> {
   const seen = new Set<string>()
   for (const parts of parseGlob(pattern)) {
     for await (const entry of expand(files, '', parts, options)) {
@@ -33,7 +32,7 @@ async function* expand(
   directory: string,
   parts: PathPattern,
   options: RequestOptions,
-): AsyncGenerator<ListedEntry> {
+): AsyncGenerator<FileEntry> {
   const wild = parts.findIndex((part) => part === '**' || part.literal === undefined)
   const fixed = wild < 0 ? parts : parts.slice(0, wild)
   const names = fixed.map((part) => (part === '**' ? '' : `/${part.literal}`))
@@ -49,8 +48,8 @@ async function* expand(
   }
 }
 
-async function lookUp(files: Listing, path: string, options: RequestOptions): Promise<ListedEntry> {
-  const stat = await files.stat(path || '/', { ...options, follow: false })
+async function lookUp(files: Listing, path: string, options: RequestOptions): Promise<FileEntry> {
+  const { pathBytes: _, ...stat } = await files.stat(path || '/', { ...options, follow: false })
   return { ...stat, path: path || '/', name: path.slice(path.lastIndexOf('/') + 1) }
 }
 
@@ -60,7 +59,7 @@ async function* inside(
   base: string,
   [part, ...rest]: PathPattern,
   options: RequestOptions,
-): AsyncGenerator<ListedEntry> {
+): AsyncGenerator<FileEntry> {
   if (part === undefined || part === '**') return
   for await (const entry of files.list(base || '/', options)) {
     if (!part.matches(entry.name)) continue
@@ -76,7 +75,7 @@ async function* below(
   base: string,
   parts: PathPattern,
   options: RequestOptions,
-): AsyncGenerator<ListedEntry> {
+): AsyncGenerator<FileEntry> {
   if (matchNames(parts, [])) yield await lookUp(files, base, options)
   let root: string | undefined
   for await (const entry of files.walk(base || '/', options)) {

@@ -14,7 +14,7 @@ export interface Received {
 
 /** Up to this many bytes ride in the log batch itself: one durable write instead of two. */
 const inlineBytesMax = 64 * 1024
-const bodyBytesMax: number = 16 * 2 ** 30
+export const bodyBytesMax: number = 16 * 2 ** 30
 /** Blocks on their way to the store at once: enough to keep disk and compression busy, 2 MiB of memory. */
 const blocksAtOnce = 8
 
@@ -43,6 +43,14 @@ export async function receiveBody(
   }
   await Promise.all(storing)
   return { pieces: pieces.sort((a, b) => a.offset - b.offset), size }
+}
+
+/** Says no before anything is sent, where the sender told how much it will be. */
+export function requireLength(contentLength: string | undefined, most: number): void {
+  if (Number(contentLength ?? 0) > most)
+    throw new CairnError('too_large', {
+      message: `cannot take a body of ${contentLength} bytes: ${most} are allowed`,
+    })
 }
 
 /** One block of an upload, whole in memory. */

@@ -1,18 +1,12 @@
 import { type Inode, pathOf, type View } from '@cairn/core'
-import {
-  type FileEntry,
-  type FileStat,
-  formatPath,
-  fromByteString,
-  type Ino,
-  type Name,
-} from '@cairn/protocol'
+import { type FileEntry, type FileStat, type Ino, type Name, toByteString } from '@cairn/protocol'
 import { nanoseconds } from '../workspaces/clock.ts'
+import { spellPath, spellText } from './spelling.ts'
 
 export function statOf(view: View, ino: Ino, inode: Inode, path?: readonly Name[]): FileStat {
   const names = path ?? pathOf(view, ino) ?? []
   return {
-    path: formatPath(names),
+    ...spellPath('path', names),
     kind: inode.kind,
     ino,
     size: inode.size,
@@ -23,7 +17,7 @@ export function statOf(view: View, ino: Ino, inode: Inode, path?: readonly Name[
     mtimeNs: String(nanoseconds(inode.mtime)),
     ctimeNs: String(nanoseconds(inode.ctime)),
     atimeNs: String(nanoseconds(inode.atime)),
-    ...(inode.target ? { target: new TextDecoder().decode(inode.target) } : {}),
+    ...(inode.target ? spellText('target', toByteString(inode.target)) : {}),
     etag: etagOf(ino, inode),
   }
 }
@@ -34,12 +28,5 @@ export function etagOf(ino: Ino, inode: Inode): string {
 }
 
 export function entryOf(view: View, ino: Ino, inode: Inode, path: readonly Name[]): FileEntry {
-  const bytes = fromByteString(path.at(-1)!)
-  const name = new TextDecoder().decode(bytes)
-  const isUtf8 = Buffer.from(name).equals(bytes)
-  return {
-    name,
-    ...(isUtf8 ? {} : { nameBytes: Buffer.from(bytes).toString('base64') }),
-    ...statOf(view, ino, inode, path),
-  }
+  return { ...spellText('name', path.at(-1)!), ...statOf(view, ino, inode, path) }
 }

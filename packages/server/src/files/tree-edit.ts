@@ -18,13 +18,17 @@ export class TreeEdit {
   readonly ops: Op[] = []
   readonly view: Changes
   readonly call: Call
+  readonly #guard: ((view: View, op: Op) => void) | undefined
 
-  constructor(view: View, env: Pick<Call, 'now' | 'newIno'>) {
+  /** `guard` refuses an operation by throwing. */
+  constructor(view: View, env: Pick<Call, 'now' | 'newIno'>, guard?: (view: View, op: Op) => void) {
+    this.#guard = guard
     this.view = new Changes(view)
     this.call = { ...env, view: this.view, who: superuser }
   }
 
   push(op: Op): void {
+    this.#guard?.(this.view, op)
     applyOp(this.view, op)
     this.ops.push(op)
   }

@@ -14,8 +14,8 @@ export interface UploadStore {
   create(workspace: string, id: string, createdAtMs: number): Promise<void>
   /** False when the workspace has no such upload. */
   exists(workspace: string, id: string): Promise<boolean>
-  /** Again is fine: the newest counts. */
-  putBlock(id: string, block: UploadedBlock): Promise<void>
+  /** Again is fine: the newest counts. False, and nothing kept, when there is no such upload (any more). */
+  putBlock(id: string, block: UploadedBlock): Promise<boolean>
   /** Ascending by number. */
   blocks(id: string): Promise<readonly UploadedBlock[]>
   remove(id: string): Promise<void>

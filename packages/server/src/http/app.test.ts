@@ -1,55 +1,6 @@
-import { Blobs, Nodes, type Stores } from '@cairn/core'
-import {
-  MemoryBlobStore,
-  MemoryLogStore,
-  MemoryNodeStore,
-  MemoryRefStore,
-} from '@cairn/core/testing'
 import type { FastifyInstance } from 'fastify'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Metrics } from '../metrics.ts'
-import { contentWorker, sha256 } from '../ports.ts'
-import { MemoryDirectory } from '../testing/memory-directory.ts'
-import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
-import { MemoryUploadStore } from '../testing/memory-upload-store.ts'
-import { systemClock } from '../workspaces/clock.ts'
-import { Workspaces } from '../workspaces/workspaces.ts'
-import { buildApp } from './app.ts'
-import { hashSecret } from './authenticate.ts'
-
-const secret = 'test-secret-key'
-
-function memoryApp(): FastifyInstance {
-  const clock = systemClock()
-  const metrics = new Metrics()
-  const log = new MemoryLogStore()
-  const refs = new MemoryRefStore()
-  const pools = new Map<string, Stores>()
-  const storesOf = (pool: string): Stores => {
-    const stores = pools.get(pool) ?? {
-      nodes: new Nodes({ store: new MemoryNodeStore(), hash: sha256 }),
-      blobs: new Blobs(new MemoryBlobStore(), contentWorker),
-      log,
-      refs,
-    }
-    pools.set(pool, stores)
-    return stores
-  }
-  return buildApp({
-    workspaces: new Workspaces({
-      directory: new MemoryDirectory(),
-      storesOf,
-      clock,
-      leases: { store: new MemoryLeaseStore(), clock, leaseMs: 10_000, lookMs: 100 },
-      observe: metrics.work,
-    }),
-    uploads: new MemoryUploadStore(),
-    findKey: async (hash) =>
-      Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
-    metrics,
-    checkReady: async () => {},
-  })
-}
+import { memoryDoor, secret } from '../testing/memory-door.ts'
 
 describe('files over HTTP', () => {
   let app: FastifyInstance
@@ -77,7 +28,7 @@ describe('files over HTTP', () => {
   const files = '/v1/workspaces/w/files'
 
   beforeEach(async () => {
-    app = memoryApp()
+    app = memoryDoor()
     expect((await call('POST', '/v1/workspaces', { name: 'w' })).status).toBe(201)
   })
 

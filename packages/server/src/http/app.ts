@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { CairnError } from '@cairn/protocol'
 import type { UploadStore } from '../files/upload-store.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import { type FindKey, requireKeys } from './authenticate.ts'
+import { type Body, ordinaryPace, type Pace, paced } from './body.ts'
+import { answerBrokenRequest, headerBytesMax } from './broken-requests.ts'
 import { toHttpError } from './errors.ts'
 import { readJson } from './json-body.ts'
 import { openApiOf, type RouteInfo } from './openapi.ts'
@@ -12,6 +15,8 @@ import { takePath } from './raw-path.ts'
 import { batchRoutes } from './routes/batch.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
+import { layerRoutes } from './routes/layers.ts'
+import { layerChangeRoutes } from './routes/layer-changes.ts'
 import { logRoutes } from './routes/log.ts'
 import { readFileRoutes } from './routes/read-files.ts'
 import { uploadRoutes } from './routes/uploads.ts'
@@ -26,7 +31,12 @@ export interface AppParts {
   readonly checkReady: () => Promise<void>
   /** Structured log lines; undefined for silence. */
   readonly logStream?: { write(line: string): void }
+  /** How fast bodies must come. */
+  readonly pace?: Pace
 }
+
+const headersMsMax = 20_000
+const unreadMsMax = 5000
 
 /** The HTTP door. It listens nowhere by itself: tests call it in process. */
 export function buildApp(parts: AppParts): FastifyInstance {
@@ -40,8 +50,15 @@ export function buildApp(parts: AppParts): FastifyInstance {
     bodyLimit: Number.MAX_SAFE_INTEGER,
     routerOptions: { maxParamLength: 512 },
     forceCloseConnections: true,
+    http: { maxHeaderSize: headerBytesMax, headersTimeout: headersMsMax },
+    clientErrorHandler: answerBrokenRequest,
+    // A URL that cannot be decoded.
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
   })
-  takeBodiesAsTheyCome(app)
+  app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    app.server.emit('request', request, response),
+  )
+  takeBodiesAsTheyCome(app, parts.pace ?? ordinaryPace)
   parts.metrics.watchRequests(app)
   requireKeys(app, parts.findKey)
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
@@ -52,6 +69,8 @@ export function buildApp(parts: AppParts): FastifyInstance {
   readFileRoutes(app, parts.workspaces)
   changeFileRoutes(app, parts.workspaces)
   batchRoutes(app, parts.workspaces)
+  layerRoutes(app, parts.workspaces)
+  layerChangeRoutes(app, parts.workspaces)
   logRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces)
   uploadRoutes(app, parts.workspaces, parts.uploads)
@@ -59,29 +78,43 @@ export function buildApp(parts: AppParts): FastifyInstance {
 }
 
 /** An uploaded JSON file is bytes like any other. Routes with a JSON body declare a schema for it. */
-function takeBodiesAsTheyCome(app: FastifyInstance): void {
+function takeBodiesAsTheyCome(app: FastifyInstance, pace: Pace): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, paced(payload, pace)))
   app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.schema?.body) request.body = await readJson(request.body as never)
+    if (request.routeOptions.schema?.body)
+      request.body = await readJson(request.body as Body | undefined)
   })
+  app.addHook('onResponse', async ({ raw }) => dropUnread(raw))
 }
 
 function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error, request, reply) => {
-    const known = isFastifyRefusal(error)
-      ? new CairnError('malformed', { message: `cannot read the request: ${error.message}` })
-      : error
-    const { status, body } = toHttpError(known, request.id)
-    if (status >= 500) request.log.error(error)
-    void reply.code(status).type('application/json').send(body)
-  })
+  app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) => {
     const error = new CairnError('not_found', {
       message: `cannot ${request.method} ${request.url}: no such route`,
     })
     void reply.code(404).send(toHttpError(error, request.id).body)
   })
+}
+
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = isFastifyRefusal(error)
+    ? new CairnError('malformed', { message: `cannot read the request: ${error.message}` })
+    : error
+  const { status, body } = toHttpError(known, request.id)
+  if (status >= 500) request.log.error(error)
+  void reply.code(status).type('application/json').send(body)
+}
+
+/**
+ * What is left of a body after the answer is read, so that the answer arrives: a connection that is closed on unread
+ * bytes is reset. But not for ever.
+ */
+function dropUnread(request: IncomingMessage): void {
+  if (request.complete) return
+  const timer = setTimeout(() => request.destroy(), unreadMsMax).unref()
+  request.once('close', () => clearTimeout(timer))
 }
 
 /** Fastify's own refusals: a schema that does not fit, a header too long, a body cut off. */

@@ -1,3 +1,4 @@
+import { fileBytesMax, LayerConflictError } from '@cairn/core'
 import {
   type ApiErrorBody,
   CairnError,
@@ -6,7 +7,11 @@ import {
   type FsError,
   isCairnError,
   isFsError,
+  nameBytesMax,
+  pathBytesMax,
 } from '@cairn/protocol'
+import { describeConflict } from '../layers/describe.ts'
+import { AmbiguousReferenceError } from '../layers/errors.ts'
 
 /** The edge: whatever was thrown becomes a status and a body. */
 export interface HttpError {
@@ -25,6 +30,12 @@ const statusOfErrno: Partial<Record<Errno, number>> = {
   EFBIG: 413,
   ENOSPC: 507,
   EDQUOT: 507,
+}
+
+/** The limits that were met, where an errno is about one. */
+const limitOfErrno: Partial<Record<Errno, string>> = {
+  ENAMETOOLONG: `: a name has at most ${nameBytesMax} bytes, a path ${pathBytesMax - 1}`,
+  EFBIG: `: a file has at most ${fileBytesMax} bytes`,
 }
 
 /** One operation of several could not be done. */
@@ -56,20 +67,29 @@ export function toHttpError(error: unknown, requestId: string, subject?: string)
         hint,
         retry,
         ...(about === undefined ? {} : { subject: about }),
+        ...listsOf(known),
         requestId,
       },
     },
   }
 }
 
+/** What an error names besides its subject. */
+function listsOf(error: CairnError): Pick<ApiErrorBody['error'], 'conflicts' | 'candidates'> {
+  if (error instanceof LayerConflictError)
+    return { conflicts: error.conflicts.map(describeConflict) }
+  return error instanceof AmbiguousReferenceError ? { candidates: error.candidates } : {}
+}
+
 function fileSystemError(error: FsError, requestId: string, subject?: string): HttpError {
   const { hint, retry, httpStatus } = errorTable.file_system
+  const message = `${subject === undefined ? '' : `${subject}: `}${error.message}`
   return {
     status: statusOfErrno[error.code] ?? httpStatus,
     body: {
       error: {
         code: 'file_system',
-        message: subject === undefined ? error.message : `${subject}: ${error.message}`,
+        message: `${message}${limitOfErrno[error.code] ?? ''}`,
         hint,
         errno: error.code,
         retry,

@@ -1,5 +1,5 @@
 import { type ByteString, CairnError } from '@cairn/protocol'
-import { pathOfText } from './raw-path.ts'
+import { bytesOfBase64, bytesOfText, checkPath } from './raw-path.ts'
 
 /** Reads the fields of a JSON object one by one, and at the end refuses those nobody asked for. */
 export class Fields {
@@ -35,7 +35,25 @@ export class Fields {
   }
 
   path(name: string): ByteString {
-    return pathOfText(this.required(name))
+    return checkPath(this.bytes(name))
+  }
+
+  /** Text under its name or, with `Bytes` at the end of the name, base64: see `Spelled`. */
+  bytes(name: string): ByteString {
+    const text = this.text(name)
+    const base64 = this.base64(`${name}Bytes`)
+    if (text !== undefined && base64 !== undefined)
+      throw refuse(this.#where, `give ${name} or ${name}Bytes, not both`)
+    if (text === undefined && base64 === undefined) throw refuse(this.#where, `${name} is missing`)
+    return base64 ?? bytesOfText(text!)
+  }
+
+  base64(name: string): ByteString | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    const bytes = bytesOfBase64(text)
+    if (bytes === undefined) throw refuse(this.#where, `${name} must be base64`)
+    return bytes
   }
 
   mode(name: string): number | undefined {

@@ -1,14 +1,14 @@
-import type { Readable } from 'node:stream'
 import { CairnError } from '@cairn/protocol'
+import type { Body } from './body.ts'
 
 const jsonBytesMax: number = 8 << 20
 
 /** Reads a JSON body, bounded, and says plainly what is wrong with it. */
-export async function readJson(body: Readable | undefined): Promise<unknown> {
+export async function readJson(body: Body | undefined): Promise<unknown> {
   if (!body) return {}
-  const chunks: Buffer[] = []
+  const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     length += chunk.length
     if (length > jsonBytesMax)
       throw new CairnError('too_large', {

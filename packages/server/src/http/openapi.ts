@@ -107,6 +107,8 @@ const errorSchema = {
         errno: { type: 'string' },
         retry: { enum: ['never', 'same-request', 'after-refresh'] },
         subject: { type: 'string' },
+        conflicts: { type: 'array', items: { type: 'object' } },
+        candidates: { type: 'array', items: { type: 'string' } },
         requestId: { type: 'string' },
       },
     },

@@ -47,7 +47,7 @@ const readers: Readonly<Record<string, (fields: Fields, path: ByteString) => Ope
     return (edit) => changeMode(edit, path, mode)
   },
   symlink: (fields, path) => {
-    const target = Buffer.from(fields.required('target')).toString('latin1')
+    const target = fields.bytes('target')
     const parents = fields.flag('parents')
     return (edit) => makeSymlink(edit, path, target, parents)
   },
@@ -78,8 +78,8 @@ export function readOperation(verb: string, fields: Fields, path: ByteString): O
 
 function readWrite(fields: Fields): WriteOptions {
   const text = fields.text('text')
-  const base64 = fields.text('base64')
-  const bytes = text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text)
+  const base64 = fields.base64('base64') ?? ''
+  const bytes = text === undefined ? Buffer.from(base64, 'latin1') : Buffer.from(text)
   const mode = fields.mode('mode')
   const ifMatch = fields.text('ifMatch')
   return {

@@ -27,10 +27,22 @@ export function pathOfRequest(request: IncomingMessage): ByteString {
 
 /** A path from JSON or a query, which is text. */
 export function pathOfText(text: string): ByteString {
-  return checkPath(Buffer.from(text, 'utf8').toString('latin1'))
+  return checkPath(bytesOfText(text))
 }
 
-function checkPath(path: ByteString): ByteString {
+/** Encoding would put U+FFFD for half a surrogate pair, and two paths would name one file. */
+export function bytesOfText(text: string): ByteString {
+  if (!text.isWellFormed()) throw new FsError('EINVAL')
+  return Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** Undefined when it is not base64. Both alphabets will do. */
+export function bytesOfBase64(text: string): ByteString | undefined {
+  if (!/^[\w+/-]*={0,2}$/.test(text)) return undefined
+  return Buffer.from(text, 'base64').toString('latin1')
+}
+
+export function checkPath(path: ByteString): ByteString {
   if (path.length >= pathBytesMax) throw new FsError('ENAMETOOLONG')
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
   for (const part of parts) {

@@ -6,6 +6,12 @@ export const limitSchema = { type: 'integer', minimum: 1, maximum: 1000, default
 
 export const branchQuery = {
   branch: { type: 'string', minLength: 1, maxLength: 128, description: 'main unless given' },
+  layer: { type: 'string', minLength: 1, maxLength: 256, description: 'id, name, tag or label' },
+  at: { type: 'string', minLength: 1, maxLength: 256, description: 'a checkpoint, to be read' },
+  side: {
+    enum: ['base', 'layer', 'target'],
+    description: 'of a layer: what it stands on, has, or commits to',
+  },
 } as const
 
 export const workspaceParams = {

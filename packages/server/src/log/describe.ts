@@ -1,12 +1,13 @@
 import { type Batch, type Op, pathOf, type RootChange, type View } from '@cairn/core'
 import {
-  formatPath,
+  type ByteString,
   type Ino,
   type LogEntry,
   type LogOperation,
   type Name,
   rootIno,
 } from '@cairn/protocol'
+import { spellPath } from '../files/spelling.ts'
 import { isoTime } from '../workspaces/clock.ts'
 
 /** A batch as people read it. Paths are those the view has: where things are now, or were last. */
@@ -49,8 +50,9 @@ function describeOp(view: View, op: Op): LogOperation[] {
     case 'rmdir':
       return [{ op: op.type, ...placeOf(view, op.parent, op.name) }]
     case 'rename': {
-      const { path: to } = placeOf(view, op.newParent, op.newName)
-      return [{ op: 'rename', ...placeOf(view, op.parent, op.name), ...(to ? { to } : {}) }]
+      const to = namesOf(view, op.newParent, op.newName)
+      const place = placeOf(view, op.parent, op.name)
+      return [{ op: 'rename', ...place, ...(to ? spellPath('to', to) : {}) }]
     }
     // That nobody holds a nameless file any more is nobody's news.
     case 'reap':
@@ -65,19 +67,35 @@ function describeOp(view: View, op: Op): LogOperation[] {
   }
 }
 
-function placeOf(view: View, parent: Ino, name: Name): { path?: string } {
+type Place = Pick<LogOperation, 'path' | 'pathBytes'>
+
+function placeOf(view: View, parent: Ino, name: Name): Place {
+  const names = namesOf(view, parent, name)
+  return names ? spellPath('path', names) : {}
+}
+
+function namesOf(view: View, parent: Ino, name: Name): readonly Name[] | undefined {
   const directory = parent === rootIno ? [] : pathOf(view, parent)
-  return directory ? { path: formatPath([...directory, name]) } : {}
+  return directory && [...directory, name]
 }
 
-function pathOfIno(view: View, ino: Ino): { path?: string } {
-  const path = pathOf(view, ino)
-  return path ? { path: formatPath(path) } : {}
+function pathOfIno(view: View, ino: Ino): Place {
+  const names = pathOf(view, ino)
+  return names ? spellPath('path', names) : {}
 }
 
-/** Whether an operation concerns `path` or something below it. */
-export function concerns(operation: LogOperation, path: string): boolean {
-  const inside = (other: string | undefined): boolean =>
-    other !== undefined && (path === '/' || other === path || other.startsWith(`${path}/`))
-  return inside(operation.path) || inside(operation.to)
+/** Tells whether an operation concerns a path or, with `below`, something below it. */
+export function concerning(
+  path: ByteString,
+  depth: 'exactly' | 'below',
+): (operation: LogOperation) => boolean {
+  const directory = path === '/' ? '/' : `${path}/`
+  const isIt = (text: string | undefined, base64: string | undefined): boolean => {
+    if (text === undefined) return false
+    const bytes = Buffer.from(base64 ?? text, base64 === undefined ? 'utf8' : 'base64')
+    const other = bytes.toString('latin1')
+    return other === path || (depth === 'below' && other.startsWith(directory))
+  }
+  return (operation) =>
+    isIt(operation.path, operation.pathBytes) || isIt(operation.to, operation.toBytes)
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Branch, Stores } from '@cairn/core'
 import { type ActorId, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../workspaces/clock.ts'
+import { Audience } from './audience.ts'
 import { epochCheckpoint } from './epoch-end.ts'
 import {
   join,
@@ -22,9 +23,12 @@ export interface LeaseOptions {
   readonly leaseMs: number
   /** How often a server looks at what other servers did to a lease. */
   readonly lookMs: number
+  /** Hears when a holder is asked to hand its lease back. */
+  readonly onRecall?: (() => void) | undefined
 }
 
 const server = 'server' as ActorId
+const turnPrefix = 'turn-'
 
 /** Moves one branch's lease from hand to hand. Any number of servers do so at once, through the store. */
 export class LeaseKeeper {
@@ -32,6 +36,8 @@ export class LeaseKeeper {
   readonly #branch: Branch
   readonly #options: LeaseOptions
   readonly #listeners = new Set<(record: LeaseRecord) => void>()
+  /** Who is connected to this server, and what each has taken in. */
+  readonly audience: Audience
   #record: LeaseRecord
   #isLooking = false
   #updating: Promise<unknown> = Promise.resolve()
@@ -41,6 +47,19 @@ export class LeaseKeeper {
     this.#branch = branch
     this.#options = options
     this.#record = newLease(branch.id)
+    this.audience = new Audience(options.clock)
+  }
+
+  get lookMs(): number {
+    return this.#options.lookMs
+  }
+
+  /** Sessions that write, as this server last saw it. Those that ran out, and writes of a moment, do not count. */
+  get liveWriters(): readonly SessionId[] {
+    const nowMs = this.#options.clock.nowMs()
+    return this.#record.writers
+      .filter(({ session, expiresAtMs }) => expiresAtMs > nowMs && !session.startsWith(turnPrefix))
+      .map(({ session }) => session)
   }
 
   /** As this server last saw it. */
@@ -104,7 +123,7 @@ export class LeaseKeeper {
   async #takeTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
     // What this server knows may be old. That is safe: nobody gets the lease in an epoch that others write in.
     if (this.#record.holder === undefined) return write(this.#record.epoch)
-    const session = `turn-${randomUUID()}` as SessionId
+    const session = `${turnPrefix}${randomUUID()}` as SessionId
     try {
       await this.#whenWritable(session)
       return await write(this.#record.epoch)
@@ -170,7 +189,9 @@ export class LeaseKeeper {
       const { record, newEpoch } = change(before)
       if (record === before && isInForce) return this.#tell(before)
       const after = await this.#write(before, record, newEpoch || !isInForce ? epoch : undefined)
-      if (after) return this.#tell(after)
+      if (!after) continue
+      if (after.recalled && !before.recalled) this.#options.onRecall?.()
+      return this.#tell(after)
     }
   }
 

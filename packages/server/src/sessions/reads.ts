@@ -1,31 +1,21 @@
-import {
-  allocatedBytes,
-  type Branch,
-  encodeInode,
-  Extents,
-  type Inode,
-  type View,
-} from '@cairn/core'
-import {
-  CairnError,
-  FsError,
-  fromByteString,
-  type Ino,
-  type SessionRequest,
-  Writer,
-} from '@cairn/protocol'
-import { planRead, sendExtents } from '../files/send.ts'
+import { blobBytesMax, type Branch, decodeBatch, findChangedKeys } from '@cairn/core'
+import { CairnError, FsError, messageBytesMax, type SessionRequest, Writer } from '@cairn/protocol'
 import { storeBlock } from '../files/receive.ts'
+import { planRead, sendExtents } from '../files/send.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
+import { getInode, writeInode } from './inode-writer.ts'
+import { directoryPage, subtree } from './listing.ts'
 
 export type ReadRequest = Extract<
   SessionRequest,
-  { type: 'inode' | 'directory' | 'content' | 'blob' | 'inodes' }
+  { type: 'inode' | 'directory' | 'subtree' | 'content' | 'changes' | 'blob' | 'inodes' }
 >
 
-const entriesMax = 1000
 const contentBytesMax = 4 << 20
 const inodesMax = 100_000
+const changedKeysMax = 150_000
+/** What is left for the answer in its message. */
+const answerBytesMax = messageBytesMax - 64
 
 interface Place {
   readonly workspace: Workspace
@@ -34,74 +24,80 @@ interface Place {
 
 /** Answers what a session asks about the branch's head, as bytes of docs/internals/protocol.md. */
 export async function answerRead(place: Place, request: ReadRequest): Promise<Uint8Array> {
-  const { workspace, branch } = place
+  const answer = await answerAny(place, request)
+  // A message that the other end cannot take would end the connection, and be asked for again over the next.
+  if (answer.length > answerBytesMax) throw tooLarge(`an answer of ${answer.length} bytes`)
+  return answer
+}
+
+function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
   switch (request.type) {
     case 'inode':
-      return workspace.read(branch, (view) => wireInode(getInode(view, request.ino)))
+      return readInode(place, request)
     case 'directory':
-      return workspace.read(branch, (view) => directoryPage(view, request))
+      return directoryPage(place, request)
+    case 'subtree':
+      return subtree(place, request)
     case 'content':
       return readContent(place, request)
+    case 'changes':
+      return readChanges(place, request.seq)
     case 'blob':
-      return storeBlob(workspace, request.bytes)
+      return storeBlob(place.workspace, request.bytes)
     case 'inodes':
-      return takeInodes(workspace, request.count)
+      return takeInodes(place.workspace, request.count)
   }
 }
 
-function getInode(view: View, ino: Ino): Inode {
-  const inode = view.inode(ino)
-  if (!inode) throw new FsError('ESTALE')
-  return inode
-}
-
-/** Attributes without references to content: holding a hash would be no right to read it anyway. */
-function wireInode(inode: Inode): Uint8Array {
-  if (!inode.content) return encodeInode(inode)
-  const allocated = allocatedBytes(inode.content)
-  const content = { first: undefined, allocated, foldedEnd: inode.size, extents: Extents.none }
-  return encodeInode({ ...inode, content })
-}
-
-function directoryPage(
-  view: View,
-  { ino, after, limit }: Extract<ReadRequest, { type: 'directory' }>,
-): Uint8Array {
-  if (getInode(view, ino).kind !== 'directory') throw new FsError('ENOTDIR')
-  const count = Math.min(Math.max(1, limit), entriesMax)
-  const entries = view.entries(ino, after === '' ? undefined : (after as never), count)
-  const writer = new Writer(4096).varint(entries.length)
-  for (const { name, ino: child } of entries)
-    writer
-      .bytes(fromByteString(name))
-      .varint(child)
-      .bytes(wireInode(getInode(view, child)))
-  return writer.finish()
+function readInode(
+  { workspace, branch }: Place,
+  { ino }: Extract<ReadRequest, { type: 'inode' }>,
+): Promise<Uint8Array> {
+  return workspace.read(branch, (view) => {
+    const writer = new Writer(256).varint(branch.head.position.seq)
+    writeInode(writer, view, ino)
+    return writer.finish()
+  })
 }
 
 async function readContent(
   { workspace, branch }: Place,
   { ino, offset, length }: Extract<ReadRequest, { type: 'content' }>,
 ): Promise<Uint8Array> {
-  if (length > contentBytesMax)
-    throw new CairnError('too_large', {
-      message: `cannot read more than ${contentBytesMax} bytes at once`,
-    })
-  const extents = await workspace.read(branch, (view) => {
+  if (length > contentBytesMax) throw tooLarge(`more than ${contentBytesMax} bytes at once`)
+  const { seq, extents } = await workspace.read(branch, (view) => {
     const file = getInode(view, ino)
     if (file.kind !== 'file') throw new FsError('EINVAL')
-    return planRead(view, ino, file, offset, Math.min(offset + length, file.size))
+    const end = Math.min(offset + length, file.size)
+    return { seq: branch.head.position.seq, extents: planRead(view, ino, file, offset, end) }
   })
-  const pieces: Uint8Array[] = []
+  const pieces: Uint8Array[] = [new Writer(8).varint(seq).finish()]
   for await (const piece of sendExtents(extents, workspace.stores.blobs)) pieces.push(piece)
   return Buffer.concat(pieces)
 }
 
+async function readChanges({ workspace, branch }: Place, seq: number): Promise<Uint8Array> {
+  const { log, nodes } = workspace.stores
+  const [row] = seq > 0 ? await log.read(branch.id, seq - 1, 1) : []
+  const body = row && decodeBatch(row.bytes).body
+  if (body?.type !== 'root') throw new FsError('EINVAL')
+  const { before, after } = body.change
+  const changed = await findChangedKeys(nodes, before, after, changedKeysMax)
+  if (!changed) throw tooLarge(`more than ${changedKeysMax} changes at once`)
+  const writer = new Writer(4096).varint(changed.inodes.size)
+  for (const ino of changed.inodes) writer.varint(ino)
+  writer.varint(changed.names.length)
+  for (const { parent, name } of changed.names) writer.varint(parent).byteString(name)
+  return writer.finish()
+}
+
 /** Gives the blob's id, or nothing for a block of zeros, which needs no blob. */
 async function storeBlob(workspace: Workspace, bytes: Uint8Array): Promise<Uint8Array> {
+  if (bytes.length > blobBytesMax) throw tooLarge(`a blob of ${bytes.length} bytes`)
   const data = await storeBlock(bytes, workspace.stores.blobs)
   // DURABLE: the bytes are in the store; operations may refer to them.
   if (data?.type !== 'blob') return new Uint8Array()
+  workspace.storedBlobs.note(data.id, data.blobLength)
   return new Writer(48).rawByteString(data.id).varint(data.blobLength).finish()
 }
 
@@ -111,4 +107,8 @@ async function takeInodes(workspace: Workspace, count: number): Promise<Uint8Arr
     .varint(await workspace.takeInodes(taken))
     .varint(taken)
     .finish()
+}
+
+function tooLarge(what: string): CairnError {
+  return new CairnError('too_large', { message: `cannot carry ${what}` })
 }

@@ -6,6 +6,7 @@ import {
   type SessionId,
   type SessionRequest,
 } from '@cairn/protocol'
+import { keepRescueLayer } from '../layers/rescue-layer.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { findEpochEnd } from './epoch-end.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
@@ -36,8 +37,10 @@ export async function rescue(
   const layer = await openRescueLayer(place, session, request.epoch)
   if (request.body.length > 0) {
     const { time, ops } = decodeBody(request.body)
+    const { number } = request
     const { epoch } = layer.head.position
-    await layer.submit({ session, number: request.number, epoch, actor: place.actor, time, ops })
+    const check = place.workspace.storedBlobs.checkOf(ops)
+    await layer.submit({ session, number, epoch, actor: place.actor, time, ops, check })
     // DURABLE: the late writes are in the layer's log.
     return utf8.encode(`kept ${layer.id}`)
   }
@@ -71,7 +74,8 @@ async function tryCommit(
     )
     return true
   } catch (error) {
-    if (isCairnError(error, 'layer_conflict')) return false
-    throw error
+    if (!isCairnError(error, 'layer_conflict')) throw error
+    await keepRescueLayer(workspace, layer, branch, actor)
+    return false
   }
 }

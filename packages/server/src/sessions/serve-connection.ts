@@ -1,4 +1,7 @@
+import type { Branch } from '@cairn/core'
 import { type ActorId, CairnError, decodeRequest } from '@cairn/protocol'
+import { findLayer } from '../layers/references.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, Session } from './session.ts'
@@ -54,11 +57,22 @@ async function openSession(
   if (hello.type !== 'hello')
     throw new CairnError('malformed', { message: 'cannot begin: want hello first' })
   const workspace = await workspaces.open(caller.owner, hello.workspace)
-  const branch = await workspace.branch(hello.branch)
+  const branch = await openBranch(workspace, hello.branch)
   const keeper = workspace.lease(branch)
   return Session.open(
     { workspace, branch, keeper, actor: caller.id as ActorId, leaseMs },
     connection,
     hello,
   )
+}
+
+/** Other than a branch of that name, a layer that is so called: by its tag, say. */
+async function openBranch(workspace: Workspace, name: string): Promise<Branch> {
+  if (name === 'main') return workspace.branch(name)
+  const { branch, checkpoint } = await findLayer(workspace, name)
+  if (!checkpoint) return branch
+  throw new CairnError('read_only', {
+    message: `cannot open a session at checkpoint '${name}': it is the past`,
+    subject: name,
+  })
 }

@@ -5,10 +5,17 @@ import {
   MemoryNodeStore,
   MemoryRefStore,
 } from '@cairn/core/testing'
-import type { ActorId, SessionReply, SessionRequest } from '@cairn/protocol'
+import {
+  type ActorId,
+  type BranchId,
+  CairnError,
+  type SessionReply,
+  type SessionRequest,
+} from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { contentWorker, sha256 } from '../ports.ts'
 import { MemoryDirectory } from '../testing/memory-directory.ts'
+import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
 import type { Clock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
@@ -17,6 +24,10 @@ import { Session } from './session.ts'
 
 const actor = 'key' as ActorId
 const leaseMs = 1000
+
+function unavailable(): CairnError {
+  return new CairnError('storage_unavailable', { message: 'cannot reach the log' })
+}
 
 /** One end of a wire: what it was sent, in order. */
 interface Peer {
@@ -39,6 +50,7 @@ describe('session', () => {
     asleep = []
     servers = []
     const [directory, leases] = [new MemoryDirectory(), new MemoryLeaseStore()]
+    const layers = new MemoryLayerStore()
     const parts = {
       nodes: new MemoryNodeStore(),
       blobs: new MemoryBlobStore(),
@@ -58,6 +70,7 @@ describe('session', () => {
         storesOf: () => stores,
         clock,
         leases: options,
+        layers,
       })
       if (servers.length === 0) await workspaces.create('owner', 'w')
       const workspace = await workspaces.open('owner', 'w')
@@ -83,6 +96,7 @@ describe('session', () => {
       mode: 'write',
       session,
       seq,
+      path: '',
     })
     await settle()
     return { session: opened, heard }
@@ -90,6 +104,10 @@ describe('session', () => {
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
   const body = encodeBody({ type: 'ops', ops: [] }, { sec: 1, nsec: 0 })
   const types = ({ heard }: Peer): readonly string[] => heard.splice(0).map(({ type }) => type)
+  const answersOf = ({ heard }: Peer): readonly string[] =>
+    heard
+      .splice(0)
+      .flatMap((reply) => (reply.type === 'answer' ? [new TextDecoder().decode(reply.bytes)] : []))
   const say = async ({ session }: Peer, request: SessionRequest): Promise<void> => {
     await session.handle(request)
     await settle()
@@ -128,6 +146,42 @@ describe('session', () => {
     for (const wake of asleep.splice(0)) wake()
     await settle()
     expect(types(back)).toContain('answer')
+  })
+
+  it('a rescue whose answer was lost is asked again: it is in the layer once, and committed', async () => {
+    const a = await open(0)
+    nowMs += 2 * leaseMs
+    const b = await open(1)
+    await say(b, { type: 'bye' })
+    const back = await open(0, a.session.id)
+    const { stores } = await servers[0]!.workspaces.open('owner', 'w')
+    const append = stores.log.append.bind(stores.log)
+    stores.log.append = async (...rows) => {
+      stores.log.append = append
+      stores.log.find = () => Promise.reject(unavailable())
+      await append(...rows)
+      throw unavailable()
+    }
+    const find = stores.log.find.bind(stores.log)
+    const rescue = { type: 'rescue', epoch: 2 } as const
+    types(back)
+    await say(back, { ...rescue, id: 1, number: 1, body })
+    expect(types(back)).toEqual(['failure'])
+    stores.log.find = find
+    await say(back, { ...rescue, id: 2, number: 1, body })
+    void back.session.handle({ ...rescue, id: 3, number: 0, body: new Uint8Array() })
+    await settle()
+    // The commit is a writer like any other: the session itself hands the lease back for it.
+    await say(back, { type: 'released', epoch: servers[0]!.keeper.record.epoch })
+    for (const wake of asleep.splice(0)) wake()
+    await settle()
+    expect(answersOf(back)).toEqual([
+      expect.stringMatching(/^kept .*rescue-/),
+      expect.stringMatching(/^committed .*rescue-/),
+    ])
+    const layer = `${servers[0]!.branch.id}/rescue-${a.session.id}-2` as BranchId
+    const rows = await stores.log.read(layer, 0, 10)
+    expect(rows.filter(({ session }) => session === a.session.id).length).toBe(1)
   })
 
   it('a store that does not answer a submission ends the connection, and answers nothing', async () => {

@@ -1,20 +1,33 @@
 import { randomUUID } from 'node:crypto'
-import { type Branch, decodeBody, isAnswer, type Receipt } from '@cairn/core'
+import {
+  type Branch,
+  decodeBatch,
+  decodeBody,
+  isAnswer,
+  type LogRow,
+  type Receipt,
+  resolveExisting,
+} from '@cairn/core'
 import {
   type ActorId,
+  type ByteString,
   CairnError,
+  FsError,
+  type Ino,
   isCairnError,
   isFsError,
+  rootIno,
   type SessionId,
   type SessionReply,
   type SessionRequest,
   sessionVersion,
 } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
+import type { Member } from './audience.ts'
 import type { Connection } from './connection.ts'
 import type { LeaseRecord } from './lease.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
-import { answerRead, type ReadRequest } from './reads.ts'
+import { answerRead } from './reads.ts'
 import { rescue } from './rescue.ts'
 
 export interface SessionParts {
@@ -32,6 +45,10 @@ const rowsAtOnce = 256
 /** A reader that does not keep up is waited for, not buffered for. */
 const bufferedBytesMax = 8 << 20
 const bufferLookMs = 20
+/** A batch without operations is smaller than this. */
+const emptyBatchBytesMax = 4096
+/** Whoever may open a session may see where its path leads; what it may do there is asked with each operation. */
+const anybody = { uid: 0, gid: 0, groups: [] }
 
 /** A connected writer or reader of a branch. Everything about it that another server needs is in the stores. */
 export class Session {
@@ -39,7 +56,9 @@ export class Session {
   readonly #parts: SessionParts
   readonly #connection: Connection
   readonly #writes: boolean
+  readonly #hello: Hello
   readonly #stop: (() => void)[] = []
+  #member: Member | undefined
   /** The newest batch the other end has been sent. */
   #sent: number
   #sending: Promise<void> = Promise.resolve()
@@ -51,6 +70,7 @@ export class Session {
     this.#parts = parts
     this.#connection = connection
     this.#writes = hello.mode === 'write'
+    this.#hello = hello
     this.#sent = hello.seq
     this.id = (hello.session === '' ? `s_${randomUUID()}` : hello.session) as SessionId
   }
@@ -68,13 +88,43 @@ export class Session {
   async #start(): Promise<void> {
     const { branch, keeper, leaseMs } = this.#parts
     await branch.refresh()
+    const root = await this.#findRoot(this.#hello.path)
     if (this.#writes) await keeper.join(this.id)
     const { seq, epoch } = branch.head.position
-    this.#send({ type: 'welcome', version: sessionVersion, session: this.id, seq, epoch, leaseMs })
+    const [version, session] = [sessionVersion, this.id]
+    this.#send({ type: 'welcome', version, session, seq, epoch, leaseMs, root })
+    this.#sent = Math.min(this.#sent, seq)
+    this.#count()
+    if (this.#writes) this.#joinAudience(seq)
     this.#stop.push(branch.subscribe(() => this.#forward()))
     if (this.#writes) this.#stop.push(keeper.subscribe((record) => this.#stand(record)))
     this.#forward()
     if (this.#writes) this.#stand(keeper.record)
+  }
+
+  /** Where a session that has nothing yet begins, it has nothing old either. One that comes back says what it has. */
+  #joinAudience(seq: number): void {
+    const { audience } = this.#parts.keeper
+    const member = audience.join(this.id, this.#hello.session === '' ? seq : 0)
+    this.#member = member
+    this.#stop.push(() => audience.leave(member))
+  }
+
+  #count(): void {
+    const { observe } = this.#parts.workspace
+    const mode = this.#writes ? 'write' : 'read'
+    observe.session?.(mode, 1)
+    this.#stop.push(() => observe.session?.(mode, -1))
+  }
+
+  async #findRoot(path: ByteString): Promise<Ino> {
+    if (path === '') return rootIno
+    const { workspace, branch } = this.#parts
+    const { ino, kind } = await workspace.read(branch, (view) =>
+      resolveExisting(view, path, { who: anybody, follow: true }),
+    )
+    if (kind !== 'directory') throw new FsError('ENOTDIR')
+    return ino
   }
 
   async handle(request: SessionRequest): Promise<void> {
@@ -85,16 +135,22 @@ export class Session {
         return this.#submit(request)
       case 'inode':
       case 'directory':
+      case 'subtree':
       case 'content':
+      case 'changes':
       case 'blob':
       case 'inodes':
-        return this.#answer(request)
+        return this.#answer(request.id, () => answerRead(this.#parts, request))
+      case 'barrier':
+        return this.#answer(request.id, () => this.#whenOthersHaveSeen(request.seq))
+      case 'rescue':
+        return this.#answer(request.id, () => rescue(this.#parts, this.id, request))
+      case 'seen':
+        return this.#see(request.seq)
       case 'released':
         return this.#parts.keeper.release(this.id, request.epoch)
       case 'renew':
         return this.#renew()
-      case 'rescue':
-        return this.#rescue(request)
       case 'bye':
         return this.close(true)
     }
@@ -122,29 +178,46 @@ export class Session {
   }
 
   async #write({ number, epoch, body }: Submit): Promise<Receipt> {
-    const { branch, actor } = this.#parts
+    const { workspace, branch, actor } = this.#parts
     if (!this.#writes)
       throw new CairnError('read_only', { message: 'cannot write: this session only reads' })
     const { time, ops } = decodeBody(body)
-    return branch.submit({ session: this.id, number, epoch, actor, time, ops, line: this })
+    const check = workspace.checkOf(branch, ops)
+    return branch.submit({ session: this.id, number, epoch, actor, time, ops, check, line: this })
   }
 
-  async #answer(request: ReadRequest): Promise<void> {
-    const { id } = request
+  async #answer(id: number, find: () => Promise<Uint8Array>): Promise<void> {
     try {
-      this.#send({ type: 'answer', id, bytes: await answerRead(this.#parts, request) })
+      this.#send({ type: 'answer', id, bytes: await find() })
     } catch (error) {
       this.#send({ type: 'failure', id, ...failureOf(error) })
     }
   }
 
-  async #rescue(request: Extract<SessionRequest, { type: 'rescue' }>): Promise<void> {
-    const { id } = request
+  #see(seq: number): void {
+    if (this.#member) this.#parts.keeper.audience.see(this.#member, seq)
+  }
+
+  /** Writers on other servers hear of a batch when their server looks; this one cannot know when they have seen it. */
+  async #whenOthersHaveSeen(seq: number): Promise<Uint8Array> {
+    const { keeper, workspace } = this.#parts
+    const here = keeper.audience.whenSeen(seq, this.id)
+    if (await this.#hasWritersElsewhere()) await workspace.clock.sleep(2 * keeper.lookMs)
+    await here
+    return new Uint8Array()
+  }
+
+  async #hasWritersElsewhere(): Promise<boolean> {
+    const { keeper } = this.#parts
     try {
-      this.#send({ type: 'answer', id, bytes: await rescue(this.#parts, this.id, request) })
-    } catch (error) {
-      this.#send({ type: 'failure', id, ...failureOf(error) })
+      await keeper.look()
+    } catch {
+      // Nobody can tell: waiting is right either way.
+      return true
     }
+    return keeper.liveWriters.some(
+      (session) => session !== this.id && !keeper.audience.has(session),
+    )
   }
 
   async #renew(): Promise<void> {
@@ -190,11 +263,17 @@ export class Session {
     while (this.#sent < branch.head.position.seq && !this.#isClosed) {
       await this.#whenRead()
       const rows = await workspace.stores.log.read(branch.id, this.#sent, rowsAtOnce)
-      for (const { seq, bytes } of rows) {
-        this.#send({ type: 'batch', bytes })
-        this.#sent = seq
+      for (const row of rows) {
+        this.#sendRow(row)
+        this.#sent = row.seq
       }
     }
+  }
+
+  #sendRow(row: LogRow): void {
+    const { number, seq, bytes } = row
+    if (row.session === this.id && hasOperations(row)) this.#send({ type: 'own', number, seq })
+    else this.#send({ type: 'batch', bytes })
   }
 
   async #whenRead(): Promise<void> {
@@ -206,6 +285,13 @@ export class Session {
   #send(reply: SessionReply): void {
     this.#connection.send(reply)
   }
+}
+
+/** One without is no submission of anybody's: it only closes the log to lower numbers. */
+function hasOperations({ bytes }: LogRow): boolean {
+  if (bytes.length > emptyBatchBytesMax) return true
+  const { body } = decodeBatch(bytes)
+  return body.type === 'ops' && body.ops.length > 0
 }
 
 export function failureOf(error: unknown): { code: string; message: string } {

@@ -19,8 +19,7 @@ export class ContentTable {
   constructor(database: Database, table: 'nodes' | 'blobs', pool: string) {
     this.#database = database
     this.#table = table
-    // A pool's id may be long and stands in every entry of the index: 16 bytes of its hash make that half as big.
-    this.#pool = hash('sha256', textBytes(pool), 'buffer').subarray(0, 16)
+    this.#pool = poolKey(pool)
   }
 
   async find(id: Hash): Promise<Uint8Array | undefined> {
@@ -58,4 +57,9 @@ export class ContentTable {
     }
     return groups
   }
+}
+
+/** A pool's id may be long and stands in every entry of the index: 16 bytes of its hash make that half as big. */
+export function poolKey(pool: string): Uint8Array {
+  return hash('sha256', textBytes(pool), 'buffer').subarray(0, 16)
 }

@@ -79,6 +79,11 @@ describe('retries', () => {
     expect(pauses).toEqual([50])
   })
 
+  it('what took too long is not tried again', async () => {
+    const store = withRetry(new FailingStore(1), { ...options, withinMs: -1 })
+    await expectCode(store.put('a', Uint8Array.of(1)), 'storage_unavailable')
+  })
+
   it('the last failure is told', async () => {
     const store = new FailingStore(5)
     await expectCode(retrying(store).put('a', Uint8Array.of(1)), 'storage_unavailable')

@@ -1,4 +1,4 @@
-import type { LogRow, LogStore } from '@cairn/core'
+import { batchBytesMax, type LogRow, logReadBytesMax, type LogStore } from '@cairn/core'
 import { type BranchId, CairnError, type SessionId } from '@cairn/protocol'
 import { bytesOf, hashColumn, hashOf, keyBytes, numberOf, textOf } from './columns.ts'
 import { type Database, type Row, type Statement, tryTransact } from './database.ts'
@@ -40,11 +40,25 @@ export class LogTable implements LogStore {
   }
 
   async read(branch: BranchId, seq: number, limit: number): Promise<readonly LogRow[]> {
+    const fitting = await this.#countFitting(branch, seq, limit)
+    if (fitting === 0) return []
     const rows = await this.#database.query(
       `SELECT ${selected} FROM log_rows WHERE branch = ? AND seq > ? ORDER BY seq LIMIT ?`,
-      [keyBytes(branch), seq, limit],
+      [keyBytes(branch), seq, fitting],
     )
     return rows.map(logRow)
+  }
+
+  /** Asks for their sizes first: 256 of the largest batches would be a gigabyte of memory. */
+  async #countFitting(branch: BranchId, seq: number, limit: number): Promise<number> {
+    if (limit * batchBytesMax <= logReadBytesMax) return limit
+    const rows = await this.#database.query(
+      'SELECT LENGTH(bytes) AS size FROM log_rows WHERE branch = ? AND seq > ? ORDER BY seq LIMIT ?',
+      [keyBytes(branch), seq, limit],
+    )
+    let bytes = 0
+    const over = rows.findIndex((row) => (bytes += numberOf(row, 'size')) > logReadBytesMax)
+    return over < 0 ? rows.length : Math.max(1, over)
   }
 
   async lastNumber(branch: BranchId, session: SessionId): Promise<number> {

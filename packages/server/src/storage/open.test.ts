@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { Hash } from '@cairn/protocol'
@@ -25,6 +25,18 @@ describe('the embedded storage', () => {
       expect((await again.blobs('pool').get(hash)).length).toBe(100_000)
       expect(await again.nodes('pool').get(hash)).toEqual(Uint8Array.of(1))
       await again.close()
+    })
+  })
+
+  it('is for its owner alone, unless its directory was there before', async () => {
+    await withTemporaryDirectory(async (directory) => {
+      const [made, found] = [join(directory, 'deep', 'made'), join(directory, 'found')]
+      await mkdir(found, { mode: 0o755 })
+      for (const data of [made, found]) await (await openStorage({ data })).close()
+      const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+      expect(await mode(made)).toBe(0o700)
+      expect(await mode(join(directory, 'deep'))).toBe(0o700)
+      expect(await mode(found)).toBe(0o755)
     })
   })
 

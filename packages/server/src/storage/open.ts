@@ -10,10 +10,13 @@ import { makeDirectory } from './disk/durable-files.ts'
 import { diskError } from './disk/errors.ts'
 import { KeyTable } from './key-table.ts'
 import { LeaseTable } from './lease-table.ts'
+import type { LayerStore } from '../layers/layer-store.ts'
+import { LayerTable } from './layer-table.ts'
 import { LogTable } from './log-table.ts'
 import { type ObserveStore, withDatabaseMetrics, withMetrics } from './metrics.ts'
 import { migrate } from './migrate.ts'
-import { type MysqlConfig, parseMysqlUrl } from './mysql/config.ts'
+import { describePlace, type MysqlConfig, parseMysqlUrl } from './mysql/config.ts'
+import { findWeakness } from './mysql/weakness.ts'
 import { NodeTable } from './node-table.ts'
 import type { ObjectStore } from './object-store.ts'
 import { PlacedBlobs } from './placed-blobs.ts'
@@ -21,6 +24,7 @@ import { RefTable } from './ref-table.ts'
 import { withRetry } from './retry.ts'
 import { parseS3Url, type S3Config } from './s3/config.ts'
 import { SqliteDatabase } from './sqlite/sqlite-database.ts'
+import { SurveyTable } from './survey-table.ts'
 import { UploadTable } from './upload-table.ts'
 import { WorkspaceTable } from './workspace-table.ts'
 
@@ -32,6 +36,8 @@ export interface StorageOptions {
   /** `s3://bucket?endpoint=…&region=…&prefix=…`; by default files in the data directory. */
   readonly objects?: string
   readonly observe?: ObserveStore
+  /** Hears of what works and should not be left so. */
+  readonly warn?: (message: string) => void
 }
 
 /** Everything a server keeps. */
@@ -45,8 +51,11 @@ export interface Storage {
   readonly branchNames: BranchNameTable
   readonly keys: KeyTable
   readonly leases: LeaseStore
+  readonly layers: LayerStore
   readonly uploads: UploadStore
   readonly objects: ObjectStore
+  /** For whoever looks at everything at once. */
+  readonly survey: SurveyTable
   /** Rejects with `storage_unavailable` unless the database answers. */
   readonly checkReady: () => Promise<void>
   /** Waits for what is under way. Nothing may be asked afterwards. */
@@ -72,13 +81,13 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     opened.push(each)
     return each
   }
-  const { data, observe = () => {} } = options
+  const { data, observe = () => {}, warn = () => {} } = options
   const places = readPlaces(options)
   try {
     await makeDataDirectory(data)
     // With everything elsewhere, any number of servers may share a machine.
     if (!places.mysql || !places.s3) keep(DirectoryLock.take(data))
-    const database = keep(withDatabaseMetrics(await openDatabase(places), observe))
+    const database = keep(withDatabaseMetrics(await openDatabase(places, warn), observe))
     await migrate(database)
     const objects = keep(withRetry(withMetrics(await openObjects(places), observe)))
     return { ...storesOn(database, objects), close }
@@ -98,8 +107,10 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
     branchNames: new BranchNameTable(database),
     keys: new KeyTable(database),
     leases: new LeaseTable(database),
+    layers: new LayerTable(database),
     uploads: new UploadTable(database),
     objects,
+    survey: new SurveyTable(database, objects),
     checkReady: async () => {
       await database.query('SELECT 1', [])
     },
@@ -108,7 +119,8 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
 
 async function makeDataDirectory(path: string): Promise<void> {
   try {
-    await makeDirectory(path)
+    // Everybody's files will be in it; whoever wants it open makes it first.
+    await makeDirectory(path, 0o700)
   } catch (error) {
     throw diskError('make', path, error)
   }
@@ -129,10 +141,16 @@ interface Places {
 
 // The drivers are imported where they are needed: an embedded server loads neither.
 
-async function openDatabase({ data, mysql }: Places): Promise<Database> {
+async function openDatabase(
+  { data, mysql }: Places,
+  warn: (message: string) => void,
+): Promise<Database> {
   if (!mysql) return SqliteDatabase.open(join(data, 'meta.db'))
   const { MysqlDatabase } = await import('./mysql/mysql-database.ts')
-  return MysqlDatabase.open(mysql)
+  const database = await MysqlDatabase.open(mysql)
+  const weakness = await findWeakness(database, describePlace(mysql))
+  if (weakness !== undefined) warn(weakness)
+  return database
 }
 
 async function openObjects({ data, s3 }: Places): Promise<ObjectStore> {

@@ -54,9 +54,14 @@ export class PlacedBlobs implements BlobStore {
 }
 
 /** Two digits make 256 directories on disk, which stay fast with millions of blobs. */
-function blobKey(pool: string, id: Hash): string {
+export function blobKey(pool: string, id: Hash): string {
   const hex = formatHash(id)
-  return `blobs/${pool}/${hex.slice(0, 2)}/${hex}`
+  return `${blobPrefix(pool)}${hex.slice(0, 2)}/${hex}`
+}
+
+/** Where all blobs of a pool are. */
+export function blobPrefix(pool: string): string {
+  return `blobs/${pool}/`
 }
 
 function missing(id: Hash, cause: unknown): CairnError {

@@ -8,12 +8,19 @@ export interface RetryOptions {
   /** Doubled each time; half of it is left to chance, so that those who failed together do not come back together. */
   readonly firstDelayMs: number
   readonly delayMsMax: number
+  /** What failed later than this is not tried again: whoever waits has waited long enough. */
+  readonly withinMs?: number
   readonly sleep?: (ms: number) => Promise<unknown>
   readonly random?: () => number
 }
 
 /** About two seconds in all: a restart of a store's process, not its outage. */
-const objectRetry: RetryOptions = { attempts: 5, firstDelayMs: 100, delayMsMax: 2000 }
+const objectRetry: RetryOptions = {
+  attempts: 5,
+  firstDelayMs: 100,
+  delayMsMax: 2000,
+  withinMs: 10_000,
+}
 
 /** Runs `work` again while it rejects with what `isPassing` takes for passing. */
 export async function retry<T>(
@@ -21,12 +28,14 @@ export async function retry<T>(
   isPassing: (error: unknown) => boolean,
   options: RetryOptions,
 ): Promise<T> {
-  const { random = Math.random } = options
+  const { random = Math.random, withinMs = Infinity } = options
+  const begin = performance.now()
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (attempt >= options.attempts || !isPassing(error)) throw error
+      const isLate = performance.now() - begin > withinMs
+      if (attempt >= options.attempts || isLate || !isPassing(error)) throw error
     }
     const delayMs = Math.min(options.firstDelayMs * 2 ** (attempt - 1), options.delayMsMax)
     await (options.sleep ?? sleep)(delayMs * (0.5 + random() / 2))

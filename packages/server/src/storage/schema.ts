@@ -24,6 +24,7 @@ export const migrations: readonly Migration[] = [
       ...uploadTables(dialect),
     ],
   },
+  { version: 2, statements: layerTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -156,6 +157,55 @@ function uploadTables({ types: { key, integer }, tableEnd }: Dialect): string[] 
       blob_id ${key},
       blob_length ${integer} NOT NULL,
       PRIMARY KEY (upload, number)
+    ) ${tableEnd}`,
+  ]
+}
+
+function layerTables({ types: { key, integer, bytes }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS layers (
+      workspace ${key} NOT NULL,
+      id ${key} NOT NULL,
+      branch ${key} NOT NULL,
+      name ${key},
+      parent ${key} NOT NULL,
+      path ${bytes} NOT NULL,
+      tags ${bytes} NOT NULL,
+      state ${key} NOT NULL,
+      message ${bytes} NOT NULL,
+      created_by ${key} NOT NULL,
+      created_at ${key} NOT NULL,
+      origin_root ${key} NOT NULL,
+      origin_seq ${integer} NOT NULL,
+      deleted_at ${key},
+      version ${integer} NOT NULL,
+      PRIMARY KEY (workspace, id),
+      UNIQUE (branch),
+      UNIQUE (workspace, created_at, id),
+      UNIQUE (workspace, parent, id)
+    ) ${tableEnd}`,
+    `CREATE TABLE IF NOT EXISTS layer_tags (
+      workspace ${key} NOT NULL,
+      tag ${key} NOT NULL,
+      layer ${key} NOT NULL,
+      PRIMARY KEY (workspace, layer, tag),
+      UNIQUE (workspace, tag, layer)
+    ) ${tableEnd}`,
+    `CREATE TABLE IF NOT EXISTS checkpoint_labels (
+      workspace ${key} NOT NULL,
+      branch ${key} NOT NULL,
+      id ${key} NOT NULL,
+      label ${key} NOT NULL,
+      tool_call ${key},
+      PRIMARY KEY (branch, id),
+      UNIQUE (workspace, label, branch, id)
+    ) ${tableEnd}`,
+    // What was answered to whom under which key: the same again gets the same again.
+    `CREATE TABLE IF NOT EXISTS answers (
+      workspace ${key} NOT NULL,
+      request ${key} NOT NULL,
+      answer ${bytes} NOT NULL,
+      PRIMARY KEY (workspace, request)
     ) ${tableEnd}`,
   ]
 }

@@ -1,6 +1,6 @@
 import type { UploadedBlock, UploadStore } from '../files/upload-store.ts'
 import { bytesOf, hashColumn, hashOf, keyBytes, numberOf } from './columns.ts'
-import type { Database, Row } from './database.ts'
+import { type Database, type Row, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
 
 const blockColumns = ['upload', 'number', 'size', 'blob_id', 'blob_length'] as const
@@ -25,15 +25,21 @@ export class UploadTable implements UploadStore {
     return (await this.#database.query(sql, [keyBytes(id), keyBytes(workspace)])).length > 0
   }
 
-  async putBlock(id: string, { number, size, blob }: UploadedBlock): Promise<void> {
+  async putBlock(id: string, { number, size, blob }: UploadedBlock): Promise<boolean> {
     const row = [keyBytes(id), number, size, blob ? hashColumn(blob.id) : null, blob?.length ?? 0]
     const onTaken = this.#database.dialect.onTaken(
       ['upload', 'number'],
       ['size', 'blob_id', 'blob_length'],
     )
     const insert = { table: 'upload_blocks', columns: blockColumns, rows: [row], onTaken }
-    await this.#database.transact(insertStatements(insert))
+    // Holds the upload in place: a block of one that is removed meanwhile would stay for ever.
+    const isThere = {
+      sql: 'UPDATE uploads SET created_ms = created_ms WHERE id = ?',
+      params: [keyBytes(id)],
+      expect: 1,
+    }
     // DURABLE: the block need not be sent again.
+    return tryTransact(this.#database, [isThere, ...insertStatements(insert)])
   }
 
   async blocks(id: string): Promise<readonly UploadedBlock[]> {
@@ -43,8 +49,9 @@ export class UploadTable implements UploadStore {
 
   async remove(id: string): Promise<void> {
     await this.#database.transact([
-      { sql: 'DELETE FROM upload_blocks WHERE upload = ?', params: [keyBytes(id)] },
+      // In the order of putBlock: the other one would be a deadlock.
       { sql: 'DELETE FROM uploads WHERE id = ?', params: [keyBytes(id)] },
+      { sql: 'DELETE FROM upload_blocks WHERE upload = ?', params: [keyBytes(id)] },
     ])
   }
 

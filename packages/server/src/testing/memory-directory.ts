@@ -6,13 +6,18 @@ export class MemoryDirectory implements WorkspaceDirectory {
   readonly #branches = new Map<string, BranchId>()
   readonly #nextInodes = new Map<string, number>()
 
-  async create(record: WorkspaceRecord, branch: { name: string; id: BranchId }): Promise<void> {
+  async create(
+    record: WorkspaceRecord,
+    branch: { name: string; id: BranchId },
+    firstIno = 2,
+  ): Promise<void> {
     if (await this.find(record.owner, record.name))
       throw new CairnError('workspace_exists', {
         message: `cannot make workspace '${record.name}': it is there`,
         subject: record.name,
       })
     this.#records.set(record.id, record)
+    this.#nextInodes.set(record.id, firstIno)
     this.#branches.set(`${record.id}/${branch.name}`, branch.id)
   }
 

@@ -13,8 +13,8 @@ export class MemoryUploadStore implements UploadStore {
     return this.#uploads.get(id)?.workspace === workspace
   }
 
-  async putBlock(id: string, block: UploadedBlock): Promise<void> {
-    this.#blocks.get(id)?.set(block.number, block)
+  async putBlock(id: string, block: UploadedBlock): Promise<boolean> {
+    return this.#blocks.get(id)?.set(block.number, block) !== undefined
   }
 
   async blocks(id: string): Promise<readonly UploadedBlock[]> {

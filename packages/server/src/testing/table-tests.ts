@@ -8,15 +8,21 @@ import {
 import { BranchNameTable } from '../storage/branch-name-table.ts'
 import type { Database } from '../storage/database.ts'
 import { KeyTable } from '../storage/key-table.ts'
+import { LeaseTable } from '../storage/lease-table.ts'
+import { LayerTable } from '../storage/layer-table.ts'
 import { LogTable } from '../storage/log-table.ts'
 import { NodeTable } from '../storage/node-table.ts'
 import { PlacedBlobs } from '../storage/placed-blobs.ts'
 import { RefTable } from '../storage/ref-table.ts'
+import { UploadTable } from '../storage/upload-table.ts'
 import { WorkspaceTable } from '../storage/workspace-table.ts'
 import { runBranchNameTableTests } from './branch-name-table-tests.ts'
 import { runDatabaseTests } from './database-tests.ts'
 import { runKeyTableTests } from './key-table-tests.ts'
+import { runLeaseStoreTests } from './lease-store-tests.ts'
+import { runLayerStoreTests } from './layer-store-tests.ts'
 import { MemoryObjectStore } from './memory-object-store.ts'
+import { runUploadStoreTests } from './upload-store-tests.ts'
 import { runWorkspaceTableTests } from './workspace-table-tests.ts'
 
 /** Everything that stands on a database, asked on one that has the schema. It is shared by all tests. */
@@ -33,5 +39,8 @@ export function runTableTests(database: () => Database): void {
   describe('blobs', () => runBlobStoreTests(on((each) => new PlacedBlobs(each, objects, 'pool'))))
   describe('workspaces', () => runWorkspaceTableTests(on((each) => new WorkspaceTable(each))))
   describe('branch names', () => runBranchNameTableTests(on((each) => new BranchNameTable(each))))
+  describe('layers', () => runLayerStoreTests(on((each) => new LayerTable(each))))
   describe('keys', () => runKeyTableTests(on((each) => new KeyTable(each))))
+  describe('leases', () => runLeaseStoreTests(on((each) => new LeaseTable(each))))
+  describe('uploads', () => runUploadStoreTests(on((each) => new UploadTable(each))))
 }

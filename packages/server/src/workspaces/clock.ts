@@ -31,8 +31,12 @@ export function systemClock(): Clock {
 }
 
 /** ISO 8601 with as many digits as JSON readers expect. */
-export function isoTime({ sec, nsec }: Time): string {
-  return new Date(sec * 1000 + Math.floor(nsec / 1_000_000)).toISOString()
+export function isoTime(time: Time): string {
+  return new Date(millisecondsOf(time)).toISOString()
+}
+
+export function millisecondsOf({ sec, nsec }: Time): number {
+  return sec * 1000 + Math.floor(nsec / 1_000_000)
 }
 
 export function nanoseconds({ sec, nsec }: Time): bigint {

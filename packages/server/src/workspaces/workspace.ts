@@ -9,7 +9,10 @@ import {
 } from '@cairn/protocol'
 import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
+import { requireAllInside, requireInside } from '../layers/guard.ts'
+import type { LayerStore } from '../layers/layer-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../sessions/lease-keeper.ts'
+import { StoredBlobs } from '../sessions/stored-blobs.ts'
 import type { Clock } from './clock.ts'
 
 /** Who asks, and under which key they may ask again. */
@@ -23,6 +26,10 @@ export interface Asker {
 export interface ObserveWork {
   readonly batch?: (operations: number) => void
   readonly fold?: (seconds: number) => void
+  /** One more is open, or one less. */
+  readonly session?: (mode: 'read' | 'write', change: 1 | -1) => void
+  /** A holder was asked to hand its lease back. */
+  readonly recall?: () => void
 }
 
 export interface WorkspaceParts {
@@ -31,6 +38,9 @@ export interface WorkspaceParts {
   readonly clock: Clock
   readonly leases: LeaseOptions
   readonly observe?: ObserveWork
+  readonly layers: LayerStore
+  /** Other servers write to it, too: what is in memory may be old. */
+  readonly isShared?: boolean
   readonly findBranch: (name: string) => Promise<BranchId | undefined>
   readonly takeInodes: (count: number) => Promise<number>
 }
@@ -43,44 +53,69 @@ const bytesPerFold = 64 << 20
 export class Workspace {
   readonly info: WorkspaceInfo
   readonly stores: Stores
+  readonly storedBlobs: StoredBlobs
+  readonly isShared: boolean
   readonly clock: Clock
   readonly #findBranch: WorkspaceParts['findBranch']
   readonly takeInodes: WorkspaceParts['takeInodes']
   readonly #inodes: InodeRange
   readonly #session = `http-${randomUUID()}` as SessionId
   #lastNumber = 0
-  readonly #observe: ObserveWork
+  readonly observe: ObserveWork
   readonly #leaseOptions: LeaseOptions
   readonly #leases = new Map<Branch, LeaseKeeper>()
-  readonly #branches = new Map<string, Promise<Branch>>()
+  readonly #branches = new Map<BranchId, Promise<Branch>>()
+  readonly layers: LayerStore
+  /** Where the writers of a branch may write; undefined for everywhere. */
+  readonly #limits = new Map<BranchId, string | undefined>()
+  #main: BranchId | undefined
 
   constructor(parts: WorkspaceParts) {
     this.info = parts.info
     this.stores = parts.stores
+    this.storedBlobs = new StoredBlobs(parts.stores.blobs)
     this.clock = parts.clock
     this.#findBranch = parts.findBranch
     this.#leaseOptions = parts.leases
-    this.#observe = parts.observe ?? {}
+    this.observe = parts.observe ?? {}
     this.takeInodes = parts.takeInodes
+    this.layers = parts.layers
+    this.isShared = parts.isShared ?? false
     this.#inodes = new InodeRange(parts.takeInodes)
   }
 
-  /** An opening that fails is tried again by whoever asks next. */
-  branch(name: string): Promise<Branch> {
-    let branch = this.#branches.get(name)
+  async branch(name: string): Promise<Branch> {
+    return this.openBranch(await this.#branchId(name))
+  }
+
+  /**
+   * By its id: a layer has several names, and one head under all of them. An opening that fails is tried again by
+   * whoever asks next.
+   */
+  openBranch(id: BranchId): Promise<Branch> {
+    let branch = this.#branches.get(id)
     if (!branch) {
-      branch = this.#open(name)
-      this.#branches.set(name, branch)
-      branch.catch(() => this.#branches.delete(name))
+      branch = Branch.open(this.stores, id).then((opened) => this.#watch(opened))
+      this.#branches.set(id, branch)
+      branch.catch(() => this.#branches.delete(id))
     }
     return branch
+  }
+
+  /** Of one that was deleted, nothing needs to be in memory. */
+  forgetBranch(id: BranchId): void {
+    void this.#branches.get(id)?.then((branch) => this.#leases.delete(branch))
+    this.#branches.delete(id)
+    this.#limits.delete(id)
   }
 
   /** Who may write to a branch. One keeper for one branch. */
   lease(branch: Branch): LeaseKeeper {
     let keeper = this.#leases.get(branch)
-    if (!keeper)
-      this.#leases.set(branch, (keeper = new LeaseKeeper(this.stores, branch, this.#leaseOptions)))
+    if (!keeper) {
+      const options = { ...this.#leaseOptions, onRecall: this.observe.recall }
+      this.#leases.set(branch, (keeper = new LeaseKeeper(this.stores, branch, options)))
+    }
     return keeper
   }
 
@@ -94,9 +129,13 @@ export class Workspace {
     asker: Asker,
     decide: (edit: TreeEdit) => T,
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
+    const limit = await this.#limitOf(branch.id)
+    const guard =
+      limit === undefined ? undefined : (view: View, op: Op) => requireInside(view, op, limit)
     let result: T | undefined
     const attempt = (view: View): readonly Op[] => {
-      const edit = new TreeEdit(view, { now: this.clock.now(), newIno: this.#inodes.next })
+      const env = { now: this.clock.now(), newIno: this.#inodes.next }
+      const edit = new TreeEdit(view, env, guard)
       result = decide(edit)
       return edit.ops
     }
@@ -104,6 +143,18 @@ export class Workspace {
       this.lease(branch).withTurn((epoch) => branch.transact(this.#author(asker), attempt, epoch)),
     )
     return { receipt, result }
+  }
+
+  /** What is asked before a session's operations are taken: that their blobs are stored, and that they stay at a layer's path. */
+  checkOf({ id }: Branch, ops: readonly Op[]): ((view: View) => Promise<void>) | undefined {
+    const areStored = this.storedBlobs.checkOf(ops)
+    if (id === this.#main) return areStored
+    return async (view) => {
+      await areStored?.()
+      const limit = await this.#limitOf(id)
+      if (limit !== undefined && limit !== '/')
+        await this.stores.nodes.read(() => requireAllInside(view, ops, limit))
+    }
   }
 
   /** Without a key of its own a request is one more of this process's session: nobody will ask for it again. */
@@ -114,9 +165,19 @@ export class Workspace {
     return { actor, session: `http:${actor}:${idempotencyKey}` as SessionId, number: 1, time }
   }
 
-  async #open(name: string): Promise<Branch> {
+  /** A layer's path never changes, so it is asked for once. */
+  async #limitOf(branch: BranchId): Promise<string | undefined> {
+    if (branch === this.#main) return undefined
+    if (!this.#limits.has(branch))
+      this.#limits.set(branch, (await this.layers.findByBranch(branch))?.path)
+    return this.#limits.get(branch)
+  }
+
+  /** `main` is main for ever; other names come and go. */
+  async #branchId(name: string): Promise<BranchId> {
+    if (name === 'main' && this.#main !== undefined) return this.#main
     const id = await this.#findBranch(name)
-    if (id) return this.#watch(await Branch.open(this.stores, id))
+    if (id !== undefined) return name === 'main' ? (this.#main = id) : id
     throw new CairnError('branch_missing', {
       message: `cannot open branch '${name}' of workspace '${this.info.name}': there is none`,
       subject: name,
@@ -127,14 +188,14 @@ export class Workspace {
   #watch(branch: Branch): Branch {
     let folding = false
     branch.subscribe(({ body }) => {
-      this.#observe.batch?.(body.type === 'ops' ? body.ops.length : 0)
+      this.observe.batch?.(body.type === 'ops' ? body.ops.length : 0)
       const { pendingOps, pendingBytes } = branch.head
       if (folding || (pendingOps < opsPerFold && pendingBytes < bytesPerFold)) return
       folding = true
       const begin = this.clock.nowMs()
       void branch
         .fold()
-        .then(() => this.#observe.fold?.((this.clock.nowMs() - begin) / 1000))
+        .then(() => this.observe.fold?.((this.clock.nowMs() - begin) / 1000))
         .catch(() => undefined)
         .finally(() => (folding = false))
     })

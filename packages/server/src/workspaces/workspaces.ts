@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { createBranch, type Stores } from '@cairn/core'
-import { type BranchId, CairnError, type Page, type WorkspaceInfo } from '@cairn/protocol'
+import { createBranch, forkBranch, type Snapshot, type Stores } from '@cairn/core'
+import {
+  type BranchId,
+  CairnError,
+  isCairnError,
+  type Page,
+  type WorkspaceInfo,
+} from '@cairn/protocol'
+import type { LayerStore } from '../layers/layer-store.ts'
 import type { LeaseOptions } from '../sessions/lease-keeper.ts'
 import type { Clock } from './clock.ts'
 import { isoTime } from './clock.ts'
@@ -22,6 +29,8 @@ export interface WorkspaceDirectory {
   create(
     record: WorkspaceRecord,
     branch: { readonly name: string; readonly id: BranchId },
+    /** A fork goes on with the inode numbers of its origin. */
+    firstIno?: number,
   ): Promise<void>
   /** By id or by name. */
   find(owner: string, nameOrId: string): Promise<WorkspaceRecord | undefined>
@@ -40,6 +49,9 @@ export interface WorkspacesParts {
   readonly clock: Clock
   readonly leases: LeaseOptions
   readonly observe?: ObserveWork
+  readonly layers: LayerStore
+  /** Other servers serve the same workspaces. */
+  readonly isShared?: boolean
 }
 
 /** How long a name is remembered: what another server deletes or renames is felt within this time. */
@@ -52,6 +64,8 @@ export class Workspaces {
   readonly #clock: Clock
   readonly #leases: LeaseOptions
   readonly #observe: ObserveWork
+  readonly #layers: LayerStore
+  readonly #isShared: boolean
   readonly #open = new Map<string, Workspace>()
   readonly #known = new Map<string, { record: WorkspaceRecord; untilMs: number }>()
 
@@ -61,6 +75,8 @@ export class Workspaces {
     this.#clock = parts.clock
     this.#leases = parts.leases
     this.#observe = parts.observe ?? {}
+    this.#layers = parts.layers
+    this.#isShared = parts.isShared ?? false
   }
 
   async create(owner: string, name: string): Promise<WorkspaceInfo> {
@@ -70,6 +86,31 @@ export class Workspaces {
     // The branch first: a workspace that can be found has a tree.
     await createBranch(this.#storesOf(record.pool), branch.id)
     await this.#directory.create(record, branch)
+    return infoOf(record)
+  }
+
+  /**
+   * A new workspace that starts from a snapshot of another. It shares the other's pool, so that no node or blob is
+   * copied, whatever the size of the tree. The same `id` again is the same fork again.
+   */
+  async fork(
+    owner: string,
+    origin: string,
+    name: string,
+    id: string,
+    snapshot: Snapshot,
+  ): Promise<WorkspaceInfo> {
+    const from = await this.#find(owner, origin)
+    if (!from) throw missing(origin)
+    const { pool } = from
+    const record = { id, owner, name, pool, createdAt: isoTime(this.#clock.now()) }
+    const branch = { name: 'main', id: `${id}/main` as BranchId }
+    await forkOrFind(this.#storesOf(pool), branch.id, snapshot)
+    const known = await this.#directory.find(owner, id)
+    if (known) return infoOf(known)
+    // Later than all that the snapshot has: what was given away since only leaves a gap.
+    const firstIno = await this.#directory.takeInodes(from.id, 1)
+    await this.#directory.create(record, branch, firstIno)
     return infoOf(record)
   }
 
@@ -116,9 +157,20 @@ export class Workspaces {
       clock: this.#clock,
       leases: this.#leases,
       observe: this.#observe,
+      layers: this.#layers,
+      isShared: this.#isShared,
       findBranch: (name) => this.#directory.findBranch(record.id, name),
       takeInodes: (count) => this.#directory.takeInodes(record.id, count),
     })
+  }
+}
+
+/** One that is there was made by an attempt that was cut off. */
+async function forkOrFind(stores: Stores, id: BranchId, snapshot: Snapshot): Promise<void> {
+  try {
+    await forkBranch(stores, id, snapshot)
+  } catch (error) {
+    if (!isCairnError(error, 'branch_exists')) throw error
   }
 }
 

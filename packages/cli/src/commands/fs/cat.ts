@@ -1,3 +1,4 @@
+import { conflictSides } from '@cairn/protocol'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { workspaceOptions } from '../../context/credentials.ts'
 import { openRemote } from '../../remote/open.ts'
@@ -8,6 +9,11 @@ export const command: Command = defineCommand({
   arguments: { path: { summary: 'The files, one after the other', many: true } },
   options: {
     ...workspaceOptions,
+    side: {
+      kind: 'choice',
+      choices: conflictSides,
+      summary: 'Of a layer in conflict: what it stands on, has, or is committed to',
+    },
     offset: { kind: 'count', value: 'N', summary: 'Skip so many bytes' },
     length: { kind: 'count', value: 'N', summary: 'Print so many bytes at most' },
   },

@@ -48,7 +48,7 @@ export const command: Command = defineCommand({
     const remote = await openRemote(cli, options, path)
     for await (const entry of remote.files.walk(remote.path, { signal: cli.signal })) {
       if (!conditions.every((condition) => condition(entry))) continue
-      if (cli.isJson) await cli.out.json({ ...entry, pathBytes: undefined })
+      if (cli.isJson) await cli.out.json(entry)
       else await cli.out.line(formatName(entry.path, cli.out.isTerminal))
     }
   },

@@ -8,14 +8,17 @@ import { openRemote } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Tell who changed what, and when',
   description:
-    'Oldest first, of the whole workspace or of what is at and below a path. With --newest, the changes of one file,\n' +
-    'newest first.',
+    'Of the whole workspace or of what is at and below a path, oldest first unless --newest is given. Times are ISO 8601:\n' +
+    '2026-11-02, or 2026-11-02T10:00:00Z.',
   arguments: { path: { summary: 'A file or directory; everything unless given', optional: true } },
   options: {
     ...workspaceOptions,
     after: { kind: 'count', value: 'SEQ', summary: 'Only what came after this sequence number' },
+    before: { kind: 'count', value: 'SEQ', summary: 'Only what came before this sequence number' },
+    since: { kind: 'text', value: 'TIME', summary: 'Only what happened then or later' },
+    until: { kind: 'text', value: 'TIME', summary: 'Only what happened earlier' },
     actor: { kind: 'text', value: 'ID', summary: 'Only what this key or token did' },
-    newest: { kind: 'flag', summary: 'The history of one file, newest first' },
+    newest: { kind: 'flag', summary: 'Newest first' },
     limit: { kind: 'count', short: 'n', value: 'N', summary: 'So many at most; all unless given' },
   },
   examples: [
@@ -23,14 +26,16 @@ export const command: Command = defineCommand({
     { command: 'cairn fs log :/plan.md --newest -n 1', does: 'who changed the file last' },
   ],
   async run({ args, options, cli }) {
-    const { after, actor, newest, limit = Infinity } = options
-    if (newest && (args.path === undefined || after !== undefined || actor !== undefined))
-      throw usageError('use --newest', 'it wants a path and no filter', 'Give it a path alone.')
-    const { workspace, files, path } = await openRemote(cli, options, args.path ?? ':/')
-    const page = { pageSize: Math.max(1, Math.min(limit, 1000)), signal: cli.signal }
-    const entries = newest
-      ? files.history(path, page)
-      : workspace.log({ after, actor, path: args.path === undefined ? undefined : path, ...page })
+    const { after, before, actor, newest, limit = Infinity } = options
+    const [since, until] = [timeOf('--since', options.since), timeOf('--until', options.until)]
+    const { workspace, path } = await openRemote(cli, options, args.path ?? ':/')
+    const entries = workspace.log({
+      order: newest ? 'newest' : 'oldest',
+      ...{ after, before, since, until, actor },
+      path: args.path === undefined ? undefined : path,
+      pageSize: Math.max(1, Math.min(limit, 1000)),
+      signal: cli.signal,
+    })
     let count = 0
     if (limit === 0) return
     for await (const entry of entries) {
@@ -41,7 +46,19 @@ export const command: Command = defineCommand({
   },
 })
 
-function linesOf({ seq, time, actor, operations }: LogEntry, isTerminal: boolean): string[] {
+function timeOf(option: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const time = new Date(text)
+  if (!Number.isNaN(time.getTime())) return time
+  throw usageError(
+    `read ${option}`,
+    `'${text}' is no time`,
+    'Give one such as 2026-11-02T10:00:00Z.',
+  )
+}
+
+/** One line for each operation. */
+export function linesOf({ seq, time, actor, operations }: LogEntry, isTerminal: boolean): string[] {
   return operations.map(({ op, path = '?', to }) => {
     const other = to === undefined ? '' : ` -> ${formatName(to, isTerminal)}`
     return `${seq}  ${time}  ${actor}  ${op} ${formatName(path, isTerminal)}${other}`

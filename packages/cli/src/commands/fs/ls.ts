@@ -1,4 +1,4 @@
-import { type FileEntry, isCairnError, type ListedEntry } from '@cairn/sdk'
+import { type FileEntry, isCairnError } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import type { Cli } from '../../cli.ts'
 import { workspaceOptions } from '../../context/credentials.ts'
@@ -23,8 +23,7 @@ export const command: Command = defineCommand({
     const remote = await openRemote(cli, options, path)
     let page: FileEntry[] = []
     for await (const entry of entriesOf(remote, cli)) {
-      // `nameBytes` says the same in JSON.
-      if (cli.isJson) await cli.out.json({ ...entry, pathBytes: undefined })
+      if (cli.isJson) await cli.out.json(entry)
       else page.push(entry)
       // So many are aligned with each other; a directory of a million does not have to fit into memory.
       if (page.length === 1000) {
@@ -37,7 +36,7 @@ export const command: Command = defineCommand({
 })
 
 /** Of what is not a directory, the one entry. */
-async function* entriesOf({ files, path }: Remote, { signal }: Cli): AsyncGenerator<ListedEntry> {
+async function* entriesOf({ files, path }: Remote, { signal }: Cli): AsyncGenerator<FileEntry> {
   try {
     yield* files.list(path, { signal })
   } catch (error) {

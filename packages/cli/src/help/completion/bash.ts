@@ -5,25 +5,28 @@ export function renderBash(loaded: readonly NamedCommand[]): string {
   const first = firstWords(loaded).map(([word]) => word)
   const verbs = Object.keys(nouns).map((noun) => {
     const words = verbsOf(loaded, noun).map(([word]) => word)
-    return `      ${noun}) words='${words.join(' ')}' ;;`
+    return `      '${noun}') words='${words.join(' ')}' ;;`
   })
   const options = loaded.map((named) => {
     const forms = optionsOf(named).flatMap(([name, spec]) => formsOf(name, spec))
     return `      '${named.name}') words='${forms.join(' ')}' ;;`
   })
+  const known = Object.keys(nouns).map((noun) => `'${noun}'`)
   return `# cairn for bash: source <(cairn completion bash)
 _cairn() {
-  local word=\${COMP_WORDS[COMP_CWORD]} first=\${COMP_WORDS[1]} words=''
+  local word=\${COMP_WORDS[COMP_CWORD]} noun='' name='' words='' at
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    name="\${noun:+$noun }\${COMP_WORDS[at]}"
+    case $name in ${known.join('|')}) noun=$name ;; *) break ;; esac
+  done
   if [[ $word == -* ]]; then
-    local name=$first
-    case $first in ${Object.keys(nouns).join('|')}) name="$first \${COMP_WORDS[2]}" ;; esac
     case $name in
 ${options.join('\n')}
     esac
   elif ((COMP_CWORD == 1)); then
     words='${first.join(' ')}'
-  elif ((COMP_CWORD == 2)); then
-    case $first in
+  elif ((at == COMP_CWORD)); then
+    case $noun in
 ${verbs.join('\n')}
     esac
   fi

@@ -7,9 +7,9 @@ export function renderFish(loaded: readonly NamedCommand[]): string {
       `complete -c cairn -n __fish_use_subcommand -f -a ${word} -d ${quote(summary)}`,
   )
   const verbs = Object.keys(nouns).flatMap((noun) => {
-    const condition = quote(
-      `__fish_seen_subcommand_from ${noun}; and test (count (commandline -opc)) -eq 2`,
-    )
+    const words = noun.split(' ')
+    const seen = words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ')
+    const condition = quote(`${seen}; and test (count (commandline -opc)) -eq ${words.length + 1}`)
     return verbsOf(loaded, noun).map(
       ([verb, summary]) => `complete -c cairn -n ${condition} -f -a ${verb} -d ${quote(summary)}`,
     )

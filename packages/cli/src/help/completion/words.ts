@@ -1,6 +1,6 @@
 import { allOptions } from '../../arguments/parse.ts'
 import type { OptionSpec } from '../../arguments/command.ts'
-import { type NamedCommand, nouns } from '../../commands.ts'
+import { type NamedCommand, nounOf, nounsOf } from '../../commands.ts'
 
 export type Described = readonly [word: string, summary: string]
 
@@ -8,16 +8,21 @@ export type Described = readonly [word: string, summary: string]
 export function firstWords(loaded: readonly NamedCommand[]): Described[] {
   const single = loaded.filter(({ name }) => !name.includes(' '))
   return [
-    ...Object.entries(nouns),
+    ...nounsOf(''),
     ...single.map(({ name, command }): Described => [name, command.spec.summary]),
   ]
 }
 
 /** What may follow a noun. */
 export function verbsOf(loaded: readonly NamedCommand[], noun: string): Described[] {
-  return loaded
-    .filter(({ name }) => name.startsWith(`${noun} `))
-    .map(({ name, command }) => [name.slice(noun.length + 1), command.spec.summary])
+  const verbs = loaded
+    .filter(({ name }) => nounOf(name) === noun)
+    .map(({ name, command }): Described => [lastWord(name), command.spec.summary])
+  return [...verbs, ...nounsOf(noun).map(([name, summary]): Described => [lastWord(name), summary])]
+}
+
+function lastWord(name: string): string {
+  return name.replace(/^.* /, '')
 }
 
 export function optionsOf({ command }: NamedCommand): [name: string, spec: OptionSpec][] {

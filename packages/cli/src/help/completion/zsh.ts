@@ -4,7 +4,7 @@ import { type Described, firstWords, formsOf, optionsOf, verbsOf } from './words
 
 export function renderZsh(loaded: readonly NamedCommand[]): string {
   const verbs = Object.keys(nouns).map(
-    (noun) => `      ${noun}) choices=(${list(verbsOf(loaded, noun))}) ;;`,
+    (noun) => `      '${noun}') choices=(${list(verbsOf(loaded, noun))}) ;;`,
   )
   const options = loaded.map((named) => {
     const forms = optionsOf(named).flatMap(([name, spec]) =>
@@ -12,15 +12,23 @@ export function renderZsh(loaded: readonly NamedCommand[]): string {
     )
     return `    '${named.name}') _arguments ${forms.join(' ')} '*:path:_files' ;;`
   })
+  const known = Object.keys(nouns).map((noun) => `'${noun}'`)
   return `#compdef cairn
 # cairn for zsh: source <(cairn completion zsh)
 _cairn() {
   local -a choices
-  local first=$words[2] name=$words[2]
+  local noun='' name='' at
+  for ((at = 2; at < CURRENT; at++)); do
+    name="\${noun:+$noun }$words[at]"
+    case $name in
+      (${known.join('|')}) noun=$name ;;
+      (*) break ;;
+    esac
+  done
   if ((CURRENT == 2)); then
     choices=(${list(firstWords(loaded))})
-  elif ((CURRENT == 3)); then
-    case $first in
+  elif ((at == CURRENT)); then
+    case $noun in
 ${verbs.join('\n')}
     esac
   fi
@@ -28,10 +36,8 @@ ${verbs.join('\n')}
     _describe command choices
     return
   fi
-  case $first in
-    (${Object.keys(nouns).join('|')}) name="$first $words[3]"; shift 2 words; ((CURRENT -= 2)) ;;
-    (*) shift words; ((CURRENT -= 1)) ;;
-  esac
+  shift $((at - 1)) words
+  ((CURRENT -= at - 1))
   case $name in
 ${options.join('\n')}
   esac

@@ -39,7 +39,7 @@ export function batchRoutes(app: FastifyInstance, workspaces: Workspaces): void 
 }
 
 function readOperations(body: unknown): readonly Operation[] {
-  const list = (body as { operations?: unknown }).operations
+  const list = (body as { operations?: unknown } | null)?.operations
   if (!Array.isArray(list) || list.length === 0 || list.length > operationsMax)
     throw new CairnError('malformed', {
       message: `cannot read the batch: operations must be a list of 1 to ${operationsMax}`,

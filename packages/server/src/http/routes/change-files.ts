@@ -2,7 +2,7 @@ import type { ChangeReceipt, FileStat } from '@cairn/protocol'
 import { type ByteString, CairnError } from '@cairn/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { appendFile, patchFile, writeFile } from '../../files/changes.ts'
-import { receiveBody, type Received } from '../../files/receive.ts'
+import { bodyBytesMax, receiveBody, type Received, requireLength } from '../../files/receive.ts'
 import { statOf } from '../../files/stat.ts'
 import type { TreeEdit } from '../../files/tree-edit.ts'
 import { remove } from '../../files/trees.ts'
@@ -168,6 +168,7 @@ async function append(
 }
 
 function receive({ workspace }: Target, request: FastifyRequest): Promise<Received> {
+  requireLength(request.headers['content-length'], bodyBytesMax)
   const body = bodyOf(request)
   return body ? receiveBody(body, workspace.stores.blobs) : Promise.resolve({ pieces: [], size: 0 })
 }

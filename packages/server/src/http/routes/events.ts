@@ -1,15 +1,16 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { type Batch, type Branch, decodeBatch } from '@cairn/core'
-import { type ChangeEvent, formatPath, type LogEntry, type Name } from '@cairn/protocol'
+import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
-import { concerns, describeBatch } from '../../log/describe.ts'
+import { concerning, describeBatch } from '../../log/describe.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openTarget } from '../context.ts'
-import { pathOfText } from '../raw-path.ts'
+import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
 import { branchQuery, objectSchema, workspaceParams } from '../schema.ts'
 
-interface EventsQuery {
-  readonly path?: string
+interface EventsQuery extends PathQuery {
   readonly after?: number
 }
 
@@ -27,16 +28,15 @@ export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void 
         params: workspaceParams,
         querystring: objectSchema({
           ...branchQuery,
-          path: { type: 'string' },
-          after: { type: 'integer', minimum: 0 },
+          ...pathQuery,
+          after: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
         }),
       },
     },
     async (request, reply) => {
       const { workspace, branch } = await openTarget(workspaces, request)
-      const path = displayPath(pathOfText(request.query.path ?? '/'))
-      const last = request.headers['last-event-id']
-      const after = last === undefined ? request.query.after : Number(last)
+      const path = pathOfQuery(request.query) ?? '/'
+      const after = lastSeen(request.headers['last-event-id']) ?? request.query.after
       void reply.hijack()
       const { raw } = reply
       raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
@@ -47,7 +47,11 @@ export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void 
       const keepAlive = setInterval(() => raw.write(': still here\n\n'), keepAliveMs)
       try {
         for await (const event of follow(workspace, branch, path, after, closed.signal))
-          raw.write(`id: ${event.seq}\nevent: change\ndata: ${JSON.stringify(event)}\n\n`)
+          await send(
+            raw,
+            `id: ${event.seq}\nevent: change\ndata: ${JSON.stringify(event)}\n\n`,
+            closed,
+          )
       } finally {
         clearInterval(keepAlive)
         raw.end()
@@ -56,14 +60,25 @@ export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void 
   )
 }
 
+/** Waits for a reader that is slower than the log: what it has not taken would pile up here. */
+async function send(
+  to: ServerResponse,
+  text: string,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<void> {
+  if (to.write(text) || signal.aborted) return
+  await once(to, 'drain', { signal }).catch(() => undefined)
+}
+
 /** Every batch after `after` (now, unless given) that concerns the path, from the log and then as they come. */
 async function* follow(
   workspace: Workspace,
   branch: Branch,
-  path: string,
+  path: ByteString,
   after: number | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<ChangeEvent> {
+  const isWanted = concerning(path, 'below')
   let seq = after ?? branch.head.position.seq
   const bell = new Bell(signal)
   const unsubscribe = branch.subscribe(() => bell.ring())
@@ -74,7 +89,7 @@ async function* follow(
       for (const row of rows) {
         seq = row.seq
         const event = await describe(workspace, branch, decodeBatch(row.bytes))
-        if (event.operations.some((operation) => concerns(operation, path))) yield event
+        if (event.operations.some(isWanted)) yield event
       }
       if (rows.length === 0) await bell.wait(() => branch.head.position.seq > seq)
     }
@@ -109,6 +124,11 @@ class Bell {
   }
 }
 
-function displayPath(path: string): string {
-  return formatPath(path.split('/').filter((part) => part !== '') as Name[])
+function lastSeen(header: string | string[] | undefined): number | undefined {
+  if (header === undefined) return undefined
+  const seq = Number(header)
+  if (/^\d+$/.test(String(header)) && Number.isSafeInteger(seq)) return seq
+  throw new CairnError('malformed', {
+    message: `cannot go on after Last-Event-ID '${String(header)}': want a sequence number`,
+  })
 }

@@ -1,96 +1,119 @@
-import { decodeBatch } from '@cairn/core'
-import { type ByteString, formatPath, type LogEntry, type Name, type Page } from '@cairn/protocol'
+import type { Batch } from '@cairn/core'
+import { type ByteString, CairnError, type LogEntry, type Page } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
-import { concerns, describeBatch } from '../../log/describe.ts'
+import { concerning } from '../../log/describe.ts'
+import { type LogFilter, type LogOrder, scanLog } from '../../log/scan-log.ts'
+import { millisecondsOf } from '../../workspaces/clock.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openTarget, type Target } from '../context.ts'
-import { pathOfText } from '../raw-path.ts'
+import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
 import { branchQuery, limitSchema, objectSchema, workspaceParams } from '../schema.ts'
 
-interface LogQuery {
-  readonly after?: number
+interface PageQuery {
   readonly limit: number
-  readonly path?: string
-  readonly actor?: string
   readonly cursor?: string
+  readonly order?: LogOrder
 }
 
-/** How many batches one request looks at for those it was asked for. */
-const scannedMax = 20_000
-const rowsAtOnce = 500
+interface LogQuery extends PageQuery, PathQuery {
+  readonly after?: number
+  readonly before?: number
+  readonly actor?: string
+  readonly since?: string
+  readonly until?: string
+}
+
+const seqSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
+const timeSchema = { type: 'string', maxLength: 64, description: 'ISO 8601' } as const
 
 export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.get<{ Querystring: LogQuery }>(
     '/v1/workspaces/:workspace/log',
     {
       schema: {
-        summary: 'Who changed what, and when; oldest first',
+        summary: 'Who changed what, and when',
         params: workspaceParams,
         querystring: objectSchema({
           ...branchQuery,
-          after: { type: 'integer', minimum: 0 },
-          cursor: { type: 'string', pattern: '^\\d+$' },
+          order: { type: 'string', enum: ['oldest', 'newest'], default: 'oldest' },
+          after: seqSchema,
+          before: seqSchema,
+          cursor: { type: 'string', maxLength: 64 },
           limit: limitSchema,
-          path: { type: 'string' },
-          actor: { type: 'string' },
+          ...pathQuery,
+          actor: { type: 'string', maxLength: 256 },
+          since: timeSchema,
+          until: timeSchema,
         }),
       },
     },
     async (request) => {
-      const target = await openTarget(workspaces, request)
-      const { path, actor, limit, cursor, after = 0 } = request.query
-      const shown = path === undefined ? undefined : displayPath(pathOfText(path))
-      const wanted = (entry: LogEntry): boolean =>
-        (actor === undefined || entry.actor === actor) &&
-        (shown === undefined || entry.operations.some((operation) => concerns(operation, shown)))
-      return scanLog(target, cursor === undefined ? after : Number(cursor), limit, wanted)
+      const { workspace, branch } = await openTarget(workspaces, request)
+      const { query } = request
+      const path = pathOfQuery(query)
+      const filter: LogFilter = {
+        batch: batchFilter(query),
+        ...(path === undefined ? {} : { entry: someOperation(concerning(path, 'below')) }),
+      }
+      return scanLog(workspace, branch, rangeOf(query), filter)
     },
   )
 }
 
-/** The batches that touched a path, newest first. */
-export async function historyPage(
-  target: Target,
-  path: ByteString,
-  { limit, cursor }: { readonly limit: number; readonly cursor?: string },
-): Promise<Page<LogEntry>> {
-  const shown = displayPath(path)
-  const all: LogEntry[] = []
-  const touches = (entry: LogEntry): boolean =>
-    entry.operations.some(({ path, to }) => path === shown || to === shown)
-  for (let page: Page<LogEntry> = { items: [], next: '0' }; page.next !== undefined;) {
-    page = await scanLog(target, Number(page.next), 1000, touches)
-    all.push(...page.items)
-  }
-  const before = cursor === undefined ? Infinity : Number(cursor)
-  const newest = all.filter(({ seq }) => seq < before).reverse()
-  const items = newest.slice(0, limit)
-  return newest.length > limit ? { items, next: String(items.at(-1)!.seq) } : { items }
-}
-
-async function scanLog(
+/** The batches that touched a path, newest first unless asked for otherwise. */
+export function historyPage(
   { workspace, branch }: Target,
-  after: number,
-  limit: number,
-  wanted: (entry: LogEntry) => boolean,
+  path: ByteString,
+  query: PageQuery,
 ): Promise<Page<LogEntry>> {
-  const items: LogEntry[] = []
-  for (let scanned = 0; scanned < scannedMax;) {
-    const rows = await workspace.stores.log.read(branch.id, after, rowsAtOnce)
-    for (const row of rows) {
-      if (items.length === limit) return { items, next: String(after) }
-      const entry = await workspace.read(branch, (view) =>
-        describeBatch(view, decodeBatch(row.bytes)),
-      )
-      after = row.seq
-      if (wanted(entry)) items.push(entry)
-    }
-    if (rows.length < rowsAtOnce) return { items }
-    scanned += rows.length
-  }
-  return { items, next: String(after) }
+  const filter = { entry: someOperation(concerning(path, 'exactly')) }
+  return scanLog(workspace, branch, rangeOf({ order: 'newest', ...query }), filter)
 }
 
-function displayPath(path: ByteString): string {
-  return formatPath(path.split('/').filter((part) => part !== '') as Name[])
+/** A cursor is where the page before ended: it takes the place of the bound on that side. */
+function rangeOf(query: PageQuery & Pick<LogQuery, 'after' | 'before'>): {
+  order: LogOrder
+  after: number
+  before: number
+  limit: number
+} {
+  const { order = 'oldest', after = 0, before = Infinity, limit } = query
+  const seq = cursorOf(query.cursor)
+  if (seq === undefined) return { order, after, before, limit }
+  return order === 'oldest'
+    ? { order, after: Math.max(after, seq), before, limit }
+    : { order, after, before: Math.min(before, seq), limit }
+}
+
+function cursorOf(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  const seq = Number(cursor)
+  if (/^\d+$/.test(cursor) && Number.isSafeInteger(seq)) return seq
+  throw new CairnError('malformed', {
+    message: `cannot go on after cursor '${cursor}': it is none of this listing's`,
+  })
+}
+
+function batchFilter({ actor, since, until }: LogQuery): (batch: Batch) => boolean {
+  const [from, to] = [timeOf('since', since) ?? -Infinity, timeOf('until', until) ?? Infinity]
+  return (batch) => {
+    const ms = millisecondsOf(batch.time)
+    return (actor === undefined || batch.actor === actor) && ms >= from && ms < to
+  }
+}
+
+function timeOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const ms = Date.parse(text)
+  if (!Number.isNaN(ms)) return ms
+  throw new CairnError('malformed', {
+    message: `cannot read ${name}: want a time such as 2026-11-02T10:00:00Z`,
+    subject: name,
+  })
+}
+
+function someOperation(
+  isIt: (operation: LogEntry['operations'][number]) => boolean,
+): (entry: LogEntry) => boolean {
+  return ({ operations }) => operations.some(isIt)
 }

@@ -1,19 +1,12 @@
 import { Readable } from 'node:stream'
-import { type Extent, pathOf, resolvePath } from '@cairn/core'
-import {
-  type ByteString,
-  type FileEntry,
-  type FileStat,
-  FsError,
-  type Ino,
-  type Name,
-  type Page,
-} from '@cairn/protocol'
+import { type Extent, resolvePath } from '@cairn/core'
+import { type ByteString, type FileStat, FsError, type Ino } from '@cairn/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { planRead, sendExtents } from '../../files/send.ts'
-import { entryOf, statOf } from '../../files/stat.ts'
+import { statOf } from '../../files/stat.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { openTarget, type Target } from '../context.ts'
+import { openTarget, readTarget, type Target } from '../context.ts'
+import { listPage, sendWalk } from '../listing.ts'
 import { parseRange } from '../range.ts'
 import { pathOfRequest } from '../raw-path.ts'
 import {
@@ -33,9 +26,12 @@ export interface FileQuery {
   readonly recursive?: string
   readonly follow?: string
   readonly cursor?: string
-  readonly limit: number
+  readonly limit?: number
 }
 
+/** The longest path, in base64. */
+const cursorCharactersMax = 5500
+const pageDefault = 100
 const superuser = { uid: 0, gid: 0, groups: [] }
 
 export function readFileRoutes(app: FastifyInstance, workspaces: Workspaces): void {
@@ -53,18 +49,20 @@ export function readFileRoutes(app: FastifyInstance, workspaces: Workspaces): vo
         history: flagSchema,
         recursive: flagSchema,
         follow: flagSchema,
-        cursor: { type: 'string', maxLength: 1024 },
-        limit: limitSchema,
+        cursor: { type: 'string', maxLength: cursorCharactersMax },
+        limit: { ...limitSchema, default: undefined },
       }),
     },
     handler: async (request, reply) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
-      const { stat, list, history, recursive } = request.query
+      const { stat, list, history, recursive, cursor, limit } = request.query
+      const page = { limit: limit ?? pageDefault, ...(cursor === undefined ? {} : { cursor }) }
       if (isOn(stat)) return (await find(target, path, request.query)).stat
-      if (isOn(list) && isOn(recursive)) return sendWalk(reply, target, path)
-      if (isOn(list)) return listPage(target, path, request.query)
-      if (isOn(history)) return historyPage(target, path, request.query)
+      const isWhole = isOn(recursive) && cursor === undefined && limit === undefined
+      if (isOn(list) && isWhole) return sendWalk(reply, target, path)
+      if (isOn(list)) return listPage(target, path, { ...page, recursive: isOn(recursive) })
+      if (isOn(history)) return historyPage(target, path, page)
       return sendFile(request, reply, target, path)
     },
   })
@@ -77,8 +75,8 @@ interface Found {
   readonly plan: (start: number, end: number) => readonly Extent[]
 }
 
-function find({ workspace, branch }: Target, path: ByteString, query: FileQuery): Promise<Found> {
-  return workspace.read(branch, (view) => {
+function find(target: Target, path: ByteString, query: FileQuery): Promise<Found> {
+  return readTarget(target, (view) => {
     const follow = query.follow !== 'false'
     const { dentry } = resolvePath(view, path, { who: superuser, follow })
     if (!dentry) throw new FsError('ENOENT')
@@ -117,78 +115,4 @@ async function sendFile(
   const { stores } = target.workspace
   const extents = await stores.nodes.read(() => plan(start, end))
   return reply.send(Readable.from(sendExtents(extents, stores.blobs), { objectMode: false }))
-}
-
-async function listPage(
-  { workspace, branch }: Target,
-  path: ByteString,
-  { cursor, limit }: FileQuery,
-): Promise<Page<FileEntry>> {
-  const after =
-    cursor === undefined ? undefined : (Buffer.from(cursor, 'base64url').toString('latin1') as Name)
-  return workspace.read(branch, (view) => {
-    const { dentry } = resolvePath(view, path, { who: superuser, follow: true })
-    if (!dentry) throw new FsError('ENOENT')
-    if (dentry.kind !== 'directory') throw new FsError('ENOTDIR')
-    const parent = pathOf(view, dentry.ino)!
-    const entries = view.entries(dentry.ino, after, limit + 1)
-    const items = entries
-      .slice(0, limit)
-      .map(({ name, ino }) => entryOf(view, ino, view.inode(ino)!, [...parent, name]))
-    const last = entries[limit - 1]?.name
-    if (entries.length <= limit || last === undefined) return { items }
-    return { items, next: Buffer.from(last, 'latin1').toString('base64url') }
-  })
-}
-
-async function sendWalk(reply: FastifyReply, target: Target, path: ByteString): Promise<unknown> {
-  const first = await listPage(target, path, { limit: walkPage })
-  void reply.type('application/x-ndjson')
-  return reply.send(Readable.from(walk(target, path, first)))
-}
-
-const walkPage = 500
-
-/** Parents before children, page by page: a tree of any size takes little memory. */
-async function* walk(
-  target: Target,
-  path: ByteString,
-  first: Page<FileEntry>,
-): AsyncGenerator<string> {
-  for (let page = first; ;) {
-    for (const entry of page.items) {
-      yield `${JSON.stringify(entry)}\n`
-      if (entry.kind === 'directory') yield* walkChild(target, path, entry)
-    }
-    if (page.next === undefined) return
-    page = await listPage(target, path, { limit: walkPage, cursor: page.next })
-  }
-}
-
-async function* walkChild(
-  target: Target,
-  path: ByteString,
-  entry: FileEntry,
-): AsyncGenerator<string> {
-  const name =
-    entry.nameBytes === undefined
-      ? Buffer.from(entry.name).toString('latin1')
-      : Buffer.from(entry.nameBytes, 'base64').toString('latin1')
-  const below = path === '/' ? `/${name}` : `${path}/${name}`
-  const first = await listOrNothing(target, below)
-  if (first) yield* walk(target, below, first)
-}
-
-/** A directory that went away while its parent was being sent is no longer news. */
-async function listOrNothing(
-  target: Target,
-  path: ByteString,
-): Promise<Page<FileEntry> | undefined> {
-  try {
-    return await listPage(target, path, { limit: walkPage })
-  } catch (error) {
-    if (error instanceof FsError && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined
-    throw error
-  }
 }

@@ -3,7 +3,7 @@ import { blockBytes } from '@cairn/core'
 import { CairnError, type Upload } from '@cairn/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { writeFile } from '../../files/changes.ts'
-import { type Piece, receiveBlock, storeBlock } from '../../files/receive.ts'
+import { type Piece, receiveBlock, requireLength, storeBlock } from '../../files/receive.ts'
 import type { UploadedBlock, UploadStore } from '../../files/upload-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { bodyOf, openTarget, type Target } from '../context.ts'
@@ -55,10 +55,12 @@ export function uploadRoutes(
     async (request, reply) => {
       const { workspace } = await openUpload(workspaces, uploads, request)
       const { upload, number } = request.params
+      requireLength(request.headers['content-length'], blockBytes)
       const bytes = await receiveBlock(bodyOf(request))
       const data = await storeBlock(bytes, workspace.stores.blobs)
       const blob = data?.type === 'blob' ? { id: data.id, length: data.length } : undefined
-      await uploads.putBlock(upload, { number, size: bytes.length, blob })
+      const block = { number, size: bytes.length, blob }
+      if (!(await uploads.putBlock(upload, block))) throw missing(upload)
       void reply.code(204)
     },
   )

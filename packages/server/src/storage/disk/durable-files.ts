@@ -14,23 +14,23 @@ export async function syncDirectory(path: string): Promise<void> {
 
 /**
  * Makes it and what is missing above it, each of them durably. Not by mkdir's own recursion, which reports a
- * read-only disk as a directory that is not there.
+ * read-only disk as a directory that is not there. Those that are there keep their mode.
  */
-export async function makeDirectory(path: string): Promise<void> {
+export async function makeDirectory(path: string, mode = 0o777): Promise<void> {
   try {
-    if (!(await tryMakeDirectory(path))) return
+    if (!(await tryMakeDirectory(path, mode))) return
   } catch (error) {
     if (!isMissing(error)) throw error
-    await makeDirectory(dirname(path))
-    await tryMakeDirectory(path)
+    await makeDirectory(dirname(path), mode)
+    await tryMakeDirectory(path, mode)
   }
   await syncDirectory(dirname(path))
 }
 
 /** False when there is one. */
-export async function tryMakeDirectory(path: string): Promise<boolean> {
+export async function tryMakeDirectory(path: string, mode = 0o777): Promise<boolean> {
   try {
-    await mkdir(path)
+    await mkdir(path, { mode })
     return true
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false

@@ -8,6 +8,7 @@ import { migrate } from '../migrate.ts'
 import { migrations } from '../schema.ts'
 import { parseMysqlUrl } from './config.ts'
 import { MysqlDatabase } from './mysql-database.ts'
+import { findWeakness } from './weakness.ts'
 
 describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
   let server: MariadbServer
@@ -39,6 +40,24 @@ describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
     const rows = await migrated.query('SELECT version FROM migrations ORDER BY version', [])
     expect(rows.map(({ version }) => version)).toEqual(migrations.map(({ version }) => version))
     await migrated.close()
+  })
+
+  it.each([
+    [0, true],
+    [1, false],
+    [2, true],
+  ])('innodb_flush_log_at_trx_commit = %i is warned of: %s', async (value, isWeak) => {
+    await server.run(`SET GLOBAL innodb_flush_log_at_trx_commit = ${value}`)
+    try {
+      const weakness = await findWeakness(database, 'mysql://here')
+      if (isWeak)
+        expect(weakness).toContain(
+          `mysql://here has innodb_flush_log_at_trx_commit = ${value}: a crash of its machine loses`,
+        )
+      else expect(weakness).toBe(undefined)
+    } finally {
+      await server.run('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
+    }
   })
 
   it('a value that is too long is refused, also by a server that would cut it off', async () => {

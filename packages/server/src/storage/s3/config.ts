@@ -19,9 +19,9 @@ export interface S3Credentials {
 }
 
 const requestTimeoutMs = 20_000
-const optionNames = ['endpoint', 'region', 'prefix', 'accessKeyId', 'secretAccessKey']
+const optionNames = ['endpoint', 'region', 'prefix', 'accessKeyId', 'secretAccessKey', 'timeoutMs']
 
-/** `s3://bucket?endpoint=https://…&region=…&prefix=…&accessKeyId=…&secretAccessKey=…`; all options may be absent. */
+/** `s3://bucket?endpoint=https://…&region=…&prefix=…&accessKeyId=…&secretAccessKey=…&timeoutMs=…`; all options may be absent. */
 export function parseS3Url(text: string): S3Config {
   const url = URL.parse(text)
   if (url?.protocol !== 's3:' || !url.hostname || !['', '/'].includes(url.pathname))
@@ -34,7 +34,7 @@ export function parseS3Url(text: string): S3Config {
     region: options['region'] ?? process.env['AWS_REGION'] ?? 'us-east-1',
     prefix: prefix === '' ? '' : `${prefix}/`,
     credentials: readCredentials(options),
-    timeoutMs: requestTimeoutMs,
+    timeoutMs: readTimeout(options['timeoutMs']),
   }
 }
 
@@ -48,6 +48,12 @@ function readOptions(url: URL): Options {
   if (options['endpoint'] !== undefined && !URL.canParse(options['endpoint']))
     throw unreadable('its endpoint is no URL')
   return options
+}
+
+function readTimeout(text: string | undefined): number {
+  if (text === undefined) return requestTimeoutMs
+  if (/^[1-9]\d{2,5}$/.test(text)) return Number(text)
+  throw unreadable('its timeoutMs is not a number of milliseconds from 100 to 999999')
 }
 
 function readCredentials({ accessKeyId, secretAccessKey }: Options): S3Credentials | undefined {

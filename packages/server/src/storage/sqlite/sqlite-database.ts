@@ -50,6 +50,7 @@ export class SqliteDatabase implements Database {
   #writing: readonly Waiting[] = []
   #exclusive: Promise<unknown> = Promise.resolve()
   #death: CairnError | undefined
+  #isClosed = false
 
   private constructor(path: string, worker: Worker) {
     this.#path = path
@@ -84,6 +85,7 @@ export class SqliteDatabase implements Database {
 
   transact(statements: readonly Statement[]): Promise<void> {
     if (this.#death) return Promise.reject(this.#death)
+    if (this.#isClosed) return Promise.reject(this.#closed())
     return new Promise((resolve, reject) => {
       this.#waiting.push({ statements, resolve, reject })
       this.#write()
@@ -99,12 +101,22 @@ export class SqliteDatabase implements Database {
 
   async close(): Promise<void> {
     // An empty one comes after all that wait. What becomes of it itself is nobody's concern.
-    await this.transact([]).catch(() => undefined)
+    const last = this.transact([]).catch(() => undefined)
+    // Folds go on beside everything else and are not waited for: what they still ask for is refused.
+    this.#isClosed = true
+    await last
     // First: the last connection to close folds the write-ahead log into the file.
     this.#reader.close()
     if (this.#death) return
     this.#worker.postMessage('close')
     await once(this.#worker, 'exit')
+  }
+
+  #closed(): CairnError {
+    return new CairnError('storage_unavailable', {
+      message: `cannot write to ${this.#path}: the server is stopping`,
+      subject: this.#path,
+    })
   }
 
   #write(): void {

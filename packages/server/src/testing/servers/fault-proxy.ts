@@ -47,6 +47,11 @@ export class FaultProxy {
     for (const socket of this.#sockets) socket.resetAndDestroy()
   }
 
+  /** Nothing more goes through the connections that are open, and nobody is told: they stay open. */
+  silence(): void {
+    for (const socket of this.#sockets) socket.unpipe().resume()
+  }
+
   async stop(): Promise<void> {
     this.#server.close()
     this.fault = { type: 'refuse' }

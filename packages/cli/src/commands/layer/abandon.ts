@@ -1,0 +1,18 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Give a layer up',
+  description: 'Nothing of it is lost until it is deleted: cairn fs layer reopen brings it back.',
+  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  options: layerOptions,
+  examples: [{ command: 'cairn fs layer abandon fix-auth-b', does: 'no good' }],
+  async run({ args: { layer }, options, cli }) {
+    const { layers } = await openWorkspace(cli, options)
+    const info = await layers.abandon(layer, { signal: cli.signal })
+    if (cli.isJson) return cli.out.json(info)
+    await cli.out.line(`abandoned ${layer}`)
+    await cli.out.line(`bring it back: cairn fs layer reopen ${layer}`)
+  },
+})

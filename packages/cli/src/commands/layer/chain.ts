@@ -1,0 +1,23 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { layerName } from '../../layers/format.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'List the layers a layer stands on',
+  description: 'That nearest to main first, itself last. A commit goes to the one before.',
+  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  options: layerOptions,
+  examples: [{ command: 'cairn fs layer chain plan-step-1', does: 'where its commit goes' }],
+  async run({ args: { layer }, options, cli }) {
+    const { layers } = await openWorkspace(cli, options)
+    const chain = await layers.chain(layer, { signal: cli.signal })
+    if (!cli.isJson) await cli.out.line('main')
+    for (const [depth, info] of chain.entries())
+      if (cli.isJson) await cli.out.json(info)
+      else
+        await cli.out.line(
+          `${'  '.repeat(depth + 1)}${layerName(info)}  ${info.state}  ${info.path}`,
+        )
+  },
+})

@@ -1,0 +1,36 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { formatTable } from '../../output/format.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'List the checkpoints of a layer, or forget one',
+  description: 'Oldest first.',
+  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  options: {
+    ...layerOptions,
+    delete: { kind: 'text', value: 'CHECKPOINT', summary: 'Forget this one; the files stay' },
+  },
+  examples: [
+    { command: 'cairn fs layer checkpoints fix-auth-a', does: 'all of them' },
+    { command: 'cairn fs layer checkpoints fix-auth-a --delete tests-pass', does: 'forget one' },
+  ],
+  async run({ args: { layer }, options, cli }) {
+    const { layers } = await openWorkspace(cli, options)
+    const { signal } = cli
+    const { delete: unwanted } = options
+    if (unwanted !== undefined) {
+      await layers.deleteCheckpoint(layer, unwanted, { signal })
+      if (cli.isJson) return cli.out.json({ layer, checkpoint: unwanted, deleted: true })
+      return cli.out.line(`forgot checkpoint ${unwanted} of ${layer}`)
+    }
+    const rows = [['LABEL', 'MADE', 'SEQ', 'TOOL CALL', 'ID']]
+    for await (const checkpoint of layers.checkpoints(layer, { signal })) {
+      if (cli.isJson) await cli.out.json(checkpoint)
+      const { id, label, seq, toolCall = '-', createdAt } = checkpoint
+      const made = createdAt.slice(0, 19).replace('T', ' ')
+      rows.push([label || '-', made, String(seq), toolCall, id])
+    }
+    if (!cli.isJson) for (const line of formatTable(rows)) await cli.out.line(line)
+  },
+})

@@ -1,0 +1,48 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { layerName, parseTags } from '../../layers/format.ts'
+import { newLayerOptions } from '../../layers/options.ts'
+import { openRemote } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Make a layer: an attempt at a directory',
+  description:
+    'Freezes what is there now and opens a branch on it, in constant time. Writes are limited to PATH. Nobody else sees\n' +
+    'them until the layer is committed, and the layer sees nothing of others until it is rebased.',
+  arguments: { path: { summary: 'The directory; it may be still to be made' } },
+  options: {
+    ...layerOptions,
+    ...newLayerOptions,
+    parent: { kind: 'text', value: 'REF', summary: 'The layer to stand on; main unless given' },
+  },
+  examples: [
+    {
+      command: 'cairn fs layer create :/repo --name fix-auth-a --tag agent=a',
+      does: 'an attempt, to be found by its name or tag',
+    },
+    { command: 'cairn fs layer create :/repo --json', does: 'its id, for a program' },
+  ],
+  async run({ args, options, cli }) {
+    const { workspace, path } = await openRemote(cli, withoutPoint(options), args.path)
+    const { id, name, tag, message, parent, at } = options
+    const layer = await workspace.layers.create(path, {
+      id,
+      name,
+      tags: parseTags(tag),
+      message,
+      parent,
+      at,
+      signal: cli.signal,
+    })
+    if (cli.isJson) return cli.out.json(layer)
+    const called = layerName(layer)
+    await cli.out.line(`made layer ${called} of ${layer.path} (${layer.id})`)
+    await cli.out.line(`next: cairn fs cp FILE :${layer.path} --layer ${called}`)
+  },
+})
+
+/** The point is one of the parent's. */
+function withoutPoint<T extends { readonly at?: unknown }>(options: T): Omit<T, 'at'> {
+  const { at: _, ...rest } = options
+  return rest
+}

@@ -1,0 +1,45 @@
+import type { LayerChange } from '@cairn/sdk'
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { usageError } from '../../errors.ts'
+import { formatChange } from '../../layers/format.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+const point = 'base, head, parent, a checkpoint, another layer, or LAYER@CHECKPOINT'
+
+export const command: Command = defineCommand({
+  summary: 'Tell what differs between two points of layers',
+  description:
+    'A added, M modified, D deleted, R renamed, T become something else, P permissions or other attributes. A point is\n' +
+    `${point}.`,
+  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  options: {
+    ...layerOptions,
+    from: { kind: 'text', value: 'POINT', summary: 'Compare with this; base unless given' },
+    to: { kind: 'text', value: 'POINT', summary: 'What is compared; head unless given' },
+    path: { kind: 'text', value: 'PATH', summary: 'Only what is there or below' },
+    stat: { kind: 'flag', summary: 'How many lines came and went' },
+    patch: { kind: 'flag', short: 'p', summary: 'A unified diff, which git apply takes' },
+  },
+  examples: [
+    { command: 'cairn fs layer diff fix-auth-a', does: 'what it changed' },
+    { command: 'cairn fs layer diff fix-auth-a --from tests-pass --patch', does: 'since then' },
+    { command: 'cairn fs layer diff fix-auth-a --to fix-auth-b --stat', does: 'of two attempts' },
+  ],
+  async run({ args: { layer }, options, cli }) {
+    const { from, to, stat, patch } = options
+    if (patch && (stat || cli.isJson))
+      throw usageError('print a patch', 'it is neither JSON nor a list', 'Give --patch alone.')
+    const { layers } = await openWorkspace(cli, options)
+    const path = options.path?.replace(/^:/, '')
+    const points = { from, to, path, signal: cli.signal }
+    if (patch) return cli.out.raw(await layers.patch(layer, points))
+    for (const change of await layers.diff(layer, { ...points, stat }))
+      if (cli.isJson) await cli.out.json(change)
+      else await cli.out.line(formatChange(change, cli.out.isTerminal) + lines(change))
+  },
+})
+
+function lines({ added, removed }: LayerChange): string {
+  return added === undefined ? '' : `  +${added} -${removed ?? 0}`
+}

@@ -1,0 +1,39 @@
+import { layerStates } from '@cairn/protocol'
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { formatTags } from '../../layers/format.ts'
+import { formatTable } from '../../output/format.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'List layers',
+  description: 'In the order in which they were made.',
+  arguments: {},
+  options: {
+    ...layerOptions,
+    tag: { kind: 'text', value: 'K=V', summary: 'Only those with this tag' },
+    state: { kind: 'choice', choices: layerStates, summary: 'Only those in this state' },
+    parent: {
+      kind: 'text',
+      value: 'REF',
+      summary: 'Only those made from this layer, or from main',
+    },
+  },
+  examples: [
+    { command: 'cairn fs layer list', does: 'all of them' },
+    { command: 'cairn fs layer list --tag agent=a --state open', does: 'some' },
+  ],
+  async run({ options, cli }) {
+    const { tag, state, parent } = options
+    const workspace = await openWorkspace(cli, options)
+    const rows = [['NAME', 'STATE', 'PATH', 'PARENT', 'MADE', 'ID', 'TAGS']]
+    for await (const layer of workspace.layers.list({ tag, state, parent, signal: cli.signal })) {
+      if (cli.isJson) await cli.out.json(layer)
+      const { id, name = '-', path, createdAt, tags } = layer
+      const made = createdAt.slice(0, 19).replace('T', ' ')
+      rows.push([name, layer.state, path, layer.parent, made, id, formatTags(tags)])
+    }
+    if (cli.isJson) return
+    for (const line of formatTable(rows)) await cli.out.line(line.trimEnd())
+  },
+})

@@ -1,0 +1,22 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { openWorkspace } from '../../remote/open.ts'
+import { linesOf } from '../fs/log.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Tell what happened on a layer',
+  description: 'Oldest first: every change, rollback, rebase and change of state.',
+  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  options: {
+    ...layerOptions,
+    after: { kind: 'count', value: 'SEQ', summary: 'Only what came after this sequence number' },
+  },
+  examples: [{ command: 'cairn fs layer log fix-auth-a', does: 'who did what, and when' }],
+  async run({ args: { layer }, options, cli }) {
+    const workspace = await openWorkspace(cli, options)
+    const request = { after: options.after, signal: cli.signal }
+    for await (const entry of workspace.layer(layer).log(request))
+      if (cli.isJson) await cli.out.json(entry)
+      else for (const line of linesOf(entry, cli.out.isTerminal)) await cli.out.line(line)
+  },
+})

@@ -1,0 +1,25 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { withConflicts } from '../../layers/conflicts.ts'
+import { countPaths } from '../../layers/format.ts'
+import { mergeOptions } from '../../layers/options.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Commit one of several attempts and abandon the others',
+  description: 'The others are the open layers of the same parent; each can be reopened.',
+  arguments: { layer: { summary: 'The one to keep: its id, name, tag or a checkpoint' } },
+  options: { ...layerOptions, ...mergeOptions },
+  examples: [{ command: 'cairn fs layer pick fix-auth-a', does: 'the best of them' }],
+  async run({ args: { layer }, options, cli }) {
+    const { message, merge } = options
+    const { layers } = await openWorkspace(cli, options)
+    const request = { message, merge, signal: cli.signal }
+    const receipt = await withConflicts(cli, layer, () => layers.pick(layer, request))
+    if (cli.isJson) return cli.out.json(receipt)
+    const { commit, abandoned } = receipt
+    await cli.out.line(`committed ${layer} to ${commit.target}: ${countPaths(commit.paths.length)}`)
+    for (const id of abandoned)
+      await cli.out.line(`abandoned ${id}; bring it back: cairn fs layer reopen ${id}`)
+  },
+})

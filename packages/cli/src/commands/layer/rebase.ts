@@ -1,0 +1,23 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { withConflicts } from '../../layers/conflicts.ts'
+import { countPaths } from '../../layers/format.ts'
+import { mergeOptions } from '../../layers/options.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Put a layer on top of what its parent is now',
+  description: 'From then on it stands on that. Conflicts are told as by cairn fs layer commit.',
+  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  options: { ...layerOptions, ...mergeOptions },
+  examples: [{ command: 'cairn fs layer rebase fix-auth-b', does: 'then test, then commit' }],
+  async run({ args: { layer }, options, cli }) {
+    const { message, merge } = options
+    const { layers } = await openWorkspace(cli, options)
+    const request = { message, merge, signal: cli.signal }
+    const receipt = await withConflicts(cli, layer, () => layers.rebase(layer, request))
+    if (cli.isJson) return cli.out.json(receipt)
+    await cli.out.line(`rebased ${layer}: ${countPaths(receipt.paths.length)} changed`)
+    await cli.out.line(`next: cairn fs layer commit ${layer}`)
+  },
+})

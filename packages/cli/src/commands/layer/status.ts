@@ -1,0 +1,64 @@
+import type { LayerStatus } from '@cairn/sdk'
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { conflictLines } from '../../layers/conflicts.ts'
+import { countPaths, formatChange, formatTags } from '../../layers/format.ts'
+import { formatName, formatTable } from '../../output/format.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Tell what a layer changed, and who else did',
+  description:
+    'Also which of its paths its parent or a sibling has changed meanwhile, and what a commit would find.',
+  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  options: layerOptions,
+  examples: [{ command: 'cairn fs layer status fix-auth-a', does: 'before committing' }],
+  async run({ args: { layer }, options, cli }) {
+    const workspace = await openWorkspace(cli, options)
+    const status = await workspace.layers.status(layer, { signal: cli.signal })
+    if (cli.isJson) return cli.out.json(status)
+    const { isTerminal } = cli.out
+    const lines = [
+      ...formatTable(rows(status)),
+      `changed: ${countPaths(status.changes.length)}`,
+      ...status.changes.map((change) => `  ${formatChange(change, isTerminal)}`),
+      ...status.overlaps.map(
+        ({ path, with: other, name, kind }) =>
+          `also ${kind} by ${name ?? other}: ${formatName(path, isTerminal)}`,
+      ),
+      ...(status.conflicts.length > 0 ? conflictLines(layer, status.conflicts, isTerminal) : []),
+      ...nextLines(layer, status),
+    ]
+    for (const line of lines) await cli.out.line(line)
+  },
+})
+
+function rows({
+  id,
+  name,
+  state,
+  path,
+  parent,
+  tags,
+  message,
+  ...status
+}: LayerStatus): string[][] {
+  return [
+    ['layer:', name === undefined ? id : `${name} (${id})`],
+    ['state:', state],
+    ['path:', path],
+    ['parent:', status.behind ? `${parent}, which has moved since` : parent],
+    ...(Object.keys(tags).length > 0 ? [['tags:', formatTags(tags)]] : []),
+    ...(message === '' ? [] : [['message:', message]]),
+    ['made:', `${status.createdAt} by ${status.createdBy}`],
+    ['head:', `${status.head.root.slice(0, 16)} at ${status.head.seq}`],
+    ['base:', status.base.root.slice(0, 16)],
+  ]
+}
+
+function nextLines(layer: string, { state, conflicts, behind, changes }: LayerStatus): string[] {
+  if (state === 'abandoned') return [`next: cairn fs layer reopen ${layer}`]
+  if (state === 'committed' || conflicts.length > 0) return []
+  if (behind) return [`next: cairn fs layer rebase ${layer}, or cairn fs layer commit ${layer}`]
+  return changes.length === 0 ? [] : [`next: cairn fs layer commit ${layer}`]
+}

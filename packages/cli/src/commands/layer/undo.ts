@@ -1,0 +1,20 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { countPaths } from '../../layers/format.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Take back a rollback',
+  description: 'Unless something was written since.',
+  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  options: layerOptions,
+  examples: [{ command: 'cairn fs layer undo fix-auth-a', does: 'as it was before' }],
+  async run({ args: { layer }, options, cli }) {
+    const { layers } = await openWorkspace(cli, options)
+    const receipt = await layers.undo(layer, { signal: cli.signal })
+    if (cli.isJson) return cli.out.json(receipt)
+    await cli.out.line(
+      `took the rollback of ${layer} back: ${countPaths(receipt.paths.length)} changed`,
+    )
+  },
+})

@@ -1,0 +1,34 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
+import { startMount } from '../../mount/start.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Show a workspace as a directory',
+  description:
+    'Returns when the directory is usable; a process in the background answers the kernel and brings every change to the\n' +
+    'server. The local directory and the remote one are made if they are missing. .cairn/status in it tells how it is.',
+  arguments: {
+    path: { summary: 'The directory of the workspace: :/repo' },
+    directory: { summary: 'Where to mount it' },
+  },
+  options: {
+    ...workspaceOptions,
+    'read-only': { kind: 'flag', summary: 'Nothing can be changed through it' },
+    foreground: { kind: 'flag', summary: 'Stay until Ctrl-C, then unmount' },
+    'allow-other': { kind: 'flag', summary: 'Other users may enter, as permissions allow' },
+    durability: {
+      kind: 'choice',
+      choices: ['auto', 'interactive', 'fsync', 'close-sync', 'write-sync'],
+      summary: 'What waits for the server: auto is fsync, with at most 5 s or 64 MiB on the way',
+    },
+    mode: { kind: 'choice', choices: ['fuse', 'auto'], summary: 'How; both are FUSE on Linux' },
+    'cache-dir': { kind: 'text', value: 'DIR', summary: 'Where bytes are kept on the local disk' },
+    'cache-size': { kind: 'count', value: 'MIB', summary: 'How many; 4096 unless given' },
+  },
+  examples: [
+    { command: 'cairn mount :/repo ./work', does: 'then work in ./work as in any directory' },
+    { command: 'cairn mount --read-only :/ /mnt/all', does: 'the whole workspace, to look at' },
+    { command: 'cairn mount --durability close-sync :/ ./w', does: 'close waits for the server' },
+  ],
+  run: ({ args, options, cli }) => startMount(cli, args, options),
+})

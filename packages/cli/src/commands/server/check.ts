@@ -1,0 +1,34 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { cliError } from '../../errors.ts'
+import { storeOptions, withStores } from '../../server-stores.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Read everything a server keeps, and compare it with its hashes',
+  description:
+    'Every log along its chain, every node of every tree, every byte. Nothing is changed. A server that keeps its data in a\n' +
+    'directory must be stopped first.',
+  arguments: {},
+  options: storeOptions,
+  examples: [{ command: 'cairn server check --data /srv/cairn', does: 'after a disk had trouble' }],
+  async run({ options, cli }) {
+    const { checkStores } = await import('@cairn/server')
+    const report = await withStores(cli, options, (storage) => checkStores(storage))
+    const { branches, batches, nodes, blobs, problems } = report
+    if (cli.isJson) await cli.out.json(report)
+    else {
+      for (const problem of problems) await cli.out.line(`damaged: ${problem}`)
+      await cli.out.line(
+        `read ${branches} branches, ${batches} batches, ${nodes} nodes and ${blobs} blobs: ${problems.length} problems`,
+      )
+    }
+    if (problems.length === 0) return
+    const hint =
+      'Stop the server, keep the stores as they are, and restore what is named from a backup.'
+    throw cliError(
+      'damaged_store',
+      'trust the stores',
+      `${problems.length} problems were found`,
+      hint,
+    )
+  },
+})

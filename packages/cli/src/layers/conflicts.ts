@@ -1,0 +1,75 @@
+import { isCairnError, type LayerConflict } from '@cairn/sdk'
+import type { Cli } from '../cli.ts'
+import { formatName } from '../output/format.ts'
+
+/** Why each kind needs somebody to decide. */
+const reasons: Readonly<Record<string, string>> = {
+  'edit/edit': 'both changed its content',
+  'edit/delete': 'one changed it, the other deleted it',
+  'add/add': 'both made it, each with other content',
+  'rename/rename': 'both renamed it, each to another name',
+  'rename/delete': 'one renamed it, the other deleted it',
+  'file/directory': 'it is a file for one and a directory for the other',
+  'directory cycle': 'each moved one directory into the other',
+  mode: 'both changed its permissions or attributes',
+  'hard link': 'both changed what its names are',
+}
+
+/** Every path, why, and what can be typed next. */
+export function conflictLines(
+  layer: string,
+  conflicts: readonly LayerConflict[],
+  isTerminal: boolean,
+): string[] {
+  const name = quote(layer)
+  const lines = conflicts.flatMap((conflict) => {
+    const path = formatName(conflict.path, isTerminal)
+    return [
+      `conflict: ${path}: ${conflict.kind}: ${reasons[conflict.kind] ?? 'both changed it'}`,
+      ...sideLines(name, conflict, isTerminal),
+      `  decide: cairn fs layer resolve ${name} ${quote(path)} --ours | --theirs | --with FILE`,
+    ]
+  })
+  return [
+    ...lines,
+    `--ours keeps what the layer has, --theirs what it is committed to. When all are decided:`,
+    `  cairn fs layer commit ${name}`,
+    `To stand on what is there now and test again first: cairn fs layer rebase ${name}`,
+  ]
+}
+
+/** How to read each version. */
+function sideLines(layer: string, conflict: LayerConflict, isTerminal: boolean): string[] {
+  const sides = [
+    ['base', conflict.base],
+    ['layer', conflict.layer],
+    ['target', conflict.target],
+  ] as const
+  return sides.map(([side, there]) => {
+    if (!there) return `  ${side}: not there`
+    const path = formatName(there.path, isTerminal)
+    if (there.kind !== 'file') return `  ${side}: ${path} (${there.kind})`
+    return `  ${side}: cairn fs cat :${quote(path)} --layer ${layer} --side ${side}`
+  })
+}
+
+/** Tells what stands in the way before the error itself is told; with --json that one has everything. */
+export async function withConflicts<T>(
+  cli: Cli,
+  layer: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (isCairnError(error, 'layer_conflict') && error.conflicts && !cli.isJson)
+      for (const line of conflictLines(layer, error.conflicts, cli.err.isTerminal))
+        await cli.err.line(line)
+    throw error
+  }
+}
+
+/** So that a shell reads it as one word. */
+function quote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,52 @@
+import type { CheckpointInfo, LayerChange, LayerInfo } from '@cairn/sdk'
+import { usageError } from '../errors.ts'
+import { formatName } from '../output/format.ts'
+
+/** What people call it. */
+export function layerName({ id, name }: Pick<LayerInfo, 'id' | 'name'>): string {
+  return name ?? id
+}
+
+export function formatTags(tags: LayerInfo['tags']): string {
+  return Object.entries(tags)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(' ')
+}
+
+/** `agent=a`; the value may hold anything. */
+export function parseTags(texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, key, value] = /^([^=]+)=([^]*)$/.exec(text) ?? []
+      if (key !== undefined && value !== undefined) return [key, value]
+      throw usageError(`take the tag ${text}`, 'it is no tag', 'Give KEY=VALUE.')
+    }),
+  )
+}
+
+const letters: Readonly<Record<LayerChange['kind'], string>> = {
+  added: 'A',
+  modified: 'M',
+  deleted: 'D',
+  renamed: 'R',
+  mode: 'P',
+  type: 'T',
+}
+
+/** `M  /repo/a.ts`, as git has it; P stands for permissions and other attributes. */
+export function formatChange(change: LayerChange, isTerminal: boolean): string {
+  const slash = change.fileKind === 'directory' ? '/' : ''
+  const path = formatName(change.path, isTerminal) + slash
+  const from = change.from === undefined ? '' : `${formatName(change.from, isTerminal)}${slash} -> `
+  return `${letters[change.kind]}  ${from}${path}`
+}
+
+/** `label (id)` */
+export function checkpointName({ id, label }: Pick<CheckpointInfo, 'id' | 'label'>): string {
+  return label === '' ? id : `${label} (${id})`
+}
+
+/** `1 path`, `2 paths` */
+export function countPaths(count: number): string {
+  return `${count} ${count === 1 ? 'path' : 'paths'}`
+}

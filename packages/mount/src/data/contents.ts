@@ -1,0 +1,186 @@
+import type { Inode } from '@cairn/core'
+import type { Ino } from '@cairn/protocol'
+import { type Range, Ranges } from './ranges.ts'
+import type { Place, Segments } from './segments.ts'
+
+export interface ContentsParts {
+  readonly segments: Segments
+  /** The server's bytes, short where the file ends there. */
+  readonly fetch: (ino: Ino, offset: number, length: number) => Promise<Uint8Array>
+  /** Once the server has everything up to that batch. */
+  readonly whenSettled: (number: number) => Promise<void>
+  /** Keeps fetched bytes on the disk; undefined when there is no room. */
+  readonly keep: (bytes: Uint8Array) => Place | undefined
+}
+
+/** Fetched at once, where the server's blocks end. */
+const blockBytes = 256 * 1024
+const blocksAhead = 4
+const none: ReadonlyMap<number, Uint8Array> = new Map()
+
+/** Files' bytes, here and at the server. */
+export class Contents {
+  readonly #parts: ContentsParts
+  readonly #files = new Map<Ino, Ranges>()
+  readonly #fetching = new Map<string, Promise<Uint8Array>>()
+
+  constructor(parts: ContentsParts) {
+    this.#parts = parts
+  }
+
+  /** The ranges of a file whose bytes change here. Before the first change the server has it as `inode` says. */
+  of(ino: Ino, inode: Inode): Ranges {
+    let ranges = this.#files.get(ino)
+    if (!ranges) this.#files.set(ino, (ranges = new Ranges(inode.size)))
+    return ranges
+  }
+
+  /** If something is known here. */
+  find(ino: Ino): Ranges | undefined {
+    return this.#files.get(ino)
+  }
+
+  drop(ino: Ino): void {
+    this.#files.delete(ino)
+  }
+
+  clear(): void {
+    this.#files.clear()
+  }
+
+  allocated(ino: Ino, inode: Inode): number {
+    const allocated = inode.content?.allocated ?? 0
+    return this.#files.get(ino)?.allocated(allocated) ?? allocated
+  }
+
+  /** Bytes from `offset` to `end`, which is not behind the file's end. */
+  read(ino: Ino, inode: Inode, offset: number, end: number): Uint8Array | Promise<Uint8Array> {
+    const ranges = this.of(ino, inode)
+    const parts = [...ranges.between(offset, end)]
+    if (parts.some((part) => this.#isElsewhere(part)))
+      return this.#readLater(ino, ranges, offset, end)
+    return this.#assemble(parts, offset, end, none)
+  }
+
+  /** Fetches what is elsewhere and looks again: meanwhile somebody may have written, or old segments gone. */
+  async #readLater(ino: Ino, ranges: Ranges, offset: number, end: number): Promise<Uint8Array> {
+    const blocks = new Map<number, Uint8Array>()
+    for (;;) {
+      const { version } = ranges
+      const parts = [...ranges.between(offset, end)]
+      const wanted = this.#wanted(parts).filter((start) => !blocks.has(start))
+      if (wanted.length === 0) return this.#assemble(parts, offset, end, blocks)
+      await this.#whenReadable(parts)
+      const fetched = wanted.map(async (start) =>
+        blocks.set(start, await this.#block(ino, ranges, start)),
+      )
+      this.#readAhead(ino, ranges, wanted.at(-1)!)
+      await Promise.all(fetched)
+      if (ranges.version !== version) blocks.clear()
+    }
+  }
+
+  #isElsewhere({ source }: Range): boolean {
+    if (source.type === 'local') return !this.#parts.segments.has(source.segment)
+    return source.type === 'server'
+  }
+
+  #wanted(parts: readonly Range[]): number[] {
+    const starts = new Set<number>()
+    for (const part of parts)
+      if (this.#isElsewhere(part))
+        for (let at = startOf(part.offset); at < part.offset + part.length; at += blockBytes)
+          starts.add(at)
+    return [...starts]
+  }
+
+  /** What was copied by reference can be read where the copy is. */
+  async #whenReadable(parts: readonly Range[]): Promise<void> {
+    for (const { source } of parts)
+      if (source.type === 'server' && source.after > 0) await this.#parts.whenSettled(source.after)
+  }
+
+  #assemble(
+    parts: readonly Range[],
+    offset: number,
+    end: number,
+    blocks: ReadonlyMap<number, Uint8Array>,
+  ): Uint8Array {
+    const bytes = Buffer.allocUnsafe(end - offset)
+    for (const part of parts) {
+      const target = bytes.subarray(part.offset - offset, part.offset - offset + part.length)
+      if (part.source.type === 'zeros') target.fill(0)
+      else if (this.#isElsewhere(part)) copyBlocks(blocks, part.offset, target)
+      else this.#parts.segments.read(part.source as Place, target)
+    }
+    return bytes
+  }
+
+  /** Whoever reads block after block finds the next ones on their way. */
+  #readAhead(ino: Ino, ranges: Ranges, start: number): void {
+    const isInOrder = start === ranges.lastBlock + blockBytes
+    ranges.lastBlock = start
+    if (!isInOrder) return
+    for (let ahead = 1; ahead <= blocksAhead; ahead++) {
+      const next = start + ahead * blockBytes
+      if (next >= ranges.serverEnd) return
+      const [part] = ranges.between(next, next + 1)
+      if (part && this.#isElsewhere(part)) this.#block(ino, ranges, next).catch(() => undefined)
+    }
+  }
+
+  /** One block of the server's. Several who want it at once get the same. */
+  #block(ino: Ino, ranges: Ranges, start: number): Promise<Uint8Array> {
+    const key = `${ino} ${start} ${ranges.version}`
+    let fetching = this.#fetching.get(key)
+    if (!fetching) {
+      fetching = this.#fetchBlock(ino, ranges, start).finally(() => this.#fetching.delete(key))
+      this.#fetching.set(key, fetching)
+    }
+    return fetching
+  }
+
+  async #fetchBlock(ino: Ino, ranges: Ranges, start: number): Promise<Uint8Array> {
+    const { version } = ranges
+    const bytes = await this.#parts.fetch(ino, start, blockBytes)
+    if (ranges.version === version && this.#files.get(ino) === ranges)
+      this.#keep(ranges, start, bytes)
+    return bytes
+  }
+
+  /** Only where nothing newer is known. */
+  #keep(ranges: Ranges, start: number, bytes: Uint8Array): void {
+    const parts = [...ranges.between(start, start + bytes.length)].filter((part) =>
+      this.#isElsewhere(part),
+    )
+    if (parts.length === 0) return
+    const place = this.#parts.keep(bytes)
+    if (!place) return
+    for (const { offset, length } of parts)
+      ranges.put(offset, length, {
+        type: 'local',
+        segment: place.segment,
+        position: place.position + offset - start,
+      })
+  }
+}
+
+function startOf(offset: number): number {
+  return offset - (offset % blockBytes)
+}
+
+/** Where a block is short the file has zeros. */
+function copyBlocks(
+  blocks: ReadonlyMap<number, Uint8Array>,
+  offset: number,
+  target: Uint8Array,
+): void {
+  for (let at = offset; at < offset + target.length;) {
+    const start = startOf(at)
+    const stop = Math.min(offset + target.length, start + blockBytes)
+    const block = blocks.get(start)!.subarray(at - start, stop - start)
+    target.set(block, at - offset)
+    target.fill(0, at - offset + block.length, stop - offset)
+    at = stop
+  }
+}

@@ -1,0 +1,44 @@
+import type { Inode, Kind } from '@cairn/core'
+import type { Attributes } from '../fuse/file-system.ts'
+
+const typeBits: Readonly<Record<Kind, number>> = {
+  fifo: 0o010000,
+  character: 0o020000,
+  directory: 0o040000,
+  block: 0o060000,
+  file: 0o100000,
+  symlink: 0o120000,
+  socket: 0o140000,
+}
+
+const kindsByBits: ReadonlyMap<number, Kind> = new Map(
+  Object.entries(typeBits).map(([kind, bits]) => [bits, kind as Kind]),
+)
+
+/** What kind of file a mode of mknod asks for. */
+export function kindOf(mode: number): Kind | undefined {
+  const bits = mode & 0o170000
+  return bits === 0 ? 'file' : kindsByBits.get(bits)
+}
+
+const directoryBytes = 4096
+const sectorBytes = 512
+
+/** What stat shows. Directories have a size as they have on a disk: tools divide by it. */
+export function attributesOf(ino: number, inode: Inode, allocated: number): Attributes {
+  const { kind, mode, nlink, uid, gid, rdev, atime, mtime, ctime } = inode
+  const isDirectory = kind === 'directory'
+  return {
+    ino,
+    mode: mode | typeBits[kind],
+    nlink,
+    uid,
+    gid,
+    rdev,
+    size: isDirectory ? directoryBytes : inode.size,
+    blocks: isDirectory ? directoryBytes / sectorBytes : Math.ceil(allocated / sectorBytes),
+    atime,
+    mtime,
+    ctime,
+  }
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import {
+  type FallocateMode,
+  type Inode,
+  modeBits,
+  type PrivilegeDrop,
+  type RenameMode,
+  type SetattrOp,
+  type Time,
+  withoutPrivileges,
+  type XattrMode,
+} from '@cairn/core'
+import { type ByteString, FsError, type Ino } from '@cairn/protocol'
+import type { AttributeChange, Caller } from '../fuse/file-system.ts'
+
+/** What the flags of system calls mean. */
+
+export const openFlags = { append: 0o2000, sync: 0o4010000 } as const
+
+export function renameModeOf(flags: number): RenameMode {
+  if (flags === 0) return 'replace'
+  if (flags === 1) return 'noreplace'
+  if (flags === 2) return 'exchange'
+  throw new FsError('EINVAL')
+}
+
+const falloc = { keepSize: 1, punchHole: 2, zeroRange: 16 }
+
+export function fallocateModeOf(flags: number): FallocateMode {
+  const keepsSize = (flags & falloc.keepSize) !== 0
+  switch (flags & ~falloc.keepSize) {
+    case 0:
+      return keepsSize ? 'allocate-keep-size' : 'allocate'
+    case falloc.punchHole:
+      if (keepsSize) return 'punch'
+      break
+    case falloc.zeroRange:
+      return keepsSize ? 'zero-keep-size' : 'zero'
+  }
+  throw new FsError('EOPNOTSUPP')
+}
+
+export function xattrModeOf(flags: number): XattrMode {
+  if (flags === 0) return 'set'
+  if (flags === 1) return 'create'
+  if (flags === 2) return 'replace'
+  throw new FsError('EINVAL')
+}
+
+const namespaces = ['user.', 'trusted.', 'security.']
+
+/** Others are not kept. */
+export function requireNamespace(name: ByteString): void {
+  if (!namespaces.some((prefix) => name.startsWith(prefix))) throw new FsError('EOPNOTSUPP')
+}
+
+/** Times the log can keep; what lies beyond is as far away as it gets. */
+const secMax = 2 ** 50
+
+export function setattrOp(
+  ino: Ino,
+  inode: Inode,
+  change: AttributeChange,
+  caller: Caller,
+  now: Time,
+): SetattrOp {
+  const { uid, gid, size, atime, mtime } = change
+  const mode = change.mode ?? modeAfter(inode, change, privilegeDropOf(inode, caller))
+  return {
+    type: 'setattr',
+    time: now,
+    ino,
+    ...(mode === undefined ? {} : { mode }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+    ...(size === undefined ? {} : { size }),
+    ...(atime === undefined ? {} : { atime: atime === 'now' ? now : clamp(atime) }),
+    ...(mtime === undefined ? {} : { mtime: mtime === 'now' ? now : clamp(mtime) }),
+  }
+}
+
+/** Set-id bits do not survive a change of the owner, nor a cut by somebody without privileges. */
+function modeAfter(inode: Inode, change: AttributeChange, drop: PrivilegeDrop): number | undefined {
+  if (inode.kind === 'directory') return undefined
+  const drops = isChown(change) ? drop || 'member' : change.killPrivileges && drop
+  const mode = withoutPrivileges(inode.mode, drops)
+  return mode === inode.mode ? undefined : mode
+}
+
+/** One that changes nothing is a chown to nobody and no group. */
+function isChown({ uid, gid, mode, size, atime, mtime }: AttributeChange): boolean {
+  if (uid !== undefined || gid !== undefined) return true
+  return mode === undefined && size === undefined && atime === undefined && mtime === undefined
+}
+
+/**
+ * Which set-id bits a change by somebody takes off. Their groups are asked for only where it depends on them: where
+ * a file has set-group-id and no group-execute.
+ */
+export function privilegeDropOf(inode: Inode, { uid, gid, pid }: Caller): PrivilegeDrop {
+  if (uid === 0 || (inode.mode & (modeBits.setuid | modeBits.setgid)) === 0) return false
+  const depends = (inode.mode & (modeBits.setgid | modeBits.groupExecute)) === modeBits.setgid
+  if (!depends || inode.gid === gid || groupsOf(pid).includes(inode.gid)) return 'member'
+  return 'stranger'
+}
+
+/** The supplementary groups of a process; none when it is gone. */
+function groupsOf(pid: number): readonly number[] {
+  try {
+    const groups = /^Groups:\t(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+    return (groups ?? '').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+function clamp({ sec, nsec }: Time): Time {
+  if (Math.abs(sec) <= secMax) return { sec, nsec }
+  return { sec: Math.sign(sec) * secMax, nsec: 0 }
+}

@@ -1,0 +1,411 @@
+import {
+  attributeCalls,
+  type Call,
+  copyLength,
+  type CreateOp,
+  type Inode,
+  type Kind,
+  modeBits,
+  type Op,
+  type Time,
+} from '@cairn/core'
+import { type ByteString, FsError, type Ino, type Name, parseName } from '@cairn/protocol'
+import type { Contents } from '../data/contents.ts'
+import type { Answer, AttributeChange, Caller, Entry, FuseFileSystem } from '../fuse/file-system.ts'
+import type { Image } from '../image/image.ts'
+import type { Loader } from '../image/loader.ts'
+import type { InodeNumbers } from '../sync/inode-numbers.ts'
+import type { Writer } from '../sync/writer.ts'
+import { andThen, whenLoaded } from './answers.ts'
+import { kindOf } from './attributes.ts'
+import {
+  fallocateModeOf,
+  openFlags,
+  privilegeDropOf,
+  renameModeOf,
+  requireNamespace,
+  setattrOp,
+  xattrModeOf,
+} from './calls.ts'
+import type { Attributed, Nodes } from './nodes.ts'
+import { seek } from './seek.ts'
+
+export interface MountedParts {
+  readonly image: Image
+  readonly contents: Contents
+  readonly loader: Loader
+  readonly nodes: Nodes
+  readonly writer: Writer
+  readonly numbers: InodeNumbers
+  readonly now: () => Time
+  /** Whether fsync waits for the server. */
+  readonly syncs: boolean
+}
+
+/** What the kernel checked is not checked again: with several users in the mount it does so itself. */
+export class MountedFileSystem implements FuseFileSystem {
+  /** Set where closing a file waits for the server. Without it the kernel need not ask at each close. */
+  flush?: () => Answer<void>
+  readonly #parts: MountedParts
+  /** Without a name and forgotten by the kernel: their bytes may go as soon as this mount alone may say so. */
+  readonly #unused = new Set<Ino>()
+
+  constructor(parts: MountedParts) {
+    this.#parts = parts
+  }
+
+  lookup(parent: number, name: ByteString): Answer<Entry | undefined> {
+    const { image, loader, nodes } = this.#parts
+    return whenLoaded(loader, () => {
+      const dentry = image.child(this.#directory(parent), parseName(name))
+      return dentry && nodes.entry(dentry.ino)
+    })
+  }
+
+  forget(nodeid: number, count: number): void {
+    const { nodes, image } = this.#parts
+    const ino = nodes.ino(nodeid)
+    if (!nodes.forget(ino, count) || !image.knows(ino) || image.inode(ino)!.nlink > 0) return
+    this.#unused.add(ino)
+    this.reap()
+  }
+
+  /** Lets go of what nobody uses. Others may have it open while they write, too: then it waits. */
+  reap(): void {
+    const { writer } = this.#parts
+    if (!writer.isAlone) return
+    for (const ino of this.#unused) {
+      this.#unused.delete(ino)
+      const reaped = whenLoaded(this.#parts.loader, () =>
+        writer.change(() => ({ type: 'reap', ino })),
+      )
+      if (reaped instanceof Promise) reaped.catch(() => undefined)
+    }
+  }
+
+  getattr(nodeid: number): Answer<Attributed> {
+    const { loader, nodes } = this.#parts
+    return whenLoaded(loader, () => nodes.attributed(nodes.ino(nodeid)))
+  }
+
+  setattr(nodeid: number, change: AttributeChange, caller: Caller): Answer<Attributed> {
+    const { nodes, now } = this.#parts
+    const ino = nodes.ino(nodeid)
+    const who = { ...caller }
+    const done = this.#change(() => setattrOp(ino, nodes.inode(ino), change, who, now()))
+    return andThen(done, () => this.getattr(nodeid))
+  }
+
+  readlink(nodeid: number): Answer<Uint8Array> {
+    const { loader, nodes } = this.#parts
+    return whenLoaded(loader, () => {
+      const { target } = nodes.inode(nodes.ino(nodeid))
+      if (!target) throw new FsError('EINVAL')
+      return target
+    })
+  }
+
+  mknod(
+    parent: number,
+    name: ByteString,
+    mode: number,
+    rdev: number,
+    caller: Caller,
+  ): Answer<Entry> {
+    const kind = kindOf(mode)
+    if (kind === undefined || kind === 'directory' || kind === 'symlink')
+      throw new FsError('EINVAL')
+    return this.#make(parent, name, { kind, mode, rdev, target: undefined }, caller)
+  }
+
+  mkdir(parent: number, name: ByteString, mode: number, caller: Caller): Answer<Entry> {
+    return this.#make(parent, name, { kind: 'directory', mode, rdev: 0, target: undefined }, caller)
+  }
+
+  symlink(parent: number, name: ByteString, target: Uint8Array, caller: Caller): Answer<Entry> {
+    const copy = target.slice()
+    return this.#make(parent, name, { kind: 'symlink', mode: 0o777, rdev: 0, target: copy }, caller)
+  }
+
+  create(
+    parent: number,
+    name: ByteString,
+    mode: number,
+    _flags: number,
+    caller: Caller,
+  ): Answer<Entry> {
+    return this.#make(parent, name, { kind: 'file', mode, rdev: 0, target: undefined }, caller)
+  }
+
+  link(nodeid: number, parent: number, name: ByteString): Answer<Entry> {
+    const { nodes, now } = this.#parts
+    const ino = nodes.ino(nodeid)
+    const to = { parent: this.#directory(parent), name: parseName(name) }
+    const done = this.#change(() => ({ type: 'link', time: now(), ino, ...to }))
+    return andThen(done, () => this.#entry(ino))
+  }
+
+  unlink(parent: number, name: ByteString): Answer<void> {
+    const { now } = this.#parts
+    const from = { parent: this.#directory(parent), name: name as Name }
+    return this.#change(() => ({ type: 'unlink', time: now(), ...from }))
+  }
+
+  rmdir(parent: number, name: ByteString): Answer<void> {
+    const { now } = this.#parts
+    const from = { parent: this.#directory(parent), name: name as Name }
+    return this.#change(() => ({ type: 'rmdir', time: now(), ...from }))
+  }
+
+  rename(
+    parent: number,
+    name: ByteString,
+    newParent: number,
+    newName: ByteString,
+    flags: number,
+  ): Answer<void> {
+    const { now } = this.#parts
+    const mode = renameModeOf(flags)
+    const from = { parent: this.#directory(parent), name: name as Name }
+    const to = { newParent: this.#directory(newParent), newName: parseName(newName) }
+    return this.#change(() => ({ type: 'rename', time: now(), ...from, ...to, mode }))
+  }
+
+  read(nodeid: number, offset: number, size: number): Answer<Uint8Array> {
+    const { contents, loader, nodes } = this.#parts
+    const ino = nodes.ino(nodeid)
+    return whenLoaded(loader, () => {
+      const file = this.#file(ino)
+      const end = Math.min(offset + size, file.size)
+      return end <= offset ? nothing : contents.read(ino, file, offset, end)
+    })
+  }
+
+  write(
+    nodeid: number,
+    offset: number,
+    data: Uint8Array,
+    flags: number,
+    killPrivileges: boolean,
+    caller: Caller,
+  ): Answer<number> {
+    const { nodes, now, writer } = this.#parts
+    const ino = nodes.ino(nodeid)
+    // The request's buffer is the next request's, too.
+    const bytes = Buffer.from(data)
+    const who = { ...caller }
+    const done = this.#change(() => ({
+      type: 'write',
+      time: now(),
+      ino,
+      offset,
+      data: { type: 'bytes', bytes },
+      dropPrivileges: killPrivileges && privilegeDropOf(nodes.inode(ino), who),
+    }))
+    if ((flags & openFlags.sync) === 0) return andThen(done, () => bytes.length)
+    return andThen(
+      andThen(done, () => writer.sync()),
+      () => bytes.length,
+    )
+  }
+
+  async fsync(): Promise<void> {
+    if (this.#parts.syncs) await this.#parts.writer.sync()
+  }
+
+  fsyncdir(): Promise<void> {
+    return this.fsync()
+  }
+
+  fallocate(
+    nodeid: number,
+    offset: number,
+    length: number,
+    flags: number,
+    caller: Caller,
+  ): Answer<void> {
+    const { nodes, now } = this.#parts
+    const ino = nodes.ino(nodeid)
+    const mode = fallocateModeOf(flags)
+    const range = { ino, offset, length, mode }
+    const who = { ...caller }
+    return this.#change(() => {
+      const dropPrivileges = privilegeDropOf(nodes.inode(ino), who)
+      return { type: 'fallocate', time: now(), ...range, dropPrivileges }
+    })
+  }
+
+  copyFileRange(
+    from: number,
+    fromOffset: number,
+    to: number,
+    offset: number,
+    length: number,
+    caller: Caller,
+  ): Answer<number> {
+    const { nodes, now } = this.#parts
+    const who = { ...caller }
+    const range = { from: nodes.ino(from), fromOffset, ino: nodes.ino(to), offset, length }
+    let copied = 0
+    const done = this.#change(() => {
+      copied = copyLength(nodes.inode(range.from), range)
+      const dropPrivileges = privilegeDropOf(nodes.inode(range.ino), who)
+      return { type: 'copy', time: now(), ...range, dropPrivileges }
+    })
+    return andThen(done, () => copied)
+  }
+
+  lseek(nodeid: number, offset: number, whence: number): Answer<number> {
+    const { contents, loader, nodes } = this.#parts
+    const ino = nodes.ino(nodeid)
+    return whenLoaded(loader, () => {
+      const file = this.#file(ino)
+      return seek(contents.of(ino, file), file.size, offset, whence)
+    })
+  }
+
+  getxattr(nodeid: number, name: ByteString): Answer<Uint8Array | undefined> {
+    const { loader, nodes } = this.#parts
+    return whenLoaded(loader, () => {
+      requireNamespace(name)
+      return nodes.inode(nodes.ino(nodeid)).xattrs?.get(name)
+    })
+  }
+
+  listxattr(nodeid: number, { uid, gid }: Caller): Answer<readonly ByteString[]> {
+    const { loader, nodes } = this.#parts
+    const call = this.#call(uid, gid)
+    return whenLoaded(loader, () => attributeCalls.listxattr(call, nodes.ino(nodeid)))
+  }
+
+  setxattr(nodeid: number, name: ByteString, value: Uint8Array, flags: number): Answer<void> {
+    const ino = this.#parts.nodes.ino(nodeid)
+    const mode = xattrModeOf(flags)
+    const copy = value.slice()
+    return this.#change(() => attributeCalls.setxattr(this.#call(), ino, name, copy, mode))
+  }
+
+  removexattr(nodeid: number, name: ByteString): Answer<void> {
+    const ino = this.#parts.nodes.ino(nodeid)
+    return this.#change(() => attributeCalls.removexattr(this.#call(), ino, name))
+  }
+
+  readdir(
+    nodeid: number,
+    offset: number,
+    fill: (name: ByteString, position: number, entry: Entry) => boolean,
+  ): Answer<void> {
+    const { image, loader, nodes } = this.#parts
+    const ino = this.#directory(nodeid)
+    // Where the kernel's buffer filled up before something had to be loaded, the listing goes on from there.
+    let from = offset
+    return whenLoaded(loader, () => {
+      for (const { name, position, ino: child } of image.directory(ino).after(from)) {
+        if (!fill(name, position, nodes.peek(child))) return
+        nodes.count(child)
+        from = position
+      }
+    })
+  }
+
+  dots(nodeid: number): { readonly self: number; readonly parent: number } {
+    const { image, nodes } = this.#parts
+    const self = nodes.ino(nodeid)
+    const isTop = self === nodes.root || !image.knows(self)
+    return { self, parent: isTop ? self : (image.inode(self)!.home?.parent ?? self) }
+  }
+
+  statfs(): Room {
+    return roomy
+  }
+
+  destroy(): void {}
+
+  #change(make: () => Op): Answer<void> {
+    const { loader, writer } = this.#parts
+    return whenLoaded(loader, () => writer.change(make))
+  }
+
+  /** Of somebody whom the kernel has let through. */
+  #call(uid = 0, gid = 0): Call {
+    const { image, now } = this.#parts
+    return { view: image, who: { uid, gid, groups: [] }, now: now(), newIno: neverMakes }
+  }
+
+  #make(
+    parent: number,
+    name: ByteString,
+    file: Pick<CreateOp, 'kind' | 'mode' | 'rdev' | 'target'>,
+    caller: Caller,
+  ): Answer<Entry> {
+    const { numbers, now } = this.#parts
+    const place = { parent: this.#directory(parent), name: parseName(name) }
+    const ino = numbers.next()
+    if (ino === undefined)
+      return numbers.refill().then(() => this.#make(parent, name, file, { ...caller }))
+    const { uid, gid } = caller
+    const done = this.#change(() => ({
+      type: 'create',
+      time: now(),
+      ...place,
+      ino,
+      ...file,
+      ...inherited(this.#parts.nodes.inode(place.parent), file.kind, file.mode, gid),
+      uid,
+    }))
+    return andThen(done, () => this.#entry(ino))
+  }
+
+  #entry(ino: Ino): Answer<Entry> {
+    const { loader, nodes } = this.#parts
+    return whenLoaded(loader, () => nodes.entry(ino))
+  }
+
+  #directory(nodeid: number): Ino {
+    return this.#parts.nodes.ino(nodeid)
+  }
+
+  #file(ino: Ino): Inode {
+    const inode = this.#parts.nodes.inode(ino)
+    if (inode.kind === 'directory') throw new FsError('EISDIR')
+    if (inode.kind !== 'file') throw new FsError('EINVAL')
+    return inode
+  }
+}
+
+const nothing = new Uint8Array()
+
+function neverMakes(): never {
+  throw new FsError('EINVAL')
+}
+
+interface Room {
+  readonly blocks: number
+  readonly free: number
+  readonly files: number
+  readonly filesFree: number
+  readonly blockSize: number
+  readonly nameMax: number
+}
+
+/** Nothing limits a workspace but its quota, which the server enforces. */
+const roomy: Room = {
+  blocks: 2 ** 32,
+  free: 2 ** 32,
+  files: 2 ** 32,
+  filesFree: 2 ** 32,
+  blockSize: 4096,
+  nameMax: 255,
+}
+
+/** In a directory with set-group-id new files get its group, and directories the bit as well. */
+function inherited(
+  directory: Inode,
+  kind: Kind,
+  mode: number,
+  gid: number,
+): { readonly gid: number; readonly mode: number } {
+  const bits = mode & modeBits.all
+  if ((directory.mode & modeBits.setgid) === 0) return { gid, mode: bits }
+  return { gid: directory.gid, mode: kind === 'directory' ? bits | modeBits.setgid : bits }
+}

@@ -1,0 +1,34 @@
+import { blockBytes } from '@cairn/core'
+import { FsError } from '@cairn/protocol'
+import type { Range, Ranges } from '../data/ranges.ts'
+
+const seekData = 3
+
+/**
+ * SEEK_DATA and SEEK_HOLE, by whole blocks as the server has them: finer borders would move when the file is folded.
+ * What is at the server counts as data.
+ */
+export function seek(ranges: Ranges, size: number, offset: number, whence: number): number {
+  if (offset < 0 || offset >= size) throw new FsError('ENXIO')
+  const parts = ranges.between(startOf(offset), size)
+  return whence === seekData ? firstData(parts, offset) : firstHole(parts, size, offset)
+}
+
+function firstData(parts: Iterable<Range>, offset: number): number {
+  for (const { offset: start, source } of parts)
+    if (source.type !== 'zeros') return Math.max(offset, startOf(start))
+  throw new FsError('ENXIO')
+}
+
+function firstHole(parts: Iterable<Range>, size: number, offset: number): number {
+  let dataEnd = startOf(offset)
+  for (const { offset: start, length, source } of parts) {
+    if (startOf(start) > dataEnd) break
+    if (source.type !== 'zeros') dataEnd = startOf(start + length - 1) + blockBytes
+  }
+  return Math.min(size, Math.max(offset, dataEnd))
+}
+
+function startOf(offset: number): number {
+  return offset - (offset % blockBytes)
+}

@@ -1,0 +1,172 @@
+import { errno, errnoOf, isOrdinary } from './errno.ts'
+import type { FuseFileSystem } from './file-system.ts'
+import { type InitInfo, keepsLocks, maxWriteBytes, negotiate, writeInit } from './init.ts'
+import { opcode } from './opcodes.ts'
+import type { AnyOperation, Context, Touched } from './operation.ts'
+import { operations } from './operations.ts'
+import { type Parked, ParkedRequests } from './parked.ts'
+import { Reply } from './reply.ts'
+import { Request } from './request.ts'
+
+export interface DispatchOptions {
+  /** Seconds the kernel may remember that a name is not there. */
+  readonly negativeTtl?: number
+  /** Locks are asked of the file system. Costs a round trip or two for each open and close. */
+  readonly locks?: boolean
+  /** How long a parked request may take, unless it writes or waits for a lock; then it is ETIMEDOUT. */
+  readonly deadlineMs?: number
+  /** Kernel and daemon have agreed. */
+  readonly onInit?: (info: InitInfo) => void
+  /** INIT was answered by an earlier process, on the same descriptor: what it was told in `onInit`. */
+  readonly resumed?: InitInfo
+  /** Something that is no errno was thrown; the program that asked sees EIO. */
+  readonly onError?: (error: unknown, request: string) => void
+  /**
+   * A change succeeded after its caller was told that it had not (killed, or too late). What the kernel
+   * remembers of it is wrong: invalidate it.
+   */
+  readonly onLateChange?: (touched: Touched) => void
+}
+
+/** The request in the buffer is answered later. */
+export const parked = -1
+
+/** What the dispatcher needs of the descriptor for answers that come late: the reply buffer is sent. */
+export type SendReply = (length: number, payload: Uint8Array | undefined) => void
+
+/** Between the kernel's wire and the file system: one request in the buffer, one reply in another. */
+export class Dispatcher {
+  readonly request: Request = new Request(maxWriteBytes + 4096)
+  readonly reply: Reply = new Reply(maxWriteBytes + 4096)
+  readonly context: Context
+  readonly #options: DispatchOptions
+  readonly #send: SendReply
+  readonly #parked: ParkedRequests
+
+  constructor(fs: FuseFileSystem, options: DispatchOptions, send: SendReply) {
+    this.#options = options
+    this.#send = send
+    const locks = options.resumed === undefined ? false : keepsLocks(options.resumed)
+    this.context = { fs, locks, negativeTtl: options.negativeTtl ?? 0 }
+    this.#parked = new ParkedRequests(options.deadlineMs ?? 60_000, (parked, reason) =>
+      this.#refuse(parked, reason),
+    )
+  }
+
+  get parkedCount(): number {
+    return this.#parked.size
+  }
+
+  /** Gives the bytes to send from the reply buffer; 0: there is no reply; `parked`: not yet. */
+  handle(length: number): number {
+    const { request, reply } = this
+    request.begin(length)
+    const operation = operations[request.opcode]
+    if (operation === undefined) return this.#handleOther()
+    const { uniqueLow, uniqueHigh } = request
+    try {
+      const answer = operation.call(this.context, request)
+      if (answer instanceof Promise) return this.#park(operation, answer)
+      reply.begin()
+      operation.write?.(reply, answer, this.context)
+      operation.end?.(answer)
+      return reply.finish(uniqueLow, uniqueHigh)
+    } catch (error) {
+      return reply.fail(uniqueLow, uniqueHigh, this.#judge(error, operation.name))
+    }
+  }
+
+  /** Nobody can be answered any more. */
+  close(): void {
+    this.#parked.clear()
+  }
+
+  /** The requests that are not questions to the file system. */
+  #handleOther(): number {
+    const { request, reply } = this
+    switch (request.opcode) {
+      case opcode.forget:
+        return this.#forget(request.nodeid, request.u64(40))
+      case opcode.batchForget: {
+        const end = 48 + request.u32(40) * 16
+        for (let at = 48; at < end; at += 16) this.#forget(request.u64(at), request.u64(at + 8))
+        return 0
+      }
+      case opcode.interrupt:
+        this.#parked.interrupt(request.u32(40), request.u32(44))
+        return 0
+      case opcode.init:
+        return this.#init()
+      default: {
+        const refusal = request.opcode === opcode.ioctl ? errno.ENOTTY : errno.ENOSYS
+        return reply.fail(request.uniqueLow, request.uniqueHigh, refusal)
+      }
+    }
+  }
+
+  #forget(nodeid: number, count: number): 0 {
+    try {
+      this.context.fs.forget(nodeid, count)
+    } catch (error) {
+      this.#options.onError?.(error, 'FORGET')
+    }
+    return 0
+  }
+
+  #init(): number {
+    const { request, reply } = this
+    const info = negotiate(request, this.#options.locks ?? false)
+    if (info === undefined) return reply.fail(request.uniqueLow, request.uniqueHigh, errno.EPROTO)
+    this.context.locks = keepsLocks(info)
+    this.#options.onInit?.(info)
+    reply.begin()
+    writeInit(reply, info)
+    return reply.finish(request.uniqueLow, request.uniqueHigh)
+  }
+
+  #park(operation: AnyOperation, answer: Promise<unknown>): number {
+    const request = this.#parked.add(operation, this.request)
+    answer.then(
+      (value) => this.#settle(request, value),
+      (error: unknown) => {
+        if (this.#parked.take(request)) this.#refuse(request, this.#judge(error, operation.name))
+      },
+    )
+    return parked
+  }
+
+  #settle(parked: Parked, value: unknown): void {
+    const { operation, uniqueLow, uniqueHigh } = parked
+    if (!this.#parked.take(parked)) return void this.#takeBack(parked, value)
+    try {
+      this.reply.begin()
+      operation.write?.(this.reply, value, this.context)
+      this.#send(this.reply.finish(uniqueLow, uniqueHigh), this.reply.payload)
+    } catch (error) {
+      this.#refuse(parked, this.#judge(error, operation.name))
+    } finally {
+      operation.end?.(value)
+    }
+  }
+
+  /** Nobody waits for it any more. */
+  async #takeBack({ operation, touches }: Parked, value: unknown): Promise<void> {
+    try {
+      await operation.undo?.(this.context, value)
+      for (const touched of touches) this.#options.onLateChange?.(touched)
+    } catch (error) {
+      this.#judge(error, operation.name)
+    } finally {
+      operation.end?.(value)
+    }
+  }
+
+  #refuse(parked: Parked, reason: number): void {
+    this.#send(this.reply.fail(parked.uniqueLow, parked.uniqueHigh, reason), undefined)
+  }
+
+  #judge(error: unknown, request: string): number {
+    if (!isOrdinary(error)) this.#options.onError?.(error, request)
+    return errnoOf(error)
+  }
+}

@@ -1,0 +1,106 @@
+import { errno, RawErrno } from './errno.ts'
+import type { Reply } from './reply.ts'
+import type { Request } from './request.ts'
+
+/** What this door speaks: the wire of 7.31 and later, of which the kernel uses no more than we ask for. */
+const major = 7
+const minor = 45
+const oldestMinor = 31
+
+export const maxWriteBytes: number = 1 << 20
+const maxPages = 256
+
+/** Bits 0 to 31. */
+const flag = {
+  asyncRead: 1 << 0,
+  posixLocks: 1 << 1,
+  bigWrites: 1 << 5,
+  flockLocks: 1 << 10,
+  doReaddirplus: 1 << 13,
+  asyncDio: 1 << 15,
+  noOpenSupport: 1 << 17,
+  parallelDirops: 1 << 18,
+  maxPages: 1 << 22,
+  cacheSymlinks: 1 << 23,
+  noOpendirSupport: 1 << 24,
+  explicitInvalData: 1 << 25,
+  handleKillprivV2: 1 << 28,
+  initExt: 1 << 30,
+} as const
+
+/** Bits 32 to 63, shifted down. */
+const flag2 = { hasExpireOnly: 1 << 3, hasResend: 1 << 7 } as const
+
+/**
+ * Left out on purpose. ATOMIC_O_TRUNC: without OPEN requests truncation would be lost. WRITEBACK_CACHE: the
+ * kernel would own the size, also after a change made elsewhere. DONT_MASK: so the kernel applies the umask.
+ * POSIX_ACL: not kept. READDIRPLUS_AUTO: a listing shall fill attributes every time.
+ */
+const wanted =
+  flag.asyncRead |
+  flag.bigWrites |
+  flag.doReaddirplus |
+  flag.asyncDio |
+  flag.noOpenSupport |
+  flag.parallelDirops |
+  flag.maxPages |
+  flag.cacheSymlinks |
+  flag.noOpendirSupport |
+  flag.explicitInvalData |
+  flag.handleKillprivV2 |
+  flag.initExt
+const wanted2 = flag2.hasExpireOnly | flag2.hasResend
+
+/** What kernel and daemon agreed on, for the life of the mount. Plain JSON: a later daemon goes on with it. */
+export interface InitInfo {
+  readonly major: number
+  readonly minor: number
+  readonly flags: number
+  readonly flags2: number
+  readonly maxReadaheadBytes: number
+  readonly maxWriteBytes: number
+}
+
+export function keepsLocks(info: InitInfo): boolean {
+  return (info.flags & flag.posixLocks) !== 0
+}
+
+export function canResend(info: InitInfo): boolean {
+  return (info.flags2 & flag2.hasResend) !== 0
+}
+
+/** Gives undefined when the kernel is too old to talk to. */
+export function negotiate(request: Request, locks: boolean): InitInfo | undefined {
+  const kernelMinor = request.u32(44)
+  if (request.u32(40) !== major || kernelMinor < oldestMinor) return undefined
+  const offered = request.u32(52)
+  const offered2 = (offered & flag.initExt) === 0 ? 0 : request.u32(56)
+  const lockFlags = locks ? flag.posixLocks | flag.flockLocks : 0
+  return {
+    major,
+    minor: Math.min(kernelMinor, minor),
+    flags: (offered & (wanted | lockFlags)) >>> 0,
+    flags2: (offered2 & wanted2) >>> 0,
+    maxReadaheadBytes: request.u32(48),
+    maxWriteBytes,
+  }
+}
+
+export function writeInit(reply: Reply, info: InitInfo | undefined): void {
+  const at = reply.grow(64)
+  const { words } = reply
+  words.fill(0, at, at + 16)
+  if (info === undefined) throw new RawErrno(errno.EPROTO)
+  words[at] = info.major
+  words[at + 1] = info.minor
+  words[at + 2] = info.maxReadaheadBytes
+  words[at + 3] = info.flags
+  // Background requests (read-ahead) that may be under way, and where the kernel begins to hold back: the
+  // default of 12 would let a few parked reads stop all others.
+  words[at + 4] = (192 << 16) | 256
+  words[at + 5] = info.maxWriteBytes
+  // Times are kept to the nanosecond.
+  words[at + 6] = 1
+  words[at + 7] = maxPages
+  words[at + 8] = info.flags2
+}

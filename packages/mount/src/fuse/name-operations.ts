@@ -1,0 +1,155 @@
+import { FsError } from '@cairn/protocol'
+import type { Entry } from './file-system.ts'
+import type { AnyOperation, Context, Operation, Touched } from './operation.ts'
+import { opcode } from './opcodes.ts'
+import type { Reply } from './reply.ts'
+import type { Request } from './request.ts'
+
+/** Keeps pages from one open to the next: what changed elsewhere is invalidated by notification. */
+export const keepCache = 2
+
+const permissionBits = 0o7777
+
+/** RENAME_NOREPLACE is 1; both at once make no sense. */
+const exchange = 2
+
+function writeEntry(reply: Reply, entry: Entry): void {
+  reply.entry(entry)
+}
+
+function forgetEntry({ fs }: Context, entry: Entry | undefined): void {
+  if (entry !== undefined) fs.forget(entry.nodeid, 1)
+}
+
+function touchesLastName(offset: number): (request: Request) => readonly Touched[] {
+  return (request) => [{ nodeid: request.nodeid, name: request.lastName(offset) }]
+}
+
+const lookup: Operation<Entry | undefined> = {
+  name: 'LOOKUP',
+  call: ({ fs }, request) => fs.lookup(request.nodeid, request.lastName(40), request.caller),
+  write(reply, entry, context) {
+    if (entry === undefined) reply.noEntry(context.negativeTtl)
+    else reply.entry(entry)
+  },
+  undo: forgetEntry,
+}
+
+const mknod: Operation<Entry> = {
+  name: 'MKNOD',
+  call: ({ fs }, request) =>
+    fs.mknod(
+      request.nodeid,
+      request.lastName(56),
+      request.u32(40),
+      request.u32(44),
+      request.caller,
+    ),
+  write: writeEntry,
+  undo: forgetEntry,
+  touches: touchesLastName(56),
+}
+
+const mkdir: Operation<Entry> = {
+  name: 'MKDIR',
+  call: ({ fs }, request) =>
+    fs.mkdir(
+      request.nodeid,
+      request.lastName(48),
+      request.u32(40) & permissionBits,
+      request.caller,
+    ),
+  write: writeEntry,
+  undo: forgetEntry,
+  touches: touchesLastName(48),
+}
+
+const create: Operation<Entry> = {
+  name: 'CREATE',
+  call: ({ fs }, request) =>
+    fs.create(
+      request.nodeid,
+      request.lastName(56),
+      request.u32(44) & permissionBits,
+      request.u32(40),
+      request.caller,
+    ),
+  write(reply, entry) {
+    reply.entry(entry)
+    reply.u64(0)
+    reply.u32(keepCache)
+    reply.u32(0)
+  },
+  undo: forgetEntry,
+  touches: touchesLastName(56),
+}
+
+const symlink: Operation<Entry> = {
+  name: 'SYMLINK',
+  call({ fs }, request) {
+    const end = request.endOfName(40)
+    const target = request.view(end + 1, request.length - end - 2)
+    return fs.symlink(request.nodeid, request.name(40, end), target, request.caller)
+  },
+  write: writeEntry,
+  undo: forgetEntry,
+  touches: (request) => [{ nodeid: request.nodeid, name: request.name(40, request.endOfName(40)) }],
+}
+
+const link: Operation<Entry> = {
+  name: 'LINK',
+  call: ({ fs }, request) => fs.link(request.u64(40), request.nodeid, request.lastName(48)),
+  write: writeEntry,
+  undo: forgetEntry,
+  touches: (request) => [...touchesLastName(48)(request), { nodeid: request.u64(40) }],
+}
+
+const unlink: Operation<void> = {
+  name: 'UNLINK',
+  call: ({ fs }, request) => fs.unlink(request.nodeid, request.lastName(40)),
+  touches: touchesLastName(40),
+}
+
+const rmdir: Operation<void> = {
+  name: 'RMDIR',
+  call: ({ fs }, request) => fs.rmdir(request.nodeid, request.lastName(40)),
+  touches: touchesLastName(40),
+}
+
+function makeRename(name: string, namesAt: number, flagsAt?: number): Operation<void> {
+  return {
+    name,
+    call({ fs }, request) {
+      const end = request.endOfName(namesAt)
+      const flags = flagsAt === undefined ? 0 : request.u32(flagsAt)
+      if (flags > exchange) throw new FsError('EINVAL')
+      return fs.rename(
+        request.nodeid,
+        request.name(namesAt, end),
+        request.u64(40),
+        request.lastName(end + 1),
+        flags,
+      )
+    },
+    touches(request) {
+      const end = request.endOfName(namesAt)
+      return [
+        { nodeid: request.nodeid, name: request.name(namesAt, end) },
+        { nodeid: request.u64(40), name: request.lastName(end + 1) },
+      ]
+    },
+  }
+}
+
+export const nameOperations: Readonly<Record<number, AnyOperation>> = {
+  [opcode.lookup]: lookup,
+  [opcode.mknod]: mknod,
+  [opcode.mkdir]: mkdir,
+  [opcode.create]: create,
+  [opcode.symlink]: symlink,
+  [opcode.link]: link,
+  [opcode.unlink]: unlink,
+  [opcode.rmdir]: rmdir,
+  [opcode.rename]: makeRename('RENAME', 48),
+  [opcode.rename2]: makeRename('RENAME2', 56, 48),
+}

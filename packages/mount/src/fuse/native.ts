@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+declare const channelBrand: unique symbol
+/** An open /dev/fuse that the event loop watches. */
+export type Channel = { readonly [channelBrand]: true }
+
+/** native/fuseio.c. A negative number is an errno. */
+export interface FuseIo {
+  mount(source: string, dir: string, flags: number, options: string): number
+  /** In another thread, because this one may have to answer the kernel meanwhile. */
+  umount(dir: string, flags: number): Promise<number>
+  socketPair(): [number, number] | number
+  /** The descriptor that was sent through a UNIX socket; does not wait for it. */
+  recvFd(socket: number): number
+  /**
+   * Watches a mounted descriptor (an unmounted one is never readable) and calls `onReadable`. Requests
+   * are read into `request`, replies are sent from `reply`; both belong to the channel until it is closed.
+   */
+  open(
+    fd: number,
+    request: Uint8Array,
+    reply: Uint8Array,
+    spinMicroseconds: number,
+    onReadable: () => void,
+  ): Channel | number
+  /** Bytes of the next request; -EAGAIN: there is none; -ENODEV: unmounted. */
+  recv(channel: Channel): number
+  /** Sends `length` bytes of the reply buffer (0: nothing), then does as `recv`. */
+  sendRecv(channel: Channel, length: number): number
+  /** Sends `length` bytes of the reply buffer and then some of `payload`, as one reply. */
+  sendv(
+    channel: Channel,
+    length: number,
+    payload: Uint8Array,
+    offset: number,
+    payloadLength: number,
+  ): number
+  send(channel: Channel, bytes: Uint8Array, length: number): number
+  /** Stops watching. The descriptor stays open: it is the caller's. */
+  close(channel: Channel): void
+}
+
+let loaded: Promise<FuseIo> | undefined
+
+export function loadFuseIo(): Promise<FuseIo> {
+  loaded ??= load()
+  return loaded
+}
+
+async function load(): Promise<FuseIo> {
+  return createRequire(import.meta.url)(findShipped() ?? (await build())) as FuseIo
+}
+
+/** Beside what is running, or one folder up: where a bundle has it. */
+function findShipped(): string | undefined {
+  const name = `fuseio-${process.platform}-${process.arch}.node`
+  const places = [`./${name}`, `../${name}`].map((place) =>
+    fileURLToPath(new URL(place, import.meta.url)),
+  )
+  return places.find((place) => existsSync(place))
+}
+
+async function build(): Promise<string> {
+  // Outside src, so that it is at the same place for sources and for what was compiled from them.
+  const script = new URL('../../native/build.mjs', import.meta.url).href
+  const { buildFuseIo } = (await import(script)) as { buildFuseIo: () => string }
+  return buildFuseIo()
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { ByteString } from '@cairn/protocol'
+import { putU64 } from './encode.ts'
+import { notifierWorkerText } from './notifier-worker.ts'
+
+const code = { invalidateInode: 2, invalidateEntry: 3, delete: 6 } as const
+
+interface NotifierSetup {
+  readonly fd: number
+  /** How many were written, in its one element. */
+  readonly written: Int32Array
+}
+
+/** A notification to write, a number to report back once all before it are written, or the end. */
+type NotifierMessage = Uint8Array | number | 'end'
+type NotifierReport = { readonly settled: number } | { readonly failed: string }
+
+/**
+ * Tells the kernel what changed behind its back. In order, one after the other, and never from the thread that
+ * answers requests. A notification waits for requests in flight in its directory, and all later ones with it:
+ * `queued` says how many.
+ */
+export class Notifier {
+  readonly #worker: Worker
+  readonly #written = new Int32Array(new SharedArrayBuffer(4))
+  readonly #waiting = new Map<number, () => void>()
+  #posted = 0
+  #barriers = 0
+  #isOpen = true
+
+  /** `fd` stays open until `close` has settled. */
+  constructor(fd: number, onError?: (error: Error) => void) {
+    const setup: NotifierSetup = { fd, written: this.#written }
+    this.#worker = new Worker(notifierWorkerText, { eval: true, workerData: setup })
+    // A notification that hangs must not keep the process from ending.
+    this.#worker.unref()
+    this.#worker.on('message', (report: NotifierReport) => {
+      if ('settled' in report) this.#settle(report.settled)
+      else onError?.(new Error(`cannot notify the kernel: ${report.failed}`))
+    })
+    this.#worker.on('error', (error) => onError?.(error as Error))
+    this.#worker.on('exit', () => this.#settleAll())
+  }
+
+  /** Notifications not yet written. */
+  get queued(): number {
+    return this.#posted - Atomics.load(this.#written, 0)
+  }
+
+  /** Drops attributes and pages; `length` 0: to the end. */
+  invalidateInode(nodeid: number, offset = 0, length = 0): void {
+    const words = begin(code.invalidateInode, 40)
+    putU64(words, 4, nodeid)
+    putU64(words, 6, offset)
+    putU64(words, 8, length)
+    this.#post(words)
+  }
+
+  /** Drops attributes and keeps pages. */
+  invalidateAttributes(nodeid: number): void {
+    this.invalidateInode(nodeid, -1)
+  }
+
+  /** Drops a name, also one remembered as absent. */
+  invalidateEntry(parent: number, name: ByteString): void {
+    const words = begin(code.invalidateEntry, 32 + name.length + 1)
+    putU64(words, 4, parent)
+    words[6] = name.length
+    this.#post(words, name, 32)
+  }
+
+  /** The name is gone, and `nodeid` was what it led to: whoever watches the file is told, too. */
+  deleteEntry(parent: number, nodeid: number, name: ByteString): void {
+    const words = begin(code.delete, 40 + name.length + 1)
+    putU64(words, 4, parent)
+    putU64(words, 6, nodeid)
+    words[8] = name.length
+    this.#post(words, name, 40)
+  }
+
+  /** All that were given before are written. */
+  settled(): Promise<void> {
+    if (!this.#isOpen || this.queued === 0) return Promise.resolve()
+    const barrier = ++this.#barriers
+    return new Promise((resolve) => {
+      this.#waiting.set(barrier, resolve)
+      this.#hold()
+      this.#send(barrier)
+    })
+  }
+
+  /** Writes what is queued, then ends. */
+  async close(): Promise<void> {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#worker.ref()
+    const ended = once(this.#worker, 'exit')
+    this.#send('end')
+    await ended
+  }
+
+  #post(words: Uint32Array, name?: ByteString, nameAt = 0): void {
+    if (!this.#isOpen) return
+    const bytes = Buffer.from(words.buffer, 0, words[0])
+    if (name !== undefined) bytes.write(name, nameAt, 'latin1')
+    this.#posted++
+    this.#send(bytes)
+  }
+
+  #send(message: NotifierMessage): void {
+    this.#worker.postMessage(message)
+  }
+
+  #settle(barrier: number): void {
+    this.#waiting.get(barrier)?.()
+    this.#waiting.delete(barrier)
+    this.#hold()
+  }
+
+  /** After an end, expected or not, nobody would be told any more. */
+  #settleAll(): void {
+    this.#isOpen = false
+    for (const resolve of this.#waiting.values()) resolve()
+    this.#waiting.clear()
+  }
+
+  /** The process lives while somebody waits. */
+  #hold(): void {
+    if (this.#waiting.size > 0) this.#worker.ref()
+    else this.#worker.unref()
+  }
+}
+
+/** A header in as many words as `bytes` need: length, code in the place of the errno, no number. */
+function begin(notification: number, bytes: number): Uint32Array {
+  const words = new Uint32Array((bytes + 3) >> 2)
+  words[0] = bytes
+  words[1] = notification
+  return words
+}

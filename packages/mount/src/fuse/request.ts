@@ -1,0 +1,92 @@
+import type { ByteString } from '@cairn/protocol'
+import type { Caller } from './file-system.ts'
+
+const high = 2 ** 32
+
+/**
+ * The request that is in the buffer now. Valid until the next one is read over it, so whoever answers later
+ * takes out what it needs first. Offsets are bytes from the start; 40 is the end of the header.
+ */
+export class Request {
+  readonly bytes: Buffer
+  readonly #words: Uint32Array
+  /** For an operation that wants to hear that nobody waits for its answer any more. */
+  abort: AbortController | undefined
+  length = 0
+
+  constructor(sizeBytes: number) {
+    const memory = new ArrayBuffer(sizeBytes)
+    this.bytes = Buffer.from(memory)
+    this.#words = new Uint32Array(memory)
+  }
+
+  begin(length: number): void {
+    this.length = length
+    this.abort = undefined
+  }
+
+  get opcode(): number {
+    return this.#words[1]!
+  }
+
+  get uniqueLow(): number {
+    return this.#words[2]!
+  }
+
+  get uniqueHigh(): number {
+    return this.#words[3]!
+  }
+
+  get nodeid(): number {
+    return this.u64(16)
+  }
+
+  get pid(): number {
+    return this.#words[8]!
+  }
+
+  get caller(): Caller {
+    const words = this.#words
+    return { uid: words[6]!, gid: words[7]!, pid: words[8]! }
+  }
+
+  u32(offset: number): number {
+    return this.#words[offset >> 2]!
+  }
+
+  /** Exact up to 2^53; what is above is only ever "as far as it goes". */
+  u64(offset: number): number {
+    const at = offset >> 2
+    return this.#words[at]! + this.#words[at + 1]! * high
+  }
+
+  i64(offset: number): number {
+    const at = offset >> 2
+    return this.#words[at]! + (this.#words[at + 1]! | 0) * high
+  }
+
+  hex64(offset: number): string {
+    const at = offset >> 2
+    const digits = (word: number): string => word.toString(16).padStart(8, '0')
+    return digits(this.#words[at + 1]!) + digits(this.#words[at]!)
+  }
+
+  /** The name that ends the request. */
+  lastName(offset: number): ByteString {
+    return this.bytes.toString('latin1', offset, this.length - 1)
+  }
+
+  /** Where the string that begins at `offset` has its closing zero. */
+  endOfName(offset: number): number {
+    return this.bytes.indexOf(0, offset)
+  }
+
+  name(offset: number, end: number): ByteString {
+    return this.bytes.toString('latin1', offset, end)
+  }
+
+  /** No Buffer: its `slice` would be a view as well, where whoever wants to keep the bytes expects a copy. */
+  view(offset: number, length: number): Uint8Array {
+    return new Uint8Array(this.#words.buffer, offset, length)
+  }
+}

@@ -1,0 +1,111 @@
+import { Dispatcher, type DispatchOptions, parked } from './dispatch.ts'
+import { errno } from './errno.ts'
+import type { FuseFileSystem } from './file-system.ts'
+import { canResend } from './init.ts'
+import { type Channel, type FuseIo, loadFuseIo } from './native.ts'
+
+/** How many requests are answered before timers and sockets have their turn. */
+const burst = 256
+const notifyResend = 7
+
+export interface ServeOptions extends DispatchOptions {
+  /** How long to look for the next request before the event loop is asked: saves a wake-up per request. */
+  readonly spinMicroseconds?: number
+}
+
+/** Answers the kernel on a mounted descriptor until it is unmounted, or `stop`. */
+export class FuseServer {
+  /** Settles when nothing is answered any more. */
+  readonly closed: Promise<void>
+  readonly #io: FuseIo
+  readonly #fs: FuseFileSystem
+  readonly #dispatcher: Dispatcher
+  readonly #onError: ServeOptions['onError']
+  readonly #channel: Channel
+  #isOpen = true
+  #settleClosed!: () => void
+
+  constructor(io: FuseIo, fd: number, fs: FuseFileSystem, options: ServeOptions) {
+    this.#io = io
+    this.#fs = fs
+    this.#onError = options.onError
+    this.closed = new Promise((resolve) => (this.#settleClosed = resolve))
+    this.#dispatcher = new Dispatcher(fs, options, (length, payload) => this.#send(length, payload))
+    const { request, reply } = this.#dispatcher
+    const spin = options.spinMicroseconds ?? 30
+    const channel = io.open(fd, request.bytes, reply.bytes, spin, () => this.#drain())
+    if (typeof channel === 'number')
+      throw new Error(`cannot watch descriptor ${fd} of the mount: errno ${-channel}`)
+    this.#channel = channel
+    if (options.resumed !== undefined && canResend(options.resumed)) this.#askAgain()
+  }
+
+  get parkedCount(): number {
+    return this.#dispatcher.parkedCount
+  }
+
+  /** Seconds the kernel may remember, from now on, that a name is not there. */
+  set negativeTtl(seconds: number) {
+    this.#dispatcher.context.negativeTtl = seconds
+  }
+
+  /** Stops answering. The mount stays: another process with the descriptor can go on. */
+  stop(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#io.close(this.#channel)
+    this.#dispatcher.close()
+    this.#settleClosed()
+  }
+
+  #drain(): void {
+    const io = this.#io
+    const channel = this.#channel
+    const dispatcher = this.#dispatcher
+    let length = io.recv(channel)
+    // The event loop calls again if more are waiting after a burst.
+    for (let left = burst; length > 0; left--) {
+      const replyLength = dispatcher.handle(length)
+      // Its answer may be there already, but comes by a promise: back to the loop at once, without the spin.
+      if (replyLength === parked || !this.#isOpen) return
+      if (left === 1) return this.#send(replyLength, dispatcher.reply.payload)
+      if (replyLength > 0 && dispatcher.reply.payload !== undefined) {
+        this.#send(replyLength, dispatcher.reply.payload)
+        length = io.recv(channel)
+      } else {
+        length = io.sendRecv(channel, replyLength)
+      }
+    }
+    if (length !== -errno.EAGAIN) this.#end(-length)
+  }
+
+  /** ENODEV: unmounted. Nothing else is expected, and nothing more can be read after it. */
+  #end(reason: number): void {
+    if (reason !== errno.ENODEV)
+      this.#onError?.(new Error(`cannot read from the mount: errno ${reason}`), 'READ DEVICE')
+    this.stop()
+    this.#fs.destroy()
+  }
+
+  /** What becomes of it does not matter: ENOENT says that the request was answered before. */
+  #send(length: number, payload: Uint8Array | undefined): void {
+    if (length === 0 || !this.#isOpen) return
+    if (payload === undefined) this.#io.send(this.#channel, this.#dispatcher.reply.bytes, length)
+    else this.#io.sendv(this.#channel, length, payload, 0, payload.length)
+  }
+
+  /** The requests that the process before us had read and not answered. */
+  #askAgain(): void {
+    const { reply } = this.#dispatcher
+    const length = reply.fail(0, 0, -notifyResend)
+    this.#io.send(this.#channel, reply.bytes, length)
+  }
+}
+
+export async function serveFuse(
+  fd: number,
+  fs: FuseFileSystem,
+  options: ServeOptions = {},
+): Promise<FuseServer> {
+  return new FuseServer(await loadFuseIo(), fd, fs, options)
+}

@@ -1,0 +1,175 @@
+import {
+  applyOp,
+  Changes,
+  type Dentry,
+  Extents,
+  type FoldedBlock,
+  type Inode,
+  type Link,
+  type NamedDentry,
+  type Op,
+  type View,
+} from '@cairn/core'
+import type { Ino, Name } from '@cairn/protocol'
+import { Directory } from './directory.ts'
+import { ImageMiss } from './miss.ts'
+
+/** What an answer of the server says of one inode. */
+export interface LoadedInode {
+  readonly ino: Ino
+  readonly inode: Inode
+  /** Its names when it has two or more. */
+  readonly links: readonly Link[]
+}
+
+export interface LoadedEntry extends LoadedInode {
+  readonly name: Name
+  /** The inode has changed since; only its name and kind are to be believed. */
+  readonly outdated: boolean
+}
+
+/**
+ * What the mount knows of the tree. A directory is known with all its names or not at all; whatever the mount itself
+ * changed was known before, and stays known until the server has it. Files' bytes are elsewhere (data/).
+ */
+export class Image implements View {
+  readonly #inodes = new Map<Ino, Inode>()
+  readonly #directories = new Map<Ino, Directory>()
+  readonly #links = new Map<Ino, readonly Link[]>()
+  /** Given to a file that is being made: nobody has it yet, and there is nothing to load. */
+  #unborn: Ino | undefined
+
+  get inodeCount(): number {
+    return this.#inodes.size
+  }
+
+  inode(ino: Ino): Inode | undefined {
+    const inode = this.#inodes.get(ino)
+    if (inode !== undefined) return inode
+    if (ino === this.#unborn) return undefined
+    throw new ImageMiss('inode', ino)
+  }
+
+  child(parent: Ino, name: Name): Dentry | undefined {
+    return this.directory(parent).get(name)
+  }
+
+  links(ino: Ino): readonly Link[] {
+    return this.#links.get(ino) ?? []
+  }
+
+  blockFrom(): FoldedBlock | undefined {
+    return undefined
+  }
+
+  entries(parent: Ino, after: Name | undefined, limit: number): readonly NamedDentry[] {
+    return [...this.directory(parent)]
+      .filter(({ name }) => after === undefined || name > after)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .slice(0, limit)
+  }
+
+  directory(ino: Ino): Directory {
+    const directory = this.#directories.get(ino)
+    if (!directory) throw new ImageMiss('directory', ino)
+    return directory
+  }
+
+  knows(ino: Ino): boolean {
+    return this.#inodes.has(ino)
+  }
+
+  knowsDirectory(ino: Ino): boolean {
+    return this.#directories.has(ino)
+  }
+
+  /** What operations would change. Throws the errno of the first that fails, or what is to be loaded first. */
+  plan(ops: readonly Op[]): Changes {
+    const changes = new Changes(this)
+    for (const op of ops) {
+      this.#unborn = op.type === 'create' ? op.ino : undefined
+      applyWithoutContent(changes, op)
+    }
+    return changes
+  }
+
+  absorb(changes: Changes): void {
+    for (const [ino, inode] of changes.inodes) {
+      if (inode) this.#inodes.set(ino, inode)
+      else this.drop(ino)
+      if (inode?.kind === 'directory' && isNew(inode) && !this.#directories.has(ino))
+        this.#directories.set(ino, new Directory())
+    }
+    for (const [ino, links] of changes.linkSets) this.#setLinks(ino, links)
+    for (const [parent, names] of changes.children) {
+      const directory = this.directory(parent)
+      for (const [name, dentry] of names)
+        if (dentry) directory.set(name, dentry)
+        else directory.delete(name)
+    }
+  }
+
+  setInode(ino: Ino, inode: Inode): void {
+    this.#inodes.set(ino, inode)
+  }
+
+  /** What is known already stays: it is at least as new. */
+  install({ ino, inode, links }: LoadedInode): void {
+    if (this.#inodes.has(ino)) return
+    this.#inodes.set(ino, inode)
+    this.#setLinks(ino, links)
+  }
+
+  installDirectory(ino: Ino, entries: readonly LoadedEntry[]): void {
+    if (this.#directories.has(ino)) return
+    const directory = new Directory()
+    for (const entry of entries) {
+      if (!entry.outdated) this.install(entry)
+      directory.set(entry.name, { ino: entry.ino, kind: entry.inode.kind })
+    }
+    this.#directories.set(ino, directory)
+  }
+
+  /** Unknown from here on; whoever needs it loads it. */
+  drop(ino: Ino): void {
+    this.#inodes.delete(ino)
+    this.#directories.delete(ino)
+    this.#links.delete(ino)
+  }
+
+  clear(): void {
+    this.#inodes.clear()
+    this.#directories.clear()
+    this.#links.clear()
+  }
+
+  *directories(): Generator<readonly [Ino, Directory]> {
+    yield* this.#directories
+  }
+
+  /** Inodes with several names that have this one among them. */
+  linkedAt(parent: Ino, name: Name): readonly Ino[] {
+    return [...this.#links].flatMap(([ino, links]) =>
+      links.some((link) => link.parent === parent && link.name === name) ? [ino] : [],
+    )
+  }
+
+  #setLinks(ino: Ino, links: readonly Link[]): void {
+    if (links.length > 0) this.#links.set(ino, links)
+    else this.#links.delete(ino)
+  }
+}
+
+/** A directory nobody else can have put names into: made here, a moment ago. */
+function isNew(inode: Inode): boolean {
+  return inode.size === 0
+}
+
+/** The rules decide about sizes, times and modes; which bytes a file has is kept elsewhere. */
+function applyWithoutContent(changes: Changes, op: Op): void {
+  applyOp(changes, op)
+  if (op.type !== 'write' && op.type !== 'fallocate' && op.type !== 'copy') return
+  const inode = changes.inode(op.ino)
+  const before = inode && { ...inode.content!, extents: Extents.none }
+  if (inode && before) changes.setInode(op.ino, { ...inode, content: before })
+}

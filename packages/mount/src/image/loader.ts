@@ -1,0 +1,113 @@
+import type { Ino, Name } from '@cairn/protocol'
+import {
+  type DirectoryAnswer,
+  decodeDirectoryAnswer,
+  decodeInodeAnswer,
+} from '../session/answers.ts'
+import type { Image, LoadedEntry } from './image.ts'
+import type { ImageMiss } from './miss.ts'
+
+type Question =
+  | { readonly type: 'inode'; readonly ino: Ino }
+  | { readonly type: 'directory'; readonly ino: Ino; readonly after: Name; readonly limit: number }
+
+export interface LoaderParts {
+  readonly image: Image
+  readonly ask: (question: Question) => Promise<Uint8Array>
+}
+
+const entriesAtOnce = 1000
+
+/**
+ * Brings what the image misses. An answer is of one moment in the branch's log, and the image is at another: an answer
+ * from later waits until the image is there, and one from earlier is not believed about what has changed since.
+ */
+export class Loader {
+  readonly #parts: LoaderParts
+  readonly #loading = new Map<string, Promise<void>>()
+  /** When others last changed an inode, for as long as something is on its way. */
+  readonly #changedAt = new Map<Ino, number>()
+  #seq = 0
+  readonly #waiting: { readonly seq: number; readonly wake: () => void }[] = []
+
+  constructor(parts: LoaderParts) {
+    this.#parts = parts
+  }
+
+  /** The image has taken in the log up to here. */
+  get seq(): number {
+    return this.#seq
+  }
+
+  /** Concurrent misses of the same thing are one. */
+  load({ what, ino }: Pick<ImageMiss, 'what' | 'ino'>): Promise<void> {
+    const key = `${what} ${ino}`
+    let loading = this.#loading.get(key)
+    if (!loading) {
+      loading = (what === 'inode' ? this.#loadInode(ino) : this.#loadDirectory(ino)).finally(() => {
+        this.#loading.delete(key)
+        if (this.#loading.size === 0) this.#changedAt.clear()
+      })
+      this.#loading.set(key, loading)
+    }
+    return loading
+  }
+
+  /** The image is now at `seq`; these were changed on the way there. */
+  advance(seq: number, changed: Iterable<Ino>): void {
+    if (this.#loading.size > 0) for (const ino of changed) this.#changedAt.set(ino, seq)
+    this.#seq = Math.max(this.#seq, seq)
+    for (let i = this.#waiting.length - 1; i >= 0; i--)
+      if (this.#waiting[i]!.seq <= this.#seq) this.#waiting.splice(i, 1)[0]!.wake()
+  }
+
+  async #loadInode(ino: Ino): Promise<void> {
+    const { image, ask } = this.#parts
+    for (;;) {
+      const { seq, inode, links } = decodeInodeAnswer(await ask({ type: 'inode', ino }))
+      await this.#reach(seq)
+      if (this.#isOutdated(ino, seq)) continue
+      image.install({ ino, inode, links })
+      return
+    }
+  }
+
+  async #loadDirectory(ino: Ino): Promise<void> {
+    const { image } = this.#parts
+    for (;;) {
+      const pages = await this.#pages(ino)
+      await this.#reach(pages.at(-1)!.seq)
+      const first = pages[0]!.seq
+      if (this.#isOutdated(ino, first)) continue
+      image.installDirectory(ino, this.#current(pages))
+      return
+    }
+  }
+
+  async #pages(ino: Ino): Promise<DirectoryAnswer[]> {
+    const pages: DirectoryAnswer[] = []
+    for (let after = '' as Name; ;) {
+      const answer = await this.#parts.ask({ type: 'directory', ino, after, limit: entriesAtOnce })
+      const page = decodeDirectoryAnswer(answer)
+      pages.push(page)
+      if (page.done) return pages
+      after = page.entries.at(-1)!.name
+    }
+  }
+
+  /** The names stand; of inodes that were changed since, only that. They are loaded when they are asked for. */
+  #current(pages: readonly DirectoryAnswer[]): LoadedEntry[] {
+    return pages.flatMap(({ seq, entries }) =>
+      entries.map((entry) => ({ ...entry, outdated: this.#isOutdated(entry.ino, seq) })),
+    )
+  }
+
+  #isOutdated(ino: Ino, seq: number): boolean {
+    return (this.#changedAt.get(ino) ?? 0) > seq
+  }
+
+  #reach(seq: number): Promise<void> | undefined {
+    if (seq <= this.#seq) return undefined
+    return new Promise((wake) => this.#waiting.push({ seq, wake }))
+  }
+}

@@ -1,0 +1,362 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Batch } from '@cairn/core'
+import type { ByteString, Ino } from '@cairn/protocol'
+import { now } from './clock.ts'
+import { Contents } from './data/contents.ts'
+import { type Place, Segments } from './data/segments.ts'
+import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
+import { Nodes } from './filesystem/nodes.ts'
+import { Image } from './image/image.ts'
+import { Loader } from './image/loader.ts'
+import { Outbox } from './outbox/outbox.ts'
+import { encodeRecord } from './outbox/record.ts'
+import { recover, type Recovered, sessionFile } from './outbox/recover.ts'
+import { sealBatch, storeLarge } from './outbox/seal.ts'
+import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
+import { SessionClient } from './session/client.ts'
+import type { Reservation, Resume } from './session/options.ts'
+import { untilAnswered } from './session/retry.ts'
+import type { Connect } from './session/wire.ts'
+import type { Caches } from './sync/caches.ts'
+import { durabilities, type DurabilityName } from './sync/durability.ts'
+import { Follower } from './sync/follower.ts'
+import { InodeNumbers } from './sync/inode-numbers.ts'
+import { Writer } from './sync/writer.ts'
+
+export interface MountOptions {
+  readonly connect: Connect
+  readonly workspace: string
+  readonly branch: string
+  /** The directory of the workspace that is mounted. */
+  readonly path: ByteString
+  readonly readOnly: boolean
+  readonly durability: DurabilityName
+  /** This mount's own, on a local disk. */
+  readonly cacheDirectory: string
+  readonly cacheBytes: number
+  /** What the kernel remembers, by its numbers. */
+  readonly caches: (nodeid: (ino: Ino) => number) => Caches
+}
+
+export interface MountStatus {
+  readonly connected: boolean
+  readonly standing: string
+  readonly pendingOps: number
+  readonly pendingBytes: number
+  /** How long the oldest of what is not at the server has been waiting. */
+  readonly pendingMs: number
+  readonly cacheBytes: number
+  readonly knownInodes: number
+  readonly seq: number
+  readonly errors: readonly string[]
+  /** What others changed lately. */
+  readonly log: readonly string[]
+  /** Where late writes of a lost lease went. */
+  readonly rescues: readonly string[]
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+/** Noted in the spool this often, while the log moves on: after a crash, so much is looked at again. */
+const progressMs = 50
+const inodesAtOnce = 20_000
+const notesMax = 100
+
+/** A workspace's directory, ready to be asked by the kernel. */
+export class Mount {
+  readonly fileSystem: MountedFileSystem
+  readonly #session: SessionClient
+  readonly #segments: Segments
+  readonly #image = new Image()
+  readonly #contents: Contents
+  readonly #loader: Loader
+  readonly #outbox: Outbox
+  readonly #follower: Follower
+  readonly #numbers: InodeNumbers
+  readonly #nodes: Nodes
+  readonly #caches: Caches
+  readonly #cacheDirectory: string
+  readonly #errors: string[] = []
+  readonly #rescues: string[] = []
+  readonly #log: string[] = []
+  /** Own batches that are in the image and not yet seen in the log. */
+  readonly #acknowledged = new Set<number>()
+  readonly #waiting = new Set<() => void>()
+  #progress: NodeJS.Timeout | undefined
+  #notedSeq = 0
+
+  /** Connects, brings to the server what an earlier process left behind, and is then ready. */
+  static async open(options: MountOptions): Promise<Mount> {
+    mkdirSync(options.cacheDirectory, { recursive: true, mode: 0o700 })
+    const recovered = recover(options.cacheDirectory)
+    const pending = recovered ? await sealPending(options, recovered) : []
+    const mount = new Mount(options, recovered, pending)
+    try {
+      await mount.#begin(recovered)
+      return mount
+    } catch (error) {
+      mount.#session.abandon()
+      throw error
+    }
+  }
+
+  private constructor(
+    options: MountOptions,
+    recovered: Recovered | undefined,
+    pending: readonly SealedBatch[],
+  ) {
+    const { waits, window } = durabilities[options.durability]
+    this.#cacheDirectory = options.cacheDirectory
+    this.#segments = new Segments(options.cacheDirectory, options.cacheBytes)
+    this.#segments.skipTo(recovered?.lastSegment ?? 0)
+    this.#session = this.#connect(options, recovered, pending)
+    const session = this.#session
+    const putBlob = (bytes: Uint8Array): Promise<Uint8Array> =>
+      untilAnswered(() => session.ask({ type: 'blob', bytes }), sleep)
+    this.#loader = new Loader({ image: this.#image, ask: (question) => session.ask(question) })
+    this.#outbox = new Outbox({
+      segments: this.#segments,
+      reserve: () => this.#reserve(),
+      putBlob,
+      now,
+      onLost: (error) => this.note(error),
+      window,
+    })
+    const keep = (bytes: Uint8Array): Place | undefined => this.#keep(bytes)
+    this.#contents = new Contents({
+      segments: this.#segments,
+      fetch: (ino, offset, length) => this.#fetch(ino, offset, length),
+      whenSettled: (number) => this.#outbox.whenSettled(number),
+      keep,
+    })
+    this.#nodes = new Nodes(this.#image, this.#contents)
+    this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
+    this.#follower = new Follower({
+      image: this.#image,
+      contents: this.#contents,
+      loader: this.#loader,
+      caches: this.#caches,
+      isAcknowledged: (number) => this.#acknowledged.delete(number) || isOld(number, recovered),
+      changesAt: async (seq) => decodeChangesAnswer(await session.ask({ type: 'changes', seq })),
+      keep,
+      seen: (seq) => session.seen(seq),
+      onBatch: (batch) => push(this.#log, describeBatch(batch)),
+      onCurrent: () => this.#wake(),
+      reset: () => this.#reset(),
+    })
+    this.#numbers = new InodeNumbers(async () =>
+      decodeInodesAnswer(await session.ask({ type: 'inodes', count: inodesAtOnce })),
+    )
+    const writer = new Writer({
+      image: this.#image,
+      contents: this.#contents,
+      outbox: this.#outbox,
+      follower: this.#follower,
+      standing: () => this.#standing,
+      whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
+      submit: async (ops) => session.submit(await storeLarge(ops, putBlob), now()),
+      barrier: (seq) => session.barrier(seq),
+      waits: waits === 'write',
+      onRefused: (error) => this.note(error),
+    })
+    this.fileSystem = new MountedFileSystem({
+      image: this.#image,
+      contents: this.#contents,
+      loader: this.#loader,
+      nodes: this.#nodes,
+      writer,
+      numbers: this.#numbers,
+      now,
+      syncs: waits !== 'nothing',
+    })
+  }
+
+  get status(): MountStatus {
+    const { oldestAt } = this.#outbox
+    return {
+      connected: this.#session.isConnected,
+      standing: this.#standing,
+      pendingOps: this.#outbox.pendingOps,
+      pendingBytes: this.#outbox.pendingBytes,
+      pendingMs: oldestAt === undefined ? 0 : Math.round(performance.now() - oldestAt),
+      cacheBytes: this.#segments.bytes,
+      knownInodes: this.#image.inodeCount,
+      seq: this.#loader.seq,
+      errors: this.#errors,
+      log: this.#log,
+      rescues: this.#rescues,
+    }
+  }
+
+  /** Remembers what went wrong, for whoever looks at the status. */
+  note(error: unknown, operation = ''): void {
+    const text = error instanceof Error ? error.message : String(error)
+    push(this.#errors, `${new Date().toISOString()} ${operation} ${text}`.replace('  ', ' '))
+  }
+
+  /** Resolves when everything acknowledged so far is at the server. */
+  drain(): Promise<void> {
+    return this.#outbox.drain()
+  }
+
+  /** Hands everything in and says goodbye. Nothing local is left. */
+  async close(): Promise<void> {
+    await this.drain()
+    await this.#session.close()
+    clearInterval(this.#progress)
+    this.#segments.removeAll()
+    rmSync(join(this.#cacheDirectory, sessionFile), { force: true })
+  }
+
+  /** Whoever has the lease builds on all that came before it. */
+  get #standing(): 'lease' | 'shared' | 'waiting' {
+    if (this.#session.canAcknowledge) return this.#follower.isCurrent ? 'lease' : 'waiting'
+    return this.#session.standing === 'shared' ? 'shared' : 'waiting'
+  }
+
+  #connect(
+    options: MountOptions,
+    recovered: Recovered | undefined,
+    pending: readonly SealedBatch[],
+  ): SessionClient {
+    return new SessionClient({
+      connect: options.connect,
+      clock: { sleep },
+      workspace: options.workspace,
+      branch: options.branch,
+      mode: options.readOnly ? 'read' : 'write',
+      path: options.path,
+      startsAtHead: true,
+      ...(recovered && { resume: resumeFrom(recovered, pending) }),
+      onBatch: (bytes) => this.#follower.onBatch(bytes),
+      onOwn: (number, seq) => this.#follower.onOwn(number, seq),
+      onStanding: () => this.#onStanding(),
+      onRescue: (outcome) => this.#onRescue(outcome),
+    })
+  }
+
+  async #begin(recovered: Recovered | undefined): Promise<void> {
+    const { session, seq, root } = await this.#session.welcomed
+    this.#nodes.root = root
+    this.#loader.advance(recovered?.seq ?? seq, [])
+    const path = join(this.#cacheDirectory, sessionFile)
+    writeFileSync(path, JSON.stringify({ session }), { mode: 0o600 })
+    await this.#session.drain()
+    recovered?.forget()
+    await this.#numbers.refill()
+    this.#noteProgress()
+    this.#progress = setInterval(() => this.#noteProgress(), progressMs)
+  }
+
+  #reserve(): Reservation {
+    const reservation = this.#session.reserve()
+    this.#acknowledged.add(reservation.number)
+    return reservation
+  }
+
+  #onStanding(): void {
+    if (!this.#session.canAcknowledge) this.#outbox.flushNow()
+    this.#wake()
+    this.fileSystem.reap()
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
+  }
+
+  /** What was acknowledged is not on the branch as it was: everything is looked at anew. */
+  #onRescue(outcome: string): void {
+    this.#rescues.push(outcome)
+    this.#reset()
+  }
+
+  #reset(): void {
+    for (const [parent, directory] of this.#image.directories())
+      for (const { name } of directory) this.#caches.entry(parent, name)
+    for (const ino of this.#nodes.known()) this.#caches.bytes(ino, 0, 0)
+    this.#image.clear()
+    this.#contents.clear()
+  }
+
+  async #fetch(ino: Ino, offset: number, length: number): Promise<Uint8Array> {
+    const answer = await this.#session.ask({ type: 'content', ino, offset, length })
+    return decodeContentAnswer(answer).bytes
+  }
+
+  #keep(bytes: Uint8Array): Place | undefined {
+    const pieces = encodeRecord({ type: 'bytes' }, bytes)
+    try {
+      const { segment, position } = this.#segments.append(pieces)
+      return { segment, position: position + pieces[0]!.length }
+    } catch {
+      // The disk is full: what can be fetched again need not be kept.
+      return undefined
+    }
+  }
+
+  #noteProgress(): void {
+    const { seq } = this.#loader
+    if (seq === this.#notedSeq) return
+    this.#notedSeq = seq
+    const { settled, lastNumber } = this.#outbox
+    try {
+      this.#segments.append(encodeRecord({ type: 'progress', settled, lastNumber, seq }))
+    } catch {
+      // A full disk: a restart looks at more of the log again.
+    }
+  }
+}
+
+function push(notes: string[], note: string): void {
+  notes.push(note)
+  if (notes.length > notesMax) notes.shift()
+}
+
+function describeBatch({ seq, time, actor, body }: Batch): string {
+  const what = body.type === 'ops' ? `${body.ops.length} operations` : body.type
+  return `${new Date(time.sec * 1000).toISOString()} ${seq} ${actor}: ${what}`
+}
+
+type SealedBatch = Resume['pending'][number]
+
+function resumeFrom(
+  { session, seq, lastNumber }: Recovered,
+  pending: readonly SealedBatch[],
+): Resume {
+  return { session, seq, lastNumber, pending }
+}
+
+/** A batch of the process before, which that one saw in the log or nobody did. */
+function isOld(number: number, recovered: Recovered | undefined): boolean {
+  return recovered !== undefined && number <= recovered.lastNumber
+}
+
+/** The same operations under the same numbers, as they would have been sent. */
+async function sealPending(
+  options: MountOptions,
+  { pending }: Recovered,
+): Promise<readonly SealedBatch[]> {
+  const { connect, workspace, branch } = options
+  const reader = new SessionClient({
+    connect,
+    clock: { sleep },
+    workspace,
+    branch,
+    mode: 'read',
+    startsAtHead: true,
+  })
+  const put = (bytes: Uint8Array): Promise<Uint8Array> =>
+    untilAnswered(() => reader.ask({ type: 'blob', bytes }), sleep)
+  try {
+    return await Promise.all(
+      pending.map(async ({ number, epoch, time, ops }) => ({
+        number,
+        epoch,
+        body: await sealBatch(ops, time, put),
+      })),
+    )
+  } finally {
+    reader.abandon()
+  }
+}

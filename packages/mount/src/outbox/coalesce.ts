@@ -1,0 +1,52 @@
+import type { Op, WriteOp } from '@cairn/core'
+
+interface OpenWrite {
+  readonly first: WriteOp
+  last: WriteOp
+  readonly pieces: Uint8Array[]
+  length: number
+}
+
+/**
+ * Joins writes that go on where the one before them ended: a program that writes a megabyte in small pieces makes one
+ * operation. A batch is taken whole or not at all, so nobody sees a state in between. Always the same for the same
+ * operations: after a crash a batch is sent again under its number, and must be the same batch.
+ */
+export function coalesce(ops: readonly Op[]): readonly Op[] {
+  const joined: (Op | OpenWrite)[] = []
+  const open = new Map<number, OpenWrite>()
+  for (const op of ops) {
+    if (op.type !== 'write' || op.data.type !== 'bytes') {
+      for (const ino of inosOf(op)) open.delete(ino)
+      joined.push(op)
+      continue
+    }
+    const { bytes } = op.data
+    const before = open.get(op.ino)
+    if (before && goesOn(before, op)) {
+      before.pieces.push(bytes)
+      before.length += bytes.length
+      before.last = op
+      continue
+    }
+    const write = { first: op, last: op, pieces: [bytes], length: bytes.length }
+    open.set(op.ino, write)
+    joined.push(write)
+  }
+  return joined.map((item) => ('pieces' in item ? join(item) : item))
+}
+
+function goesOn({ first, length }: OpenWrite, next: WriteOp): boolean {
+  return next.offset === first.offset + length && next.dropPrivileges === first.dropPrivileges
+}
+
+function join({ first, last, pieces }: OpenWrite): Op {
+  if (pieces.length === 1) return first
+  return { ...first, time: last.time, data: { type: 'bytes', bytes: Buffer.concat(pieces) } }
+}
+
+/** Whose content or attributes an operation looks at or changes, beside writes. */
+function inosOf(op: Op): readonly number[] {
+  if (op.type === 'copy') return [op.from, op.ino]
+  return 'ino' in op ? [op.ino] : []
+}

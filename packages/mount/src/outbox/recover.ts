@@ -1,0 +1,60 @@
+import { existsSync, readFileSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Op, Time } from '@cairn/core'
+import { readSegmentFile, Segments } from '../data/segments.ts'
+import { decodeRecords } from './record.ts'
+
+export interface PendingBatch {
+  readonly number: number
+  readonly epoch: number
+  readonly time: Time
+  readonly ops: readonly Op[]
+}
+
+/** What a process that ended without a word left in its directory. */
+export interface Recovered {
+  readonly session: string
+  readonly seq: number
+  readonly lastNumber: number
+  /** Acknowledged, and perhaps not at the server. */
+  readonly pending: readonly PendingBatch[]
+  /** For the segments to come. */
+  readonly lastSegment: number
+  /** Once everything is at the server. */
+  forget(): void
+}
+
+export const sessionFile = 'session.json'
+
+/** Undefined when nobody was here. */
+export function recover(directory: string): Recovered | undefined {
+  const path = join(directory, sessionFile)
+  if (!existsSync(path)) return undefined
+  const { session } = JSON.parse(readFileSync(path, 'utf8')) as { session: string }
+  const segments = Segments.list(directory)
+  let [seq, settled, lastNumber] = [0, 0, 0]
+  const batches = new Map<number, PendingBatch & { readonly ops: Op[] }>()
+  let open: (PendingBatch & { readonly ops: Op[] }) | undefined
+  for (const { path: file } of segments)
+    for (const record of decodeRecords(readSegmentFile(file))) {
+      if (record.type === 'progress') {
+        seq = Math.max(seq, record.seq)
+        settled = Math.max(settled, record.settled)
+        lastNumber = Math.max(lastNumber, record.lastNumber)
+      } else if (record.type === 'batch') {
+        const { number, epoch, time } = record
+        batches.set(number, (open = { number, epoch, time, ops: [] }))
+        lastNumber = Math.max(lastNumber, number)
+      } else if (record.type === 'op') open?.ops.push(record.op)
+    }
+  return {
+    session,
+    seq,
+    lastNumber,
+    pending: [...batches.values()].filter(({ number }) => number > settled),
+    lastSegment: segments.at(-1)?.number ?? 0,
+    forget: () => {
+      for (const { path: file } of segments) unlinkSync(file)
+    },
+  }
+}

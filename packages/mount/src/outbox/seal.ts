@@ -1,0 +1,51 @@
+import { blockBytes, encodeBody, type Op, type Time, type WriteOp } from '@cairn/core'
+import { decodeBlobAnswer } from '../session/answers.ts'
+import { coalesce } from './coalesce.ts'
+
+/** From here on bytes go to the object store; fewer ride in the batch, and cost one durable write instead of two. */
+const blobBytesMin = 128 * 1024
+
+/** Stores bytes at the server and gives its answer. */
+export type PutBlob = (bytes: Uint8Array) => Promise<Uint8Array>
+
+/** Turns acknowledged operations into what is submitted. The same operations give the same bytes. */
+export async function sealBatch(ops: readonly Op[], time: Time, put: PutBlob): Promise<Uint8Array> {
+  return encodeBody({ type: 'ops', ops: await storeLarge(coalesce(ops), put) }, time)
+}
+
+/** Brings the bytes of large writes to the object store. */
+export async function storeLarge(ops: readonly Op[], put: PutBlob): Promise<readonly Op[]> {
+  const stored = ops.map((op) =>
+    op.type === 'write' && op.data.type === 'bytes' && op.data.bytes.length >= blobBytesMin
+      ? storeBlocks(op, op.data.bytes, put)
+      : [op],
+  )
+  return (await Promise.all(stored)).flat()
+}
+
+/** Cut where the server's own blocks end, so that each blob becomes a block as it is. */
+async function storeBlocks(op: WriteOp, bytes: Uint8Array, put: PutBlob): Promise<Op[]> {
+  const blocks: Promise<Op[]>[] = []
+  for (let start = 0; start < bytes.length;) {
+    const offset = op.offset + start
+    const end = Math.min(bytes.length, start + blockBytes - (offset % blockBytes))
+    blocks.push(storeBlock({ ...op, offset }, bytes.subarray(start, end), put))
+    start = end
+  }
+  return (await Promise.all(blocks)).flat()
+}
+
+/** The server keeps no zeros at the end of a blob; they are said in an operation of their own. */
+async function storeBlock(op: WriteOp, bytes: Uint8Array, put: PutBlob): Promise<Op[]> {
+  const blob = decodeBlobAnswer(await put(bytes))
+  const length = blob?.length ?? 0
+  const ops: Op[] = []
+  if (blob)
+    ops.push({ ...op, data: { type: 'blob', id: blob.id, blobLength: length, start: 0, length } })
+  if (length < bytes.length) {
+    const { type: _, data: __, ...rest } = op
+    const zeros = { offset: op.offset + length, length: bytes.length - length }
+    ops.push({ type: 'fallocate', ...rest, ...zeros, mode: 'zero' })
+  }
+  return ops
+}

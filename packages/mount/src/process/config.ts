@@ -1,0 +1,45 @@
+import type { DurabilityName } from '../sync/durability.ts'
+
+/** Everything a mount's processes need to know. It comes over a pipe: the key is in no file and no argument list. */
+export interface MountConfig {
+  readonly mountPoint: string
+  readonly server: string
+  readonly key: string
+  readonly workspace: string
+  readonly branch: string
+  /** The directory of the workspace, as a byte string. */
+  readonly path: string
+  readonly readOnly: boolean
+  readonly allowOther: boolean
+  readonly durability: DurabilityName
+  /** Of this mount alone: its state, log and control socket. */
+  readonly directory: string
+  /** Of this mount alone: what is on its way to the server, and what was fetched. */
+  readonly cacheDirectory: string
+  readonly cacheBytes: number
+}
+
+/** What the daemon tells its supervisor. */
+export type DaemonMessage =
+  /** The kernel's answer to INIT, for a daemon that takes over. */
+  | { readonly type: 'init'; readonly info: unknown }
+  | { readonly type: 'ready' }
+  | { readonly type: 'failed'; readonly message: string }
+  /** Unmount: everything has been handed in. */
+  | { readonly type: 'unmount' }
+
+/** What the supervisor tells a daemon it starts. */
+export interface DaemonStart {
+  readonly config: MountConfig
+  /** The daemon before it did INIT; this is what came of it. */
+  readonly init: unknown
+}
+
+/** The descriptor of /dev/fuse in a daemon. */
+export const fuseDescriptor = 3
+
+/** What the supervisor tells a running one. */
+export type SupervisorMessage =
+  | { readonly type: 'stop' }
+  /** It could not be unmounted. */
+  | { readonly type: 'busy'; readonly message: string }

@@ -1,0 +1,129 @@
+import type { ByteString } from '@cairn/protocol'
+import { now } from '../clock.ts'
+import { statusDirectory } from '../filesystem/status-directory.ts'
+import type { InitInfo } from '../fuse/init.ts'
+import { Notifier } from '../fuse/notifier.ts'
+import { serveFuse } from '../fuse/serve.ts'
+import { Mount } from '../mount.ts'
+import { connectWebSocket } from '../session/websocket-wire.ts'
+import { durabilities } from '../sync/durability.ts'
+import {
+  type DaemonMessage,
+  type DaemonStart,
+  fuseDescriptor,
+  type MountConfig,
+  type SupervisorMessage,
+} from './config.ts'
+import { type ControlCommand, type ControlReply, serveControl } from './control.ts'
+import { notifyingCaches } from './notifying-caches.ts'
+import { statusFiles } from './status-files.ts'
+
+const progressMs = 500
+/** That a name is not there: the server tells when it is. */
+const negativeTtl = 3600
+
+/** Answers the kernel for one mount, until it is unmounted. A supervisor keeps the descriptor over its life. */
+export async function runDaemon({ config, init }: DaemonStart): Promise<void> {
+  const notifier = new Notifier(fuseDescriptor)
+  const mount = await Mount.open({
+    connect: connectWebSocket(config.server, config.key),
+    workspace: config.workspace,
+    branch: config.branch,
+    path: config.path as ByteString,
+    readOnly: config.readOnly,
+    durability: config.durability,
+    cacheDirectory: config.cacheDirectory,
+    cacheBytes: config.cacheBytes,
+    caches: (nodeid) => notifyingCaches(notifier, nodeid),
+  })
+  const kernel = await serveKernel(mount, notifier, config, init)
+  const closed = kernel.closed.then(() => mount.close())
+  const control = serveControl(config.directory, (command, progress) =>
+    answer({ mount, config, closed }, command, progress),
+  )
+  process.on('message', (message: SupervisorMessage) => {
+    if (message.type === 'stop') void mount.drain().then(() => tell({ type: 'unmount' }))
+  })
+  tell({ type: 'ready' })
+  await closed
+  control.close()
+  await notifier.close()
+}
+
+function serveKernel(
+  mount: Mount,
+  notifier: Notifier,
+  config: MountConfig,
+  init: unknown,
+): ReturnType<typeof serveFuse> {
+  const { fileSystem } = mount
+  if (durabilities[config.durability].waits === 'close') fileSystem.flush = () => mount.drain()
+  return serveFuse(fuseDescriptor, statusDirectory(fileSystem, statusFiles(mount, config), now), {
+    negativeTtl,
+    onInit: (info) => tell({ type: 'init', info }),
+    onError: (error, operation) => mount.note(error, operation),
+    onLateChange: ({ nodeid, name }) =>
+      name === undefined
+        ? notifier.invalidateInode(nodeid)
+        : notifier.invalidateEntry(nodeid, name),
+    ...(init === undefined ? {} : { resumed: init as InitInfo }),
+  })
+}
+
+interface Daemon {
+  readonly mount: Mount
+  readonly config: MountConfig
+  readonly closed: Promise<void>
+}
+
+async function answer(
+  { mount, config, closed }: Daemon,
+  command: ControlCommand,
+  progress: (reply: ControlReply) => void,
+): Promise<unknown> {
+  const { mountPoint, workspace, branch } = config
+  const pids = { pid: process.pid, supervisorPid: process.ppid }
+  if (command === 'status') return { mountPoint, workspace, branch, ...pids, ...mount.status }
+  const report = setInterval(() => {
+    const { pendingOps, pendingBytes } = mount.status
+    progress({ type: 'progress', pendingOps, pendingBytes })
+  }, progressMs)
+  try {
+    await mount.drain()
+    if (command === 'unmount') await unmounted(closed)
+  } finally {
+    clearInterval(report)
+  }
+  return mount.status
+}
+
+/** The supervisor does it: whoever answers the kernel must not wait for it. */
+function unmounted(closed: Promise<void>): Promise<void> {
+  const busy = new Promise<never>((_, reject) => {
+    process.once('message', (message: SupervisorMessage) => {
+      if (message.type === 'busy') reject(new Error(message.message))
+    })
+  })
+  tell({ type: 'unmount' })
+  return Promise.race([closed, busy])
+}
+
+function tell(message: DaemonMessage): void {
+  process.send?.(message)
+}
+
+/** The life of a daemon's process: told by its supervisor what to be. */
+export async function daemonMain(): Promise<void> {
+  const start = await new Promise<DaemonStart>((resolve) => process.once('message', resolve))
+  // Without a supervisor nobody could restart or unmount it.
+  process.once('disconnect', () => process.exit(1))
+  // Ctrl-C in a terminal reaches the whole group; the supervisor decides what becomes of us.
+  process.on('SIGINT', () => undefined)
+  try {
+    await runDaemon(start)
+    process.exit(0)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    process.send!({ type: 'failed', message } satisfies DaemonMessage, () => process.exit(1))
+  }
+}

@@ -1,0 +1,43 @@
+import type { StatusFiles } from '../filesystem/status-directory.ts'
+import type { Mount } from '../mount.ts'
+import type { MountConfig } from './config.ts'
+
+/** What `.cairn/` says, for an agent that can read files and nothing else. */
+export function statusFiles(mount: Mount, config: MountConfig): StatusFiles {
+  return {
+    status: () => describeStatus(mount, config),
+    conflicts: () => lines(mount.status.rescues.map(describeRescue), 'no conflicts'),
+    log: () => lines(mount.status.log, 'nobody else has changed anything since this mount began'),
+    errors: () => lines(mount.status.errors, 'no errors'),
+  }
+}
+
+function describeStatus(mount: Mount, config: MountConfig): string {
+  const { connected, standing, pendingOps, pendingBytes, pendingMs, cacheBytes, knownInodes, seq } =
+    mount.status
+  const pending =
+    pendingOps === 0
+      ? 'nothing: everything is at the server'
+      : `${pendingOps} operations, ${pendingBytes} bytes, the oldest ${pendingMs} ms old`
+  return lines([
+    `workspace: ${config.workspace}`,
+    `branch: ${config.branch}`,
+    `connected: ${connected ? 'yes' : 'no'}`,
+    `lease: ${standing}`,
+    `durability: ${config.durability}`,
+    `not yet at the server: ${pending}`,
+    `cache: ${cacheBytes} bytes, ${knownInodes} inodes`,
+    `log: ${seq}`,
+  ])
+}
+
+function describeRescue(outcome: string): string {
+  const [what, layer] = outcome.split(' ')
+  return what === 'committed'
+    ? `late writes were committed: ${layer}`
+    : `late writes conflict and are kept in layer ${layer}: cairn fs layer diff '${layer}'`
+}
+
+function lines(all: readonly string[], none = ''): string {
+  return `${all.length > 0 ? all.join('\n') : none}\n`
+}

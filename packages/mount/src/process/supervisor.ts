@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mountFuse, unmount } from '../fuse/mounting.ts'
+import type { DaemonMessage, MountConfig } from './config.ts'
+
+/** How a daemon is started: the same program, told to be one. */
+export interface DaemonCommand {
+  readonly file: string
+  readonly args: readonly string[]
+}
+
+const restartsMax = 10
+const restartWindowMs = 10 * 60_000
+const restartPauseMs = 200
+
+/**
+ * Mounts, keeps the descriptor, and keeps a daemon behind it: one that crashes is replaced, and programs with open
+ * files see a pause. Ends when the mount is gone.
+ */
+export class Supervisor {
+  readonly #config: MountConfig
+  readonly #command: DaemonCommand
+  readonly #ended = Promise.withResolvers<void>()
+  readonly #ready = Promise.withResolvers<void>()
+  readonly #restarts: number[] = []
+  #fd = -1
+  #init: unknown
+  #daemon: ChildProcess | undefined
+  #isReady = false
+  #failure: string | undefined
+
+  constructor(config: MountConfig, command: DaemonCommand) {
+    this.#config = config
+    this.#command = command
+    this.#ready.promise.catch(() => undefined)
+  }
+
+  /** Resolves when the mount is usable. */
+  get ready(): Promise<void> {
+    return this.#ready.promise
+  }
+
+  /** Resolves when the mount is gone and everything is at the server. */
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  async start(): Promise<void> {
+    const { mountPoint, directory, readOnly, allowOther, workspace } = this.#config
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const { fd } = await mountFuse(mountPoint, {
+      fsName: `cairn:${workspace}`,
+      readOnly,
+      allowOther,
+      // Root alone may do everything anyway, and the kernel asks less when it does not check.
+      defaultPermissions: allowOther || process.getuid?.() !== 0,
+    })
+    this.#fd = fd
+    this.#writeState()
+    this.#startDaemon()
+  }
+
+  /** Hands everything in, then unmounts. */
+  stop(): void {
+    this.#daemon?.send({ type: 'stop' })
+  }
+
+  #startDaemon(): void {
+    const { file, args } = this.#command
+    const log = openSync(join(this.#config.directory, 'daemon.log'), 'a', 0o600)
+    const daemon = spawn(file, args, {
+      stdio: ['ignore', log, log, this.#fd, 'ipc'],
+      cwd: '/',
+    })
+    this.#daemon = daemon
+    daemon.send({ config: this.#config, init: this.#init })
+    daemon.on('message', (message: DaemonMessage) => void this.#hear(message))
+    daemon.once('exit', (code, signal) => void this.#replace(code, signal))
+  }
+
+  async #hear(message: DaemonMessage): Promise<void> {
+    if (message.type === 'init') this.#init = message.info
+    if (message.type === 'ready') {
+      this.#isReady = true
+      this.#writeState()
+      this.#ready.resolve()
+    }
+    if (message.type === 'failed') this.#failure = message.message
+    if (message.type === 'unmount')
+      await unmount(this.#config.mountPoint).catch((error: Error) => {
+        this.#daemon?.send({ type: 'busy', message: error.message })
+      })
+  }
+
+  /** 0: unmounted and handed in. A daemon that was never ready would fail again. */
+  async #replace(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
+    if (code === 0) return this.#end()
+    if (!this.#isReady || this.#isHopeless()) {
+      await unmount(this.#config.mountPoint, { lazy: true }).catch(() => undefined)
+      const why = this.#failure ?? `the daemon ended with ${signal ?? `code ${code}`}`
+      this.#ready.reject(new Error(why))
+      return this.#end()
+    }
+    await new Promise((resolve) => setTimeout(resolve, restartPauseMs))
+    this.#startDaemon()
+  }
+
+  #isHopeless(): boolean {
+    const now = Date.now()
+    this.#restarts.push(now)
+    while (this.#restarts[0]! < now - restartWindowMs) this.#restarts.shift()
+    return this.#restarts.length > restartsMax
+  }
+
+  #end(): void {
+    rmSync(join(this.#config.directory, 'state.json'), { force: true })
+    this.#ended.resolve()
+  }
+
+  /** For `cairn mount status`, and for finding what is mounted. Without the key. */
+  #writeState(): void {
+    const { key: _, ...config } = this.#config
+    const state = { ...config, supervisorPid: process.pid, pid: this.#daemon?.pid }
+    writeFileSync(join(config.directory, 'state.json'), JSON.stringify(state), { mode: 0o600 })
+  }
+}
+
+/** The first line it prints: usable, or why not. */
+export type SupervisorReport = { readonly ready: true } | { readonly error: string }
+
+/** The life of a supervisor's process in the background: its config comes over the standard input. */
+export async function supervisorMain(command: DaemonCommand): Promise<void> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  const config = JSON.parse(Buffer.concat(chunks).toString()) as MountConfig
+  const supervisor = new Supervisor(config, command)
+  process.on('SIGTERM', () => supervisor.stop())
+  process.on('SIGINT', () => supervisor.stop())
+  process.on('SIGHUP', () => undefined)
+  const report = (line: SupervisorReport): void => {
+    process.stdout.write(`${JSON.stringify(line)}\n`)
+  }
+  try {
+    await supervisor.start()
+    await supervisor.ready
+    report({ ready: true })
+    await supervisor.ended
+    process.exit(0)
+  } catch (error) {
+    report({ error: error instanceof Error ? error.message : String(error) })
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,127 @@
+import { decodeInode, type Inode, type Link } from '@cairn/core'
+import { type Hash, hashBytes, type Ino, type Name, Reader } from '@cairn/protocol'
+
+/** Answers tell of the branch as it was at `seq` of its log. */
+interface Dated {
+  readonly seq: number
+}
+
+/** What a server tells of an inode: attributes, without references to content. */
+export interface InodeAnswer extends Dated {
+  readonly inode: Inode
+  /** All its names when it has two or more, else none. */
+  readonly links: readonly Link[]
+}
+
+export interface EntryAnswer {
+  readonly name: Name
+  readonly ino: Ino
+  readonly inode: Inode
+  readonly links: readonly Link[]
+}
+
+export interface DirectoryAnswer extends Dated {
+  readonly entries: readonly EntryAnswer[]
+  /** There are no names after these. */
+  readonly done: boolean
+}
+
+export interface SubtreeAnswer extends Dated {
+  /** Each whole, the one that was asked for first. */
+  readonly directories: readonly { readonly ino: Ino; readonly entries: readonly EntryAnswer[] }[]
+}
+
+export interface ContentAnswer extends Dated {
+  readonly bytes: Uint8Array
+}
+
+/** What a change of the whole tree changed. */
+export interface ChangesAnswer {
+  readonly inodes: readonly Ino[]
+  readonly names: readonly Link[]
+}
+
+export function decodeInodeAnswer(answer: Uint8Array): InodeAnswer {
+  const reader = new Reader(answer, 'inode answer')
+  const decoded = { seq: reader.varint(), ...readInode(reader) }
+  reader.end()
+  return decoded
+}
+
+export function decodeDirectoryAnswer(answer: Uint8Array): DirectoryAnswer {
+  const reader = new Reader(answer, 'directory answer')
+  const seq = reader.varint()
+  const done = reader.u8() === 1
+  const entries = readEntries(reader)
+  reader.end()
+  return { seq, entries, done }
+}
+
+export function decodeSubtreeAnswer(answer: Uint8Array): SubtreeAnswer {
+  const reader = new Reader(answer, 'subtree answer')
+  const seq = reader.varint()
+  const directories: SubtreeAnswer['directories'][number][] = []
+  while (reader.remaining > 0)
+    directories.push({ ino: reader.positive() as Ino, entries: readEntries(reader) })
+  return { seq, directories }
+}
+
+export function decodeContentAnswer(answer: Uint8Array): ContentAnswer {
+  const reader = new Reader(answer, 'content answer')
+  const seq = reader.varint()
+  return { seq, bytes: reader.raw(reader.remaining) }
+}
+
+/** Undefined for a block of zeros, which needs no blob. */
+export function decodeBlobAnswer(
+  answer: Uint8Array,
+): { readonly id: Hash; readonly length: number } | undefined {
+  if (answer.length === 0) return undefined
+  const reader = new Reader(answer, 'blob answer')
+  const blob = { id: reader.rawByteString(hashBytes) as Hash, length: reader.varint() }
+  reader.end()
+  return blob
+}
+
+export function decodeInodesAnswer(answer: Uint8Array): {
+  readonly first: number
+  readonly count: number
+} {
+  const reader = new Reader(answer, 'inodes answer')
+  const range = { first: reader.positive(), count: reader.positive() }
+  reader.end()
+  return range
+}
+
+export function decodeChangesAnswer(answer: Uint8Array): ChangesAnswer {
+  const reader = new Reader(answer, 'changes answer')
+  const inodes: Ino[] = []
+  for (let left = reader.count(); left > 0; left--) inodes.push(reader.positive() as Ino)
+  const names = readLinks(reader)
+  reader.end()
+  return { inodes, names }
+}
+
+function readEntries(reader: Reader): readonly EntryAnswer[] {
+  const entries: EntryAnswer[] = []
+  for (let left = reader.count(4); left > 0; left--) {
+    const name = reader.byteString() as Name
+    const ino = reader.positive() as Ino
+    entries.push({ name, ino, ...readInode(reader) })
+  }
+  return entries
+}
+
+function readInode(reader: Reader): { readonly inode: Inode; readonly links: readonly Link[] } {
+  const inode = decodeInode(reader.bytes())
+  const allocated = reader.varint()
+  const content = inode.content && { ...inode.content, allocated }
+  return { inode: content ? { ...inode, content } : inode, links: readLinks(reader) }
+}
+
+function readLinks(reader: Reader): readonly Link[] {
+  const links: Link[] = []
+  for (let left = reader.count(2); left > 0; left--)
+    links.push({ parent: reader.positive() as Ino, name: reader.byteString() as Name })
+  return links
+}

@@ -1,0 +1,63 @@
+import type { ByteString, Ino } from '@cairn/protocol'
+import type { Unanswered } from './submissions.ts'
+import type { Connect } from './wire.ts'
+
+export interface SessionClock {
+  /** Resolves after about that long. */
+  sleep(ms: number): Promise<void>
+}
+
+export interface SessionOptions {
+  readonly connect: Connect
+  readonly clock: SessionClock
+  readonly workspace: string
+  readonly branch: string
+  readonly mode: 'read' | 'write'
+  /** The directory whose inode the first welcome tells. */
+  readonly path?: ByteString
+  /** Begins with where the branch stands, and hears of what comes after; else with the whole log. */
+  readonly startsAtHead?: boolean
+  /** Goes on with the session of a process that ended without a word. */
+  readonly resume?: Resume
+  /** Between 0 and 1, for not coming back at the same moment as everybody else. */
+  readonly random?: () => number
+  /** Hears of every batch of the branch that is not its own, in order with `onOwn`, once. */
+  readonly onBatch?: (bytes: Uint8Array) => void
+  /** Hears where in the log its own batches stand. */
+  readonly onOwn?: (number: number, seq: number) => void
+  /** Hears that nothing more may be acknowledged under the lease: whoever has reserved completes it now. */
+  readonly onRecall?: () => void
+  /** Hears that `standing`, `canAcknowledge` or `isConnected` has changed. */
+  readonly onStanding?: () => void
+  /** Hears where the late writes of a lost lease went. */
+  readonly onRescue?: (outcome: string) => void
+}
+
+export interface Resume {
+  readonly session: string
+  /** The newest batch it had taken in. */
+  readonly seq: number
+  /** The highest number it may have used. */
+  readonly lastNumber: number
+  readonly pending: readonly Unanswered[]
+}
+
+export interface Welcome {
+  readonly session: string
+  /** Where the branch stood. */
+  readonly seq: number
+  readonly root: Ino
+}
+
+/** A place in the line of what a session submits, taken before what will stand there is complete. */
+export interface Reservation {
+  readonly number: number
+  /** Of the lease under which everything in it is acknowledged. */
+  readonly epoch: number
+  /** Resolves once it is at the server; see `submit`. */
+  readonly settled: Promise<{ readonly seq: number }>
+  /** Nothing behind it is sent before this. */
+  readonly send: (body: Uint8Array) => void
+}
+
+export type Standing = 'lease' | 'shared' | 'waiting'

@@ -1,0 +1,10 @@
+import type { Ino, Name } from '@cairn/protocol'
+
+/** What the kernel remembers of the mount, and must forget when others change it. */
+export interface Caches {
+  attributes(ino: Ino): void
+  bytes(ino: Ino, offset: number, length: number): void
+  entry(parent: Ino, name: Name): void
+  /** Once the kernel has forgotten everything it was told to. */
+  settled(): Promise<void>
+}

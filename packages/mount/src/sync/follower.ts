@@ -1,0 +1,216 @@
+import { type Batch, decodeBatch, type Inode, type Op } from '@cairn/core'
+import { isFsError, type Ino, type Name } from '@cairn/protocol'
+import { applyForeign, applyOwn } from '../data/apply.ts'
+import type { Contents } from '../data/contents.ts'
+import type { Place } from '../data/segments.ts'
+import type { Image } from '../image/image.ts'
+import type { Loader } from '../image/loader.ts'
+import { ImageMiss } from '../image/miss.ts'
+import type { ChangesAnswer } from '../session/answers.ts'
+import type { Caches } from './caches.ts'
+import { type Touched, touchedBy } from './touched.ts'
+
+export interface FollowerParts {
+  readonly image: Image
+  readonly contents: Contents
+  readonly loader: Loader
+  readonly caches: Caches
+  /** Whether a batch of this session was acknowledged when it was made: the image has it already. */
+  readonly isAcknowledged: (number: number) => boolean
+  /** What a change of the whole tree changed. */
+  readonly changesAt: (seq: number) => Promise<ChangesAnswer>
+  /** Keeps bytes on the disk; undefined when there is no room. */
+  readonly keep: (bytes: Uint8Array) => Place | undefined
+  /** Everything up to `seq` has been taken in, the kernel's caches included. */
+  readonly seen: (seq: number) => void
+  readonly onBatch?: (batch: Batch) => void
+  /** Everything that was heard of has been taken in. */
+  readonly onCurrent: () => void
+  /** Forgets all that is known, here and in the kernel. */
+  readonly reset: () => void
+}
+
+type Event =
+  | { readonly type: 'own'; readonly number: number; readonly seq: number }
+  | { readonly type: 'batch'; readonly batch: Batch }
+
+interface Shared {
+  readonly ops: readonly Op[]
+  readonly applied: () => void
+}
+
+/**
+ * Takes in the branch's log, batch after batch: the image, the bytes and the kernel's caches follow it. Own batches
+ * that were acknowledged are in the image already; own ones that the server had to decide about are taken in at their
+ * place in the log.
+ */
+export class Follower {
+  readonly #parts: FollowerParts
+  readonly #events: Event[] = []
+  readonly #shared = new Map<number, Shared>()
+  #isBusy = false
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts
+  }
+
+  onOwn(number: number, seq: number): void {
+    this.#events.push({ type: 'own', number, seq })
+    this.#work()
+  }
+
+  onBatch(bytes: Uint8Array): void {
+    this.#events.push({ type: 'batch', batch: decodeBatch(bytes) })
+    this.#work()
+  }
+
+  /** The server took these in at `seq`. Resolves when the image has them. */
+  whenApplied(seq: number, ops: readonly Op[]): Promise<void> {
+    return new Promise((applied) => {
+      this.#shared.set(seq, { ops, applied })
+      this.#work()
+    })
+  }
+
+  /** Everything that was heard of has been taken in. */
+  get isCurrent(): boolean {
+    return this.#events.length === 0
+  }
+
+  /** In order, and at once where nothing has to be asked for. */
+  #work(): void {
+    if (this.#isBusy) return
+    while (this.#events.length > 0) {
+      const event = this.#events[0]!
+      if (event.type === 'batch' && event.batch.body.type === 'root') {
+        this.#isBusy = true
+        void this.#takeRoot(event.batch)
+        return
+      }
+      const isTaken =
+        event.type === 'own' ? this.#takeOwn(event.number, event.seq) : this.#takeBatch(event.batch)
+      // Its receipt is on its way.
+      if (!isTaken) return
+      this.#events.shift()
+    }
+    this.#parts.onCurrent()
+  }
+
+  #takeBatch(batch: Batch): true {
+    const changed = new Set<Ino>()
+    if (batch.body.type === 'ops') for (const op of batch.body.ops) this.#applyForeign(op, changed)
+    this.#advance(batch.seq, changed)
+    this.#parts.onBatch?.(batch)
+    return true
+  }
+
+  async #takeRoot(batch: Batch): Promise<void> {
+    const changed = new Set<Ino>()
+    try {
+      this.#forgetChanges(await this.#parts.changesAt(batch.seq), changed)
+    } catch {
+      // Too many to tell, or nobody to ask: everything is looked at anew.
+      this.#parts.reset()
+    }
+    this.#isBusy = false
+    this.#advance(batch.seq, changed)
+    this.#parts.onBatch?.(batch)
+    this.#events.shift()
+    this.#work()
+  }
+
+  #takeOwn(number: number, seq: number): boolean {
+    const changed = new Set<Ino>()
+    if (!this.#parts.isAcknowledged(number)) {
+      const shared = this.#shared.get(seq)
+      if (!shared) return false
+      this.#shared.delete(seq)
+      for (const op of shared.ops) this.#applyShared(op, changed)
+      shared.applied()
+    }
+    this.#advance(seq, changed)
+    return true
+  }
+
+  #advance(seq: number, changed: ReadonlySet<Ino>): void {
+    const { loader, caches, seen } = this.#parts
+    loader.advance(seq, changed)
+    if (this.#events.length <= 1) void caches.settled().then(() => seen(seq))
+  }
+
+  #applyForeign(op: Op, changed: Set<Ino>): void {
+    const touched = touchedBy(op, (parent, name) => this.#find(parent, name))
+    this.#applyToImage(op, touched, changed)
+    applyForeign(this.#parts.contents, op)
+    this.#invalidate(touched)
+  }
+
+  #applyShared(op: Op, changed: Set<Ino>): void {
+    const { image, contents, keep } = this.#parts
+    const before = 'ino' in op && image.knows(op.ino) ? image.inode(op.ino) : undefined
+    const from = op.type === 'copy' ? inodeOf(image, op.from) : undefined
+    if (before && (op.type !== 'copy' || from)) {
+      const bytes = op.type === 'write' && op.data.type === 'bytes' ? op.data.bytes : undefined
+      applyOwn(contents, op, { before, from, place: bytes && keep(bytes), number: 0 })
+    }
+    this.#applyToImage(
+      op,
+      touchedBy(op, (parent, name) => this.#find(parent, name)),
+      changed,
+    )
+  }
+
+  /** Where too little is known to follow, what was touched is forgotten: nothing here is waiting to be sent. */
+  #applyToImage(op: Op, touched: Touched, changed: Set<Ino>): void {
+    const { image } = this.#parts
+    for (const ino of touched.inodes) changed.add(ino)
+    try {
+      image.absorb(image.plan([op]))
+    } catch (error) {
+      if (!(error instanceof ImageMiss) && !isFsError(error)) throw error
+      for (const ino of touched.inodes) image.drop(ino)
+      for (const { parent, name } of touched.names)
+        for (const ino of image.linkedAt(parent, name)) image.drop(ino)
+    }
+  }
+
+  #forgetChanges({ inodes, names }: ChangesAnswer, changed: Set<Ino>): void {
+    const { image, contents, caches } = this.#parts
+    for (const { parent, name } of names) {
+      caches.entry(parent, name)
+      image.drop(parent)
+      changed.add(parent)
+    }
+    for (const ino of inodes) {
+      image.drop(ino)
+      contents.find(ino)?.forget(0, Number.MAX_SAFE_INTEGER)
+      contents.drop(ino)
+      caches.bytes(ino, 0, 0)
+      changed.add(ino)
+    }
+    for (const { parent } of names) caches.bytes(parent, 0, 0)
+  }
+
+  #invalidate({ inodes, names, bytes }: Touched): void {
+    const { caches, image } = this.#parts
+    for (const { parent, name } of names) caches.entry(parent, name)
+    for (const { ino, offset, length } of bytes) caches.bytes(ino, offset, length)
+    const parents = new Set(names.map(({ parent }) => parent))
+    for (const ino of inodes)
+      if (parents.has(ino) || isDirectory(image, ino)) caches.bytes(ino, 0, 0)
+      else caches.attributes(ino)
+  }
+
+  #find(parent: Ino, name: Name): Ino | undefined {
+    const { image } = this.#parts
+    return image.knowsDirectory(parent) ? image.child(parent, name)?.ino : undefined
+  }
+}
+
+function inodeOf(image: Image, ino: Ino): Inode | undefined {
+  return image.knows(ino) ? image.inode(ino) : undefined
+}
+
+function isDirectory(image: Image, ino: Ino): boolean {
+  return inodeOf(image, ino)?.kind === 'directory'
+}

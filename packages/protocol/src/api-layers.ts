@@ -1,0 +1,131 @@
+/** The shapes of layers in the HTTP API's JSON, once for server, SDK and command line. */
+
+import type { FileKind } from './api.ts'
+
+export const layerStates = ['open', 'conflicted', 'committed', 'abandoned'] as const
+/** `conflicted` is open, too: a state to work in. */
+export type LayerState = (typeof layerStates)[number]
+
+export interface LayerInfo {
+  readonly id: string
+  /** Absent unless one was given. No two layers of a workspace have the same. */
+  readonly name?: string
+  /** `main`, or the id of the layer it was forked from. Commits go there. */
+  readonly parent: string
+  /** Writes are limited to it and what is below. */
+  readonly path: string
+  readonly tags: Readonly<Record<string, string>>
+  readonly state: LayerState
+  readonly message: string
+  /** The id of the key or token that made it. */
+  readonly createdBy: string
+  readonly createdAt: string
+  /** What it began with: the parent's tree and place in the log. A rebase moves on from it. */
+  readonly origin: { readonly root: string; readonly seq: number }
+}
+
+/** One path that differs between two points. */
+export interface LayerChange {
+  readonly kind: 'added' | 'modified' | 'deleted' | 'renamed' | 'mode' | 'type'
+  readonly path: string
+  readonly fileKind: FileKind
+  /** Where it was before it was renamed. */
+  readonly from?: string
+  /** Renamed, and its content or attributes changed as well. */
+  readonly edited?: boolean
+  /** Lines, where they were asked for and the file is text. */
+  readonly added?: number
+  readonly removed?: number
+}
+
+export const conflictSides = ['base', 'layer', 'target'] as const
+export type ConflictSideName = (typeof conflictSides)[number]
+
+/** What one side has. Read it with `?layer=ID&side=SIDE` at its path. */
+export interface LayerConflictSide {
+  readonly path: string
+  readonly kind: FileKind
+}
+
+/** A path that the layer and its parent changed since the base, in different ways. */
+export interface LayerConflict {
+  /** Another one as soon as the parent changes it again. */
+  readonly id: string
+  readonly kind: string
+  readonly path: string
+  /** Absent where that side does not have it. */
+  readonly base?: LayerConflictSide
+  readonly layer?: LayerConflictSide
+  readonly target?: LayerConflictSide
+}
+
+/** A path that this layer and somebody else changed. */
+export interface LayerOverlap {
+  readonly path: string
+  /** `main` or a layer's id. */
+  readonly with: string
+  readonly name?: string
+  /** What the other one did there. */
+  readonly kind: LayerChange['kind']
+}
+
+export interface LayerStatus extends LayerInfo {
+  readonly head: { readonly root: string; readonly seq: number }
+  readonly base: { readonly root: string }
+  /** Paths that the layer changed since its base. */
+  readonly changes: readonly LayerChange[]
+  /** The parent has moved since the base. */
+  readonly behind: boolean
+  /** What a commit would find now. */
+  readonly conflicts: readonly LayerConflict[]
+  /** Of these paths, what the parent or a sibling changed too. */
+  readonly overlaps: readonly LayerOverlap[]
+}
+
+export interface CheckpointInfo {
+  readonly id: string
+  readonly label: string
+  /** The call of an agent's tool that it was made before. */
+  readonly toolCall?: string
+  readonly seq: number
+  readonly root: string
+  readonly createdAt: string
+}
+
+/** What a commit did. The same commit asked for again gives the same receipt. */
+export interface CommitReceipt {
+  readonly layer: string
+  readonly target: string
+  /** The target's sequence number of it; absent from a dry run. */
+  readonly seq?: number
+  readonly before: string
+  readonly after: string
+  readonly paths: readonly LayerChange[]
+  /** Decided before it: those a commit went by. A commit with open ones is an error. */
+  readonly resolved: number
+  readonly actor: string
+  readonly time: string
+  readonly message: string
+  readonly dryRun: boolean
+}
+
+/** What a rollback, an undo or a rebase did. */
+export interface RootReceipt {
+  readonly layer: string
+  readonly seq: number
+  readonly before: string
+  readonly after: string
+  readonly paths: readonly LayerChange[]
+}
+
+export interface PickReceipt {
+  readonly commit: CommitReceipt
+  readonly abandoned: readonly string[]
+}
+
+export interface ResolveReceipt {
+  readonly layer: string
+  readonly resolved: readonly LayerConflict[]
+  /** Those that are still open. */
+  readonly conflicts: readonly LayerConflict[]
+}

@@ -1,0 +1,92 @@
+import { Readable } from 'node:stream'
+import { pathOf, resolvePath, type View } from '@cairn/core'
+import {
+  type ByteString,
+  CairnError,
+  type FileEntry,
+  FsError,
+  type Ino,
+  isName,
+  type Name,
+  type Page,
+} from '@cairn/protocol'
+import type { FastifyReply } from 'fastify'
+import { entryOf } from '../files/stat.ts'
+import { walkFrom } from '../files/walk.ts'
+import { readTarget, type Target } from './context.ts'
+
+export interface ListQuery {
+  readonly recursive: boolean
+  readonly cursor?: string
+  readonly limit: number
+}
+
+const superuser = { uid: 0, gid: 0, groups: [] }
+const streamedAtOnce = 500
+
+/** Entries of a directory in byte order of names; with `recursive`, all that is below it, parents before children. */
+export function listPage(
+  target: Target,
+  path: ByteString,
+  { recursive, cursor, limit }: ListQuery,
+): Promise<Page<FileEntry>> {
+  const after = cursor === undefined ? [] : readCursor(cursor, recursive)
+  return readTarget(target, (view) => {
+    const { ino, names } = findDirectory(view, path)
+    const met = recursive
+      ? walkFrom(view, ino, after, limit + 1)
+      : view
+          .entries(ino, after[0], limit + 1)
+          .map((entry) => ({ ino: entry.ino, path: [entry.name] }))
+    const items = met
+      .slice(0, limit)
+      .map(({ ino, path }) => entryOf(view, ino, view.inode(ino)!, [...names, ...path]))
+    return met.length > limit ? { items, next: writeCursor(met[limit - 1]!.path) } : { items }
+  })
+}
+
+/** The whole walk as lines of JSON: a tree of any size takes little memory. */
+export async function sendWalk(
+  reply: FastifyReply,
+  target: Target,
+  path: ByteString,
+): Promise<unknown> {
+  const query = { recursive: true, limit: streamedAtOnce }
+  // What is wrong with the path is told by the status, so it must be known before anything is sent.
+  const first = await listPage(target, path, query)
+  void reply.type('application/x-ndjson')
+  return reply.send(Readable.from(walkLines(target, path, first)))
+}
+
+async function* walkLines(
+  target: Target,
+  path: ByteString,
+  first: Page<FileEntry>,
+): AsyncGenerator<string> {
+  for (let page = first; ;) {
+    yield page.items.map((entry) => `${JSON.stringify(entry)}\n`).join('')
+    if (page.next === undefined) return
+    const query = { recursive: true, limit: streamedAtOnce, cursor: page.next }
+    page = await listPage(target, path, query)
+  }
+}
+
+function findDirectory(view: View, path: ByteString): { ino: Ino; names: readonly Name[] } {
+  const { dentry } = resolvePath(view, path, { who: superuser, follow: true })
+  if (!dentry) throw new FsError('ENOENT')
+  if (dentry.kind !== 'directory') throw new FsError('ENOTDIR')
+  return { ino: dentry.ino, names: pathOf(view, dentry.ino)! }
+}
+
+/** Where a listing stands: the path of the last entry that was given, below the directory. */
+function writeCursor(path: readonly Name[]): string {
+  return Buffer.from(path.join('/'), 'latin1').toString('base64url')
+}
+
+function readCursor(cursor: string, recursive: boolean): readonly Name[] {
+  const names = Buffer.from(cursor, 'base64url').toString('latin1').split('/')
+  if (names.every(isName) && (recursive || names.length === 1)) return names
+  throw new CairnError('malformed', {
+    message: 'cannot go on with the listing: its cursor is none that such a listing gave',
+  })
+}

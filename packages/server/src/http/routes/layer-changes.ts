@@ -1,0 +1,121 @@
+import { type ByteString, CairnError } from '@cairn/protocol'
+import type { FastifyInstance } from 'fastify'
+import { abandon, reopen } from '../../layers/layers.ts'
+import {
+  commit,
+  type CommitOptions,
+  pick,
+  rebase,
+  resolve,
+  type ResolveOptions,
+  rollBack,
+  tryCommit,
+  undo,
+} from '../../layers/root-changes.ts'
+import type { Asker, Workspace } from '../../workspaces/workspace.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { checkPath, bytesOfText } from '../raw-path.ts'
+import { objectSchema } from '../schema.ts'
+import { layerParams, openLayer } from './layers.ts'
+
+const url = '/v1/workspaces/:workspace/layers/:layer'
+const reference = { type: 'string', minLength: 1, maxLength: 256 } as const
+const text = { type: 'string', maxLength: 4096 } as const
+const flag = { type: 'boolean' } as const
+
+interface Change<Body> {
+  readonly verb: string
+  readonly summary: string
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly required?: readonly string[]
+  readonly run: (workspace: Workspace, asker: Asker, layer: string, body: Body) => Promise<unknown>
+}
+
+interface MergeBody {
+  readonly message?: string
+  readonly merge?: boolean
+  readonly checkpoint?: string
+  readonly dryRun?: boolean
+}
+
+interface ResolveBody {
+  readonly path: string
+  readonly take: 'layer' | 'target' | 'content'
+  readonly text?: string
+  readonly base64?: string
+}
+
+/** Everything that is done to a layer as a whole. */
+export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  const add = <Body>({ verb, summary, body = {}, required = [], run }: Change<Body>): void => {
+    app.post(
+      `${url}/${verb}`,
+      { schema: { summary, params: layerParams, body: objectSchema(body, required) } },
+      async (request) => {
+        const { workspace, asker, layer } = await openLayer(workspaces, request)
+        return run(workspace, asker, layer, request.body as Body)
+      },
+    )
+  }
+  add({ verb: 'abandon', summary: 'Give a layer up', run: abandon })
+  add({ verb: 'reopen', summary: 'Bring an abandoned layer back', run: reopen })
+  add<{ to?: string }>({
+    verb: 'rollback',
+    summary: 'Put a layer back to a checkpoint, or to its base',
+    body: { to: reference },
+    run: (workspace, asker, layer, { to }) => rollBack(workspace, asker, layer, to),
+  })
+  add({ verb: 'undo', summary: 'Take back a rollback', run: undo })
+  add<MergeBody>({
+    verb: 'rebase',
+    summary: 'Put a layer on top of what its parent is now',
+    body: { merge: flag, message: text },
+    run: (workspace, asker, layer, body) => rebase(workspace, asker, layer, optionsOf(body)),
+  })
+  add<ResolveBody>({
+    verb: 'resolve',
+    summary: 'Decide the conflicts at a path',
+    body: {
+      path: text,
+      take: { enum: ['layer', 'target', 'content'] },
+      text: { type: 'string' },
+      base64: { type: 'string' },
+    },
+    required: ['path', 'take'],
+    run: (workspace, asker, layer, body) => resolve(workspace, asker, layer, choiceOf(body)),
+  })
+  add<MergeBody>({
+    verb: 'commit',
+    summary: 'Apply a layer to its parent, all or nothing',
+    body: { message: text, merge: flag, dryRun: flag, checkpoint: reference },
+    run: (workspace, asker, layer, body) =>
+      (body.dryRun === true ? tryCommit : commit)(workspace, asker, layer, optionsOf(body)),
+  })
+  add<MergeBody>({
+    verb: 'pick',
+    summary: 'Commit one of several attempts and abandon the others',
+    body: { message: text, merge: flag },
+    run: (workspace, asker, layer, body) => pick(workspace, asker, layer, optionsOf(body)),
+  })
+}
+
+function optionsOf({ message = '', merge = false, checkpoint }: MergeBody): CommitOptions {
+  return { message, mergeText: merge, checkpoint }
+}
+
+function choiceOf({ path, take, text, base64 }: ResolveBody): ResolveOptions {
+  const bytes = pathOf(path)
+  if (take !== 'content') return { path: bytes, take }
+  if ((text === undefined) === (base64 === undefined))
+    throw new CairnError('malformed', { message: 'cannot resolve: want either text or base64' })
+  return {
+    path: bytes,
+    take: text === undefined ? Buffer.from(base64!, 'base64') : Buffer.from(text),
+  }
+}
+
+/** One that does not begin with a slash is relative to the layer's. */
+function pathOf(path: string): ByteString {
+  const checked = checkPath(bytesOfText(path))
+  return path.startsWith('/') ? checked : checked.slice(1)
+}

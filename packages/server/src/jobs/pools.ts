@@ -1,0 +1,65 @@
+import { type Batch, Blobs, Nodes, Reach, type Stores } from '@cairn/core'
+import { type BranchId, isCairnError } from '@cairn/protocol'
+import { contentWorker, sha256 } from '../ports.ts'
+import type { Storage } from '../storage/open.ts'
+import type { SurveyedWorkspace } from '../storage/survey-table.ts'
+
+/** Workspaces that share their nodes and blobs. */
+export interface Pool {
+  readonly id: string
+  readonly workspaces: readonly SurveyedWorkspace[]
+  readonly stores: Stores
+}
+
+export async function listPools({ survey, nodes, blobs, log, refs }: Storage): Promise<Pool[]> {
+  const pools = new Map<string, SurveyedWorkspace[]>()
+  for (const workspace of await survey.workspaces())
+    pools.set(workspace.pool, [...(pools.get(workspace.pool) ?? []), workspace])
+  return [...pools].map(([id, workspaces]) => {
+    const stores = {
+      nodes: new Nodes({ store: nodes(id), hash: sha256 }),
+      blobs: new Blobs(blobs(id), contentWorker),
+      log,
+      refs,
+    }
+    return { id, workspaces, stores }
+  })
+}
+
+/** The branches of a pool: those that are in use, and those that were deleted before `end`. */
+export async function sortBranches(
+  { survey }: Storage,
+  { workspaces }: Pool,
+  end: string,
+): Promise<{ readonly live: readonly BranchId[]; readonly gone: readonly BranchId[] }> {
+  const live: BranchId[] = []
+  const gone: BranchId[] = []
+  for (const { id, deletedAt } of workspaces) {
+    const isGone = deletedAt !== undefined && deletedAt < end
+    const dropped = new Set(await survey.deletedBranches(id, end))
+    for (const branch of await survey.branches(id))
+      (isGone || dropped.has(branch) ? gone : live).push(branch)
+  }
+  return { live, gone }
+}
+
+/** Everything that somebody may still ask for. What rollbacks left counts as long as `keeps` says so. */
+export async function reachOf(
+  { survey }: Storage,
+  { workspaces, stores }: Pool,
+  branches: readonly BranchId[],
+  keeps: (batch: Batch) => boolean,
+): Promise<Reach> {
+  const reach = new Reach(stores)
+  for (const branch of branches) await reach.addBranch(branch, keeps)
+  for (const { id } of workspaces)
+    for (const blob of await survey.uploadedBlobs(id)) reach.addBlob(blob)
+  return reach
+}
+
+/** What a store says about damage; anything else is no finding. */
+export function damageOf(error: unknown): string {
+  const codes = ['corrupt', 'malformed', 'node_missing', 'blob_missing', 'chain_broken'] as const
+  for (const code of codes) if (isCairnError(error, code)) return error.message
+  throw error
+}

@@ -1,0 +1,189 @@
+import {
+  diffPaths,
+  diffStat,
+  formatPatch,
+  type Inode,
+  type PathChange,
+  quotePath,
+  readFile,
+  resolvePath,
+  type Snapshot,
+  textMergeBytesMax,
+  TreeView,
+  type View,
+} from '@cairn/core'
+import {
+  type ByteString,
+  isCairnError,
+  type Ino,
+  type LayerChange,
+  type Name,
+} from '@cairn/protocol'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { describeChange } from './describe.ts'
+import { isBelow, namesOf } from './guard.ts'
+import { findCheckpoint, findLayer, type LayerPlace, targetOf } from './references.ts'
+
+/** The two ends of a comparison. */
+export interface DiffEnds {
+  readonly before: Snapshot
+  readonly after: Snapshot
+  /** Only what is there or below. */
+  readonly path: ByteString
+}
+
+/**
+ * Finds two points: `base`, `head`, `parent`, a checkpoint of the layer, another layer or `main`, or a checkpoint of
+ * one as `LAYER@CHECKPOINT`. From the base to the head unless given.
+ */
+export async function findEnds(
+  workspace: Workspace,
+  reference: string,
+  from: string | undefined,
+  to: string | undefined,
+  path: ByteString = '/',
+): Promise<DiffEnds> {
+  const place = await findLayer(workspace, reference)
+  return {
+    before: await findSnapshot(workspace, place, from ?? 'base'),
+    after: await findSnapshot(workspace, place, to ?? 'head'),
+    path,
+  }
+}
+
+async function findSnapshot(
+  workspace: Workspace,
+  place: LayerPlace,
+  point: string,
+): Promise<Snapshot> {
+  if (point === 'head') return headOf(place)
+  const { record } = place
+  if (point === 'parent' && record) return headOf(await targetOf(workspace, { ...place, record }))
+  const own = await findOwn(workspace, place, point)
+  if (own) return own
+  const at = point.lastIndexOf('@')
+  const other = await findLayer(workspace, at > 0 ? point.slice(0, at) : point)
+  if (at > 0) return (await findCheckpoint(workspace, other, point.slice(at + 1))).snapshot
+  return other.checkpoint?.snapshot ?? headOf(other)
+}
+
+async function findOwn(
+  workspace: Workspace,
+  place: LayerPlace,
+  point: string,
+): Promise<Snapshot | undefined> {
+  try {
+    return (await findCheckpoint(workspace, place, point)).snapshot
+  } catch (error) {
+    if (isCairnError(error, 'checkpoint_missing') && point !== 'base') return undefined
+    throw error
+  }
+}
+
+async function headOf({ branch }: LayerPlace): Promise<Snapshot> {
+  await branch.refresh()
+  return (await branch.fold()).snapshot
+}
+
+export async function listDiff(
+  workspace: Workspace,
+  ends: DiffEnds,
+): Promise<readonly LayerChange[]> {
+  return (await changesOf(workspace, ends)).map(describeChange)
+}
+
+async function changesOf(
+  { stores }: Workspace,
+  { before, after, path }: DiffEnds,
+): Promise<readonly PathChange[]> {
+  const root = namesOf(path)
+  const changes = await diffPaths(stores.nodes, before, after)
+  return changes.filter(
+    ({ path, from }) => isBelow(path, root) || (from !== undefined && isBelow(from, root)),
+  )
+}
+
+/** With the number of lines that came and went, where there are lines. */
+export async function* statDiff(workspace: Workspace, ends: DiffEnds): AsyncGenerator<LayerChange> {
+  for await (const { change, was, is } of readDiff(workspace, ends)) {
+    const lines = was.tooLarge || is.tooLarge ? undefined : diffStat(was.bytes, is.bytes)
+    yield { ...describeChange(change), ...lines }
+  }
+}
+
+const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+
+/** A patch that `git apply` takes, file by file. */
+export async function* patchDiff(workspace: Workspace, ends: DiffEnds): AsyncGenerator<Uint8Array> {
+  for await (const { change, was, is } of readDiff(workspace, ends)) {
+    if (change.fileKind === 'directory') continue
+    const [path, from] = [change.path.join('/'), (change.from ?? change.path).join('/')]
+    yield latin1(`diff --git ${quotePath(`a/${from}`)} ${quotePath(`b/${path}`)}\n`)
+    yield latin1(headerOf(change, was, is, from, path))
+    if (was.tooLarge || is.tooLarge) yield latin1(`Binary files a/${from} and b/${path} differ\n`)
+    else
+      yield formatPatch(
+        { path: from, bytes: was.inode && was.bytes },
+        { path, bytes: is.inode && is.bytes },
+      )
+  }
+}
+
+function headerOf(
+  change: PathChange,
+  was: Content,
+  is: Content,
+  from: string,
+  path: string,
+): string {
+  if (!was.inode) return `new file mode ${gitMode(is.inode!)}\n`
+  if (!is.inode) return `deleted file mode ${gitMode(was.inode)}\n`
+  const [before, after] = [gitMode(was.inode), gitMode(is.inode)]
+  const mode = before === after ? '' : `old mode ${before}\nnew mode ${after}\n`
+  if (change.kind !== 'renamed') return mode
+  return `${mode}rename from ${quotePath(from)}\nrename to ${quotePath(path)}\n`
+}
+
+function gitMode({ kind, mode }: Inode): string {
+  if (kind === 'symlink') return '120000'
+  return (mode & 0o100) === 0 ? '100644' : '100755'
+}
+
+interface Content {
+  /** Undefined where there is nothing. */
+  readonly inode: Inode | undefined
+  readonly bytes: Uint8Array
+  /** For lines; its bytes are not read. */
+  readonly tooLarge: boolean
+}
+
+/** Only what can be read as lines is read, one file after the other. */
+async function* readDiff(
+  workspace: Workspace,
+  ends: DiffEnds,
+): AsyncGenerator<{ change: PathChange; was: Content; is: Content }> {
+  const { nodes, blobs } = workspace.stores
+  const views = [new TreeView(nodes, ends.before), new TreeView(nodes, ends.after)] as const
+  const read = async (view: View, path: readonly Name[] | undefined): Promise<Content> => {
+    const found = path && (await nodes.read(() => find(view, path)))
+    if (!found) return { inode: undefined, bytes: new Uint8Array(), tooLarge: false }
+    const { ino, inode } = found
+    if (inode.kind === 'symlink') return { inode, bytes: inode.target!, tooLarge: false }
+    const tooLarge = inode.size > textMergeBytesMax
+    if (tooLarge || inode.kind !== 'file') return { inode, bytes: new Uint8Array(), tooLarge }
+    return { inode, bytes: await readFile(nodes, blobs, view, ino, inode), tooLarge }
+  }
+  for (const change of await changesOf(workspace, ends)) {
+    const { kind, path, from } = change
+    const was = await read(views[0], kind === 'added' ? undefined : (from ?? path))
+    const is = await read(views[1], kind === 'deleted' ? undefined : path)
+    yield { change, was, is }
+  }
+}
+
+const superuser = { uid: 0, gid: 0, groups: [] }
+
+function find(view: View, path: readonly Name[]): { ino: Ino; inode: Inode } | undefined {
+  const { dentry } = resolvePath(view, `/${path.join('/')}`, { who: superuser, follow: false })
+  return dentry && { ino: dentry.ino, inode: view.inode(dentry.ino)! }
+}

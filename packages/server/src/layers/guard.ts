@@ -1,0 +1,85 @@
+import { type Op, pathOf, type View } from '@cairn/core'
+import { type ByteString, CairnError, formatPath, type Ino, type Name } from '@cairn/protocol'
+
+/** Refuses what would change something outside of a layer's path. Throws `outside_layer`. */
+export function requireInside(view: View, op: Op, path: ByteString): void {
+  checkPlaces((ino) => pathOf(view, ino), op, namesOf(path))
+}
+
+/**
+ * The same for a whole batch, as one finds the tree before it: what moves inside of it stays inside, so only what it
+ * makes itself must be known besides.
+ */
+export function requireAllInside(view: View, ops: readonly Op[], path: ByteString): void {
+  const root = namesOf(path)
+  const known = new Map<Ino, readonly Name[] | undefined>()
+  const locate = (ino: Ino): readonly Name[] | undefined => {
+    if (!known.has(ino)) known.set(ino, pathOf(view, ino))
+    return known.get(ino)
+  }
+  for (const op of ops) {
+    checkPlaces(locate, op, root)
+    const parent = op.type === 'create' ? locate(op.parent) : undefined
+    if (op.type === 'create' && parent) known.set(op.ino, [...parent, op.name])
+  }
+}
+
+/** Undefined for what has no name, or is not there. */
+type Locate = (ino: Ino) => readonly Name[] | undefined
+
+function checkPlaces(locate: Locate, op: Op, root: readonly Name[]): void {
+  for (const place of placesOf(locate, op)) {
+    if (isBelow(place, root)) continue
+    // The way to the layer's own path may be made.
+    if (op.type === 'create' && op.kind === 'directory' && isBelow(root, place)) continue
+    const shown = formatPath(place)
+    throw new CairnError('outside_layer', {
+      message: `cannot change ${shown}: the layer is of ${formatPath(root)}`,
+      subject: shown,
+    })
+  }
+}
+
+export function namesOf(path: ByteString): Name[] {
+  return path.split('/').filter((part) => part !== '') as Name[]
+}
+
+export function isBelow(path: readonly Name[], directory: readonly Name[]): boolean {
+  return directory.every((name, index) => path[index] === name)
+}
+
+/**
+ * The names an operation is about. Of a file with several, one: whoever has a name inside may write. What has none
+ * belongs to whoever has it open; what is not there the rules refuse.
+ */
+function placesOf(locate: Locate, op: Op): readonly (readonly Name[])[] {
+  switch (op.type) {
+    case 'create':
+    case 'unlink':
+    case 'rmdir':
+      return placeOf(locate, op.parent, op.name)
+    case 'link':
+      return [...placeOf(locate, op.parent, op.name), ...ownPlace(locate, op.ino)]
+    case 'rename':
+      return [...placeOf(locate, op.parent, op.name), ...placeOf(locate, op.newParent, op.newName)]
+    case 'reap':
+      return []
+    case 'setattr':
+    case 'write':
+    case 'fallocate':
+    case 'copy':
+    case 'setxattr':
+    case 'removexattr':
+      return ownPlace(locate, op.ino)
+  }
+}
+
+function placeOf(locate: Locate, parent: Ino, name: Name): (readonly Name[])[] {
+  const directory = locate(parent)
+  return directory ? [[...directory, name]] : []
+}
+
+function ownPlace(locate: Locate, ino: Ino): (readonly Name[])[] {
+  const path = locate(ino)
+  return path ? [path] : []
+}

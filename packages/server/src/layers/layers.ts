@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto'
+import { abandonLayer, forkBranch, reopenLayer, type Snapshot } from '@cairn/core'
+import { type BranchId, CairnError, formatPath, type LayerInfo, type Page } from '@cairn/protocol'
+import { isoTime } from '../workspaces/clock.ts'
+import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import { atBarrier } from './barrier.ts'
+import { describeLayer } from './describe.ts'
+import { isBelow, namesOf } from './guard.ts'
+import { cursorOf, type LayerFilter, type LayerRecord, listAll } from './layer-store.ts'
+import { once } from './once.ts'
+import { findCheckpoint, findLayer, findRealLayer, type LayerPlace, placeOf } from './references.ts'
+
+export interface CreateOptions {
+  readonly id?: string | undefined
+  readonly name?: string | undefined
+  /** The parent's own path unless given. */
+  readonly path?: string | undefined
+  readonly tags?: Readonly<Record<string, string>> | undefined
+  readonly message?: string | undefined
+  /** A layer; `main` unless given. */
+  readonly parent?: string | undefined
+  /** A checkpoint of the parent, to start from; its head unless given. */
+  readonly at?: string | undefined
+}
+
+/** Opens a branch on a frozen base: two rows, whatever the size of the tree. */
+export async function createLayer(
+  workspace: Workspace,
+  asker: Asker,
+  options: CreateOptions,
+): Promise<LayerInfo> {
+  return once(workspace, asker, 'create a layer', async (key) => {
+    const { layers, info, stores } = workspace
+    const id = options.id ?? `ly_${key}`
+    // An attempt that was cut off before its answer was noted.
+    const made = await layers.find(info.id, id)
+    if (made && isSameRequest(made, asker, options)) return describeLayer(made)
+    await requireFree(workspace, id)
+    if (options.name !== undefined) await requireFree(workspace, options.name)
+    const parent = await findLayer(workspace, options.parent ?? 'main')
+    const path = options.path ?? parent.record?.path ?? '/'
+    requirePathOfParent(parent, path)
+    const { snapshot, seq } = await startingPoint(workspace, parent, options.at)
+    // One of its own for each attempt: whoever loses a race for the id must not touch the winner's.
+    const branch = `${info.id}/layer-${randomUUID()}` as BranchId
+    await forkBranch(stores, branch, snapshot, parent.branch.id)
+    const record: LayerRecord = {
+      workspace: info.id,
+      id,
+      branch,
+      name: options.name,
+      parent: parent.id,
+      path,
+      tags: options.tags ?? {},
+      state: 'open',
+      message: options.message ?? '',
+      createdBy: asker.actor,
+      createdAt: isoTime(workspace.clock.now()),
+      originRoot: snapshot.root,
+      originSeq: seq,
+      version: 1,
+    }
+    if (!(await layers.create(record))) {
+      const winner = await layers.find(info.id, id)
+      if (winner && isSameRequest(winner, asker, options)) return describeLayer(winner)
+      throw taken(options.name ?? id)
+    }
+    // DURABLE: the layer can be found.
+    return describeLayer(record)
+  })
+}
+
+/** Of a key of its own, or sent again under one with the same wishes. */
+function isSameRequest(made: LayerRecord, asker: Asker, options: CreateOptions): boolean {
+  if (options.id === undefined) return true
+  const isRepeated = asker.idempotencyKey !== undefined && made.createdBy === asker.actor
+  return isRepeated && made.name === options.name && made.path === (options.path ?? made.path)
+}
+
+async function requireFree(workspace: Workspace, name: string): Promise<void> {
+  const { layers, info } = workspace
+  const isTaken =
+    name === 'main' ||
+    (await layers.find(info.id, name)) !== undefined ||
+    (await layers.findByName(info.id, name)) !== undefined
+  if (isTaken) throw taken(name)
+}
+
+function requirePathOfParent({ record, id }: LayerPlace, path: string): void {
+  if (isBelow(namesOf(path), namesOf(record?.path ?? '/'))) return
+  const shown = formatPath(namesOf(path))
+  throw new CairnError('outside_layer', {
+    message: `cannot make a layer of ${shown}: its parent ${id} is of ${formatPath(namesOf(record!.path))}`,
+    subject: shown,
+  })
+}
+
+async function startingPoint(
+  workspace: Workspace,
+  parent: LayerPlace,
+  reference: string | undefined,
+): Promise<{ readonly snapshot: Snapshot; readonly seq: number }> {
+  const { state } = parent.branch.head.position
+  if (state === 'committed' || state === 'abandoned')
+    throw new CairnError('layer_closed', {
+      message: `cannot make a layer of ${parent.id}: it is ${state}`,
+      subject: parent.id,
+    })
+  if (reference !== undefined) return findCheckpoint(workspace, parent, reference)
+  if (parent.checkpoint) return parent.checkpoint
+  return atBarrier(workspace, parent.branch, () => parent.branch.fold())
+}
+
+function taken(name: string): CairnError {
+  return new CairnError('branch_exists', {
+    message: `cannot call a layer '${name}': the name is taken`,
+    subject: name,
+  })
+}
+
+export async function listLayers(
+  workspace: Workspace,
+  filter: LayerFilter,
+  cursor: string | undefined,
+  limit: number,
+): Promise<Page<LayerInfo>> {
+  const parent =
+    filter.parent === undefined ? undefined : (await findLayer(workspace, filter.parent)).id
+  const wanted = { ...filter, parent }
+  const records = await workspace.layers.list(workspace.info.id, wanted, cursor, limit + 1)
+  const shown = records.slice(0, limit)
+  const items = shown.map(describeLayer)
+  return records.length > limit ? { items, next: cursorOf(shown.at(-1)!) } : { items }
+}
+
+export interface LayerEdit {
+  readonly name?: string | undefined
+  readonly message?: string | undefined
+  /** An empty value is a value; null takes the tag away. Tags that are not named stay. */
+  readonly tags?: Readonly<Record<string, string | null>> | undefined
+}
+
+export async function editLayer(
+  workspace: Workspace,
+  asker: Asker,
+  reference: string,
+  edit: LayerEdit,
+): Promise<LayerInfo> {
+  return once(workspace, asker, 'change a layer', async () => {
+    const { record } = await findRealLayer(workspace, reference, 'rename')
+    const { name } = edit
+    if (name !== undefined && name !== record.name) await requireFree(workspace, name)
+    const changed = await updateRecord(workspace, record.id, (before) => ({
+      ...(name === undefined ? {} : { name }),
+      ...(edit.message === undefined ? {} : { message: edit.message }),
+      tags: withTags(before.tags, edit.tags ?? {}),
+    }))
+    return describeLayer(changed)
+  })
+}
+
+function withTags(
+  before: LayerRecord['tags'],
+  edit: NonNullable<LayerEdit['tags']>,
+): LayerRecord['tags'] {
+  const tags = Object.entries({ ...before, ...edit })
+  return Object.fromEntries(tags.filter(([, value]) => value !== null)) as LayerRecord['tags']
+}
+
+/** Whoever is quicker only has it tried again. */
+async function updateRecord(
+  { layers, info }: Workspace,
+  id: string,
+  change: (record: LayerRecord) => Partial<LayerRecord>,
+): Promise<LayerRecord> {
+  for (;;) {
+    const record = await layers.find(info.id, id)
+    if (!record)
+      throw new CairnError('branch_missing', {
+        message: `cannot change layer ${id}: it was deleted`,
+        subject: id,
+      })
+    const changed = { ...record, ...change(record), version: record.version + 1 }
+    if (await layers.update(changed)) return changed
+    const { name } = changed
+    const other = name === undefined ? undefined : await layers.findByName(info.id, name)
+    if (other && other.id !== id) throw taken(name!)
+  }
+}
+
+/** Writes down the state that the log has, for listings. */
+export async function noteState(workspace: Workspace, place: LayerPlace): Promise<LayerRecord> {
+  const { state } = place.branch.head.position
+  if (place.record!.state === state) return place.record!
+  return updateRecord(workspace, place.id, () => ({ state }))
+}
+
+export async function abandon(
+  workspace: Workspace,
+  asker: Asker,
+  reference: string,
+): Promise<LayerInfo> {
+  return once(workspace, asker, 'abandon', async () => {
+    const place = await findRealLayer(workspace, reference, 'abandon')
+    await abandonPlace(workspace, asker, place)
+    return describeLayer(await noteState(workspace, place))
+  })
+}
+
+export async function abandonPlace(
+  workspace: Workspace,
+  { actor }: Asker,
+  { branch }: LayerPlace,
+): Promise<void> {
+  await branch.refresh()
+  await abandonLayer(branch, { actor, time: workspace.clock.now() })
+}
+
+export async function reopen(
+  workspace: Workspace,
+  asker: Asker,
+  reference: string,
+): Promise<LayerInfo> {
+  return once(workspace, asker, 'reopen', async () => {
+    const place = await findRealLayer(workspace, reference, 'reopen')
+    await place.branch.refresh()
+    await reopenLayer(place.branch, { actor: asker.actor, time: workspace.clock.now() })
+    return describeLayer(await noteState(workspace, place))
+  })
+}
+
+/** Gives the ids of what was deleted, children first. */
+export async function deleteLayer(
+  workspace: Workspace,
+  asker: Asker,
+  reference: string,
+  cascade: boolean,
+): Promise<{ readonly deleted: readonly string[] }> {
+  return once(workspace, asker, 'delete', async () => {
+    const place = await findRealLayer(workspace, reference, 'delete')
+    const children = await childrenOf(workspace, place.id)
+    if (children.length > 0 && !cascade)
+      throw new CairnError('layer_in_use', {
+        message: `cannot delete layer ${place.id}: ${children.map(({ id }) => id).join(', ')} stand on it`,
+        subject: place.id,
+      })
+    const deleted: string[] = []
+    await deleteTree(workspace, asker, place, deleted)
+    return { deleted }
+  })
+}
+
+async function deleteTree(
+  workspace: Workspace,
+  asker: Asker,
+  place: LayerPlace,
+  deleted: string[],
+): Promise<void> {
+  for (const child of await childrenOf(workspace, place.id))
+    await deleteTree(workspace, asker, await placeOf(workspace, child), deleted)
+  await place.branch.refresh()
+  if (place.branch.head.position.state !== 'committed') await abandonPlace(workspace, asker, place)
+  const deletedAt = isoTime(workspace.clock.now())
+  await workspace.layers.remove(workspace.info.id, place.id, deletedAt)
+  workspace.forgetBranch(place.branch.id)
+  deleted.push(place.id)
+}
+
+function childrenOf({ layers, info }: Workspace, parent: string): Promise<readonly LayerRecord[]> {
+  return listAll(layers, info.id, { parent })
+}
+
+/** From the layer that stands on main to this one. */
+export async function chainOf(
+  workspace: Workspace,
+  reference: string,
+): Promise<readonly LayerInfo[]> {
+  const chain: LayerInfo[] = []
+  let { record } = await findLayer(workspace, reference)
+  while (record) {
+    chain.unshift(describeLayer(record))
+    record = await workspace.layers.find(workspace.info.id, record.parent)
+  }
+  return chain
+}

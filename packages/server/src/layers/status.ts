@@ -1,0 +1,33 @@
+import { diffPaths } from '@cairn/core'
+import { formatHash, formatPath, type LayerStatus } from '@cairn/protocol'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { describeChange, describeConflict, describeLayer } from './describe.ts'
+import { noteState } from './layers.ts'
+import { conflictsOf, overlapsOf, standingOf } from './merging.ts'
+import { findRealLayer } from './references.ts'
+
+/** What a layer has, how it stands to its parent, and who else works on the same paths. */
+export async function statusOf(workspace: Workspace, reference: string): Promise<LayerStatus> {
+  const place = await findRealLayer(workspace, reference, 'show the status of')
+  const standing = await standingOf(workspace, place)
+  const record = await noteState(workspace, place)
+  const { base, layer, target, seq } = standing
+  const changes = await diffPaths(workspace.stores.nodes, base, layer)
+  const isOpen = record.state === 'open' || record.state === 'conflicted'
+  const overlaps = isOpen ? await overlapsOf(workspace, place, standing, changes) : []
+  const conflicts = isOpen ? await conflictsOf(workspace, standing) : []
+  return {
+    ...describeLayer(record),
+    head: { root: formatHash(layer.root), seq },
+    base: { root: formatHash(base.root) },
+    changes: changes.map(describeChange),
+    behind: isOpen && base.root !== target.root,
+    conflicts: conflicts.map(describeConflict),
+    overlaps: overlaps.map(({ path, with: other, name, kind }) => ({
+      path: formatPath(path),
+      with: other,
+      ...(name === undefined ? {} : { name }),
+      kind,
+    })),
+  }
+}

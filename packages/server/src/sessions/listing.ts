@@ -1,0 +1,131 @@
+import { type Branch, type NamedDentry, NodeMiss, type View } from '@cairn/core'
+import { FsError, type Ino, type Name, type SessionRequest, Writer } from '@cairn/protocol'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { getInode, writeInode } from './inode-writer.ts'
+
+type Question<Type> = Extract<SessionRequest, { readonly type: Type }>
+
+interface Place {
+  readonly workspace: Workspace
+  readonly branch: Branch
+}
+
+const entriesMax = 1000
+const pageBytesMax = 2 << 20
+const subtreeEntriesMax = 20_000
+const subtreeBytesMax = 2 << 20
+
+/** Entries of a directory, read at one moment of the log. */
+export async function directoryPage(
+  { workspace, branch }: Place,
+  { ino, after, limit }: Question<'directory'>,
+): Promise<Uint8Array> {
+  const count = Math.min(Math.max(1, limit), entriesMax)
+  const start = after === '' ? undefined : (after as Name)
+  return readAll({ workspace, branch }, { ino, after: start, count }, (view) => {
+    requireDirectory(view, ino)
+    const entries = view.entries(ino, start, count)
+    const body = new Writer(4096)
+    const written = writeEntries(body, view, entries, pageBytesMax)
+    const isDone = written === entries.length && written < count
+    const head = new Writer(16).varint(branch.head.position.seq).u8(isDone ? 1 : 0)
+    return head.varint(written).raw(body.finish()).finish()
+  })
+}
+
+/**
+ * Whole directories from `ino` downwards, nearest first, until the next one would be too much or the branch moves on:
+ * the answer is of one moment. Directory by directory, so that a large tree holds up nobody for long.
+ */
+export async function subtree(
+  { workspace, branch }: Place,
+  { ino, limit }: Question<'subtree'>,
+): Promise<Uint8Array> {
+  const writer = new Writer(1 << 16)
+  const queue: Ino[] = [ino]
+  let left = Math.min(Math.max(1, limit), subtreeEntriesMax)
+  let firstSeq: number | undefined
+  for (const directory of queue) {
+    const listed = { ino: directory, after: undefined, count: left + 1 }
+    const { seq, whole } = await readAll({ workspace, branch }, listed, (view) => ({
+      seq: branch.head.position.seq,
+      whole: readWhole(view, directory, left),
+    }))
+    if (firstSeq === undefined) writer.varint((firstSeq = seq))
+    if (!whole || seq !== firstSeq || writer.length + whole.bytes.length > subtreeBytesMax) break
+    writer.varint(directory).varint(whole.entries.length).raw(whole.bytes)
+    left -= whole.entries.length
+    for (const entry of whole.entries) if (entry.kind === 'directory') queue.push(entry.ino)
+  }
+  return writer.finish()
+}
+
+interface WholeDirectory {
+  readonly entries: readonly NamedDentry[]
+  readonly bytes: Uint8Array
+}
+
+/** Undefined when it has more than `limit` entries. */
+function readWhole(view: View, ino: Ino, limit: number): WholeDirectory | undefined {
+  requireDirectory(view, ino)
+  const entries = view.entries(ino, undefined, limit + 1)
+  if (entries.length > limit) return undefined
+  const writer = new Writer(4096)
+  const written = writeEntries(writer, view, entries, subtreeBytesMax)
+  return written === entries.length ? { entries, bytes: writer.finish() } : undefined
+}
+
+/** As many as take about `bytesMax`, and one at least. Gives how many that was. */
+function writeEntries(
+  writer: Writer,
+  view: View,
+  entries: readonly NamedDentry[],
+  bytesMax: number,
+): number {
+  let written = 0
+  for (const { name, ino } of entries) {
+    if (writer.length > bytesMax) break
+    writer.byteString(name).varint(ino)
+    writeInode(writer, view, ino)
+    written++
+  }
+  return written
+}
+
+/** Entries that a read goes through. */
+interface Listed {
+  readonly ino: Ino
+  readonly after: Name | undefined
+  readonly count: number
+}
+
+/**
+ * Reads at one moment. A read that misses begins anew, and with many misses it would hardly end: so at the first one,
+ * all it will need is loaded.
+ */
+async function readAll<T>(place: Place, listed: Listed, read: (view: View) => T): Promise<T> {
+  const { workspace, branch } = place
+  try {
+    return read(branch.head.view)
+  } catch (miss) {
+    if (!(miss instanceof NodeMiss)) throw miss
+  }
+  await warm(place, listed)
+  return workspace.read(branch, read)
+}
+
+async function warm({ workspace, branch }: Place, { ino, after, count }: Listed): Promise<void> {
+  const { nodes } = workspace.stores
+  for (let [left, from] = [count, after]; left > 0;) {
+    const [limit, start] = [Math.min(left, entriesMax), from]
+    const entries = await nodes.read(() => branch.head.view.entries(ino, start, limit))
+    await nodes.readEach(entries, (entry) => branch.head.view.inode(entry.ino))
+    if (entries.length < limit) return
+    from = entries.at(-1)!.name
+    left -= limit
+  }
+}
+
+function requireDirectory(view: View, ino: Ino): void {
+  if (getInode(view, ino).kind !== 'directory') throw new FsError('ENOTDIR')
+}

@@ -1,0 +1,95 @@
+import { expect } from 'vitest'
+import type { StoreSetup } from '@cairn/core/testing'
+import type { BranchId, SessionId } from '@cairn/protocol'
+import { type LeaseRecord, newLease } from '../sessions/lease.ts'
+import type { LeaseStore } from '../sessions/lease-store.ts'
+import { type StoreTest, storeTest, uniqueId } from './store-test.ts'
+
+/** The contract of LeaseStore: one record a branch, moved on by one who saw the one before. */
+export function runLeaseStoreTests(setup: StoreSetup<LeaseStore>): void {
+  const test = storeTest(setup)
+  runRecordTests(test)
+  runRaceTests(test)
+}
+
+function runRecordTests(test: StoreTest<LeaseStore>): void {
+  test('a branch that nobody wrote to has none', async (store) => {
+    expect(await store.get(uniqueId() as BranchId)).toBe(undefined)
+  })
+
+  test('a record comes back as it was put', async (store) => {
+    const record = lease({
+      holder: 'é' as SessionId,
+      recalled: true,
+      writers: [writer('é', Number.MAX_SAFE_INTEGER), writer('"\\\n', 0)],
+      epoch: 2 ** 40,
+    })
+    expect(await store.put(record)).toBe(true)
+    expect(await store.get(record.branch)).toEqual(record)
+  })
+
+  test('the next version replaces all of it', async (store) => {
+    const first = lease({ holder: 'a' as SessionId, recalled: true, writers: [writer('a', 1)] })
+    await store.put(first)
+    const next = { ...newLease(first.branch), epoch: 9, version: 2 }
+    expect(await store.put(next)).toBe(true)
+    expect(await store.get(first.branch)).toEqual(next)
+  })
+
+  test('a hundred writers fit', async (store) => {
+    const writers = Array.from({ length: 100 }, (_, i) => writer(`${uniqueId()}-${i}`, i))
+    const record = lease({ writers })
+    await store.put(record)
+    expect((await store.get(record.branch))?.writers).toEqual(writers)
+  })
+
+  test('branches do not meet, nor do those that differ in a letter’s case', async (store) => {
+    const [a, b] = [lease({ epoch: 1 }), lease({ epoch: 2 })]
+    const upper = lease({ branch: a.branch.toUpperCase() as BranchId, epoch: 3 })
+    for (const each of [a, b, upper]) expect(await store.put(each)).toBe(true)
+    for (const each of [a, b, upper]) expect(await store.get(each.branch)).toEqual(each)
+  })
+}
+
+function runRaceTests(test: StoreTest<LeaseStore>): void {
+  test('the first version is written once', async (store) => {
+    const record = lease({ epoch: 5 })
+    expect(await store.put(record)).toBe(true)
+    expect(await store.put({ ...record, epoch: 6 })).toBe(false)
+    expect(await store.get(record.branch)).toEqual(record)
+  })
+
+  test('an older, a skipped and a repeated version change nothing', async (store) => {
+    const record = lease({})
+    await store.put(record)
+    const second = { ...record, epoch: 2, version: 2 }
+    await store.put(second)
+    for (const version of [1, 2, 4, 100])
+      expect([version, await store.put({ ...second, epoch: 7, version })]).toEqual([version, false])
+    expect(await store.get(record.branch)).toEqual(second)
+  })
+
+  test('a later version of a branch that has none changes nothing', async (store) => {
+    const record = lease({ version: 2 })
+    expect(await store.put(record)).toBe(false)
+    expect(await store.get(record.branch)).toBe(undefined)
+  })
+
+  test('of several that put the same version one wins, and it is the one that is there', async (store) => {
+    const record = lease({})
+    for (let version = 1; version <= 5; version++) {
+      const rivals = Array.from({ length: 8 }, (_, i) => ({ ...record, epoch: 10 + i, version }))
+      const won = await Promise.all(rivals.map((rival) => store.put(rival)))
+      expect(won.filter(Boolean).length).toBe(1)
+      expect(await store.get(record.branch)).toEqual(rivals[won.indexOf(true)])
+    }
+  })
+}
+
+function lease(fields: Partial<LeaseRecord>): LeaseRecord {
+  return { ...newLease(`${uniqueId()}/main` as BranchId), version: 1, ...fields }
+}
+
+function writer(session: string, expiresAtMs: number): LeaseRecord['writers'][number] {
+  return { session: session as SessionId, expiresAtMs }
+}

@@ -1,0 +1,55 @@
+import { Blobs, Nodes, type Stores } from '@cairn/core'
+import {
+  MemoryBlobStore,
+  MemoryLogStore,
+  MemoryNodeStore,
+  MemoryRefStore,
+} from '@cairn/core/testing'
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from '../http/app.ts'
+import { hashSecret } from '../http/authenticate.ts'
+import { Metrics } from '../metrics.ts'
+import { contentWorker, sha256 } from '../ports.ts'
+import { systemClock } from '../workspaces/clock.ts'
+import { Workspaces } from '../workspaces/workspaces.ts'
+import { MemoryDirectory } from './memory-directory.ts'
+import { MemoryLayerStore } from './memory-layer-store.ts'
+import { MemoryLeaseStore } from './memory-lease-store.ts'
+import { MemoryUploadStore } from './memory-upload-store.ts'
+
+/** The one key that it knows. */
+export const secret = 'test-secret-key'
+
+/** The HTTP door on stores in memory. */
+export function memoryDoor(): FastifyInstance {
+  const clock = systemClock()
+  const metrics = new Metrics()
+  const log = new MemoryLogStore()
+  const refs = new MemoryRefStore()
+  const pools = new Map<string, Stores>()
+  const storesOf = (pool: string): Stores => {
+    const stores = pools.get(pool) ?? {
+      nodes: new Nodes({ store: new MemoryNodeStore(), hash: sha256 }),
+      blobs: new Blobs(new MemoryBlobStore(), contentWorker),
+      log,
+      refs,
+    }
+    pools.set(pool, stores)
+    return stores
+  }
+  return buildApp({
+    workspaces: new Workspaces({
+      directory: new MemoryDirectory(),
+      storesOf,
+      clock,
+      leases: { store: new MemoryLeaseStore(), clock, leaseMs: 10_000, lookMs: 100 },
+      observe: metrics.work,
+      layers: new MemoryLayerStore(),
+    }),
+    uploads: new MemoryUploadStore(),
+    findKey: async (hash) =>
+      Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
+    metrics,
+    checkReady: async () => {},
+  })
+}

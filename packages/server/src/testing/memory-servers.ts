@@ -1,0 +1,104 @@
+import { Blobs, Nodes, type Stores } from '@cairn/core'
+import {
+  MemoryBlobStore,
+  MemoryLogStore,
+  MemoryNodeStore,
+  MemoryRefStore,
+} from '@cairn/core/testing'
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from '../http/app.ts'
+import { hashSecret } from '../http/authenticate.ts'
+import { Metrics } from '../metrics.ts'
+import { contentWorker, sha256 } from '../ports.ts'
+import { systemClock } from '../workspaces/clock.ts'
+import { Workspaces } from '../workspaces/workspaces.ts'
+import { MemoryDirectory } from './memory-directory.ts'
+import { MemoryLayerStore } from './memory-layer-store.ts'
+import { MemoryLeaseStore } from './memory-lease-store.ts'
+import { MemoryUploadStore } from './memory-upload-store.ts'
+
+const secret = 'test-secret-key'
+
+export interface Answer<T = never> {
+  readonly status: number
+  readonly body: string
+  readonly json: T
+}
+
+interface OpenApi {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly parameters: readonly { name: string }[] }>>>
+  >
+}
+
+/** A server in this process. */
+export interface MemoryServer {
+  readonly workspaces: Workspaces
+  call<T = never>(
+    method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE',
+    url: string,
+    payload?: string | object,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer<T>>
+  openApi(): Promise<OpenApi>
+}
+
+/** Any number of servers that share their stores, as several share a database. */
+export function memoryServers(): { open: () => MemoryServer } {
+  const [log, refs, layers] = [new MemoryLogStore(), new MemoryRefStore(), new MemoryLayerStore()]
+  const [nodeStore, blobStore] = [new MemoryNodeStore(), new MemoryBlobStore()]
+  const [directory, leaseStore] = [new MemoryDirectory(), new MemoryLeaseStore()]
+  return {
+    open: () => {
+      const clock = systemClock()
+      const stores: Stores = {
+        nodes: new Nodes({ store: nodeStore, hash: sha256 }),
+        blobs: new Blobs(blobStore, contentWorker),
+        log,
+        refs,
+      }
+      const leases = { store: leaseStore, clock, leaseMs: 10_000, lookMs: 10 }
+      const storesOf = (): Stores => stores
+      const parts = { directory, storesOf, clock, leases, layers, isShared: true }
+      return openServer(new Workspaces(parts))
+    },
+  }
+}
+
+function openServer(workspaces: Workspaces): MemoryServer {
+  const app = buildApp({
+    workspaces,
+    uploads: new MemoryUploadStore(),
+    findKey: async (hash) =>
+      Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'o' } : undefined,
+    metrics: new Metrics(),
+    checkReady: async () => {},
+  })
+  return {
+    workspaces,
+    openApi: async () =>
+      (await app.inject({ method: 'GET', url: '/v1/openapi.json' })).json() as OpenApi,
+    call: (method, url, payload, headers = {}) => call(app, method, url, payload, headers),
+  }
+}
+
+async function call<T>(
+  app: FastifyInstance,
+  method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE',
+  url: string,
+  payload: string | object | undefined,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer<T>> {
+  const answer = await app.inject({
+    method,
+    url: `/v1/workspaces${url}`,
+    headers: { authorization: `Bearer ${secret}`, ...headers },
+    ...(payload === undefined ? {} : { payload }),
+  })
+  const isJson = String(answer.headers['content-type']).includes('json')
+  return {
+    status: answer.statusCode,
+    body: answer.body,
+    json: (isJson && answer.body !== '' ? answer.json() : undefined) as T,
+  }
+}

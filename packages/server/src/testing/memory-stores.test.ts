@@ -1,0 +1,11 @@
+import { describe } from 'vitest'
+import { runLeaseStoreTests } from './lease-store-tests.ts'
+import { MemoryLeaseStore } from './memory-lease-store.ts'
+import { MemoryUploadStore } from './memory-upload-store.ts'
+import { runUploadStoreTests } from './upload-store-tests.ts'
+
+describe('leases in memory', () =>
+  runLeaseStoreTests(async () => ({ store: new MemoryLeaseStore() })))
+
+describe('uploads in memory', () =>
+  runUploadStoreTests(async () => ({ store: new MemoryUploadStore() })))

@@ -1,0 +1,72 @@
+// `cairn server check` and `cairn server gc`, on what a server that was stopped left behind.
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Cairn } from '@cairn/sdk'
+import { serve } from '@cairn/server'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { useCairn } from './run-cairn.ts'
+
+const cairn = useCairn()
+let data = ''
+
+beforeAll(async () => {
+  data = mkdtempSync(join(tmpdir(), 'cairn-stores-'))
+  const { url, ownerKey, close } = await serve({ data, listen: '127.0.0.1:0' })
+  const { workspaces } = new Cairn({ server: url, apiKey: ownerKey! })
+  await workspaces.create('w')
+  const workspace = new Cairn({ server: url, apiKey: ownerKey! }).workspace('w')
+  await workspace.files.write('/large', randomBytes(200_000))
+  await workspace.layers.create('/', { name: 'dropped' })
+  await workspace.layer('dropped').files.write('/a', 'a'.repeat(200))
+  await workspace.layers.delete('dropped')
+  await close()
+})
+
+afterAll(() => rmSync(data, { recursive: true }))
+
+it('a directory in use is left alone', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'cairn-used-'))
+  const { close } = await serve({ data: other, listen: '127.0.0.1:0' })
+  try {
+    for (const job of ['check', 'gc'])
+      expect((await cairn.run(['server', job, '--data', other])).code).not.toBe(0)
+  } finally {
+    await close()
+    rmSync(other, { recursive: true })
+  }
+})
+
+it('gc tells what it would take, and takes it; shared stores are only looked at', async () => {
+  expect(
+    await cairn.text('server', 'gc', '--data', data, '--dry-run', '--grace-days', '0'),
+  ).toMatch(
+    /^would take away 1 deleted branches, \d+ nodes and \d+ blobs, .* bytes\nkept \d+ nodes/,
+  )
+  await cairn.text('server', 'gc', '--data', data, '--grace-days', '0')
+  expect(await cairn.json('server', 'gc', '--data', data, '--grace-days', '0')).toMatchObject([
+    { dryRun: false, branches: 0, removed: { nodes: { count: 0 }, blobs: { count: 0 } } },
+  ])
+  expect(
+    await cairn.error('server', 'gc', '--data', data, '--meta', 'mysql://u:p@127.0.0.1:1/x'),
+  ).toMatchObject({ code: 'usage', exit: 2 })
+})
+
+it('check says that all is well, or what is not', async () => {
+  expect(await cairn.text('server', 'check', '--data', data)).toMatch(
+    /^read 1 branches, \d+ batches, \d+ nodes and \d+ blobs: 0 problems\n$/,
+  )
+  const [victim] = readdirSync(join(data, 'objects'), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(data, 'objects', name))
+    .filter((path) => statSync(path).isFile())
+  if (victim === undefined) throw new Error('no object was stored')
+  const bytes = await readFile(victim)
+  bytes[bytes.length - 1]! ^= 1
+  writeFileSync(victim, bytes)
+  const { code, stdout, stderr } = await cairn.run(['server', 'check', '--data', data])
+  expect(code).toBe(11)
+  expect(stdout.toString()).toContain('damaged: ')
+  expect(stderr).toContain('restore')
+})

@@ -1,0 +1,199 @@
+// What a server leaves on disk: checked, damaged on purpose, and rid of what nobody needs.
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Cairn, type Workspace } from '@cairn/sdk'
+import {
+  checkStores,
+  type CheckReport,
+  collectGarbage,
+  type CollectReport,
+  openStorage,
+  serve,
+} from '@cairn/server'
+import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+let data: string
+
+beforeEach(async () => {
+  data = await makeTemporaryDirectory()
+})
+
+afterEach(() => removeDirectory(data))
+
+/** Too large for the log and for the database, and not the same for two salts. */
+const large = (salt: number): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(300_000)
+  let state = salt + 1
+  for (let index = 0; index < bytes.length; index++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    bytes[index] = state >>> 16
+  }
+  return bytes
+}
+
+const withServer = async <T>(work: (cairn: Cairn) => Promise<T>): Promise<T> => {
+  const serving = await serve({ data, listen: '127.0.0.1:0' })
+  try {
+    const apiKey = (await readFile(join(data, 'owner-key'), 'utf8')).trim()
+    return await work(new Cairn({ server: serving.url, apiKey }))
+  } finally {
+    await serving.close()
+  }
+}
+
+const check = async (): Promise<CheckReport> => {
+  const storage = await openStorage({ data })
+  try {
+    return await checkStores(storage)
+  } finally {
+    await storage.close()
+  }
+}
+
+const day = 24 * 60 * 60 * 1000
+
+const collect = async (dryRun: boolean, graceMs = 0, inDays = 1): Promise<CollectReport> => {
+  const storage = await openStorage({ data })
+  try {
+    return await collectGarbage(storage, { dryRun, graceMs, nowMs: Date.now() + inDays * day })
+  } finally {
+    await storage.close()
+  }
+}
+
+const makeWorkspace = async (cairn: Cairn, name: string): Promise<Workspace> => {
+  await cairn.workspaces.create(name)
+  const workspace = cairn.workspace(name)
+  await workspace.files.write('/repo/large', large(1))
+  for (let index = 0; index < 50; index++)
+    await workspace.files.write(`/repo/small-${index}`, `${index} `.repeat(200))
+  return workspace
+}
+
+const objectFiles = (): string[] =>
+  readdirSync(join(data, 'objects'), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(data, 'objects', name))
+    .filter((path) => statSync(path).isFile())
+
+describe('check', () => {
+  it('everything is read, and all is well', async () => {
+    await withServer(async (cairn) => {
+      const workspace = await makeWorkspace(cairn, 'w')
+      await workspace.layers.create('/repo', { name: 'try' })
+      await workspace.layer('try').files.write('/repo/large', large(2))
+      await workspace.layers.checkpoint('try', { label: 'point' })
+    })
+    const report = await check()
+    expect(report.problems).toEqual([])
+    expect(report.branches).toBe(2)
+    expect(report.batches).toBeGreaterThan(50)
+    expect(report.nodes).toBeGreaterThan(1)
+    // Two versions of two blocks each.
+    expect(report.blobs).toBeGreaterThanOrEqual(4)
+  })
+
+  it('a byte that changed on disk is found', async () => {
+    await withServer((cairn) => makeWorkspace(cairn, 'w'))
+    const [victim] = objectFiles()
+    const bytes = await readFile(victim!)
+    bytes[bytes.length - 1]! ^= 1
+    writeFileSync(victim!, bytes)
+    const { problems } = await check()
+    expect(problems.length).toBe(1)
+    expect(problems[0]).toMatch(/blob [0-9a-f]{64}/)
+  })
+
+  it('a batch that changed is found', async () => {
+    await withServer((cairn) => makeWorkspace(cairn, 'w'))
+    const database = new DatabaseSync(join(data, 'meta.db'))
+    database.exec("UPDATE log_rows SET bytes = CAST(bytes || x'00' AS BLOB) WHERE seq = 7")
+    database.close()
+    const { problems } = await check()
+    expect(problems.join()).toContain('batch 7')
+  })
+})
+
+describe('gc', () => {
+  it('what is deleted goes after the grace time, and nothing else does', async () => {
+    const before = await withServer(async (cairn) => {
+      const workspace = await makeWorkspace(cairn, 'w')
+      await workspace.layers.create('/repo', { name: 'kept' })
+      await workspace.layer('kept').files.write('/repo/large', large(2))
+      await workspace.layers.checkpoint('kept', { label: 'point' })
+      await workspace.layer('kept').files.write('/repo/large', large(3))
+      await workspace.layers.create('/repo', { name: 'dropped' })
+      await workspace.layer('dropped').files.write('/repo/large', large(4))
+      await workspace.layers.checkpoint('dropped')
+      await workspace.layers.delete('dropped')
+      await cairn.workspaces.fork('w', 'fork')
+      await cairn.workspaces.create('gone')
+      await cairn.workspace('gone').files.write('/large', large(5))
+      await cairn.workspaces.delete('gone')
+      return workspace.layers.patch('kept')
+    })
+    const young = await collect(true, 7 * day)
+    expect(young.removed.blobs.count).toBe(0)
+    const dry = await collect(true)
+    expect(dry.removed.blobs.bytes).toBeGreaterThan(500_000)
+    expect(await collect(true)).toEqual(dry)
+
+    expect(dry.branches).toBe(2)
+
+    const done = await collect(false)
+    expect(done).toEqual({ ...dry, dryRun: false })
+    expect(await collect(true)).toMatchObject({
+      branches: 0,
+      removed: { nodes: { count: 0 }, blobs: { count: 0 } },
+    })
+    expect((await check()).problems).toEqual([])
+
+    await withServer(async (cairn) => {
+      const workspace = cairn.workspace('w')
+      expect(await workspace.files.read('/repo/large')).toEqual(large(1))
+      const kept = workspace.layer('kept')
+      expect(await kept.files.read('/repo/large')).toEqual(large(3))
+      const then = workspace.layer('kept', { at: 'point' })
+      expect(await then.files.read('/repo/large')).toEqual(large(2))
+      expect(await workspace.layers.patch('kept')).toBe(before)
+      expect(await cairn.workspace('fork').files.read('/repo/large')).toEqual(large(1))
+      // What was taken away can be written again.
+      await kept.files.write('/repo/large', large(4))
+      expect(await kept.files.read('/repo/large')).toEqual(large(4))
+    })
+  })
+
+  it('a rollback can be undone afterwards, and an upload goes on', async () => {
+    const upload = await withServer(async (cairn) => {
+      const workspace = await makeWorkspace(cairn, 'w')
+      await workspace.layers.create('/repo', { name: 'try' })
+      await workspace.layer('try').files.write('/repo/large', large(2))
+      await workspace.layers.rollback('try')
+      return startUpload(workspace, large(6))
+    })
+    await collect(false)
+    await withServer(async (cairn) => {
+      const workspace = cairn.workspace('w')
+      await workspace.layers.undo('try')
+      expect(await workspace.layer('try').files.read('/repo/large')).toEqual(large(2))
+      await workspace.files.upload('/uploaded', large(6), { resumeId: upload })
+      expect(await workspace.files.read('/uploaded')).toEqual(large(6))
+    })
+    expect((await check()).problems).toEqual([])
+  })
+})
+
+/** Sends all blocks and stops before the end. Gives what it can be gone on with. */
+async function startUpload(workspace: Workspace, bytes: Uint8Array): Promise<string> {
+  const stopping = new AbortController()
+  let id = ''
+  const onProgress = (progress: { uploadId: string; sentBytes: number }): void => {
+    id = progress.uploadId
+    if (progress.sentBytes === bytes.length) stopping.abort(new Error('stop'))
+  }
+  const { signal } = stopping
+  await expect(workspace.files.upload('/uploaded', bytes, { onProgress, signal })).rejects.toThrow()
+  return id
+}

@@ -1,0 +1,84 @@
+import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { noMount, Site, type SiteMount } from './fixture.ts'
+
+describe.skipIf(noMount)('a mount whose processes, server or sandbox go away', () => {
+  let site: Site
+  let a: SiteMount
+
+  beforeEach(async () => {
+    site = await Site.open()
+    a = await site.mount('/')
+  })
+  afterEach(() => site.close())
+
+  it('the daemon is killed: programs with open files see a pause, and nothing is missing', async () => {
+    const fd = openSync(a.path('open'), 'w+')
+    writeSync(fd, 'before ')
+    await a.sh('mkdir d; for i in 1 2 3 4 5 6 7 8 9; do echo $i > d/$i; done')
+    const { pid } = await a.status()
+    process.kill(pid, 'SIGKILL')
+    writeSync(fd, 'after')
+    const bytes = Buffer.alloc(12)
+    readSync(fd, bytes, 0, 12, 0)
+    closeSync(fd)
+    expect(bytes.toString()).toBe('before after')
+    expect(await a.sh('cat d/*')).toBe('1\n2\n3\n4\n5\n6\n7\n8\n9\n')
+    expect((await a.status()).pid).not.toBe(pid)
+    await a.drain()
+    expect((await site.cairn(['fs', 'cat', ':/open'])).stdout).toBe('before after')
+  })
+
+  it('everything is killed and the cache is gone: what fsync answered is there for the next', async () => {
+    const fd = openSync(a.path('f'), 'w')
+    writeSync(fd, 'precious')
+    fsyncSync(fd)
+    closeSync(fd)
+    await a.kill()
+    const b = await site.mount('/')
+    expect(await b.sh('cat f')).toBe('precious')
+  })
+
+  it('close-sync: what was closed is there for the next', async () => {
+    await a.unmount()
+    const b = await site.mount('/', '--durability', 'close-sync')
+    await b.sh('for i in 1 2 3; do echo $i > f$i; done')
+    await b.kill()
+    const c = await site.mount('/')
+    expect(await c.sh('cat f1 f2 f3')).toBe('1\n2\n3\n')
+  })
+
+  it('the server is away: known files are read, writes go on, and all arrives afterwards', async () => {
+    await a.sh('mkdir d; echo known > d/known')
+    await a.drain()
+    await site.stopServer('SIGKILL')
+    expect(await a.sh('cat d/known; echo new > d/new; cat d/new; mv d/new d/moved')).toBe(
+      'known\nnew\n',
+    )
+    expect((await a.status()).pendingOps).toBeGreaterThan(0)
+    await site.startServer()
+    await a.drain()
+    expect((await site.cairn(['fs', 'cat', ':/d/moved'])).stdout).toBe('new\n')
+  })
+
+  it('everything survives a remount elsewhere, hard links and unusual files included', async () => {
+    await a.sh(
+      'echo x > f; ln f g; ln -s f s; mkfifo p; mknod c c 1 3; chmod 4751 f; truncate -s 1M sparse; ' +
+        'touch -d 2001-02-03T04:05:06.789012345 f',
+    )
+    // Access times are a reader's; everything else is the file's.
+    const look = "stat -c '%n %F %a %h %s %t:%T %y %z %i' f g s p c sparse"
+    const before = await a.sh(look)
+    await a.unmount()
+    const b = await site.mount('/')
+    expect(await b.sh(look)).toBe(before)
+  })
+
+  it('umount brings everything to the server first', async () => {
+    await a.sh('for i in $(seq 200); do echo $i > f$i; done')
+    await a.unmount()
+    const { stdout } = await site.cairn(['fs', 'cat', ':/f200'])
+    expect(stdout).toBe('200\n')
+    expect(readFileSync('/proc/mounts', 'utf8')).not.toContain(a.directory)
+  })
+})

@@ -1,0 +1,203 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+
+/** Why no mount can be made here; undefined where one can. */
+export const noMount: string | undefined = existsSync('/dev/fuse')
+  ? undefined
+  : 'there is no /dev/fuse'
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/**
+ * A server and mounts of it, each in processes of their own: a program that waits in a mount must not be the one that
+ * answers. Every mount gets a home of its own, as if it were another sandbox.
+ */
+export class Site {
+  readonly directory: string
+  #server: ChildProcess | undefined
+  #url = ''
+  readonly #mounts: SiteMount[] = []
+
+  private constructor() {
+    this.directory = mkdtempSync(join(tmpdir(), 'cairn-site-'))
+  }
+
+  static async open(): Promise<Site> {
+    const site = new Site()
+    await site.startServer()
+    await site.cairn(['ws', 'create', 'demo'])
+    return site
+  }
+
+  get url(): string {
+    return this.#url
+  }
+
+  get key(): string {
+    return readFileSync(join(this.directory, 'data', 'owner-key'), 'utf8').trim()
+  }
+
+  /** On the port it had, if it had one. */
+  async startServer(): Promise<void> {
+    const port = this.#url === '' ? '0' : new URL(this.#url).port
+    const args = ['serve', '--data', join(this.directory, 'data'), '--listen', `127.0.0.1:${port}`]
+    const server = spawn(process.execPath, words([...args, '--json']), {
+      env: this.#env('server'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const line = await new Promise<string>((resolve) =>
+      createInterface(server.stdout).once('line', resolve),
+    )
+    this.#server = server
+    this.#url = (JSON.parse(line) as { url: string }).url
+  }
+
+  async stopServer(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const server = this.#server
+    if (!server || server.exitCode !== null || server.signalCode !== null) return
+    const ended = new Promise((resolve) => server.once('exit', resolve))
+    server.kill(signal)
+    await ended
+  }
+
+  /** Runs the command as the user of a home; fails when it fails. */
+  async cairn(args: readonly string[], home = 'server'): Promise<Ran> {
+    const ran = await this.tryCairn(args, home)
+    if (ran.code !== 0) throw new Error(`cairn ${args.join(' ')}: ${ran.stderr}`)
+    return ran
+  }
+
+  tryCairn(args: readonly string[], home = 'server'): Promise<Ran> {
+    return run(process.execPath, words(args), this.#env(home))
+  }
+
+  async mount(path = '/', ...options: string[]): Promise<SiteMount> {
+    const home = `sandbox-${this.#mounts.length + 1}`
+    const directory = join(this.directory, home, 'work')
+    const mount = new SiteMount(this, home, directory)
+    this.#mounts.push(mount)
+    await this.cairn(['mount', `:${path}`, directory, ...options], home)
+    return mount
+  }
+
+  /** Leaves nothing behind, whatever happened. */
+  async close(): Promise<void> {
+    for (const mount of this.#mounts) await mount.destroy()
+    await this.stopServer('SIGKILL')
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+
+  #env(home: string): NodeJS.ProcessEnv {
+    const env = { ...process.env, HOME: join(this.directory, home) }
+    if (this.#url === '') return env
+    return { ...env, CAIRN_SERVER: this.#url, CAIRN_API_KEY: this.key, CAIRN_WORKSPACE: 'demo' }
+  }
+}
+
+export interface MountState {
+  readonly pid: number
+  readonly supervisorPid: number
+  readonly standing: string
+  readonly pendingOps: number
+  readonly connected: boolean
+  readonly seq: number
+  readonly errors: readonly string[]
+  readonly rescues: readonly string[]
+}
+
+export class SiteMount {
+  readonly directory: string
+  readonly #site: Site
+  readonly #home: string
+
+  constructor(site: Site, home: string, directory: string) {
+    this.#site = site
+    this.#home = home
+    this.directory = directory
+  }
+
+  path(...names: string[]): string {
+    return join(this.directory, ...names)
+  }
+
+  async status(): Promise<MountState> {
+    const { stdout } = await this.#site.cairn(
+      ['mount', 'status', this.directory, '--json'],
+      this.#home,
+    )
+    return JSON.parse(stdout) as MountState
+  }
+
+  async drain(): Promise<void> {
+    await this.#site.cairn(['mount', 'drain', this.directory], this.#home)
+  }
+
+  async unmount(): Promise<void> {
+    await this.#site.cairn(['umount', this.directory], this.#home)
+  }
+
+  /** Runs a shell script in the mount. */
+  async sh(script: string): Promise<string> {
+    const ran = await this.trySh(script)
+    if (ran.code !== 0) throw new Error(`${script}: ${ran.stdout}${ran.stderr}`)
+    return ran.stdout
+  }
+
+  trySh(script: string): Promise<Ran> {
+    return run('/bin/sh', ['-ec', script], process.env, this.directory)
+  }
+
+  /** As the end of a sandbox does it: no process has a last word. */
+  async kill(): Promise<void> {
+    const { pid, supervisorPid } = await this.status()
+    process.kill(supervisorPid, 'SIGKILL')
+    process.kill(pid, 'SIGKILL')
+    await run('umount', ['-l', this.directory], process.env)
+  }
+
+  async destroy(): Promise<void> {
+    const ran = await this.#site.tryCairn(['umount', this.directory], this.#home)
+    if (ran.code === 0) return
+    const status = await this.status().catch(() => undefined)
+    for (const pid of [status?.supervisorPid, status?.pid])
+      try {
+        if (pid !== undefined) process.kill(pid, 'SIGKILL')
+      } catch {
+        // It has ended meanwhile.
+      }
+    await run('umount', ['-l', this.directory], process.env)
+  }
+}
+
+function words(args: readonly string[]): string[] {
+  return ['--conditions=source', '--disable-warning=ExperimentalWarning', program, ...args]
+}
+
+function run(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd?: string,
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    execFile(
+      file,
+      args,
+      { env, encoding: 'utf8', maxBuffer: 64 << 20, ...(cwd === undefined ? {} : { cwd }) },
+      (error, stdout, stderr) => {
+        const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0
+        resolve({ code, stdout, stderr })
+      },
+    )
+  })
+}

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noMount, Site, type SiteMount } from './fixture.ts'
+
+describe.skipIf(noMount)('two mounts of one branch', () => {
+  let site: Site
+  let a: SiteMount
+  let b: SiteMount
+
+  beforeAll(async () => {
+    site = await Site.open()
+    a = await site.mount('/')
+    b = await site.mount('/')
+  })
+  afterAll(() => site.close())
+
+  it('what was closed on one is there when it is opened on the other', () => {
+    for (let round = 0; round < 30; round++) {
+      const [from, to] = round % 2 === 0 ? [a, b] : [b, a]
+      writeFileSync(from.path('letter'), `round ${round}`)
+      expect(readFileSync(to.path('letter'), 'utf8')).toBe(`round ${round}`)
+    }
+  })
+
+  it('attributes follow: size, mode and times to the nanosecond', async () => {
+    await a.sh('echo long text > f; chmod 600 f; touch -d 2001-02-03T04:05:06.789012345 f')
+    const { size, mode, mtimeNs } = statSync(b.path('f'), { bigint: true })
+    expect([size, mode & 0o777n, mtimeNs % 1_000_000_000n]).toEqual([10n, 0o600n, 789012345n])
+  })
+
+  it('names come and go on both', async () => {
+    await a.sh('mkdir -p tree/deep; echo 1 > tree/deep/one')
+    expect(await b.sh('find tree | sort')).toBe('tree\ntree/deep\ntree/deep/one\n')
+    await b.sh('mv tree/deep/one tree/two; rmdir tree/deep')
+    expect(await a.sh('find tree | sort')).toBe('tree\ntree/two\n')
+    await a.sh('rm -r tree')
+    expect(await b.sh('ls -d tree 2>/dev/null || echo gone')).toBe('gone\n')
+  })
+
+  it('O_EXCL, mkdir, link and rename races: exactly one winner each', async () => {
+    await a.sh('echo x > source')
+    for (let round = 0; round < 10; round++) {
+      const tries = [
+        `set -C; echo mine > lock${round}`,
+        `mkdir dir${round}`,
+        `ln source link${round}`,
+      ]
+      for (const script of tries) {
+        const ran = await Promise.all([a.trySh(script), b.trySh(script)])
+        expect(ran.filter(({ code }) => code === 0)).toHaveLength(1)
+      }
+    }
+  })
+
+  it('a file that was read on one and is rewritten on the other is never shown old', async () => {
+    await a.sh('echo old > page')
+    for (let round = 0; round < 20; round++) {
+      expect(await b.sh('cat page')).toBe(round === 0 ? 'old\n' : `new ${round - 1}\n`)
+      await a.sh(`echo new ${round} > page`)
+    }
+  })
+
+  it('after one leaves, the other has the lease again', async () => {
+    await b.unmount()
+    await a.sh('echo alone > alone')
+    await expect.poll(async () => (await a.status()).standing).toBe('lease')
+    b = await site.mount('/')
+    expect(await b.sh('cat alone')).toBe('alone\n')
+  })
+
+  it('a change by HTTP is seen', async () => {
+    execFileSync('true')
+    await site.cairn(['fs', 'mkdir', ':/by-http'])
+    expect(await a.sh('ls -d by-http')).toBe('by-http\n')
+  })
+})
