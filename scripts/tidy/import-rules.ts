@@ -17,15 +17,16 @@ const importsOf: Readonly<Record<string, readonly string[]>> = {
 
 const runsAnywhere = ['protocol', 'core', 'sdk']
 
-const isServeCommand = (path: string): boolean =>
-  /^packages\/cli\/src\/commands\/serve(?:\.ts|\/)/.test(path)
+/** What runs a server, or works on the stores of one that is stopped. */
+const isServerCommand = (path: string): boolean =>
+  /^packages\/cli\/src\/commands\/serve(?:\.ts|r?\/)/.test(path)
 
 function judgeDirection(specifier: string, importer: string): string | undefined {
   const target = /^@cairn\/([^/]+)/.exec(specifier)?.[1]
   const owner = packageOf(importer)
   if (target === undefined || owner === undefined) return undefined
   if (importsOf[owner]?.includes(target)) return undefined
-  if (target === 'server' && isServeCommand(importer)) return undefined
+  if (target === 'server' && isServerCommand(importer)) return undefined
   return `imports ${specifier} into ${owner}`
 }
 

@@ -1,9 +1,13 @@
 import { benchCore } from './core.ts'
+import { benchLayers } from './layers.ts'
+import { benchMount } from './mount.ts'
 import { benchServer } from './server.ts'
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   core: benchCore,
   server: benchServer,
+  mount: benchMount,
+  layers: benchLayers,
 }
 
 const asked = process.argv.slice(2)

@@ -90,7 +90,13 @@ describe('two attempts at one bug', () => {
     ] as const)
       expect(
         await cairn.text(
-          ...['fs', 'cat', ':/repo/src/auth.ts', '--layer', 'fix-auth-b', '--side', side],
+          'fs',
+          'cat',
+          ':/repo/src/auth.ts',
+          '--layer',
+          'fix-auth-b',
+          '--side',
+          side,
         ),
       ).toBe(`one\ntwo\n${text}\n`)
 
@@ -252,7 +258,14 @@ describe('points of a layer', () => {
       'A  /repo/new file.txt\n',
     )
     const [back] = await cairn.json<LayerChange>(
-      ...['fs', 'layer', 'diff', 'try', '--from', 'half', '--to', 'main'],
+      'fs',
+      'layer',
+      'diff',
+      'try',
+      '--from',
+      'half',
+      '--to',
+      'main',
     )
     expect(back).toMatchObject({ kind: 'modified', path: '/repo/src/auth.ts' })
 

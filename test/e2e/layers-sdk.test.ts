@@ -146,7 +146,7 @@ it('many layers that touch different files are all committed, from any number at
   await Promise.all(names.map((name) => layers.commit(name)))
   for (const name of names) expect(await workspace.files.readText(`/repo/${name}.txt`)).toBe(name)
   const listed = await gather(layers.list({ tag: 'batch=x', state: 'committed', pageSize: 5 }))
-  expect(listed.map(({ name }) => name).sort()).toEqual(names.toSorted())
+  expect(new Set(listed.map(({ name }) => name))).toEqual(new Set(names))
 })
 
 it('a fork lives on its own, and so do layers in it', async () => {

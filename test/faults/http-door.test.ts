@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await serving.close()
+  await serving?.close()
   await rm(data, { recursive: true })
 })
 

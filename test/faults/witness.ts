@@ -76,7 +76,7 @@ export class Witness {
 }
 
 function noise(seed: string, bytes: number): string {
-  let state = [...seed].reduce((hash, char) => (hash * 31 + char.charCodeAt(0)) >>> 0, 7)
+  let state = Buffer.from(seed).reduce((hash, byte) => (hash * 31 + byte) >>> 0, 7)
   const digits = Array.from({ length: bytes }, () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return (state >>> 26).toString(36).slice(-1)

@@ -9,8 +9,8 @@ import {
   type CheckReport,
   collectGarbage,
   type CollectReport,
-  openStorage,
   serve,
+  withStorage,
 } from '@cairn/server'
 import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -44,25 +44,14 @@ const withServer = async <T>(work: (cairn: Cairn) => Promise<T>): Promise<T> => 
   }
 }
 
-const check = async (): Promise<CheckReport> => {
-  const storage = await openStorage({ data })
-  try {
-    return await checkStores(storage)
-  } finally {
-    await storage.close()
-  }
-}
+const check = (): Promise<CheckReport> => withStorage({ data }, checkStores)
 
 const day = 24 * 60 * 60 * 1000
 
-const collect = async (dryRun: boolean, graceMs = 0, inDays = 1): Promise<CollectReport> => {
-  const storage = await openStorage({ data })
-  try {
-    return await collectGarbage(storage, { dryRun, graceMs, nowMs: Date.now() + inDays * day })
-  } finally {
-    await storage.close()
-  }
-}
+const collect = (dryRun: boolean, graceMs = 0): Promise<CollectReport> =>
+  withStorage({ data }, (storage) =>
+    collectGarbage(storage, { dryRun, graceMs, nowMs: Date.now() + day }),
+  )
 
 const makeWorkspace = async (cairn: Cairn, name: string): Promise<Workspace> => {
   await cairn.workspaces.create(name)

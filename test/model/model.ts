@@ -114,6 +114,8 @@ export class Model {
         return this.#setattr(op)
       case 'write':
         return this.#write(op)
+      case 'append':
+        return this.#write({ ...op, type: 'write', offset: this.#file(op.ino).length })
       case 'fallocate':
         return this.#fallocate(op)
       case 'copy':

@@ -70,6 +70,8 @@ export class Resolver {
         return { ...step, ino: step.size === undefined ? inode(step.ino) : file(step.ino) }
       case 'write':
         return { ...step, ino: file(step.ino), data: await this.#data(step.data) }
+      case 'append':
+        return { ...step, ino: file(step.ino), data: await this.#data(step.data) }
       case 'fallocate':
         return { ...step, ino: file(step.ino) }
       case 'copy':

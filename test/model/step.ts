@@ -1,4 +1,5 @@
 import {
+  type AppendOp,
   blockBytes,
   type CreateOp,
   fallocateModes,
@@ -19,13 +20,14 @@ import fc from 'fast-check'
  * there (or was, or never will be). Plain data, so that a failing case can be kept as a file.
  */
 export type Step =
-  | Exclude<Op, CreateOp | WriteOp | SetxattrOp>
+  | Exclude<Op, CreateOp | WriteOp | AppendOp | SetxattrOp>
   /** With the next number that nobody had, or with one that is in use: numbers are never given again. */
   | (Omit<CreateOp, 'ino' | 'target'> & {
       readonly ino: 'taken' | null
       readonly targetBytes: number
     })
   | (Omit<WriteOp, 'data'> & { readonly data: StepData })
+  | (Omit<AppendOp, 'data'> & { readonly data: StepData })
   | (Omit<SetxattrOp, 'value'> & { readonly valueBytes: number })
 
 export interface StepData {
@@ -126,6 +128,7 @@ const setattr = fc.record(
   { requiredKeys: ['type', 'ino', 'time'] },
 )
 const write = fc.record({ type: fc.constant('write'), ino, offset, data, dropPrivileges, time })
+const append = fc.record({ type: fc.constant('append'), ino, data, dropPrivileges, time })
 const fallocate = fc.record({
   type: fc.constant('fallocate'),
   ino,
@@ -172,6 +175,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: rename },
   { weight: 5, arbitrary: setattr },
   { weight: 8, arbitrary: write },
+  { weight: 2, arbitrary: append },
   { weight: 3, arbitrary: fallocate },
   { weight: 3, arbitrary: copy },
   { weight: 2, arbitrary: setxattr },

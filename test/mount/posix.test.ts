@@ -11,4 +11,4 @@ if (noMount === undefined) {
   chmodSync(mount.path('..'), 0o755)
   afterAll(() => site.close())
   runPosixQuestions('mount', hostSubjects(mount.directory))
-} else describe('mount', () => it.skip(noMount, () => undefined))
+} else describe('mount', () => it.skip(`is not asked: ${noMount}`))

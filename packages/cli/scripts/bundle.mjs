@@ -1,9 +1,11 @@
 // Makes dist/cairn.mjs: the parts that every start needs in one file, each command in a chunk of its own. Only the
-// server stays outside, because it brings native stores and is loaded by one command alone.
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+// server stays outside, because it brings native stores and is loaded by one command alone. The native piece of mounts
+// is put beside it, so that users need no compiler.
+import { copyFile, readdir, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { buildFuseIo } from '../../mount/native/build.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const outdir = process.argv[2] ?? join(root, 'dist')
@@ -21,8 +23,28 @@ await build({
   target: 'node22',
   conditions: ['source'],
   external: ['@cairn/server'],
+  // ws is CommonJS, and asks for Node's own modules by `require`.
+  banner: {
+    js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
+  },
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
   logLevel: 'warning',
 })
+await shipFuseIo()
+
+/** One for another machine stays; where there is no compiler, everything but mounts works. */
+async function shipFuseIo() {
+  if (process.platform !== 'linux') return
+  try {
+    const built = buildFuseIo()
+    // Removed first: a running mount has the old one loaded, and must not find other bytes under it.
+    await rm(join(outdir, basename(built)), { force: true })
+    await copyFile(built, join(outdir, basename(built)))
+  } catch (error) {
+    const shipped = (await readdir(outdir)).filter((name) => name.endsWith('.node'))
+    const { message } = /** @type {Error} */ (error)
+    console.error(`warning: ${message} Mounts work with: ${shipped.join(', ') || 'none'}.`)
+  }
+}

@@ -10,6 +10,13 @@ export const cliErrorTable = {
   },
   not_mounted: { exitCode: 4, meaning: 'Nothing is mounted there.' },
   mount_failed: { exitCode: 1, meaning: 'The mount could not be made.' },
+  mount_unhealthy: { exitCode: 1, meaning: 'The mount is there, but not as it should be.' },
+  umount_failed: { exitCode: 1, meaning: 'The mount could not be ended; it is still there.' },
+  not_drained: { exitCode: 1, meaning: 'Not everything is at the server yet; nothing is lost.' },
+  check_failed: {
+    exitCode: 1,
+    meaning: 'Something that cairn needs is missing; each is told before.',
+  },
   local_file: { exitCode: 1, meaning: 'The file system of this machine said no.' },
   damaged_store: { exitCode: 11, meaning: 'What a server keeps is not what it wrote.' },
   incomplete_copy: {

@@ -1,14 +1,15 @@
 import { homedir } from 'node:os'
 import type { Cli } from './cli.ts'
-import { type Edge, exitAfter } from './exit.ts'
+import { type Edge, endProcess, exitAfter } from './exit.ts'
 import { processWord, runMountProcess } from './mount/processes.ts'
 import { Output } from './output/output.ts'
 import { findInvocation, isJson, runProgram } from './program.ts'
 
 const argv = process.argv.slice(2)
 
-if (argv[0] === processWord) await runMountProcess(argv[1])
+if (argv[0] === processWord) endProcess(await runMountProcess(argv[1]))
 else await runCommand()
+
 async function runCommand(): Promise<void> {
   const [out, err] = [new Output(process.stdout), new Output(process.stderr)]
   const edge: Edge = { out, err, name: '', isJson: isJson(argv) }

@@ -66,7 +66,8 @@ export function isJson(tokens: readonly string[]): boolean {
 
 /** A noun has a verb behind it. A command may have one, too: `mount status`. */
 function goesOn(words: string, next: string): boolean {
-  return isNoun(words) || Object.hasOwn(commands, `${words} ${next}`)
+  const both = `${words} ${next}`
+  return isNoun(words) || Object.hasOwn(commands, both) || Object.hasOwn(aliases, both)
 }
 
 function isNoun(word: string): boolean {

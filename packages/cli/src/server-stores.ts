@@ -12,33 +12,13 @@ export const storeOptions = {
   objects: { kind: 'text', value: 'URL', summary: 'Its object store, if it has one: s3://…' },
 } as const
 
-interface StoreValues {
-  readonly data?: string | undefined
-  readonly meta?: string | undefined
-  readonly objects?: string | undefined
-}
-
-/** Opens the stores of a server without running one, for as long as the work takes. */
-export async function withStores<T>(
+export function placesOf(
   cli: Cli,
-  { data = join(cli.home, '.cairn', 'data'), meta, objects }: StoreValues,
-  work: (storage: Awaited<ReturnType<typeof openStores>>) => Promise<T>,
-): Promise<T> {
-  const storage = await openStores({
-    data,
+  { data, meta, objects }: Readonly<Partial<Record<keyof typeof storeOptions, string | undefined>>>,
+): { readonly data: string; readonly meta?: string; readonly objects?: string } {
+  return {
+    data: data ?? join(cli.home, '.cairn', 'data'),
     ...(meta === undefined ? {} : { meta }),
     ...(objects === undefined ? {} : { objects }),
-  })
-  try {
-    return await work(storage)
-  } finally {
-    await storage.close()
   }
 }
-
-async function openStores(options: Parameters<OpenStorage>[0]): ReturnType<OpenStorage> {
-  const { openStorage } = await import('@cairn/server')
-  return openStorage(options)
-}
-
-type OpenStorage = typeof import('@cairn/server').openStorage

@@ -1,6 +1,7 @@
 export * from './content/assemble.ts'
 export * from './content/block.ts'
 export * from './content/blobs.ts'
+export * from './content/in-flight.ts'
 export * from './content/content.ts'
 export * from './content/extents.ts'
 export { withoutTrailingZeros } from './content/fold-content.ts'

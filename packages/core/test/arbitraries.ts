@@ -120,6 +120,7 @@ export const ops = {
   }),
   setattr,
   write: fc.record({ ...type('write'), ...timed, ino, offset: safe, data, ...drop }),
+  append: fc.record({ ...type('append'), ...timed, ino, data, ...drop }),
   fallocate: fc.record({
     ...type('fallocate'),
     ...timed,

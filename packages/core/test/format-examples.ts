@@ -133,6 +133,13 @@ export const ops: { readonly [Type in Op['type']]: Extract<Op, { readonly type: 
     dropPrivileges: false,
     data: { type: 'bytes', bytes: utf8('hi') },
   },
+  append: {
+    ...timed,
+    type: 'append',
+    ino: ino(2),
+    dropPrivileges: 'stranger',
+    data: { type: 'bytes', bytes: utf8('hi') },
+  },
   fallocate: {
     ...timed,
     type: 'fallocate',

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Batch } from '@cairn/core'
-import type { ByteString, Ino } from '@cairn/protocol'
+import { type ByteString, type Ino, Reader } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
 import { type Place, Segments } from './data/segments.ts'
@@ -12,7 +12,7 @@ import { Loader } from './image/loader.ts'
 import { Outbox } from './outbox/outbox.ts'
 import { encodeRecord } from './outbox/record.ts'
 import { recover, type Recovered, sessionFile } from './outbox/recover.ts'
-import { sealBatch, storeLarge } from './outbox/seal.ts'
+import { type PutBlob, sealBatch, storeLarge } from './outbox/seal.ts'
 import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation, Resume } from './session/options.ts'
@@ -147,7 +147,13 @@ export class Mount {
     this.#numbers = new InodeNumbers(async () =>
       decodeInodesAnswer(await session.ask({ type: 'inodes', count: inodesAtOnce })),
     )
-    const writer = new Writer({
+    const writer = this.#makeWriter(putBlob, waits === 'write')
+    this.fileSystem = this.#makeFileSystem(writer, waits !== 'nothing')
+  }
+
+  #makeWriter(putBlob: PutBlob, waits: boolean): Writer {
+    const session = this.#session
+    return new Writer({
       image: this.#image,
       contents: this.#contents,
       outbox: this.#outbox,
@@ -156,10 +162,17 @@ export class Mount {
       whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
       submit: async (ops) => session.submit(await storeLarge(ops, putBlob), now()),
       barrier: (seq) => session.barrier(seq),
-      waits: waits === 'write',
+      waits,
       onRefused: (error) => this.note(error),
     })
-    this.fileSystem = new MountedFileSystem({
+  }
+
+  #makeFileSystem(writer: Writer, syncs: boolean): MountedFileSystem {
+    const seek = async (ino: Ino, offset: number, hole: boolean): Promise<number> => {
+      const answer = await this.#session.ask({ type: 'seek', ino, offset, hole: hole ? 1 : 0 })
+      return new Reader(answer, 'seek answer').varint()
+    }
+    return new MountedFileSystem({
       image: this.#image,
       contents: this.#contents,
       loader: this.#loader,
@@ -167,7 +180,8 @@ export class Mount {
       writer,
       numbers: this.#numbers,
       now,
-      syncs: waits !== 'nothing',
+      askSeek: seek,
+      syncs,
     })
   }
 
@@ -244,6 +258,8 @@ export class Mount {
     await this.#session.drain()
     recovered?.forget()
     await this.#numbers.refill()
+    // A guess at what will be asked for: whoever asks first loads it all the same.
+    this.#loader.loadSubtree(root).catch(() => undefined)
     this.#noteProgress()
     this.#progress = setInterval(() => this.#noteProgress(), progressMs)
   }

@@ -68,6 +68,8 @@ const requests = {
   barrier: { id: 'number', seq: 'number' },
   /** What a change of the whole tree at `seq` changed. */
   changes: { id: 'number', seq: 'number' },
+  /** The first offset from `offset` on that lies in data, or with `hole` 1 in a hole. */
+  seek: { id: 'number', ino: 'ino', offset: 'number', hole: 'number' },
 } as const
 requests satisfies Table
 

@@ -1,14 +1,26 @@
 import { type Command, defineCommand } from '../arguments/command.ts'
-import { askMount } from '../mount/control.ts'
+import { parseTimeout, timeoutOption } from '../mount/duration.ts'
+import { endMount } from '../mount/end.ts'
 
 export const command: Command = defineCommand({
   summary: 'Bring everything to the server, then unmount',
+  description:
+    'Says what it waits for; Ctrl-C leaves everything as it was. Where the mount was killed, what is left of it is taken away.',
   arguments: { directory: { summary: 'The mount point' } },
-  options: {},
-  examples: [{ command: 'cairn umount ./work', does: 'says what it waits for' }],
-  async run({ args, cli }) {
-    const status = await askMount(cli, args.directory, 'unmount')
-    if (cli.isJson) await cli.out.json(status)
-    else await cli.out.line(`unmounted ${args.directory}; everything is at the server`)
+  options: {
+    timeout: timeoutOption,
+    force: {
+      kind: 'flag',
+      summary: 'Do not wait, or not after --timeout; what is left is kept and told of',
+    },
   },
+  examples: [
+    { command: 'cairn umount ./work', does: 'when everything is at the server' },
+    { command: 'cairn umount --timeout 30s --force ./work', does: 'and in any case after 30 s' },
+  ],
+  run: ({ args, options, cli }) =>
+    endMount(cli, args.directory, {
+      timeoutMs: parseTimeout(options.timeout),
+      isForced: options.force,
+    }),
 })

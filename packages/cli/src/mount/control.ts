@@ -1,30 +1,157 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { askControl, type ControlReply } from '@cairn/mount'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  askControl,
+  ControlRefusal,
+  isRunning,
+  type MountState,
+  type MountStatus,
+  type ProcessMark,
+} from '@cairn/mount'
 import type { Cli } from '../cli.ts'
+import { isSystemError } from '../describe-error.ts'
 import { cliError } from '../errors.ts'
-import { formatBytes } from '../output/format.ts'
-import { mountPointOf, stateDirectory } from './places.ts'
+import { mountAgain } from './describe.ts'
+import { findMount, type Found } from './find-mount.ts'
+import { mountPointOf } from './places.ts'
+import { findUsers } from './users.ts'
+import { describeWaiting, WaitingLine } from './waiting-line.ts'
 
-/** Asks the daemon behind a mount point, and shows what it waits for. */
-export async function askMount(
-  cli: Cli,
-  path: string,
-  command: 'status' | 'drain' | 'unmount',
-): Promise<Readonly<Record<string, unknown>>> {
-  const mountPoint = mountPointOf(path)
-  const directory = stateDirectory(cli, mountPoint)
-  const what = `reach the mount at ${mountPoint}`
-  if (!existsSync(join(directory, 'state.json')))
-    throw cliError(
-      'not_mounted',
-      what,
-      'nothing is mounted there',
-      `Mount with: cairn mount :/ ${path}.`,
-    )
-  const show = ({ pendingOps, pendingBytes }: Waiting): void =>
-    void cli.err.line(`waiting for ${pendingOps} operations, ${formatBytes(pendingBytes)}`)
-  return (await askControl(directory, command, show, cli.signal)) as Record<string, unknown>
+/** What a daemon says of itself. */
+export interface DaemonStatus extends MountStatus {
+  readonly pid: number
+  readonly supervisorPid: number
 }
 
-type Waiting = Extract<ControlReply, { readonly type: 'progress' }>
+const retryMs = 100
+/** As long as a daemon that crashed may take to be replaced. */
+const replaceMs = 5000
+
+/** The mount at a place, dead or alive. Throws where none is. */
+export async function requireMount(
+  cli: Cli,
+  path: string,
+): Promise<Exclude<Found, { kind: 'none' | 'foreign' }> & { readonly mountPoint: string }> {
+  const mountPoint = mountPointOf(path)
+  const found = await findMount(cli, mountPoint)
+  if (found.kind === 'running' || found.kind === 'dead') return { ...found, mountPoint }
+  const isForeign = found.kind === 'foreign'
+  throw cliError(
+    'not_mounted',
+    `reach a mount at ${mountPoint}`,
+    isForeign ? 'it was made by another user, or with another HOME' : 'nothing is mounted there',
+    isForeign
+      ? 'Ask as that user.'
+      : `Mount with: cairn mount :/ ${path}; see all with: cairn mount ls.`,
+  )
+}
+
+/** The same, alive. */
+export async function requireRunning(cli: Cli, path: string): Promise<MountState> {
+  const found = await requireMount(cli, path)
+  if (found.kind === 'running') return found.state
+  throw deadMount(found.mountPoint, found.state)
+}
+
+export function deadMount(mountPoint: string, state: MountState | undefined): Error {
+  const again = state === undefined ? `cairn mount :/ ${mountPoint}` : mountAgain(state)
+  const hint = `Go on where it was with: ${again}; or take it away with: cairn umount ${mountPoint}.`
+  return cliError(
+    'mount_unhealthy',
+    `reach the mount at ${mountPoint}`,
+    'its processes were killed',
+    hint,
+  )
+}
+
+/** How a mount is. A daemon that is just being replaced gets the time for it. */
+export async function askStatus(
+  cli: Cli,
+  { directory, supervisor, mountPoint }: MountState,
+): Promise<DaemonStatus> {
+  const deadline = performance.now() + replaceMs
+  for (;;)
+    try {
+      const limit = AbortSignal.any([cli.signal, AbortSignal.timeout(replaceMs)])
+      return (await askControl(directory, 'status', undefined, limit)) as DaemonStatus
+    } catch (error) {
+      cli.signal.throwIfAborted()
+      if (performance.now() > deadline || !isRunning(supervisor))
+        throw cliError(
+          'mount_unhealthy',
+          `reach the mount at ${mountPoint}`,
+          'its daemon does not answer: it may wait for the server',
+          `See ${directory}/daemon.log, and: cairn doctor.`,
+          error,
+        )
+      await sleep(retryMs)
+    }
+}
+
+interface HandInOptions {
+  readonly timeoutMs: number | undefined
+}
+
+/** Waits until everything is at the server; with `unmount`, the mount is gone then. */
+export async function handIn(
+  cli: Cli,
+  state: MountState,
+  command: 'drain' | 'unmount',
+  { timeoutMs }: HandInOptions,
+): Promise<MountStatus> {
+  const line = new WaitingLine(cli)
+  const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
+  const signal = late ? AbortSignal.any([cli.signal, late]) : cli.signal
+  try {
+    await askStatus(cli, state)
+    const answer = await askControl(
+      state.directory,
+      command,
+      (waiting) => void line.show(waiting),
+      signal,
+    )
+    if (command === 'unmount') await untilForgotten(state.supervisor)
+    return answer as MountStatus
+  } catch (error) {
+    cli.signal.throwIfAborted()
+    if (late?.aborted) throw notDrained(state, command, line)
+    if (error instanceof ControlRefusal) throw stillUsed(state, error)
+    if (isSystemError(error)) throw deadMount(state.mountPoint, state)
+    throw error
+  } finally {
+    await line.clear()
+  }
+}
+
+/** Its supervisor tidies up after it. */
+async function untilForgotten(supervisor: ProcessMark): Promise<void> {
+  const deadline = performance.now() + replaceMs
+  while (isRunning(supervisor) && performance.now() < deadline) await sleep(10)
+}
+
+function notDrained({ mountPoint }: MountState, command: string, { last }: WaitingLine): Error {
+  const reason = `${last ? describeWaiting(last) : 'some of it'} is still on the way`
+  const hint =
+    command === 'drain'
+      ? `It goes on; see: cairn mount status ${mountPoint}.`
+      : `It is still mounted and goes on; unmount without waiting with: cairn umount --force ${mountPoint}.`
+  return cliError(
+    'not_drained',
+    `bring everything of ${mountPoint} to the server in time`,
+    reason,
+    hint,
+  )
+}
+
+function stillUsed({ mountPoint }: MountState, cause: ControlRefusal): Error {
+  const users = findUsers(mountPoint)
+  const isUsed = users.length > 0
+  return cliError(
+    'umount_failed',
+    `unmount ${mountPoint}`,
+    isUsed
+      ? `it is used by ${users.join(', ')}`
+      : cause.message.replace(/^cannot unmount [^:]*: /, ''),
+    `${isUsed ? 'End them' : 'Try again'}, or unmount all the same with: cairn umount --force ${mountPoint}. Everything is at the server.`,
+    cause,
+  )
+}

@@ -1,18 +1,68 @@
 import { createHash } from 'node:crypto'
-import { realpathSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { MountConfig } from '@cairn/mount'
 import type { Cli } from '../cli.ts'
 
-/** Where a mount point really is. It is not touched itself: the mount behind it may not answer. */
-export function mountPointOf(path: string): string {
+type Home = Pick<Cli, 'env' | 'home'>
+
+const linksMax = 40
+
+/**
+ * Where a mount point really is. Links are followed by reading them alone: the mount behind it may be dead or not
+ * answer. What does not exist yet is taken as it is written.
+ */
+export function mountPointOf(path: string, links: number = linksMax): string {
   const absolute = resolve(path)
   const parent = dirname(absolute)
-  return parent === absolute ? absolute : join(realpathSync(parent), basename(absolute))
+  if (parent === absolute) return absolute
+  const place = join(mountPointOf(parent, links), basename(absolute))
+  const target = links > 0 ? linkTarget(place) : undefined
+  return target === undefined ? place : mountPointOf(resolve(dirname(place), target), links - 1)
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // No link, or nothing at all: whoever uses it will see.
+    return undefined
+  }
+}
+
+/** Where everything of mounts is kept. */
+export function mountsDirectory({ env, home }: Home): string {
+  return join(env['XDG_CACHE_HOME'] || join(home, '.cache'), 'cairn', 'mounts')
 }
 
 /** Where the processes of the mount at that place keep their state and can be reached. */
-export function stateDirectory(cli: Pick<Cli, 'env' | 'home'>, mountPoint: string): string {
-  const base = cli.env['XDG_CACHE_HOME'] || join(cli.home, '.cache')
-  const name = createHash('sha256').update(mountPoint).digest('hex').slice(0, 16)
-  return join(base, 'cairn', 'mounts', name)
+export function stateDirectory(cli: Home, mountPoint: string): string {
+  return join(mountsDirectory(cli), digest(mountPoint))
+}
+
+/** Those of all mounts there are or were. */
+export function stateDirectories(cli: Home): string[] {
+  const all = mountsDirectory(cli)
+  try {
+    return readdirSync(all).map((name) => join(all, name))
+  } catch {
+    return []
+  }
+}
+
+/**
+ * What was left behind is for the same files alone: another workspace at the same place gets a spool of its own, and so
+ * does another mount with the same --cache-dir.
+ */
+export function spoolDirectory(
+  base: string,
+  of: Pick<MountConfig, 'server' | 'workspace' | 'branch' | 'path' | 'readOnly' | 'mountPoint'>,
+): string {
+  const { server, workspace, branch, path, readOnly, mountPoint } = of
+  const identity = JSON.stringify([server, workspace, branch, path, readOnly, mountPoint])
+  return join(base, `spool-${digest(identity)}`)
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }

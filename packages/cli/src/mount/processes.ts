@@ -11,8 +11,8 @@ export function processCommand(role: 'supervisor' | 'daemon'): DaemonCommand {
   }
 }
 
-export async function runMountProcess(role: string | undefined): Promise<void> {
+/** Gives the exit code. */
+export async function runMountProcess(role: string | undefined): Promise<number> {
   const { daemonMain, supervisorMain } = await import('@cairn/mount')
-  if (role === 'daemon') await daemonMain()
-  else await supervisorMain(processCommand('daemon'))
+  return role === 'daemon' ? daemonMain() : supervisorMain(processCommand('daemon'))
 }

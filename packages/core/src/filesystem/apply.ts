@@ -1,7 +1,7 @@
 import type { Changes } from './changes.ts'
 import type { Op } from './op.ts'
 import { applyRemovexattr, applySetattr, applySetxattr } from './rules/attributes.ts'
-import { applyCopy, applyFallocate, applyWrite } from './rules/data.ts'
+import { applyAppend, applyCopy, applyFallocate, applyWrite } from './rules/data.ts'
 import { applyCreate, applyLink, applyReap, applyRmdir, applyUnlink } from './rules/names.ts'
 import { applyRename } from './rules/rename.ts'
 
@@ -25,6 +25,8 @@ export function applyOp(changes: Changes, op: Op): void {
       return applySetattr(changes, op)
     case 'write':
       return applyWrite(changes, op)
+    case 'append':
+      return applyAppend(changes, op)
     case 'fallocate':
       return applyFallocate(changes, op)
     case 'copy':

@@ -13,6 +13,7 @@ export type Op =
   | RenameOp
   | SetattrOp
   | WriteOp
+  | AppendOp
   | FallocateOp
   | CopyOp
   | SetxattrOp
@@ -104,6 +105,14 @@ export interface WriteOp extends Timed {
   readonly type: 'write'
   readonly ino: Ino
   readonly offset: number
+  readonly data: Data
+  readonly dropPrivileges: PrivilegeDrop
+}
+
+/** Writes where the file ends when its turn comes: of two who append at once neither overwrites the other. */
+export interface AppendOp extends Timed {
+  readonly type: 'append'
+  readonly ino: Ino
   readonly data: Data
   readonly dropPrivileges: PrivilegeDrop
 }

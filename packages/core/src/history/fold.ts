@@ -2,6 +2,7 @@ import { type ByteString, type Hash, type Ino, toByteString } from '@cairn/proto
 import type { BlockRef } from '../content/block.ts'
 import type { Blobs, SealedBlob } from '../content/blobs.ts'
 import { foldContent, type FoldedBlocks, planBlocks } from '../content/fold-content.ts'
+import { InFlight } from '../content/in-flight.ts'
 import type { Changes } from '../filesystem/changes.ts'
 import type { Inode, Link } from '../filesystem/inode.ts'
 import { blockKey, dentryKey, inodeKey, linkKey } from '../filesystem/keys.ts'
@@ -18,6 +19,8 @@ export interface Folded {
 
 /** How many files are sealed at once: enough to keep workers busy, few enough to bound memory. */
 const filesAtOnce = 64
+/** How many groups of them are on their way to the store: one at a time would be slower than those who write. */
+const storesAtOnce = 8
 
 /**
  * Turns changes on top of a snapshot into a new snapshot. When it resolves, every node and blob of the new
@@ -56,6 +59,7 @@ async function foldFiles(
     inode?.content ? [{ ino, inode }] : [],
   )
   const files = new Map<Ino, Inode>()
+  const storing = new InFlight(storesAtOnce)
   for (let at = 0; at < changed.length; at += filesAtOnce) {
     const group = changed.slice(at, at + filesAtOnce)
     const sealed: SealedBlob[] = []
@@ -66,8 +70,9 @@ async function foldFiles(
         files.set(ino, folded.inode)
       }),
     )
-    await blobs.store(sealed)
+    await storing.add(blobs.store(sealed))
   }
+  await storing.drain()
   return files
 }
 

@@ -96,7 +96,7 @@ export class Head {
   #count(ops: readonly Op[]): void {
     this.#pendingOps += ops.length
     for (const op of ops)
-      if (op.type === 'write' && op.data.type === 'bytes')
+      if ((op.type === 'write' || op.type === 'append') && op.data.type === 'bytes')
         this.#pendingBytes += op.data.bytes.length
   }
 

@@ -33,6 +33,7 @@ const opTypes = [
   'setxattr',
   'removexattr',
   'reap',
+  'append',
 ] as const satisfies readonly Op['type'][]
 
 const setattrFields = ['mode', 'uid', 'gid', 'size'] as const
@@ -66,6 +67,9 @@ export function writeOp(writer: Writer, op: Op, batchTime: Time): void {
       return writeSetattr(writer, op, batchTime)
     case 'write':
       writer.positive(op.ino).varint(op.offset).choice(privilegeDrops, op.dropPrivileges)
+      return writeData(writer, op.data)
+    case 'append':
+      writer.positive(op.ino).choice(privilegeDrops, op.dropPrivileges)
       return writeData(writer, op.data)
     case 'fallocate':
       writer.positive(op.ino).varint(op.offset).varint(op.length)
@@ -113,6 +117,11 @@ export function readOp(reader: Reader, batchTime: Time): Op {
       const offset = reader.varint()
       const dropPrivileges = reader.choice(privilegeDrops, 'privilege drop')
       return { type, time, ino, offset, data: readData(reader), dropPrivileges }
+    }
+    case 'append': {
+      const ino = readIno(reader)
+      const dropPrivileges = reader.choice(privilegeDrops, 'privilege drop')
+      return { type, time, ino, data: readData(reader), dropPrivileges }
     }
     case 'fallocate':
       return {

@@ -62,7 +62,7 @@ export class Reach {
     }
     if (body.type !== 'ops' || !isPending) return
     for (const op of body.ops)
-      if (op.type === 'write' && op.data.type === 'blob') this.blobs.add(op.data.id)
+      if ('data' in op && op.data.type === 'blob') this.blobs.add(op.data.id)
   }
 
   async #addTree(root: Hash): Promise<void> {

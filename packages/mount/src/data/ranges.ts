@@ -82,6 +82,12 @@ export class Ranges {
     if (offset < end) yield* this.#gap(offset, end)
   }
 
+  /** Whether something between is only at the server. */
+  isElsewhere(offset: number, end: number): boolean {
+    for (const { source } of this.between(offset, end)) if (source.type === 'server') return true
+    return false
+  }
+
   /** Bytes that are not zeros for sure, as far as is known here; what the server has counts as it said. */
   allocated(serverAllocated: number): number {
     let covered = 0

@@ -28,7 +28,7 @@ import {
   xattrModeOf,
 } from './calls.ts'
 import type { Attributed, Nodes } from './nodes.ts'
-import { seek } from './seek.ts'
+import { seek, seekHole } from './seek.ts'
 
 export interface MountedParts {
   readonly image: Image
@@ -38,6 +38,8 @@ export interface MountedParts {
   readonly writer: Writer
   readonly numbers: InodeNumbers
   readonly now: () => Time
+  /** Where the server has data, or a hole. */
+  readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>
   /** Whether fsync waits for the server. */
   readonly syncs: boolean
 }
@@ -194,14 +196,13 @@ export class MountedFileSystem implements FuseFileSystem {
     // The request's buffer is the next request's, too.
     const bytes = Buffer.from(data)
     const who = { ...caller }
-    const done = this.#change(() => ({
-      type: 'write',
-      time: now(),
-      ino,
-      offset,
-      data: { type: 'bytes', bytes },
-      dropPrivileges: killPrivileges && privilegeDropOf(nodes.inode(ino), who),
-    }))
+    const done = this.#change(() => {
+      const dropPrivileges = killPrivileges && privilegeDropOf(nodes.inode(ino), who)
+      const op = { time: now(), ino, data: { type: 'bytes', bytes }, dropPrivileges } as const
+      // Where others write, too, the kernel does not know where the file ends.
+      const appends = (flags & openFlags.append) !== 0 && !writer.isAlone
+      return appends ? { type: 'append', ...op } : { type: 'write', offset, ...op }
+    })
     if ((flags & openFlags.sync) === 0) return andThen(done, () => bytes.length)
     return andThen(
       andThen(done, () => writer.sync()),
@@ -256,11 +257,16 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   lseek(nodeid: number, offset: number, whence: number): Answer<number> {
-    const { contents, loader, nodes } = this.#parts
+    const { contents, loader, nodes, writer, askSeek } = this.#parts
     const ino = nodes.ino(nodeid)
     return whenLoaded(loader, () => {
       const file = this.#file(ino)
-      return seek(contents.of(ino, file), file.size, offset, whence)
+      const ranges = contents.of(ino, file)
+      // Without holes there is nothing to find; with them, only the server knows where they are.
+      const hasHoles = contents.allocated(ino, file) < file.size
+      if (hasHoles && offset < file.size && ranges.isElsewhere(offset, file.size))
+        return writer.sync().then(() => askSeek(ino, offset, whence === seekHole))
+      return seek(ranges, file.size, offset, whence)
     })
   }
 

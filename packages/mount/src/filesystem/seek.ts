@@ -3,6 +3,7 @@ import { FsError } from '@cairn/protocol'
 import type { Range, Ranges } from '../data/ranges.ts'
 
 const seekData = 3
+export const seekHole = 4
 
 /**
  * SEEK_DATA and SEEK_HOLE, by whole blocks as the server has them: finer borders would move when the file is folded.

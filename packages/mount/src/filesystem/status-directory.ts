@@ -5,8 +5,10 @@ import type { Attributes, Entry, FuseFileSystem } from '../fuse/file-system.ts'
 /** Above every number a workspace gives out. */
 const firstNode = 2 ** 52
 const directoryNode = firstNode
+const nodesPerSecond = 100_000
 const rootNode = 1
 const name = '.cairn' as ByteString
+const seekData = 3
 
 /** The files of `.cairn` and what each says at the moment it is looked at. */
 export type StatusFiles = Readonly<Record<string, () => string>>
@@ -22,7 +24,9 @@ export function statusDirectory(
   now: () => Time,
 ): FuseFileSystem {
   const texts = new Map<number, { readonly text: Uint8Array; readonly entry: Entry }>()
-  let lastNode = directoryNode
+  const names = Object.keys(files)
+  // The kernel may remember nodes of a process before this one, and their texts.
+  let lastNode = directoryNode + now().sec * nodesPerSecond
   const directory = {
     nodeid: directoryNode,
     attributes: attributes(directoryNode, 0o040555, 0, now()),
@@ -34,7 +38,9 @@ export function statusDirectory(
     if (text === undefined) return undefined
     const bytes = Buffer.from(text)
     const nodeid = ++lastNode
-    const entry = { nodeid, attributes: attributes(nodeid, 0o100444, bytes.length, now()), ttl: 0 }
+    // One number for a file, whatever its text: tools compare it to see whether a file was replaced.
+    const ino = directoryNode + 1 + names.indexOf(file)
+    const entry = { nodeid, attributes: attributes(ino, 0o100444, bytes.length, now()), ttl: 0 }
     texts.set(nodeid, { text: bytes, entry })
     return entry
   }
@@ -59,10 +65,19 @@ export function statusDirectory(
         : found(texts.get(nodeid)).text.subarray(offset, offset + size),
     readdir: (nodeid, offset, fill) => {
       if (nodeid !== directoryNode) return below.readdir(nodeid, offset, fill)
-      Object.keys(files).forEach((file, index) => {
+      names.forEach((file, index) => {
         const position = index + 3
         if (position > offset) fill(file as ByteString, position, look(file)!)
       })
+    },
+    lseek: (nodeid, offset, whence) =>
+      nodeid < firstNode
+        ? below.lseek(nodeid, offset, whence)
+        : seekText(found(texts.get(nodeid)).text.length, offset, whence),
+    // Read and written instead, as between any two file systems.
+    copyFileRange: (from, fromOffset, to, ...rest) => {
+      if (from >= firstNode || to >= firstNode) throw new FsError('EXDEV')
+      return below.copyFileRange(from, fromOffset, to, ...rest)
     },
     listxattr: (nodeid, caller) => (nodeid < firstNode ? below.listxattr(nodeid, caller) : []),
     getxattr: (nodeid, attribute, caller) => {
@@ -75,47 +90,65 @@ export function statusDirectory(
 
 /** The same file system, in which nothing of `.cairn` can be changed. */
 function guarded(below: FuseFileSystem): FuseFileSystem {
-  const guard = <Rest extends unknown[], T>(
-    change: (nodeid: number, ...rest: Rest) => T,
-  ): ((nodeid: number, ...rest: Rest) => T) => {
-    const bound = change.bind(below)
-    return (nodeid, ...rest) => {
+  const guard =
+    <Rest extends unknown[], T>(
+      change: (nodeid: number, ...rest: Rest) => T,
+    ): ((nodeid: number, ...rest: Rest) => T) =>
+    (nodeid, ...rest) => {
       if (nodeid >= firstNode) throw new FsError('EROFS')
-      return bound(nodeid, ...rest)
+      return change(nodeid, ...rest)
     }
+  const guardName = (parent: number, child: ByteString): void => {
+    if (parent >= firstNode || (parent === rootNode && child === name)) throw new FsError('EROFS')
   }
   return {
     lookup: below.lookup.bind(below),
     forget: below.forget.bind(below),
     getattr: below.getattr.bind(below),
-    setattr: guard(below.setattr),
+    setattr: guard(below.setattr.bind(below)),
     readlink: below.readlink.bind(below),
-    mknod: guard(below.mknod),
-    mkdir: guard(below.mkdir),
-    symlink: guard(below.symlink),
-    link: guard(below.link),
-    unlink: guard(below.unlink),
-    rmdir: guard(below.rmdir),
-    rename: guard(below.rename),
-    create: guard(below.create),
+    mknod: guard(below.mknod.bind(below)),
+    mkdir: guard(below.mkdir.bind(below)),
+    symlink: guard(below.symlink.bind(below)),
+    link: guard((nodeid, parent: number, child: ByteString) => {
+      guardName(parent, child)
+      return below.link(nodeid, parent, child)
+    }),
+    unlink: guard(below.unlink.bind(below)),
+    rmdir: (parent, child) => {
+      guardName(parent, child)
+      return below.rmdir(parent, child)
+    },
+    rename: (parent, child, newParent, newChild, flags) => {
+      guardName(parent, child)
+      guardName(newParent, newChild)
+      return below.rename(parent, child, newParent, newChild, flags)
+    },
+    create: guard(below.create.bind(below)),
     ...(below.open && { open: below.open.bind(below) }),
     read: below.read.bind(below),
-    write: guard(below.write),
+    write: guard(below.write.bind(below)),
     ...(below.flush && { flush: below.flush.bind(below) }),
     fsync: below.fsync.bind(below),
     fsyncdir: below.fsyncdir.bind(below),
-    fallocate: guard(below.fallocate),
+    fallocate: guard(below.fallocate.bind(below)),
     copyFileRange: below.copyFileRange.bind(below),
     lseek: below.lseek.bind(below),
     getxattr: below.getxattr.bind(below),
     listxattr: below.listxattr.bind(below),
-    setxattr: guard(below.setxattr),
-    removexattr: guard(below.removexattr),
+    setxattr: guard(below.setxattr.bind(below)),
+    removexattr: guard(below.removexattr.bind(below)),
     readdir: below.readdir.bind(below),
     dots: below.dots.bind(below),
     statfs: below.statfs.bind(below),
     destroy: below.destroy.bind(below),
   }
+}
+
+/** A text is data up to its end. */
+function seekText(size: number, offset: number, whence: number): number {
+  if (offset < 0 || offset >= size) throw new FsError('ENXIO')
+  return whence === seekData ? offset : size
 }
 
 function found<T>(value: T | undefined): T {

@@ -50,11 +50,11 @@ export function loadFuseIo(): Promise<FuseIo> {
 }
 
 async function load(): Promise<FuseIo> {
-  return createRequire(import.meta.url)(findShipped() ?? (await build())) as FuseIo
+  return createRequire(import.meta.url)(findShippedFuseIo() ?? (await build())) as FuseIo
 }
 
 /** Beside what is running, or one folder up: where a bundle has it. */
-function findShipped(): string | undefined {
+export function findShippedFuseIo(): string | undefined {
   const name = `fuseio-${process.platform}-${process.arch}.node`
   const places = [`./${name}`, `../${name}`].map((place) =>
     fileURLToPath(new URL(place, import.meta.url)),
@@ -64,7 +64,12 @@ function findShipped(): string | undefined {
 
 async function build(): Promise<string> {
   // Outside src, so that it is at the same place for sources and for what was compiled from them.
-  const script = new URL('../../native/build.mjs', import.meta.url).href
-  const { buildFuseIo } = (await import(script)) as { buildFuseIo: () => string }
+  const script = new URL('../../native/build.mjs', import.meta.url)
+  if (!existsSync(script))
+    throw new Error(
+      `cannot load the FUSE transport: none was shipped for ${process.platform} on ${process.arch}. ` +
+        'Build cairn on such a machine: npm run build.',
+    )
+  const { buildFuseIo } = (await import(script.href)) as { buildFuseIo: () => string }
   return buildFuseIo()
 }

@@ -9,6 +9,7 @@ import {
   type NamedDentry,
   type Op,
   type View,
+  type WriteOp,
 } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
 import { Directory } from './directory.ts'
@@ -147,11 +148,11 @@ export class Image implements View {
     yield* this.#directories
   }
 
-  /** Inodes with several names that have this one among them. */
-  linkedAt(parent: Ino, name: Name): readonly Ino[] {
-    return [...this.#links].flatMap(([ino, links]) =>
-      links.some((link) => link.parent === parent && link.name === name) ? [ino] : [],
-    )
+  /** The inode with several names that has this one among them, if it is known. */
+  linkedAt(parent: Ino, name: Name): Ino | undefined {
+    for (const [ino, links] of this.#links)
+      if (links.some((link) => link.parent === parent && link.name === name)) return ino
+    return undefined
   }
 
   #setLinks(ino: Ino, links: readonly Link[]): void {
@@ -159,6 +160,8 @@ export class Image implements View {
     else this.#links.delete(ino)
   }
 }
+
+const writes: ReadonlySet<Op['type']> = new Set(['write', 'append', 'fallocate', 'copy'])
 
 /** A directory nobody else can have put names into: made here, a moment ago. */
 function isNew(inode: Inode): boolean {
@@ -168,8 +171,9 @@ function isNew(inode: Inode): boolean {
 /** The rules decide about sizes, times and modes; which bytes a file has is kept elsewhere. */
 function applyWithoutContent(changes: Changes, op: Op): void {
   applyOp(changes, op)
-  if (op.type !== 'write' && op.type !== 'fallocate' && op.type !== 'copy') return
-  const inode = changes.inode(op.ino)
+  if (!writes.has(op.type)) return
+  const { ino } = op as WriteOp
+  const inode = changes.inode(ino)
   const before = inode && { ...inode.content!, extents: Extents.none }
-  if (inode && before) changes.setInode(op.ino, { ...inode, content: before })
+  if (inode && before) changes.setInode(ino, { ...inode, content: before })
 }

@@ -3,12 +3,14 @@ import {
   type DirectoryAnswer,
   decodeDirectoryAnswer,
   decodeInodeAnswer,
+  decodeSubtreeAnswer,
 } from '../session/answers.ts'
 import type { Image, LoadedEntry } from './image.ts'
 import type { ImageMiss } from './miss.ts'
 
 type Question =
   | { readonly type: 'inode'; readonly ino: Ino }
+  | { readonly type: 'subtree'; readonly ino: Ino; readonly limit: number }
   | { readonly type: 'directory'; readonly ino: Ino; readonly after: Name; readonly limit: number }
 
 export interface LoaderParts {
@@ -17,6 +19,7 @@ export interface LoaderParts {
 }
 
 const entriesAtOnce = 1000
+const subtreeEntries = 20_000
 
 /**
  * Brings what the image misses. An answer is of one moment in the branch's log, and the image is at another: an answer
@@ -39,12 +42,22 @@ export class Loader {
     return this.#seq
   }
 
-  /** Concurrent misses of the same thing are one. */
   load({ what, ino }: Pick<ImageMiss, 'what' | 'ino'>): Promise<void> {
-    const key = `${what} ${ino}`
+    return this.#once(`${what} ${ino}`, () =>
+      what === 'inode' ? this.#loadInode(ino) : this.#loadDirectory(ino),
+    )
+  }
+
+  /** Brings the directories near the top before anybody asks: a walk through a new mount finds them here. */
+  loadSubtree(ino: Ino): Promise<void> {
+    return this.#once(`subtree ${ino}`, () => this.#loadSubtree(ino))
+  }
+
+  /** Concurrent misses of the same thing are one. */
+  #once(key: string, load: () => Promise<void>): Promise<void> {
     let loading = this.#loading.get(key)
     if (!loading) {
-      loading = (what === 'inode' ? this.#loadInode(ino) : this.#loadDirectory(ino)).finally(() => {
+      loading = load().finally(() => {
         this.#loading.delete(key)
         if (this.#loading.size === 0) this.#changedAt.clear()
       })
@@ -84,6 +97,16 @@ export class Loader {
     }
   }
 
+  async #loadSubtree(ino: Ino): Promise<void> {
+    const { image, ask } = this.#parts
+    const answer = await ask({ type: 'subtree', ino, limit: subtreeEntries })
+    const { seq, directories } = decodeSubtreeAnswer(answer)
+    await this.#reach(seq)
+    for (const { ino: directory, entries } of directories)
+      if (!this.#isOutdated(directory, seq))
+        image.installDirectory(directory, this.#current([{ seq, entries }]))
+  }
+
   async #pages(ino: Ino): Promise<DirectoryAnswer[]> {
     const pages: DirectoryAnswer[] = []
     for (let after = '' as Name; ;) {
@@ -96,7 +119,7 @@ export class Loader {
   }
 
   /** The names stand; of inodes that were changed since, only that. They are loaded when they are asked for. */
-  #current(pages: readonly DirectoryAnswer[]): LoadedEntry[] {
+  #current(pages: readonly Pick<DirectoryAnswer, 'seq' | 'entries'>[]): LoadedEntry[] {
     return pages.flatMap(({ seq, entries }) =>
       entries.map((entry) => ({ ...entry, outdated: this.#isOutdated(entry.ino, seq) })),
     )

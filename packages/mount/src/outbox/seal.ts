@@ -18,7 +18,7 @@ export async function storeLarge(ops: readonly Op[], put: PutBlob): Promise<read
   const stored = ops.map((op) =>
     op.type === 'write' && op.data.type === 'bytes' && op.data.bytes.length >= blobBytesMin
       ? storeBlocks(op, op.data.bytes, put)
-      : [op],
+      : Promise.resolve([op]),
   )
   return (await Promise.all(stored)).flat()
 }

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { closeSync, constants, openSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { join } from 'node:path'
@@ -14,16 +14,18 @@ export type ControlReply =
 export type AnswerCommand = (
   command: ControlCommand,
   progress: (reply: ControlReply) => void,
+  /** Nobody waits for the answer any more. */
+  gone: AbortSignal,
 ) => Promise<unknown>
 
-export function controlPath(directory: string): string {
-  return join(directory, 'control.sock')
-}
+const socketName = 'control.sock'
+/** A socket's address has no room for more. */
+const addressBytesMax = 107
+const lastWordsMs = 1000
 
 /** Takes commands from `cairn mount status|drain` and `cairn umount`, one a connection. */
 export function serveControl(directory: string, answer: AnswerCommand): Server {
-  const path = controlPath(directory)
-  rmSync(path, { force: true })
+  rmSync(join(directory, socketName), { force: true })
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
     createInterface(socket).once('line', (line) => {
@@ -31,22 +33,44 @@ export function serveControl(directory: string, answer: AnswerCommand): Server {
     })
   })
   // The directory is its owner's alone, and so is the socket.
-  server.listen(path)
+  const address = addressOf(directory)
+  server.listen(address.path, () => address.release())
   return server
+}
+
+/** What was answered gets a moment to arrive. */
+export async function closeControl(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve())
+    setTimeout(resolve, lastWordsMs).unref()
+  })
+}
+
+/** By way of an open descriptor where the directory lies too deep for a socket's address. */
+function addressOf(directory: string): { readonly path: string; release(): void } {
+  const path = join(directory, socketName)
+  if (Buffer.byteLength(path) <= addressBytesMax) return { path, release: () => undefined }
+  const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
+  return { path: `/proc/self/fd/${fd}/${socketName}`, release: () => closeSync(fd) }
 }
 
 async function answerLine(socket: Socket, line: string, answer: AnswerCommand): Promise<void> {
   const send = (reply: ControlReply): boolean => socket.write(`${JSON.stringify(reply)}\n`)
+  const gone = new AbortController()
+  socket.on('close', () => gone.abort())
   try {
     const { command } = JSON.parse(line) as { command: ControlCommand }
-    send({ type: 'done', result: await answer(command, send) })
+    send({ type: 'done', result: await answer(command, send, gone.signal) })
   } catch (error) {
     send({ type: 'failed', message: error instanceof Error ? error.message : String(error) })
   }
   socket.end()
 }
 
-/** Asks a mount's daemon. Rejects when nobody answers there. */
+/** Says no to a command, in words for people. */
+export class ControlRefusal extends Error {}
+
+/** Asks a mount's daemon. Rejects with a system error when nobody answers there, and with a refusal when it says no. */
 export function askControl(
   directory: string,
   command: ControlCommand,
@@ -54,9 +78,8 @@ export function askControl(
   signal?: AbortSignal,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const socket = connect(controlPath(directory), () =>
-      socket.write(`${JSON.stringify({ command })}\n`),
-    )
+    const address = addressOf(directory)
+    const socket = connect(address.path, () => socket.write(`${JSON.stringify({ command })}\n`))
     const abort = (): void => {
       socket.destroy()
       reject(signal?.reason as Error)
@@ -64,6 +87,7 @@ export function askControl(
     signal?.addEventListener('abort', abort, { once: true })
     socket.on('error', reject)
     socket.on('close', () => {
+      address.release()
       signal?.removeEventListener('abort', abort)
       reject(new Error('the daemon ended before it answered'))
     })
@@ -71,7 +95,7 @@ export function askControl(
       const reply = JSON.parse(line) as ControlReply
       if (reply.type === 'progress') onProgress(reply)
       else if (reply.type === 'done') resolve(reply.result)
-      else reject(new Error(reply.message))
+      else reject(new ControlRefusal(reply.message))
     })
   })
 }

@@ -14,7 +14,7 @@ import {
   type MountConfig,
   type SupervisorMessage,
 } from './config.ts'
-import { type ControlCommand, type ControlReply, serveControl } from './control.ts'
+import { type AnswerCommand, closeControl, serveControl } from './control.ts'
 import { notifyingCaches } from './notifying-caches.ts'
 import { statusFiles } from './status-files.ts'
 
@@ -38,15 +38,15 @@ export async function runDaemon({ config, init }: DaemonStart): Promise<void> {
   })
   const kernel = await serveKernel(mount, notifier, config, init)
   const closed = kernel.closed.then(() => mount.close())
-  const control = serveControl(config.directory, (command, progress) =>
-    answer({ mount, config, closed }, command, progress),
+  const control = serveControl(config.directory, (command, progress, gone) =>
+    answer({ mount, config, closed }, command, progress, gone),
   )
   process.on('message', (message: SupervisorMessage) => {
     if (message.type === 'stop') void mount.drain().then(() => tell({ type: 'unmount' }))
   })
   tell({ type: 'ready' })
   await closed
-  control.close()
+  await closeControl(control)
   await notifier.close()
 }
 
@@ -78,8 +78,7 @@ interface Daemon {
 
 async function answer(
   { mount, config, closed }: Daemon,
-  command: ControlCommand,
-  progress: (reply: ControlReply) => void,
+  ...[command, progress, gone]: Parameters<AnswerCommand>
 ): Promise<unknown> {
   const { mountPoint, workspace, branch } = config
   const pids = { pid: process.pid, supervisorPid: process.ppid }
@@ -90,6 +89,8 @@ async function answer(
   }, progressMs)
   try {
     await mount.drain()
+    // Whoever asked may have given up meanwhile: then everything stays as it was.
+    gone.throwIfAborted()
     if (command === 'unmount') await unmounted(closed)
   } finally {
     clearInterval(report)
@@ -112,18 +113,25 @@ function tell(message: DaemonMessage): void {
   process.send?.(message)
 }
 
-/** The life of a daemon's process: told by its supervisor what to be. */
-export async function daemonMain(): Promise<void> {
+/** The life of a daemon's process: told by its supervisor what to be. Gives its exit code. */
+export async function daemonMain(): Promise<number> {
   const start = await new Promise<DaemonStart>((resolve) => process.once('message', resolve))
   // Without a supervisor nobody could restart or unmount it.
-  process.once('disconnect', () => process.exit(1))
+  const abandoned = new Promise<number>((resolve) => process.once('disconnect', () => resolve(1)))
   // Ctrl-C in a terminal reaches the whole group; the supervisor decides what becomes of us.
   process.on('SIGINT', () => undefined)
+  return Promise.race([abandoned, servedToTheEnd(start)])
+}
+
+async function servedToTheEnd(start: DaemonStart): Promise<number> {
   try {
     await runDaemon(start)
-    process.exit(0)
+    return 0
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    process.send!({ type: 'failed', message } satisfies DaemonMessage, () => process.exit(1))
+    await new Promise((resolve) =>
+      process.send!({ type: 'failed', message } satisfies DaemonMessage, resolve),
+    )
+    return 1
   }
 }

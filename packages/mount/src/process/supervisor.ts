@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountFuse, unmount } from '../fuse/mounting.ts'
 import type { DaemonMessage, MountConfig } from './config.ts'
+import { removeState, writeState } from './state.ts'
 
 /** How a daemon is started: the same program, told to be one. */
 export interface DaemonCommand {
@@ -57,13 +58,13 @@ export class Supervisor {
       defaultPermissions: allowOther || process.getuid?.() !== 0,
     })
     this.#fd = fd
-    this.#writeState()
     this.#startDaemon()
   }
 
-  /** Hands everything in, then unmounts. */
+  /** Hands everything in, then unmounts. Before it is usable there is nothing to hand in. */
   stop(): void {
-    this.#daemon?.send({ type: 'stop' })
+    if (this.#isReady) this.#daemon?.send({ type: 'stop' })
+    else this.#daemon?.kill('SIGKILL')
   }
 
   #startDaemon(): void {
@@ -73,7 +74,9 @@ export class Supervisor {
       stdio: ['ignore', log, log, this.#fd, 'ipc'],
       cwd: '/',
     })
+    closeSync(log)
     this.#daemon = daemon
+    writeState(this.#config, daemon.pid)
     daemon.send({ config: this.#config, init: this.#init })
     daemon.on('message', (message: DaemonMessage) => void this.#hear(message))
     daemon.once('exit', (code, signal) => void this.#replace(code, signal))
@@ -83,7 +86,6 @@ export class Supervisor {
     if (message.type === 'init') this.#init = message.info
     if (message.type === 'ready') {
       this.#isReady = true
-      this.#writeState()
       this.#ready.resolve()
     }
     if (message.type === 'failed') this.#failure = message.message
@@ -114,23 +116,16 @@ export class Supervisor {
   }
 
   #end(): void {
-    rmSync(join(this.#config.directory, 'state.json'), { force: true })
+    removeState(this.#config.directory)
     this.#ended.resolve()
-  }
-
-  /** For `cairn mount status`, and for finding what is mounted. Without the key. */
-  #writeState(): void {
-    const { key: _, ...config } = this.#config
-    const state = { ...config, supervisorPid: process.pid, pid: this.#daemon?.pid }
-    writeFileSync(join(config.directory, 'state.json'), JSON.stringify(state), { mode: 0o600 })
   }
 }
 
 /** The first line it prints: usable, or why not. */
 export type SupervisorReport = { readonly ready: true } | { readonly error: string }
 
-/** The life of a supervisor's process in the background: its config comes over the standard input. */
-export async function supervisorMain(command: DaemonCommand): Promise<void> {
+/** The life of a supervisor's process in the background: its config comes over the standard input. Gives its exit code. */
+export async function supervisorMain(command: DaemonCommand): Promise<number> {
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   const config = JSON.parse(Buffer.concat(chunks).toString()) as MountConfig
@@ -138,17 +133,20 @@ export async function supervisorMain(command: DaemonCommand): Promise<void> {
   process.on('SIGTERM', () => supervisor.stop())
   process.on('SIGINT', () => supervisor.stop())
   process.on('SIGHUP', () => undefined)
-  const report = (line: SupervisorReport): void => {
-    process.stdout.write(`${JSON.stringify(line)}\n`)
-  }
   try {
     await supervisor.start()
     await supervisor.ready
-    report({ ready: true })
+    await report({ ready: true })
     await supervisor.ended
-    process.exit(0)
+    return 0
   } catch (error) {
-    report({ error: error instanceof Error ? error.message : String(error) })
-    process.exitCode = 1
+    await report({ error: error instanceof Error ? error.message : String(error) })
+    return 1
   }
+}
+
+function report(line: SupervisorReport): Promise<void> {
+  return new Promise((resolve) =>
+    process.stdout.write(`${JSON.stringify(line)}\n`, () => resolve()),
+  )
 }

@@ -135,7 +135,9 @@ export class Follower {
   #advance(seq: number, changed: ReadonlySet<Ino>): void {
     const { loader, caches, seen } = this.#parts
     loader.advance(seq, changed)
-    if (this.#events.length <= 1) void caches.settled().then(() => seen(seq))
+    if (this.#events.length > 1) return
+    // What the kernel must forget may be held by a change of our own that waits for the others, as they wait for us.
+    void Promise.race([caches.settled(), patience()]).then(() => seen(seq))
   }
 
   #applyForeign(op: Op, changed: Set<Ino>): void {
@@ -150,9 +152,11 @@ export class Follower {
     const before = 'ino' in op && image.knows(op.ino) ? image.inode(op.ino) : undefined
     const from = op.type === 'copy' ? inodeOf(image, op.from) : undefined
     if (before && (op.type !== 'copy' || from)) {
-      const bytes = op.type === 'write' && op.data.type === 'bytes' ? op.data.bytes : undefined
+      const bytes = 'data' in op && op.data.type === 'bytes' ? op.data.bytes : undefined
       applyOwn(contents, op, { before, from, place: bytes && keep(bytes), number: 0 })
     }
+    // The kernel put the bytes where it believed the end to be.
+    if (op.type === 'append') this.#parts.caches.bytes(op.ino, 0, 0)
     this.#applyToImage(
       op,
       touchedBy(op, (parent, name) => this.#find(parent, name)),
@@ -169,8 +173,6 @@ export class Follower {
     } catch (error) {
       if (!(error instanceof ImageMiss) && !isFsError(error)) throw error
       for (const ino of touched.inodes) image.drop(ino)
-      for (const { parent, name } of touched.names)
-        for (const ino of image.linkedAt(parent, name)) image.drop(ino)
     }
   }
 
@@ -201,10 +203,19 @@ export class Follower {
       else caches.attributes(ino)
   }
 
+  /** A file with several names may be known by another one. */
   #find(parent: Ino, name: Name): Ino | undefined {
     const { image } = this.#parts
-    return image.knowsDirectory(parent) ? image.child(parent, name)?.ino : undefined
+    return image.knowsDirectory(parent)
+      ? image.child(parent, name)?.ino
+      : image.linkedAt(parent, name)
   }
+}
+
+const patienceMs = 30
+
+function patience(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, patienceMs))
 }
 
 function inodeOf(image: Image, ino: Ino): Inode | undefined {

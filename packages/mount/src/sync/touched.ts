@@ -36,6 +36,8 @@ export function touchedBy(op: Op, find: (parent: Ino, name: Name) => Ino | undef
       return { inodes: [op.ino], names: [], bytes: [from(op.ino, op.size)] }
     case 'write':
       return { inodes: [op.ino], names: [], bytes: [written(op, dataLength(op.data))] }
+    case 'append':
+      return { inodes: [op.ino], names: [], bytes: [from(op.ino, 0)] }
     case 'fallocate':
     case 'copy':
       return { inodes: [op.ino], names: [], bytes: [written(op, op.length)] }

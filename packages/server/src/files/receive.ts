@@ -1,4 +1,4 @@
-import { type Blobs, blockBytes, type Data, withoutTrailingZeros } from '@cairn/core'
+import { type Blobs, blockBytes, type Data, InFlight, withoutTrailingZeros } from '@cairn/core'
 import { CairnError } from '@cairn/protocol'
 
 export interface Piece {
@@ -24,7 +24,7 @@ export async function receiveBody(
   blobs: Blobs,
 ): Promise<Received> {
   const pieces: Piece[] = []
-  const storing = new Set<Promise<void>>()
+  const storing = new InFlight(blocksAtOnce)
   let size = 0
   for await (const block of blocksOf(body)) {
     const offset = size
@@ -34,14 +34,12 @@ export async function receiveBody(
       pieces.push({ offset, data: { type: 'bytes', bytes: block } })
       continue
     }
-    const task = storeBlock(block, blobs).then((data) => {
+    const stored = storeBlock(block, blobs).then((data) => {
       if (data) pieces.push({ offset, data })
     })
-    const settled: Promise<void> = task.finally(() => storing.delete(settled))
-    storing.add(settled)
-    if (storing.size >= blocksAtOnce) await Promise.race(storing)
+    await storing.add(stored)
   }
-  await Promise.all(storing)
+  await storing.drain()
   return { pieces: pieces.sort((a, b) => a.offset - b.offset), size }
 }
 

@@ -38,7 +38,7 @@ describe('the OpenAPI document', () => {
         `\`${url!.slice(layer.length)}\``,
       ]
       expect(
-        told.some((text) => page.includes(text)),
+        spellings.some((text) => page.includes(text)),
         route,
       ).toBe(true)
     }

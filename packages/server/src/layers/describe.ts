@@ -25,7 +25,8 @@ export function describeLayer(record: LayerRecord): LayerInfo {
     state,
     message,
     createdBy,
-    createdAt,
+    // To the nanosecond in the store, where it makes the order of listings.
+    createdAt: createdAt.replace(/(\.\d{3})\d+/, '$1'),
     origin: { root: formatHash(record.originRoot), seq: record.originSeq },
   }
 }

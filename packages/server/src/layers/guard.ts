@@ -66,6 +66,7 @@ function placesOf(locate: Locate, op: Op): readonly (readonly Name[])[] {
       return []
     case 'setattr':
     case 'write':
+    case 'append':
     case 'fallocate':
     case 'copy':
     case 'setxattr':

@@ -15,6 +15,7 @@ export interface LayerRecord {
   readonly state: LayerState
   readonly message: string
   readonly createdBy: string
+  /** ISO 8601, to the nanosecond: no two that one server makes have the same. */
   readonly createdAt: string
   readonly originRoot: Hash
   readonly originSeq: number

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { abandonLayer, forkBranch, reopenLayer, type Snapshot } from '@cairn/core'
 import { type BranchId, CairnError, formatPath, type LayerInfo, type Page } from '@cairn/protocol'
-import { isoTime } from '../workspaces/clock.ts'
+import { exactTime, isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from './barrier.ts'
 import { describeLayer } from './describe.ts'
@@ -55,7 +55,7 @@ export async function createLayer(
       state: 'open',
       message: options.message ?? '',
       createdBy: asker.actor,
-      createdAt: isoTime(workspace.clock.now()),
+      createdAt: exactTime(workspace.clock.now()),
       originRoot: snapshot.root,
       originSeq: seq,
       version: 1,

@@ -230,12 +230,12 @@ class Story {
 }
 
 async function compare(server: MemoryServer, { name, files }: Line): Promise<void> {
-  const found = new Map<string, string>()
+  const found: Record<string, string> = {}
   for (const path of paths) {
     const { status, body } = await server.call('GET', `/w/files${path}?layer=${name}`)
-    if (status === 200) found.set(path, body)
+    if (status === 200) found[path] = body
   }
-  expect([name, [...found].sort()]).toEqual([name, [...files].sort()])
+  expect([name, found]).toEqual([name, Object.fromEntries(files)])
 }
 
 function isWorking(line: Line): boolean {

@@ -1,6 +1,6 @@
 import type { Branch } from '@cairn/core'
 import type { ActorId } from '@cairn/protocol'
-import { isoTime } from '../workspaces/clock.ts'
+import { exactTime } from '../workspaces/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { digest } from './once.ts'
 
@@ -26,7 +26,7 @@ export async function keepRescueLayer(
     state: 'conflicted',
     message: 'late writes of a session that had lost its lease',
     createdBy: actor,
-    createdAt: isoTime(clock.now()),
+    createdAt: exactTime(clock.now()),
     originRoot: base.root,
     originSeq: 0,
     version: 1,

@@ -13,6 +13,7 @@ import {
 } from '@cairn/core'
 import {
   CairnError,
+  type CheckpointId,
   type CommitReceipt,
   formatHash,
   formatPath,
@@ -24,6 +25,7 @@ import {
 import { isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from './barrier.ts'
+import { findCommitted, noteCommit } from './commit-notes.ts'
 import { describeChange, describeConflict } from './describe.ts'
 import { namesOf } from './guard.ts'
 import { abandonPlace, noteState } from './layers.ts'
@@ -105,8 +107,14 @@ export async function commit(
   reference: string,
   options: CommitOptions,
 ): Promise<CommitReceipt> {
-  return once(workspace, asker, 'commit', async () =>
-    commitPlace(workspace, asker, await findRealLayer(workspace, reference, 'commit'), options),
+  return once(workspace, asker, 'commit', async (key) =>
+    commitPlace(
+      workspace,
+      asker,
+      await findRealLayer(workspace, reference, 'commit'),
+      options,
+      key,
+    ),
   )
 }
 
@@ -115,19 +123,24 @@ async function commitPlace(
   { actor }: Asker,
   place: RealPlace,
   { message, mergeText, checkpoint }: CommitOptions,
+  key: string,
 ): Promise<CommitReceipt> {
   const { stores, clock } = workspace
   const { branch: layer } = place
   const { id: targetId, branch: target } = await targetOf(workspace, place)
-  const at =
-    checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint)
+  const given =
+    (await findCommitted(workspace, layer, target, key)) ??
+    (checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint))
   const { resolutions } = await stores.refs.getBranch(layer.id)
   const author = { actor, time: clock.now() }
-  const options = { layer, target, author, message, mergeText, ...(at ? { at } : {}) }
   try {
-    const { seq, before, after, changes } = await atBarrier(workspace, layer, () =>
-      atBarrier(workspace, target, (epoch) => commitLayer(stores, { ...options, epoch })),
-    )
+    const { seq, before, after, changes } = await atBarrier(workspace, layer, async () => {
+      const { seq, snapshot } = given ?? (await layer.fold())
+      await noteCommit(workspace, key, { seq, snapshot })
+      const at = { id: (checkpoint ?? 'head') as CheckpointId, seq, snapshot }
+      const options = { layer, target, author, message, mergeText, at }
+      return atBarrier(workspace, target, (epoch) => commitLayer(stores, { ...options, epoch }))
+    })
     const batch = await readBatch(workspace, target, seq)
     return {
       layer: place.id,
@@ -227,11 +240,11 @@ export async function pick(
   reference: string,
   options: CommitOptions,
 ): Promise<PickReceipt> {
-  return once(workspace, asker, 'pick', async () => {
+  return once(workspace, asker, 'pick', async (key) => {
     const place = await findRealLayer(workspace, reference, 'pick')
     const { refs } = workspace.stores
     const { base } = await refs.getBranch(place.branch.id)
-    const receipt = await commitPlace(workspace, asker, place, options)
+    const receipt = await commitPlace(workspace, asker, place, options, key)
     const abandoned: string[] = []
     for (const record of await siblingsOf(workspace, place.record)) {
       const isRival =

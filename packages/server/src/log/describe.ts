@@ -59,6 +59,7 @@ function describeOp(view: View, op: Op): LogOperation[] {
       return []
     case 'setattr':
     case 'write':
+    case 'append':
     case 'fallocate':
     case 'copy':
     case 'setxattr':

@@ -1,4 +1,11 @@
-import { blobBytesMax, type Branch, decodeBatch, findChangedKeys } from '@cairn/core'
+import {
+  blobBytesMax,
+  type Branch,
+  decodeBatch,
+  findChangedKeys,
+  seekData,
+  seekHole,
+} from '@cairn/core'
 import { CairnError, FsError, messageBytesMax, type SessionRequest, Writer } from '@cairn/protocol'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
@@ -8,7 +15,7 @@ import { directoryPage, subtree } from './listing.ts'
 
 export type ReadRequest = Extract<
   SessionRequest,
-  { type: 'inode' | 'directory' | 'subtree' | 'content' | 'changes' | 'blob' | 'inodes' }
+  { type: 'inode' | 'directory' | 'subtree' | 'content' | 'seek' | 'changes' | 'blob' | 'inodes' }
 >
 
 const contentBytesMax = 4 << 20
@@ -40,6 +47,8 @@ function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
       return subtree(place, request)
     case 'content':
       return readContent(place, request)
+    case 'seek':
+      return seekContent(place, request)
     case 'changes':
       return readChanges(place, request.seq)
     case 'blob':
@@ -74,6 +83,19 @@ async function readContent(
   const pieces: Uint8Array[] = [new Writer(8).varint(seq).finish()]
   for await (const piece of sendExtents(extents, workspace.stores.blobs)) pieces.push(piece)
   return Buffer.concat(pieces)
+}
+
+function seekContent(
+  { workspace, branch }: Place,
+  { ino, offset, hole }: Extract<ReadRequest, { type: 'seek' }>,
+): Promise<Uint8Array> {
+  return workspace.read(branch, (view) => {
+    const { content, size } = getInode(view, ino)
+    if (!content) throw new FsError('EINVAL')
+    const find = hole === 1 ? seekHole : seekData
+    const found = find(content, (index) => view.blockFrom(ino, index), size, offset)
+    return new Writer(8).varint(found).finish()
+  })
 }
 
 async function readChanges({ workspace, branch }: Place, seq: number): Promise<Uint8Array> {

@@ -137,6 +137,7 @@ export class Session {
       case 'directory':
       case 'subtree':
       case 'content':
+      case 'seek':
       case 'changes':
       case 'blob':
       case 'inodes':

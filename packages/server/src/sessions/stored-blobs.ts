@@ -75,8 +75,6 @@ export class StoredBlobs {
 
 function blobsIn(ops: readonly Op[]): readonly Named[] {
   return ops.flatMap((op) =>
-    op.type === 'write' && op.data.type === 'blob'
-      ? [{ id: op.data.id, length: op.data.blobLength }]
-      : [],
+    'data' in op && op.data.type === 'blob' ? [{ id: op.data.id, length: op.data.blobLength }] : [],
   )
 }

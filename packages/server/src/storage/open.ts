@@ -97,6 +97,19 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
 }
 
+/** Opens the stores without running a server, for as long as the work takes. */
+export async function withStorage<T>(
+  options: StorageOptions,
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  const storage = await openStorage(options)
+  try {
+    return await work(storage)
+  } finally {
+    await storage.close()
+  }
+}
+
 function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'close'> {
   return {
     log: new LogTable(database),

@@ -39,6 +39,11 @@ export function millisecondsOf({ sec, nsec }: Time): number {
   return sec * 1000 + Math.floor(nsec / 1_000_000)
 }
 
+/** The same to the nanosecond, always of the same length: texts in their order are times in their order. */
+export function exactTime(time: Time): string {
+  return isoTime(time).replace(/\d{3}Z$/, `${String(time.nsec).padStart(9, '0')}Z`)
+}
+
 export function nanoseconds({ sec, nsec }: Time): bigint {
   return BigInt(sec) * 1_000_000_000n + BigInt(nsec)
 }

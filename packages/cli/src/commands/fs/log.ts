@@ -31,7 +31,11 @@ export const command: Command = defineCommand({
     const { workspace, path } = await openRemote(cli, options, args.path ?? ':/')
     const entries = workspace.log({
       order: newest ? 'newest' : 'oldest',
-      ...{ after, before, since, until, actor },
+      after,
+      before,
+      since,
+      until,
+      actor,
       path: args.path === undefined ? undefined : path,
       pageSize: Math.max(1, Math.min(limit, 1000)),
       signal: cli.signal,

@@ -1,14 +1,20 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { askMount } from '../../mount/control.ts'
+import { handIn, requireRunning } from '../../mount/control.ts'
+import { parseTimeout, timeoutOption } from '../../mount/duration.ts'
 
 export const command: Command = defineCommand({
   summary: 'Wait until everything is at the server',
   description: 'What was written before the call; programs may go on writing meanwhile.',
   arguments: { directory: { summary: 'The mount point' } },
-  options: {},
-  examples: [{ command: 'cairn mount drain ./work', does: 'before the sandbox goes away' }],
-  async run({ args, cli }) {
-    const status = await askMount(cli, args.directory, 'drain')
+  options: { timeout: timeoutOption },
+  examples: [
+    { command: 'cairn mount drain ./work', does: 'before the sandbox goes away' },
+    { command: 'cairn mount drain --timeout 30s ./work', does: 'fails when it takes longer' },
+  ],
+  async run({ args, options, cli }) {
+    const timeoutMs = parseTimeout(options.timeout)
+    const state = await requireRunning(cli, args.directory)
+    const status = await handIn(cli, state, 'drain', { timeoutMs })
     if (cli.isJson) await cli.out.json(status)
     else await cli.out.line('everything is at the server')
   },

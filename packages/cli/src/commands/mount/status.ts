@@ -1,16 +1,34 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { askMount } from '../../mount/control.ts'
+import { askStatus, requireRunning } from '../../mount/control.ts'
+import { describeHealth, statusRows } from '../../mount/health.ts'
+import { cliError } from '../../errors.ts'
+import { formatTable } from '../../output/format.ts'
 
 export const command: Command = defineCommand({
   summary: 'Tell how a mount is',
-  description: 'What is not yet at the server, the lease, the cache, and the last error.',
+  description:
+    'What is not yet at the server, the lease, the cache, and the last error. Ends with 1 when the mount cannot be relied on:\n' +
+    'its processes are gone or do not answer, or the server is away.',
   arguments: { directory: { summary: 'The mount point' } },
   options: {},
-  examples: [{ command: 'cairn mount status ./work', does: 'is everything at the server?' }],
+  examples: [
+    { command: 'cairn mount status ./work', does: 'is everything at the server?' },
+    { command: 'cairn mount status --json ./work', does: 'everything it knows, for a program' },
+  ],
   async run({ args, cli }) {
-    const status = await askMount(cli, args.directory, 'status')
-    if (cli.isJson) return cli.out.json(status)
-    for (const [name, value] of Object.entries(status))
-      await cli.out.line(`${name}: ${Array.isArray(value) ? (value.at(-1) ?? 'none') : value}`)
+    const state = await requireRunning(cli, args.directory)
+    const status = await askStatus(cli, state)
+    const health = describeHealth(status)
+    if (cli.isJson)
+      await cli.out.json({ ...state, cacheBytesMax: state.cacheBytes, ...status, ...health })
+    else for (const line of formatTable(statusRows(state, status))) await cli.out.line(line)
+    if (!health.healthy)
+      throw cliError(
+        'mount_unhealthy',
+        `rely on the mount at ${state.mountPoint}`,
+        health.verdict,
+        'What was read before can be read; what is written is handed in when the server is back. See: cairn doctor.',
+      )
+    if (!cli.isJson) await cli.out.line(`healthy: ${health.verdict}`)
   },
 })

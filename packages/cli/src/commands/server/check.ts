@@ -1,6 +1,6 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { cliError } from '../../errors.ts'
-import { storeOptions, withStores } from '../../server-stores.ts'
+import { placesOf, storeOptions } from '../../server-stores.ts'
 
 export const command: Command = defineCommand({
   summary: 'Read everything a server keeps, and compare it with its hashes',
@@ -11,8 +11,8 @@ export const command: Command = defineCommand({
   options: storeOptions,
   examples: [{ command: 'cairn server check --data /srv/cairn', does: 'after a disk had trouble' }],
   async run({ options, cli }) {
-    const { checkStores } = await import('@cairn/server')
-    const report = await withStores(cli, options, (storage) => checkStores(storage))
+    const { checkStores, withStorage } = await import('@cairn/server')
+    const report = await withStorage(placesOf(cli, options), checkStores)
     const { branches, batches, nodes, blobs, problems } = report
     if (cli.isJson) await cli.out.json(report)
     else {

@@ -1,8 +1,7 @@
-import type { CollectReport } from '@cairn/server'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { usageError } from '../../errors.ts'
 import { formatBytes } from '../../output/format.ts'
-import { storeOptions, withStores } from '../../server-stores.ts'
+import { placesOf, storeOptions } from '../../server-stores.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -33,9 +32,11 @@ export const command: Command = defineCommand({
         'one of them may be writing',
         'Give --dry-run.',
       )
-    const { collectGarbage } = await import('@cairn/server')
+    const { collectGarbage, withStorage } = await import('@cairn/server')
     const job = { dryRun, nowMs: Date.now(), graceMs: days * dayMs }
-    const report = await withStores(cli, options, (storage) => collectGarbage(storage, job))
+    const report = await withStorage(placesOf(cli, options), (storage) =>
+      collectGarbage(storage, job),
+    )
     if (cli.isJson) return cli.out.json(report)
     const { branches, removed } = report
     const did = dryRun ? 'would take away' : 'took away'
@@ -44,7 +45,12 @@ export const command: Command = defineCommand({
   },
 })
 
-function describe({ nodes, blobs }: CollectReport['kept']): string {
+interface Tally {
+  readonly count: number
+  readonly bytes: number
+}
+
+function describe({ nodes, blobs }: { readonly nodes: Tally; readonly blobs: Tally }): string {
   const bytes = formatBytes(nodes.bytes + blobs.bytes)
   return `${nodes.count} nodes and ${blobs.count} blobs, ${bytes} bytes`
 }

@@ -5,7 +5,7 @@ import { extentsOf, truncateContent, writeContent } from '../../content/content.
 import type { Extent, Source } from '../../content/extents.ts'
 import type { Changes } from '../changes.ts'
 import { type Inode, modeBits } from '../inode.ts'
-import type { CopyOp, Data, FallocateOp, PrivilegeDrop, WriteOp } from '../op.ts'
+import type { AppendOp, CopyOp, Data, FallocateOp, PrivilegeDrop, WriteOp } from '../op.ts'
 import type { View } from '../view.ts'
 import { getFile } from './directory.ts'
 
@@ -20,6 +20,10 @@ export function applyWrite(changes: Changes, op: WriteOp): void {
   if (length === 0) return
   const { offset } = op
   changes.setInode(op.ino, changed(write(file, { offset, length, source: sourceOf(op.data) }), op))
+}
+
+export function applyAppend(changes: Changes, op: AppendOp): void {
+  applyWrite(changes, { ...op, type: 'write', offset: getFile(changes, op.ino).size })
 }
 
 function sourceOf(data: Data): Source {

@@ -2,7 +2,7 @@ import type { Batch } from '@cairn/core'
 import { type ByteString, CairnError, type LogEntry, type Page } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { concerning } from '../../log/describe.ts'
-import { type LogFilter, type LogOrder, scanLog } from '../../log/scan-log.ts'
+import { type LogFilter, type LogOrder, type LogRange, scanLog } from '../../log/scan-log.ts'
 import { millisecondsOf } from '../../workspaces/clock.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openTarget, type Target } from '../context.ts'
@@ -71,12 +71,7 @@ export function historyPage(
 }
 
 /** A cursor is where the page before ended: it takes the place of the bound on that side. */
-function rangeOf(query: PageQuery & Pick<LogQuery, 'after' | 'before'>): {
-  order: LogOrder
-  after: number
-  before: number
-  limit: number
-} {
+function rangeOf(query: PageQuery & Pick<LogQuery, 'after' | 'before'>): LogRange {
   const { order = 'oldest', after = 0, before = Infinity, limit } = query
   const seq = cursorOf(query.cursor)
   if (seq === undefined) return { order, after, before, limit }

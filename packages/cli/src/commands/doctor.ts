@@ -1,0 +1,40 @@
+import { type Command, defineCommand } from '../arguments/command.ts'
+import { connectionOptions } from '../context/credentials.ts'
+import { checkMachine } from '../doctor/machine.ts'
+import { checkServer } from '../doctor/server.ts'
+import { cliError } from '../errors.ts'
+import { formatTable } from '../output/format.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Check what mounts need on this machine, and the server',
+  description:
+    'Each line is ok, warn or fail, with the command that mends it. Mounts for a moment on a directory of its own, to hear\n' +
+    'what the kernel can do. Ends with 1 when something fails.',
+  arguments: {},
+  options: connectionOptions,
+  examples: [
+    { command: 'cairn doctor', does: 'why can I not mount?' },
+    { command: 'cairn doctor --json', does: 'one line a check' },
+  ],
+  async run({ options, cli }) {
+    const checks = [...(await checkMachine(cli)), ...(await checkServer(cli, options))]
+    if (cli.isJson) for (const check of checks) await cli.out.json(check)
+    else {
+      const rows = checks.map(({ state, name, says, mend }) => [
+        state,
+        name,
+        mend === undefined ? says : `${says}. Mend: ${mend}`,
+      ])
+      for (const line of formatTable(rows)) await cli.out.line(line)
+    }
+    const failed = checks.filter(({ state }) => state === 'fail')
+    if (failed.length === 0) return
+    const names = failed.map(({ name }) => name).join(', ')
+    throw cliError(
+      'check_failed',
+      'rely on this machine',
+      `not as it should be: ${names}`,
+      'Mend what is told above.',
+    )
+  },
+})

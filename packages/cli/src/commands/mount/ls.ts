@@ -1,0 +1,26 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { describeSource } from '../../mount/describe.ts'
+import { listMounts } from '../../mount/find-mount.ts'
+import { formatName, formatTable } from '../../output/format.ts'
+
+export const command: Command = defineCommand({
+  summary: 'List the mounts of this user',
+  arguments: {},
+  options: {},
+  examples: [{ command: 'cairn mount ls', does: 'also those that were killed' }],
+  async run({ cli }) {
+    const mounts = listMounts(cli)
+    if (cli.isJson) {
+      for (const mount of mounts) await cli.out.json(mount)
+      return
+    }
+    const { isTerminal } = cli.out
+    const rows = mounts.map((mount) => [
+      formatName(mount.mountPoint, isTerminal),
+      formatName(describeSource(mount), isTerminal),
+      mount.readOnly ? 'read-only' : 'read-write',
+      mount.isRunning ? `pid ${mount.supervisor.pid}` : 'killed',
+    ])
+    for (const line of formatTable(rows)) await cli.out.line(line)
+  },
+})

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  isRunning,
+  type MountState,
+  type ProcessMark,
+  readState,
+  removeState,
+  unmount,
+} from '@cairn/mount'
+import type { Cli } from '../cli.ts'
+import { cliError } from '../errors.ts'
+import { findOurMount, isDead } from './mount-table.ts'
+import { stateDirectories, stateDirectory } from './places.ts'
+
+export type Found =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'running'; readonly state: MountState }
+  /** Its processes are gone. What it looks like to programs: nothing, or an error for everything. */
+  | { readonly kind: 'dead'; readonly state: MountState | undefined }
+  /** Somebody else's, or made with another home. */
+  | { readonly kind: 'foreign' }
+
+const pollMs = 20
+const endMs = 5000
+
+/** What is mounted at a place. */
+export async function findMount(cli: Cli, mountPoint: string): Promise<Found> {
+  const state = readState(stateDirectory(cli, mountPoint))
+  if (state) return { kind: isRunning(state.supervisor) ? 'running' : 'dead', state }
+  if (!findOurMount(mountPoint)) return { kind: 'none' }
+  return (await isDead(mountPoint)) ? { kind: 'dead', state: undefined } : { kind: 'foreign' }
+}
+
+/** Every mount of this user. */
+export function listMounts(cli: Cli): (MountState & { readonly isRunning: boolean })[] {
+  return stateDirectories(cli).flatMap((directory) => {
+    const state = readState(directory)
+    return state ? [{ ...state, isRunning: isRunning(state.supervisor) }] : []
+  })
+}
+
+/** Takes a dead mount away. What it had not handed in stays in its spool. */
+export async function clearDead(mountPoint: string, state: MountState | undefined): Promise<void> {
+  if (state?.daemon) await untilEnded(state.daemon, mountPoint)
+  // Others may have been mounted over one another.
+  while (findOurMount(mountPoint) && (await isDead(mountPoint)))
+    await unmount(mountPoint, { lazy: true })
+  if (state) removeState(state.directory)
+}
+
+/** Two must not have one spool. */
+export async function untilEnded(mark: ProcessMark, mountPoint: string): Promise<void> {
+  const deadline = performance.now() + endMs
+  while (isRunning(mark)) {
+    if (performance.now() > deadline)
+      throw cliError(
+        'umount_failed',
+        `take away the mount at ${mountPoint}`,
+        `its process ${mark.pid} does not end`,
+        `End it with: kill -9 ${mark.pid}; then try again.`,
+      )
+    await sleep(pollMs)
+  }
+}

@@ -1,0 +1,57 @@
+import type { MountState } from '@cairn/mount'
+import { formatBytes, formatDuration } from '../output/format.ts'
+import type { DaemonStatus } from './control.ts'
+import { countOperations, describeSource } from './describe.ts'
+
+export interface Health {
+  readonly healthy: boolean
+  readonly verdict: string
+}
+
+export function describeHealth({ connected, pendingOps, rescues }: DaemonStatus): Health {
+  const waiting =
+    pendingOps === 0
+      ? 'everything is at the server'
+      : `${countOperations(pendingOps)} on the way to the server`
+  if (!connected) return { healthy: false, verdict: `the server is away, ${waiting}` }
+  const isRescued = rescues.length > 0
+  return {
+    healthy: true,
+    verdict: isRescued ? `${waiting}; late writes are told of above` : waiting,
+  }
+}
+
+const standings: Readonly<Record<string, string>> = {
+  lease: 'held: writes are answered here and sent at once',
+  shared: 'shared with other writers: each write is answered by the server',
+  waiting: 'not held: writes wait',
+}
+
+/** What a person wants to know, most of all first. */
+export function statusRows(state: MountState, status: DaemonStatus): string[][] {
+  const { mountPoint, readOnly, durability, server, directory, cacheDirectory, cacheBytes } = state
+  const { connected, standing, pendingOps, pendingBytes, pendingMs, seq, errors, rescues } = status
+  const pending =
+    pendingOps === 0
+      ? 'nothing'
+      : `${countOperations(pendingOps)}, ${formatBytes(pendingBytes)}, the oldest for ${formatDuration(pendingMs / 1000)}`
+  const lastError = errors.at(-1)
+  return [
+    ['mount:', `${describeSource(state)} on ${mountPoint}${readOnly ? ', read-only' : ''}`],
+    ['server:', `${server}, ${connected ? 'connected' : 'away'}, log at ${seq}`],
+    ['not yet at the server:', pending],
+    ['lease:', readOnly ? 'none: read-only' : (standings[standing] ?? standing)],
+    ['durability:', durability],
+    [
+      'cache:',
+      `${formatBytes(status.cacheBytes)} of ${formatBytes(cacheBytes)} in ${cacheDirectory}`,
+    ],
+    ['known:', `${status.knownInodes} files and directories`],
+    [
+      'processes:',
+      `daemon ${status.pid}, supervisor ${status.supervisorPid}; log in ${directory}/daemon.log`,
+    ],
+    ...rescues.map((rescue) => ['late writes:', rescue]),
+    ['last error:', lastError ?? 'none'],
+  ]
+}

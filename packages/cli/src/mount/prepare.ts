@@ -1,0 +1,170 @@
+import { mkdirSync, rmdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { findLeftBehind, type MountConfig } from '@cairn/mount'
+import { toByteString } from '@cairn/protocol'
+import type { Cli } from '../cli.ts'
+import { findCredentials } from '../context/credentials.ts'
+import { cliError, usageError } from '../errors.ts'
+import { parseRemote } from '../remote/location.ts'
+import { findStat, openRemote, type Remote, type WorkspaceValues } from '../remote/open.ts'
+import { clearDead, findMount } from './find-mount.ts'
+import { mountPointOf, spoolDirectory, stateDirectory } from './places.ts'
+
+export interface MountValues extends WorkspaceValues {
+  readonly checkpoint: string | undefined
+  readonly 'read-only': boolean
+  readonly 'allow-other': boolean
+  readonly durability: MountConfig['durability'] | undefined
+  readonly 'cache-dir': string | undefined
+  readonly 'cache-size': number | undefined
+}
+
+interface Prepared {
+  readonly config: MountConfig
+  /** Of a mount that was killed here: it goes on from there. */
+  readonly leftOperations: number
+  /** Removes the directories that were made for it. */
+  readonly undo: () => void
+}
+
+const mib = 1 << 20
+const cacheMib = 4096
+
+/** Looks at both ends first, then makes what is missing: what cannot be mounted leaves no trace. */
+export async function prepareMount(
+  cli: Cli,
+  args: { readonly path: string; readonly directory: string },
+  options: MountValues,
+): Promise<Prepared> {
+  refusePast(args.path, options)
+  const location = parseRemote(args.path)
+  const remote = await openRemote(cli, options, location)
+  const isThere = await checkRemote(cli, remote, options)
+  const mountPoint = mountPointOf(args.directory)
+  await clearPlace(cli, mountPoint, args.directory)
+  const undo = makeMountPoint(mountPoint)
+  try {
+    if (!isThere) await remote.files.mkdir(remote.path, { parents: true, signal: cli.signal })
+    const { apiKey: key } = await findCredentials(cli, {
+      ...options,
+      context: location.context ?? options.context,
+    })
+    const config = configOf(cli, { remote, key, mountPoint }, options)
+    mkdirSync(config.directory, { recursive: true, mode: 0o700 })
+    const { operations } = findLeftBehind(config.cacheDirectory)
+    return { config, leftOperations: operations, undo }
+  } catch (error) {
+    undo()
+    throw error
+  }
+}
+
+/** A session follows a branch as it goes on; the past can be looked at in other ways. */
+function refusePast(path: string, { at, checkpoint, layer }: MountValues): void {
+  const past = checkpoint ?? at
+  if (past === undefined) return
+  const make =
+    layer === undefined
+      ? `cairn fs layer create ${path} --at ${past} --name past`
+      : `cairn fs layer fork ${layer} --at ${past} --name past`
+  throw usageError(
+    `mount checkpoint ${past}`,
+    'a mount shows a branch as it is now',
+    `Make a layer of it and mount that: ${make}, then cairn mount --read-only --layer past ${path} DIRECTORY.`,
+  )
+}
+
+/** Whether the remote directory is there. */
+async function checkRemote(
+  cli: Cli,
+  remote: Remote,
+  options: Pick<MountValues, 'read-only'>,
+): Promise<boolean> {
+  const found = await findStat(remote, cli.signal)
+  const what = `mount :${remote.path}`
+  if (found && found.kind !== 'directory') {
+    const hint = `Mount the directory it is in: cairn mount :${dirname(remote.path)} DIRECTORY.`
+    throw cliError('mount_failed', what, `it is a ${found.kind}`, hint)
+  }
+  if (!found && options['read-only']) {
+    const hint = `Make it with: cairn fs mkdir :${remote.path}; or mount without --read-only.`
+    throw cliError('mount_failed', what, 'it does not exist', hint)
+  }
+  return found !== undefined
+}
+
+async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<void> {
+  const found = await findMount(cli, mountPoint)
+  if (found.kind === 'none') return
+  if (found.kind === 'dead') return clearDead(mountPoint, found.state)
+  const isForeign = found.kind === 'foreign'
+  throw cliError(
+    'mount_failed',
+    `mount on ${mountPoint}`,
+    isForeign ? 'another user has a workspace mounted there' : 'a workspace is mounted there',
+    isForeign
+      ? 'Choose another directory.'
+      : `See: cairn mount status ${given}; end it with: cairn umount ${given}.`,
+  )
+}
+
+/** Gives what takes it away again. */
+function makeMountPoint(mountPoint: string): () => void {
+  try {
+    const first = mkdirSync(mountPoint, { recursive: true })
+    return () => removeMade(mountPoint, first)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    const [reason, hint] = localRemedies[code] ?? [code, 'Choose another directory.']
+    throw cliError('mount_failed', `mount on ${mountPoint}`, reason, hint, error)
+  }
+}
+
+const localRemedies: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  EEXIST: ['it is not a directory', 'Choose another place, or move what is there.'],
+  ENOTDIR: ['something on the way is not a directory', 'Check the path.'],
+  EACCES: ['this user may not make it', 'Choose a directory of yours, or make it as its owner.'],
+  EROFS: ['it does not exist and cannot be made: the disk is read-only', 'Choose another place.'],
+  ENOTCONN: ['a dead mount is on the way', 'Take it away: umount -l on the directory above.'],
+}
+
+function removeMade(mountPoint: string, first: string | undefined): void {
+  if (first === undefined) return
+  for (let at = mountPoint; at.length >= first.length; at = dirname(at))
+    try {
+      rmdirSync(at)
+    } catch {
+      // Somebody has put something into it.
+      return
+    }
+}
+
+interface Ends {
+  readonly remote: Remote
+  readonly key: string
+  readonly mountPoint: string
+}
+
+function configOf(cli: Cli, { remote, key, mountPoint }: Ends, options: MountValues): MountConfig {
+  const directory = stateDirectory(cli, mountPoint)
+  const identity = {
+    mountPoint,
+    server: remote.server,
+    workspace: remote.workspace.name,
+    branch: options.layer ?? options.branch ?? 'main',
+    path: toByteString(new TextEncoder().encode(remote.path)),
+    readOnly: options['read-only'],
+  }
+  return {
+    ...identity,
+    key,
+    allowOther: options['allow-other'],
+    durability: options.durability ?? 'auto',
+    directory,
+    cacheDirectory: spoolDirectory(
+      options['cache-dir'] === undefined ? directory : resolve(options['cache-dir']),
+      identity,
+    ),
+    cacheBytes: (options['cache-size'] ?? cacheMib) * mib,
+  }
+}

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+const namedMax = 5
+
+/** Programs that have something open in a mount, or stand in it: `bash (pid 17)`. Other users' are not seen. */
+export function findUsers(mountPoint: string): string[] {
+  const isIn = (path: string): boolean => path === mountPoint || path.startsWith(`${mountPoint}/`)
+  return list('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => openPaths(pid).some(isIn))
+    .slice(0, namedMax)
+    .map((pid) => `${read(`/proc/${pid}/comm`)} (pid ${pid})`)
+}
+
+function openPaths(pid: string): string[] {
+  const fds = list(`/proc/${pid}/fd`).map((fd) => `fd/${fd}`)
+  return ['cwd', 'root', 'exe', ...fds].flatMap((link) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/${link}`)]
+    } catch {
+      return []
+    }
+  })
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    // It has ended, or belongs to somebody else.
+    return []
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return 'a program'
+  }
+}

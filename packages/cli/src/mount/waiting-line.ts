@@ -1,0 +1,50 @@
+import type { Cli } from '../cli.ts'
+import { formatBytes } from '../output/format.ts'
+import { countOperations } from './describe.ts'
+
+export interface Waiting {
+  readonly pendingOps: number
+  readonly pendingBytes: number
+}
+
+const quietMs = 10_000
+
+/** Says what is being waited for: on a terminal in one line that is rewritten, elsewhere a line now and then. */
+export class WaitingLine {
+  readonly #cli: Pick<Cli, 'err' | 'isJson'>
+  #last: Waiting | undefined
+  #saidAt = -Infinity
+  #isDrawn = false
+
+  constructor(cli: Pick<Cli, 'err' | 'isJson'>) {
+    this.#cli = cli
+  }
+
+  get last(): Waiting | undefined {
+    return this.#last
+  }
+
+  async show(waiting: Waiting): Promise<void> {
+    this.#last = waiting
+    const { err, isJson } = this.#cli
+    if (isJson) return
+    const text = `waiting for ${describeWaiting(waiting)} to reach the server`
+    if (err.isTerminal) {
+      this.#isDrawn = true
+      return err.raw(`\r${text.slice(0, err.columns - 1)}\x1b[K`)
+    }
+    if (performance.now() - this.#saidAt < quietMs) return
+    this.#saidAt = performance.now()
+    await err.line(text)
+    await err.flush()
+  }
+
+  async clear(): Promise<void> {
+    if (this.#isDrawn) await this.#cli.err.raw('\r\x1b[K')
+    this.#isDrawn = false
+  }
+}
+
+export function describeWaiting({ pendingOps, pendingBytes }: Waiting): string {
+  return `${countOperations(pendingOps)} (${formatBytes(pendingBytes)})`
+}

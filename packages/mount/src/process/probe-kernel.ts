@@ -1,0 +1,33 @@
+import { closeSync, readSync } from 'node:fs'
+import { canResend, type InitInfo, maxWriteBytes, negotiate } from '../fuse/init.ts'
+import { mountFuse, unmount } from '../fuse/mounting.ts'
+import { Request } from '../fuse/request.ts'
+
+export interface KernelFeatures {
+  /** `7.45` */
+  readonly protocol: string
+  /** A daemon that takes over is asked again what the one before did not answer. */
+  readonly canResend: boolean
+}
+
+/** The kernel refuses a smaller buffer than its largest request needs. */
+const requestBytes = maxWriteBytes + 4096
+
+/** Mounts on an empty directory, hears what the kernel offers, and unmounts. Throws when that cannot be done. */
+export async function probeKernel(directory: string): Promise<KernelFeatures> {
+  const { fd } = await mountFuse(directory, { fsName: 'cairn:probe' })
+  try {
+    const request = new Request(requestBytes)
+    // INIT is there when the mount is.
+    request.begin(readSync(fd, request.bytes))
+    const info: InitInfo | undefined = negotiate(request, false)
+    const protocol = `${request.u32(40)}.${request.u32(44)}`
+    if (info === undefined)
+      throw new Error(
+        `the kernel speaks FUSE ${protocol}, and 7.31 is needed. Use Linux 5.4 or newer.`,
+      )
+    return { protocol, canResend: canResend(info) }
+  } finally {
+    await unmount(directory, { lazy: true }).finally(() => closeSync(fd))
+  }
+}

@@ -1,0 +1,56 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { MountConfig } from './config.ts'
+
+/** A process, and not another one that got its number later. */
+export interface ProcessMark {
+  readonly pid: number
+  /** In the kernel's words: ticks since it booted. */
+  readonly startedAt: string
+}
+
+/** What a mount's supervisor leaves on the disk for commands that look from outside. Without the key. */
+export interface MountState extends Omit<MountConfig, 'key'> {
+  readonly supervisor: ProcessMark
+  readonly daemon?: ProcessMark | undefined
+}
+
+const fileName = 'state.json'
+
+/** Undefined for a process that has ended, a zombie included: not every sandbox has somebody to bury it. */
+export function markProcess(pid: number): ProcessMark | undefined {
+  let text: string
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  } catch {
+    return undefined
+  }
+  // The name of the program comes before and may hold anything.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const [state, startedAt] = [fields[0], fields[19]]
+  return state === 'Z' || state === 'X' || startedAt === undefined ? undefined : { pid, startedAt }
+}
+
+export function isRunning({ pid, startedAt }: ProcessMark): boolean {
+  return markProcess(pid)?.startedAt === startedAt
+}
+
+export function writeState(config: MountConfig, daemonPid: number | undefined): void {
+  const { key: _, ...rest } = config
+  const daemon = daemonPid === undefined ? undefined : markProcess(daemonPid)
+  const state: MountState = { ...rest, supervisor: markProcess(process.pid)!, daemon }
+  writeFileSync(join(config.directory, fileName), JSON.stringify(state), { mode: 0o600 })
+}
+
+/** Undefined where nothing is mounted, or a file was cut short by the end of its sandbox. */
+export function readState(directory: string): MountState | undefined {
+  try {
+    return JSON.parse(readFileSync(join(directory, fileName), 'utf8')) as MountState
+  } catch {
+    return undefined
+  }
+}
+
+export function removeState(directory: string): void {
+  rmSync(join(directory, fileName), { force: true })
+}

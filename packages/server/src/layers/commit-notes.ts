@@ -1,0 +1,50 @@
+import type { Branch, Snapshot } from '@cairn/core'
+import { formatHash, parseHash, type SessionId } from '@cairn/protocol'
+import type { Workspace } from '../workspaces/workspace.ts'
+
+/** What a commit takes: the layer as it was then. */
+export interface CommitPoint {
+  readonly seq: number
+  readonly snapshot: Snapshot
+}
+
+/**
+ * Written down before a commit under a key begins: whoever repeats it after a cut finds the point it was about, and
+ * commits neither twice nor more. A commit that met a conflict has no effect; the next one under the key has a point of
+ * its own.
+ */
+export async function noteCommit(
+  { layers, info }: Workspace,
+  key: string,
+  { seq, snapshot }: CommitPoint,
+): Promise<void> {
+  const [root, orphans] = [formatHash(snapshot.root), formatHash(snapshot.orphans)]
+  const note = JSON.stringify({ seq, root, orphans })
+  for (let attempt = 0; ; attempt++) {
+    await layers.putAnswer(info.id, noteKey(key, attempt), note)
+    // DURABLE: the point is known to whoever asks again.
+    if ((await layers.findAnswer(info.id, noteKey(key, attempt))) === note) return
+  }
+}
+
+/** The point of a commit that is in the target's log under this key, though nobody may have been told. */
+export async function findCommitted(
+  { layers, info, stores }: Workspace,
+  layer: Branch,
+  target: Branch,
+  key: string,
+): Promise<CommitPoint | undefined> {
+  const session = `commit:${layer.id}` as SessionId
+  for (let attempt = 0; ; attempt++) {
+    const text = await layers.findAnswer(info.id, noteKey(key, attempt))
+    if (text === undefined) return undefined
+    const note = JSON.parse(text) as { seq: number; root: string; orphans: string }
+    if (!(await stores.log.find(target.id, session, note.seq + 1))) continue
+    const snapshot = { root: parseHash(note.root), orphans: parseHash(note.orphans) }
+    return { seq: note.seq, snapshot }
+  }
+}
+
+function noteKey(key: string, attempt: number): string {
+  return `point:${key}:${attempt}`
+}

@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Cairn } from '@cairn/sdk'
+import { Site, type SiteMount } from '../../mount/fixture.ts'
+import { median } from '../table.ts'
+import { Bundle } from './bundle.ts'
+import { rounds } from './ground.ts'
+import { MemoryFs } from './memory-fs.ts'
+import { Client } from './programs.ts'
+import { type Result, wants } from './result.ts'
+
+const filesPerDirectory = 1000
+const directories = Math.ceil(
+  Number(process.env['CAIRN_BENCH_FILES'] ?? 100_000) / filesPerDirectory,
+)
+const files = directories * filesPerDirectory
+const statDirectories = Math.min(10, directories)
+const statFiles = filesPerDirectory - 1
+const batchesAtOnce = 4
+const idleSeconds = 3
+
+export const largeWorkspaceNames: readonly string[] = ['cold', 'stat', 'memory', 'idle']
+
+/** A workspace of many files, and mounts that have seen nothing of it yet. */
+export async function benchLargeWorkspace(): Promise<Result[]> {
+  if (!wants(...largeWorkspaceNames)) return []
+  const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-'))
+  const site = await Site.open()
+  try {
+    await fill(site)
+    return [
+      ...(wants('cold') ? [await benchCold(site, directory)] : []),
+      ...(wants('stat') ? [await benchStat(site, directory)] : []),
+      ...(wants('memory', 'idle') ? await benchKnowing(site) : []),
+    ]
+  } finally {
+    await site.close()
+    rmSync(directory, { recursive: true })
+  }
+}
+
+async function fill({ url, key }: Site): Promise<void> {
+  const workspace = new Cairn({ server: url, apiKey: key }).workspace('demo')
+  const left = Array.from({ length: directories }, (_, i) => i)
+  const fillNext = async (): Promise<void> => {
+    for (let d = left.pop(); d !== undefined; d = left.pop()) {
+      await workspace.batch([{ op: 'mkdir', path: `/d${d}` }])
+      await workspace.batch(
+        Array.from({ length: filesPerDirectory }, (_, f) => ({
+          op: 'write',
+          path: `/d${d}/f${f}`,
+          text: `file ${f} of ${d}\n`,
+        })),
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: batchesAtOnce }, fillNext))
+}
+
+/** From the start of the command, by the program that users have, until a program has read a file. */
+async function benchCold(site: Site, directory: string): Promise<Result> {
+  const work = `cold mount to the first byte, ${files / 1000}k files`
+  const bundle = Bundle.build(directory, site)
+  const times: number[] = []
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const place = join(directory, `cold-${round}`)
+      const begin = performance.now()
+      bundle.run('mount', ':/', place)
+      readFileSync(join(place, `d${directories >> 1}`, 'f500'))
+      times.push(performance.now() - begin)
+      bundle.run('umount', place)
+    }
+  } catch (error) {
+    const reason = `the bundled program cannot mount: ${String(error).split('\n')[1]}`
+    return { name: 'cold', work, unit: 'ms', skipped: reason }
+  }
+  return { name: 'cold', work, unit: 'ms', measured: median(times), aim: { atMost: 300 } }
+}
+
+/** A new mount each time: its kernel knows no name. */
+async function benchStat(site: Site, directory: string): Promise<Result> {
+  const work = 'stat, unknown to the kernel'
+  const built = MemoryFs.build(directory)
+  if ('missing' in built) return { name: 'stat', work, unit: '/s', skipped: built.missing }
+  const client = new Client(directory)
+  const rate = async (root: string): Promise<number> => {
+    const args = ['stat', root, String(statDirectories), String(statFiles)]
+    return (statDirectories * statFiles) / (await client.seconds(args))
+  }
+  const memory: number[] = []
+  const mount: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const fill = [statDirectories, filesPerDirectory] as const
+    const yardstick = await MemoryFs.open(built.program, directory, fill)
+    const mounted = await site.mount('/')
+    try {
+      memory.push(await rate(yardstick.directory))
+      mount.push(await rate(mounted.directory))
+    } finally {
+      await yardstick.close()
+      await mounted.unmount()
+    }
+  }
+  const [measured, yardstick] = [median(mount), median(memory)]
+  return { name: 'stat', work, unit: '/s', measured, yardstick, aim: { atLeast: 0.7 } }
+}
+
+/** What the daemon needs when it knows every file, and when nobody asks it anything. */
+async function benchKnowing(site: Site): Promise<Result[]> {
+  const mount: SiteMount = await site.mount('/')
+  const { pid } = await mount.status()
+  const found = await mount.sh('find . -type f | wc -l')
+  if (Number(found) !== files) throw new Error(`the mount shows ${found} of ${files} files`)
+  const memory = residentBytes(pid) / 1e6
+  await setTimeout(1000)
+  const before = cpuSeconds(pid)
+  await setTimeout(idleSeconds * 1000)
+  const busy = ((cpuSeconds(pid) - before) / idleSeconds) * 100
+  const results: Result[] = [
+    {
+      name: 'memory',
+      work: `memory of a daemon that knows ${files / 1000}k files`,
+      unit: 'MB',
+      measured: memory,
+      aim: { atMost: 250 },
+    },
+    { name: 'idle', work: 'CPU of an idle daemon', unit: '%', measured: busy, aim: { atMost: 1 } },
+  ]
+  return results.filter(({ name }) => wants(name))
+}
+
+function residentBytes(pid: number): number {
+  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+  return Number(line![1]) * 1024
+}
+
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')
+  const ticks = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+  return (Number(fields[11]) + Number(fields[12])) / ticks
+}

@@ -1,0 +1,97 @@
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { noMount, Site, type SiteMount } from './fixture.ts'
+
+describe.skipIf(noMount)('attempts in mounts of their own', () => {
+  let site: Site
+  const layer = async (...words: string[]): Promise<string> =>
+    (await site.cairn(['fs', 'layer', ...words])).stdout
+
+  const attempt = async (name: string): Promise<SiteMount> => {
+    await layer('create', ':/repo', '--name', name)
+    return site.mount('/repo', '--layer', name)
+  }
+
+  beforeEach(async () => {
+    site = await Site.open()
+    const main = await site.mount('/repo')
+    await main.sh('mkdir src; echo base > src/auth.ts; echo same > README.md')
+    await main.unmount()
+  })
+  afterEach(() => site.close())
+
+  it('two attempts, a checkpoint, a commit, a conflict, a resolution', async () => {
+    const [a, b] = [await attempt('fix-a'), await attempt('fix-b')]
+    await a.sh('echo of a > src/auth.ts; echo new > src/a.ts')
+    await b.sh('echo of b > src/auth.ts; mkdir -p node_modules/x; echo dep > node_modules/x/y')
+    await layer('checkpoint', 'fix-a', '--label', 'tests-pass')
+    await layer('commit', 'fix-a')
+    // The base is frozen: nothing moves under a running attempt.
+    expect(await b.sh('cat src/auth.ts; ls src')).toBe('of b\nauth.ts\n')
+    const refused = await site.tryCairn(['fs', 'layer', 'commit', 'fix-b'])
+    expect([refused.code, refused.stderr]).toEqual([
+      9,
+      expect.stringContaining('/repo/src/auth.ts'),
+    ])
+    await layer('resolve', 'fix-b', '/repo/src/auth.ts', '--ours')
+    await layer('rebase', 'fix-b')
+    await layer('commit', 'fix-b')
+    const main = await site.mount('/repo')
+    expect(await main.sh('cat src/auth.ts src/a.ts node_modules/x/y')).toBe('of b\nnew\ndep\n')
+  })
+
+  it('a checkpoint has every write that was acknowledged before it', async () => {
+    const a = await attempt('fix')
+    await a.sh('for i in $(seq 300); do echo $i > f$i; done')
+    await layer('checkpoint', 'fix', '--label', 'all')
+    const { stdout } = await site.cairn([
+      'fs',
+      'cat',
+      ':/repo/f300',
+      '--layer',
+      'fix',
+      '--at',
+      'all',
+    ])
+    expect(stdout).toBe('300\n')
+  })
+
+  it('a rollback reaches a live mount, files of every kind, and can be undone', async () => {
+    const a = await attempt('fix')
+    await layer('checkpoint', 'fix', '--label', 'before')
+    await a.sh('echo broken > src/auth.ts; mkdir dep; echo x > dep/x; rm README.md; ls -R . src')
+    await layer('rollback', 'fix', '--to', 'before')
+    expect(await a.sh('cat src/auth.ts README.md; ls')).toBe('base\nsame\nREADME.md\nsrc\n')
+    await layer('undo', 'fix')
+    expect(await a.sh('cat src/auth.ts dep/x; ls')).toBe('broken\nx\ndep\nsrc\n')
+  })
+
+  it('what is open over a rollback is the old file or stale, never a mixture', async () => {
+    const a = await attempt('fix')
+    await layer('checkpoint', 'fix', '--label', 'before')
+    await a.sh('head -c 300000 /dev/zero | tr "\\0" n > big')
+    const fd = openSync(a.path('big'), 'r')
+    await layer('rollback', 'fix', '--to', 'before')
+    const bytes = Buffer.alloc(300_000)
+    let seen: string
+    try {
+      const length = readSync(fd, bytes, 0, bytes.length, 0)
+      seen = new Set(bytes.subarray(0, length).toString()).size <= 1 ? 'old' : 'mixed'
+    } catch (error) {
+      // Node has no name for it.
+      seen = (error as NodeJS.ErrnoException).errno === -116 ? 'ESTALE' : String(error)
+    }
+    closeSync(fd)
+    expect(['old', 'ESTALE']).toContain(seen)
+    expect(() => readFileSync(a.path('big'))).toThrow('ENOENT')
+  })
+
+  it('a commit to main is seen by a live mount of main', async () => {
+    const main = await site.mount('/repo')
+    expect(await main.sh('cat src/auth.ts')).toBe('base\n')
+    const a = await attempt('fix')
+    await a.sh('echo fixed > src/auth.ts; echo new > src/new.ts')
+    await layer('commit', 'fix')
+    expect(await main.sh('cat src/auth.ts src/new.ts')).toBe('fixed\nnew\n')
+  })
+})
