@@ -30,6 +30,7 @@ import {
   MemoryDirectory,
   MemoryLayerStore,
   MemoryLeaseStore,
+  MemoryLockStore,
   MemoryUploadStore,
 } from '@cairn/server/testing'
 
@@ -39,6 +40,7 @@ export const secret = 'a-secret-for-tests'
 export class SharedStores {
   readonly directory = new MemoryDirectory()
   readonly leases = new MemoryLeaseStore()
+  readonly locks = new MemoryLockStore()
   readonly layers = new MemoryLayerStore()
   readonly uploads = new MemoryUploadStore()
   readonly #nodes = new MemoryNodeStore()
@@ -76,6 +78,7 @@ export async function startServer(
     storesOf: () => stores,
     clock,
     leases: { store: shared.leases, clock, leaseMs, lookMs: 20 },
+    locks: shared.locks,
     observe: metrics.work,
     layers: shared.layers,
   })

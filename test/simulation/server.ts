@@ -53,7 +53,7 @@ export class Server implements Host {
     const isDead = (): boolean => this.#life?.died !== died
     const delayMs = conditions.storeDelayMs
     const way = makeWay({ scheduler, chance, delayMs, failsOneIn, isDead })
-    const { stores, leases, layers, directory } = disk.open(way)
+    const { stores, leases, locks, layers, directory } = disk.open(way)
     const clock = this.#makeClock(isDead)
     const { leaseMs, lookMs } = conditions
     const workspaces = new Workspaces({
@@ -61,6 +61,7 @@ export class Server implements Host {
       storesOf: () => stores,
       clock,
       leases: { store: leases, clock, leaseMs, lookMs },
+      locks,
       layers,
     })
     this.#life = { workspaces, died }

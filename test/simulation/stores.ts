@@ -5,8 +5,13 @@ import {
   MemoryNodeStore,
   MemoryRefStore,
 } from '@cairn/core/testing'
-import { type LeaseStore, sha256 } from '@cairn/server'
-import { MemoryDirectory, MemoryLayerStore, MemoryLeaseStore } from '@cairn/server/testing'
+import { type LeaseStore, type LockStore, sha256 } from '@cairn/server'
+import {
+  MemoryDirectory,
+  MemoryLayerStore,
+  MemoryLeaseStore,
+  MemoryLockStore,
+} from '@cairn/server/testing'
 import type { Chance } from '../model/chance.ts'
 import { unavailable } from '../model/unavailable.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -22,6 +27,7 @@ const contentWorker: ContentWorker = {
 export class Disk {
   readonly directory: MemoryDirectory = new MemoryDirectory()
   readonly leases: MemoryLeaseStore = new MemoryLeaseStore()
+  readonly locks: MemoryLockStore = new MemoryLockStore()
   readonly layers: MemoryLayerStore = new MemoryLayerStore()
   readonly nodes: MemoryNodeStore = new MemoryNodeStore()
   readonly blobs: MemoryBlobStore = new MemoryBlobStore()
@@ -38,6 +44,7 @@ export class Disk {
         refs: through(this.refs, way),
       },
       leases: through(this.leases, way),
+      locks: through(this.locks, way),
       layers: through(this.layers, way),
       directory: through(this.directory, way),
     }
@@ -47,6 +54,7 @@ export class Disk {
 interface OpenDisk {
   readonly stores: Stores
   readonly leases: LeaseStore
+  readonly locks: LockStore
   readonly layers: MemoryLayerStore
   readonly directory: MemoryDirectory
 }

@@ -80,11 +80,12 @@ export class World {
   }
 
   async #found(): Promise<void> {
-    const { stores, leases, layers, directory } = this.disk.open()
+    const { stores, leases, locks, layers, directory } = this.disk.open()
     const clock = { nowMs: () => 0, sleep: async () => {}, now: () => ({ sec: 0, nsec: 0 }) }
     const options = { store: leases, clock, leaseMs: 1, lookMs: 1 }
     const storesOf = (): typeof stores => stores
-    const workspaces = new Workspaces({ directory, storesOf, clock, leases: options, layers })
+    const parts = { directory, storesOf, clock, leases: options, locks, layers }
+    const workspaces = new Workspaces(parts)
     const { id } = await workspaces.create(owner, 'w')
     this.trace.name(id, 'w')
     this.main = `${id}/main` as BranchId

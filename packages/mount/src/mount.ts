@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Batch } from '@cairn/core'
+import type { Batch, Op } from '@cairn/core'
 import { type ByteString, type Ino, Reader } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
@@ -13,6 +13,7 @@ import { Outbox } from './outbox/outbox.ts'
 import { encodeRecord } from './outbox/record.ts'
 import { recover, type Recovered, sessionFile } from './outbox/recover.ts'
 import { type PutBlob, sealBatch, storeLarge } from './outbox/seal.ts'
+import { wasDone } from './outbox/was-done.ts'
 import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation, Resume } from './session/options.ts'
@@ -76,6 +77,7 @@ export class Mount {
   readonly #nodes: Nodes
   readonly #caches: Caches
   readonly #cacheDirectory: string
+  readonly #lastOps: readonly Op[]
   readonly #errors: string[] = []
   readonly #rescues: string[] = []
   readonly #log: string[] = []
@@ -107,6 +109,7 @@ export class Mount {
   ) {
     const { waits, window } = durabilities[options.durability]
     this.#cacheDirectory = options.cacheDirectory
+    this.#lastOps = recovered?.lastOps ?? []
     this.#segments = new Segments(options.cacheDirectory, options.cacheBytes)
     this.#segments.skipTo(recovered?.lastSegment ?? 0)
     this.#session = this.#connect(options, recovered, pending)
@@ -181,6 +184,7 @@ export class Mount {
       numbers: this.#numbers,
       now,
       askSeek: seek,
+      wasDone: (op) => wasDone(this.#lastOps, op),
       syncs,
     })
   }

@@ -24,6 +24,7 @@ export const errnoTable = {
   EMLINK: [31, 'too many links'],
   ERANGE: [34, 'result too large'],
   ENAMETOOLONG: [36, 'file name too long'],
+  ENOLCK: [37, 'no locks available'],
   ENOTEMPTY: [39, 'directory not empty'],
   ELOOP: [40, 'too many symbolic links'],
   ENODATA: [61, 'no such attribute'],

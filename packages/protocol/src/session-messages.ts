@@ -70,6 +70,35 @@ const requests = {
   changes: { id: 'number', seq: 'number' },
   /** The first offset from `offset` on that lies in data, or with `hole` 1 in a hole. */
   seek: { id: 'number', ino: 'ino', offset: 'number', hole: 'number' },
+  /**
+   * A lock on the bytes from `start` to `end`. `kind` is posix or flock; `mode` read, write or none, which unlocks; with
+   * `wait` 1 it is answered when nobody is in the way any more.
+   */
+  lock: {
+    id: 'number',
+    ino: 'ino',
+    kind: 'text',
+    owner: 'text',
+    start: 'number',
+    end: 'number',
+    mode: 'text',
+    wait: 'number',
+    pid: 'number',
+  },
+  /** Whose lock would be in the way. */
+  blocker: {
+    id: 'number',
+    ino: 'ino',
+    kind: 'text',
+    owner: 'text',
+    start: 'number',
+    end: 'number',
+    mode: 'text',
+  },
+  /** All locks of the session. */
+  locks: { id: 'number' },
+  /** Ends the waiting of a `lock` that was asked under that id. */
+  cancel: { question: 'number' },
 } as const
 requests satisfies Table
 

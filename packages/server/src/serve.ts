@@ -80,6 +80,7 @@ async function listen(
     storesOf: storesByPool(storage),
     clock,
     leases: { store: storage.leases, clock, leaseMs, lookMs: 50 },
+    locks: storage.locks,
     observe: metrics.work,
     layers: storage.layers,
     // An embedded store has one server: the lock on its directory sees to that.

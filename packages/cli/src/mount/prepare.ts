@@ -2,6 +2,7 @@ import { mkdirSync, rmdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { findLeftBehind, type MountConfig } from '@cairn/mount'
 import { toByteString } from '@cairn/protocol'
+import { CairnError, isCairnError } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
 import { findCredentials } from '../context/credentials.ts'
 import { cliError, usageError } from '../errors.ts'
@@ -80,7 +81,9 @@ async function checkRemote(
   remote: Remote,
   options: Pick<MountValues, 'read-only'>,
 ): Promise<boolean> {
-  const found = await findStat(remote, cli.signal)
+  const found = await findStat(remote, cli.signal).catch((error: unknown) => {
+    throw cannotReach(remote, error)
+  })
   const what = `mount :${remote.path}`
   if (found && found.kind !== 'directory') {
     const hint = `Mount the directory it is in: cairn mount :${dirname(remote.path)} DIRECTORY.`
@@ -91,6 +94,19 @@ async function checkRemote(
     throw cliError('mount_failed', what, 'it does not exist', hint)
   }
   return found !== undefined
+}
+
+/** The same failure, told of what the user asked for. */
+function cannotReach({ workspace, path, server }: Remote, error: unknown): unknown {
+  if (!isCairnError(error)) return error
+  const { code, hint, message, errno } = error
+  const reasons: Readonly<Record<string, string>> = {
+    workspace_missing: 'there is no such workspace',
+    unauthenticated: 'the server does not take the key',
+  }
+  const said = message.replace(/^cannot [^:]*: /, '').replace(`. ${hint}`, '')
+  const what = `mount ${workspace.name}:${path} from ${server}`
+  return new CairnError(code, { what, reason: reasons[code] ?? said, hint, errno, cause: error })
 }
 
 async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<void> {

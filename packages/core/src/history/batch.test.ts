@@ -171,7 +171,7 @@ describe('hostile batch', () => {
   })
 
   it.each([
-    ['operation', [1, 12, 0]],
+    ['operation', [1, 13, 0]],
     ['attributes', [1, 5, 0, 0, 0, 0, 0, 1, 64]],
   ])('an unknown %s: from a newer version', (what, body) => {
     expect(() => decodeBatch(after(...body, 0, 0, 0, 0))).toThrow(

@@ -9,7 +9,14 @@ import {
   type Op,
   type Time,
 } from '@cairn/core'
-import { type ByteString, FsError, type Ino, type Name, parseName } from '@cairn/protocol'
+import {
+  type ByteString,
+  FsError,
+  type Ino,
+  isFsError,
+  type Name,
+  parseName,
+} from '@cairn/protocol'
 import type { Contents } from '../data/contents.ts'
 import type { Answer, AttributeChange, Caller, Entry, FuseFileSystem } from '../fuse/file-system.ts'
 import type { Image } from '../image/image.ts'
@@ -40,6 +47,8 @@ export interface MountedParts {
   readonly now: () => Time
   /** Where the server has data, or a hole. */
   readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>
+  /** Whether the daemon before this one did it. */
+  readonly wasDone: (op: Op) => boolean
   /** Whether fsync waits for the server. */
   readonly syncs: boolean
 }
@@ -139,24 +148,24 @@ export class MountedFileSystem implements FuseFileSystem {
     return this.#make(parent, name, { kind: 'file', mode, rdev: 0, target: undefined }, caller)
   }
 
-  link(nodeid: number, parent: number, name: ByteString): Answer<Entry> {
+  link(nodeid: number, parent: number, name: ByteString, caller: Caller): Answer<Entry> {
     const { nodes, now } = this.#parts
     const ino = nodes.ino(nodeid)
     const to = { parent: this.#directory(parent), name: parseName(name) }
-    const done = this.#change(() => ({ type: 'link', time: now(), ino, ...to }))
+    const done = this.#changeNames(caller, () => ({ type: 'link', time: now(), ino, ...to }))
     return andThen(done, () => this.#entry(ino))
   }
 
-  unlink(parent: number, name: ByteString): Answer<void> {
+  unlink(parent: number, name: ByteString, caller: Caller): Answer<void> {
     const { now } = this.#parts
     const from = { parent: this.#directory(parent), name: name as Name }
-    return this.#change(() => ({ type: 'unlink', time: now(), ...from }))
+    return this.#changeNames(caller, () => ({ type: 'unlink', time: now(), ...from }))
   }
 
-  rmdir(parent: number, name: ByteString): Answer<void> {
+  rmdir(parent: number, name: ByteString, caller: Caller): Answer<void> {
     const { now } = this.#parts
     const from = { parent: this.#directory(parent), name: name as Name }
-    return this.#change(() => ({ type: 'rmdir', time: now(), ...from }))
+    return this.#changeNames(caller, () => ({ type: 'rmdir', time: now(), ...from }))
   }
 
   rename(
@@ -165,12 +174,13 @@ export class MountedFileSystem implements FuseFileSystem {
     newParent: number,
     newName: ByteString,
     flags: number,
+    caller: Caller,
   ): Answer<void> {
     const { now } = this.#parts
     const mode = renameModeOf(flags)
     const from = { parent: this.#directory(parent), name: name as Name }
     const to = { newParent: this.#directory(newParent), newName: parseName(newName) }
-    return this.#change(() => ({ type: 'rename', time: now(), ...from, ...to, mode }))
+    return this.#changeNames(caller, () => ({ type: 'rename', time: now(), ...from, ...to, mode }))
   }
 
   read(nodeid: number, offset: number, size: number): Answer<Uint8Array> {
@@ -332,6 +342,16 @@ export class MountedFileSystem implements FuseFileSystem {
     return whenLoaded(loader, () => writer.change(make))
   }
 
+  /** A change of names may have been made by the daemon before this one, and asked again because it died then. */
+  #changeNames({ resent }: Caller, make: () => Op): Answer<void> {
+    if (!resent) return this.#change(make)
+    return Promise.resolve()
+      .then(() => this.#change(make))
+      .catch((error: unknown) => {
+        if (!isFsError(error) || !this.#parts.wasDone(make())) throw error
+      })
+  }
+
   /** Of somebody whom the kernel has let through. */
   #call(uid = 0, gid = 0): Call {
     const { image, now } = this.#parts
@@ -344,22 +364,22 @@ export class MountedFileSystem implements FuseFileSystem {
     file: Pick<CreateOp, 'kind' | 'mode' | 'rdev' | 'target'>,
     caller: Caller,
   ): Answer<Entry> {
-    const { numbers, now } = this.#parts
+    const { image, nodes, numbers, now } = this.#parts
     const place = { parent: this.#directory(parent), name: parseName(name) }
     const ino = numbers.next()
     if (ino === undefined)
       return numbers.refill().then(() => this.#make(parent, name, file, { ...caller }))
     const { uid, gid } = caller
-    const done = this.#change(() => ({
+    const done = this.#changeNames(caller, () => ({
       type: 'create',
       time: now(),
       ...place,
       ino,
       ...file,
-      ...inherited(this.#parts.nodes.inode(place.parent), file.kind, file.mode, gid),
+      ...inherited(nodes.inode(place.parent), file.kind, file.mode, gid),
       uid,
     }))
-    return andThen(done, () => this.#entry(ino))
+    return andThen(done, () => this.#entry(image.child(place.parent, place.name)?.ino ?? ino))
   }
 
   #entry(ino: Ino): Answer<Entry> {

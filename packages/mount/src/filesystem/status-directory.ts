@@ -1,6 +1,6 @@
 import type { Time } from '@cairn/core'
 import { type ByteString, FsError } from '@cairn/protocol'
-import type { Attributes, Entry, FuseFileSystem } from '../fuse/file-system.ts'
+import type { Attributes, Caller, Entry, FuseFileSystem } from '../fuse/file-system.ts'
 
 /** Above every number a workspace gives out. */
 const firstNode = 2 ** 52
@@ -110,19 +110,19 @@ function guarded(below: FuseFileSystem): FuseFileSystem {
     mknod: guard(below.mknod.bind(below)),
     mkdir: guard(below.mkdir.bind(below)),
     symlink: guard(below.symlink.bind(below)),
-    link: guard((nodeid, parent: number, child: ByteString) => {
+    link: guard((nodeid, parent: number, child: ByteString, caller: Caller) => {
       guardName(parent, child)
-      return below.link(nodeid, parent, child)
+      return below.link(nodeid, parent, child, caller)
     }),
     unlink: guard(below.unlink.bind(below)),
-    rmdir: (parent, child) => {
+    rmdir: (parent, child, caller) => {
       guardName(parent, child)
-      return below.rmdir(parent, child)
+      return below.rmdir(parent, child, caller)
     },
-    rename: (parent, child, newParent, newChild, flags) => {
+    rename: (parent, child, newParent, newChild, ...rest) => {
       guardName(parent, child)
       guardName(newParent, newChild)
-      return below.rename(parent, child, newParent, newChild, flags)
+      return below.rename(parent, child, newParent, newChild, ...rest)
     },
     create: guard(below.create.bind(below)),
     ...(below.open && { open: below.open.bind(below) }),

@@ -6,6 +6,8 @@ export interface Caller {
   readonly uid: number
   readonly gid: number
   readonly pid: number
+  /** Asked of an earlier daemon before, which may have done it and died before it could say so. */
+  readonly resent: boolean
 }
 
 export interface Attributes {
@@ -98,9 +100,9 @@ export interface FuseFileSystem {
   mknod(parent: number, name: ByteString, mode: number, rdev: number, caller: Caller): Answer<Entry>
   mkdir(parent: number, name: ByteString, mode: number, caller: Caller): Answer<Entry>
   symlink(parent: number, name: ByteString, target: Uint8Array, caller: Caller): Answer<Entry>
-  link(nodeid: number, parent: number, name: ByteString): Answer<Entry>
-  unlink(parent: number, name: ByteString): Answer<void>
-  rmdir(parent: number, name: ByteString): Answer<void>
+  link(nodeid: number, parent: number, name: ByteString, caller: Caller): Answer<Entry>
+  unlink(parent: number, name: ByteString, caller: Caller): Answer<void>
+  rmdir(parent: number, name: ByteString, caller: Caller): Answer<void>
   /** `flags`: RENAME_NOREPLACE 1 or RENAME_EXCHANGE 2; others never arrive here, they are EINVAL. */
   rename(
     parent: number,
@@ -108,6 +110,7 @@ export interface FuseFileSystem {
     newParent: number,
     newName: ByteString,
     flags: number,
+    caller: Caller,
   ): Answer<void>
   create(
     parent: number,

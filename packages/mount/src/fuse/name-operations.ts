@@ -98,7 +98,8 @@ const symlink: Operation<Entry> = {
 
 const link: Operation<Entry> = {
   name: 'LINK',
-  call: ({ fs }, request) => fs.link(request.u64(40), request.nodeid, request.lastName(48)),
+  call: ({ fs }, request) =>
+    fs.link(request.u64(40), request.nodeid, request.lastName(48), request.caller),
   write: writeEntry,
   undo: forgetEntry,
   touches: (request) => [...touchesLastName(48)(request), { nodeid: request.u64(40) }],
@@ -106,13 +107,13 @@ const link: Operation<Entry> = {
 
 const unlink: Operation<void> = {
   name: 'UNLINK',
-  call: ({ fs }, request) => fs.unlink(request.nodeid, request.lastName(40)),
+  call: ({ fs }, request) => fs.unlink(request.nodeid, request.lastName(40), request.caller),
   touches: touchesLastName(40),
 }
 
 const rmdir: Operation<void> = {
   name: 'RMDIR',
-  call: ({ fs }, request) => fs.rmdir(request.nodeid, request.lastName(40)),
+  call: ({ fs }, request) => fs.rmdir(request.nodeid, request.lastName(40), request.caller),
   touches: touchesLastName(40),
 }
 
@@ -129,6 +130,7 @@ function makeRename(name: string, namesAt: number, flagsAt?: number): Operation<
         request.u64(40),
         request.lastName(end + 1),
         flags,
+        request.caller,
       )
     },
     touches(request) {

@@ -2,6 +2,8 @@ import type { ByteString } from '@cairn/protocol'
 import type { Caller } from './file-system.ts'
 
 const high = 2 ** 32
+/** Of the upper half of `unique`. */
+const resentBit = 2 ** 31
 
 /**
  * The request that is in the buffer now. Valid until the next one is read over it, so whoever answers later
@@ -47,7 +49,7 @@ export class Request {
 
   get caller(): Caller {
     const words = this.#words
-    return { uid: words[6]!, gid: words[7]!, pid: words[8]! }
+    return { uid: words[6]!, gid: words[7]!, pid: words[8]!, resent: words[3]! >= resentBit }
   }
 
   u32(offset: number): number {

@@ -18,6 +18,8 @@ export interface Recovered {
   readonly lastNumber: number
   /** Acknowledged, and perhaps not at the server. */
   readonly pending: readonly PendingBatch[]
+  /** The last things it did, some of which it may not have answered. */
+  readonly lastOps: readonly Op[]
   /** For the segments to come. */
   readonly lastSegment: number
   /** Once everything is at the server. */
@@ -25,6 +27,8 @@ export interface Recovered {
 }
 
 export const sessionFile = 'session.json'
+/** More than programs can have been waiting for. */
+const lastOpsMax = 256
 
 /** Undefined when nobody was here. */
 export function recover(directory: string): Recovered | undefined {
@@ -52,6 +56,7 @@ export function recover(directory: string): Recovered | undefined {
     seq,
     lastNumber,
     pending: [...batches.values()].filter(({ number }) => number > settled),
+    lastOps: [...batches.values()].flatMap(({ ops }) => ops).slice(-lastOpsMax),
     lastSegment: segments.at(-1)?.number ?? 0,
     forget: () => {
       for (const { path: file } of segments) unlinkSync(file)

@@ -17,6 +17,7 @@ import { contentWorker, sha256 } from '../ports.ts'
 import { MemoryDirectory } from '../testing/memory-directory.ts'
 import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
+import { MemoryLockStore } from '../testing/memory-lock-store.ts'
 import type { Clock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
@@ -50,7 +51,7 @@ describe('session', () => {
     asleep = []
     servers = []
     const [directory, leases] = [new MemoryDirectory(), new MemoryLeaseStore()]
-    const layers = new MemoryLayerStore()
+    const [layers, locks] = [new MemoryLayerStore(), new MemoryLockStore()]
     const parts = {
       nodes: new MemoryNodeStore(),
       blobs: new MemoryBlobStore(),
@@ -70,6 +71,7 @@ describe('session', () => {
         storesOf: () => stores,
         clock,
         leases: options,
+        locks,
         layers,
       })
       if (servers.length === 0) await workspaces.create('owner', 'w')

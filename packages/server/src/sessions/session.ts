@@ -22,6 +22,8 @@ import {
   type SessionRequest,
   sessionVersion,
 } from '@cairn/protocol'
+import { answerLock, type LockQuestion } from '../locks/answer-lock.ts'
+import type { Waits } from '../locks/waits.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from './audience.ts'
 import type { Connection } from './connection.ts'
@@ -59,6 +61,7 @@ export class Session {
   readonly #hello: Hello
   readonly #stop: (() => void)[] = []
   #member: Member | undefined
+  #waits: Waits | undefined
   /** The newest batch the other end has been sent. */
   #sent: number
   #sending: Promise<void> = Promise.resolve()
@@ -96,6 +99,7 @@ export class Session {
     this.#sent = Math.min(this.#sent, seq)
     this.#count()
     if (this.#writes) this.#joinAudience(seq)
+    if (this.#writes) this.#beginWaits()
     this.#stop.push(branch.subscribe(() => this.#forward()))
     if (this.#writes) this.#stop.push(keeper.subscribe((record) => this.#stand(record)))
     this.#forward()
@@ -108,6 +112,13 @@ export class Session {
     const member = audience.join(this.id, this.#hello.session === '' ? seq : 0)
     this.#member = member
     this.#stop.push(() => audience.leave(member))
+  }
+
+  #beginWaits(): void {
+    const locks = this.#parts.workspace.locks(this.#parts.branch)
+    const waits = locks.beginWaits(this.id)
+    this.#waits = waits
+    this.#stop.push(() => locks.endWaits(this.id, waits))
   }
 
   #count(): void {
@@ -142,6 +153,12 @@ export class Session {
       case 'blob':
       case 'inodes':
         return this.#answer(request.id, () => answerRead(this.#parts, request))
+      case 'lock':
+      case 'blocker':
+      case 'locks':
+        return this.#answer(request.id, () => this.#answerLock(request))
+      case 'cancel':
+        return this.#waits?.cancel(request.question)
       case 'barrier':
         return this.#answer(request.id, () => this.#whenOthersHaveSeen(request.seq))
       case 'rescue':
@@ -161,8 +178,15 @@ export class Session {
   async close(drained: boolean): Promise<void> {
     this.#isClosed = true
     for (const stop of this.#stop.splice(0)) stop()
-    if (drained && this.#writes) await this.#parts.keeper.leave(this.id)
+    if (drained && this.#writes) await this.#leave()
     this.#connection.close()
+  }
+
+  /** Its locks are nobody's any more. */
+  async #leave(): Promise<void> {
+    const { keeper, workspace, branch } = this.#parts
+    await keeper.leave(this.id)
+    workspace.locks(branch).wake()
   }
 
   async #submit(request: Submit): Promise<void> {
@@ -193,6 +217,15 @@ export class Session {
     } catch (error) {
       this.#send({ type: 'failure', id, ...failureOf(error) })
     }
+  }
+
+  async #answerLock(question: LockQuestion): Promise<Uint8Array> {
+    const { workspace, branch, keeper } = this.#parts
+    if (!this.#waits)
+      throw new CairnError('read_only', { message: 'cannot lock: this session only reads' })
+    // A lock counts while its session is known to be alive.
+    if (!keeper.liveWriters.includes(this.id)) await this.#renew()
+    return answerLock({ workspace, branch, session: this.id, waits: this.#waits }, question)
   }
 
   #see(seq: number): void {

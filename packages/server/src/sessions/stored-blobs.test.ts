@@ -28,6 +28,7 @@ import { contentWorker, sha256 } from '../ports.ts'
 import { MemoryDirectory } from '../testing/memory-directory.ts'
 import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
+import { MemoryLockStore } from '../testing/memory-lock-store.ts'
 import { systemClock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import { serveConnection, type ServedConnection } from './serve-connection.ts'
@@ -80,6 +81,7 @@ describe('a session that writes from blobs', () => {
       storesOf: () => stores,
       clock,
       leases,
+      locks: new MemoryLockStore(),
       layers: new MemoryLayerStore(),
     })
     await workspaces.create('owner', 'w')

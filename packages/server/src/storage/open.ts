@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { BlobStore, LogStore, NodeStore, RefStore } from '@cairn/core'
 import type { UploadStore } from '../files/upload-store.ts'
+import type { LockStore } from '../locks/lock-store.ts'
 import type { LeaseStore } from '../sessions/lease-store.ts'
 import { BranchNameTable } from './branch-name-table.ts'
 import type { Database } from './database.ts'
@@ -10,6 +11,7 @@ import { makeDirectory } from './disk/durable-files.ts'
 import { diskError } from './disk/errors.ts'
 import { KeyTable } from './key-table.ts'
 import { LeaseTable } from './lease-table.ts'
+import { LockTable } from './lock-table.ts'
 import type { LayerStore } from '../layers/layer-store.ts'
 import { LayerTable } from './layer-table.ts'
 import { LogTable } from './log-table.ts'
@@ -51,6 +53,7 @@ export interface Storage {
   readonly branchNames: BranchNameTable
   readonly keys: KeyTable
   readonly leases: LeaseStore
+  readonly locks: LockStore
   readonly layers: LayerStore
   readonly uploads: UploadStore
   readonly objects: ObjectStore
@@ -120,6 +123,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
     branchNames: new BranchNameTable(database),
     keys: new KeyTable(database),
     leases: new LeaseTable(database),
+    locks: new LockTable(database),
     layers: new LayerTable(database),
     uploads: new UploadTable(database),
     objects,

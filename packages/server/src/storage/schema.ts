@@ -25,6 +25,7 @@ export const migrations: readonly Migration[] = [
     ],
   },
   { version: 2, statements: layerTables },
+  { version: 3, statements: lockTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -206,6 +207,19 @@ function layerTables({ types: { key, integer, bytes }, tableEnd }: Dialect): str
       request ${key} NOT NULL,
       answer ${bytes} NOT NULL,
       PRIMARY KEY (workspace, request)
+    ) ${tableEnd}`,
+  ]
+}
+
+/** Of files that have locks; a row goes with its last one. */
+function lockTables({ types: { key, integer, bytes }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS file_locks (
+      branch ${key} NOT NULL,
+      ino ${integer} NOT NULL,
+      locks ${bytes} NOT NULL,
+      stamp ${integer} NOT NULL,
+      PRIMARY KEY (branch, ino)
     ) ${tableEnd}`,
   ]
 }

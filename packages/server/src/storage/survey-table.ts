@@ -71,7 +71,7 @@ export class SurveyTable {
   /** Takes a branch away with its log and checkpoints. Only while nobody has it open. */
   async removeBranch(branch: BranchId): Promise<void> {
     const params = [keyBytes(branch)]
-    const tables = ['log_rows', 'log_heads', 'checkpoints', 'leases'] as const
+    const tables = ['log_rows', 'log_heads', 'checkpoints', 'leases', 'file_locks'] as const
     await this.#database.transact([
       ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE branch = ?`, params })),
       { sql: 'DELETE FROM branches WHERE id = ?', params },

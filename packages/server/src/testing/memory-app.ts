@@ -14,6 +14,7 @@ import { Workspaces } from '../workspaces/workspaces.ts'
 import { MemoryDirectory } from './memory-directory.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
 import { MemoryLeaseStore } from './memory-lease-store.ts'
+import { MemoryLockStore } from './memory-lock-store.ts'
 import { MemoryUploadStore } from './memory-upload-store.ts'
 
 const secret = 'test-secret-key'
@@ -47,6 +48,7 @@ export function memoryServers(): { open: () => MemoryServer } {
   const [log, refs, layers] = [new MemoryLogStore(), new MemoryRefStore(), new MemoryLayerStore()]
   const [nodeStores, blobStores] = [new MemoryNodeStore(), new MemoryBlobStore()]
   const [directory, leaseStore] = [new MemoryDirectory(), new MemoryLeaseStore()]
+  const locks = new MemoryLockStore()
   return {
     open: () => {
       const clock = systemClock()
@@ -64,6 +66,7 @@ export function memoryServers(): { open: () => MemoryServer } {
         storesOf,
         clock,
         leases,
+        locks,
         layers,
         isShared: true,
       })

@@ -15,6 +15,7 @@ import { Workspaces } from '../workspaces/workspaces.ts'
 import { MemoryDirectory } from './memory-directory.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
 import { MemoryLeaseStore } from './memory-lease-store.ts'
+import { MemoryLockStore } from './memory-lock-store.ts'
 import { MemoryUploadStore } from './memory-upload-store.ts'
 
 /** The one key that it knows. */
@@ -43,6 +44,7 @@ export function memoryDoor(): FastifyInstance {
       storesOf,
       clock,
       leases: { store: new MemoryLeaseStore(), clock, leaseMs: 10_000, lookMs: 100 },
+      locks: new MemoryLockStore(),
       observe: metrics.work,
       layers: new MemoryLayerStore(),
     }),

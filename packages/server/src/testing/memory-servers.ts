@@ -15,6 +15,7 @@ import { Workspaces } from '../workspaces/workspaces.ts'
 import { MemoryDirectory } from './memory-directory.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
 import { MemoryLeaseStore } from './memory-lease-store.ts'
+import { MemoryLockStore } from './memory-lock-store.ts'
 import { MemoryUploadStore } from './memory-upload-store.ts'
 
 const secret = 'test-secret-key'
@@ -48,6 +49,7 @@ export function memoryServers(): { open: () => MemoryServer } {
   const [log, refs, layers] = [new MemoryLogStore(), new MemoryRefStore(), new MemoryLayerStore()]
   const [nodeStore, blobStore] = [new MemoryNodeStore(), new MemoryBlobStore()]
   const [directory, leaseStore] = [new MemoryDirectory(), new MemoryLeaseStore()]
+  const locks = new MemoryLockStore()
   return {
     open: () => {
       const clock = systemClock()
@@ -59,7 +61,7 @@ export function memoryServers(): { open: () => MemoryServer } {
       }
       const leases = { store: leaseStore, clock, leaseMs: 10_000, lookMs: 10 }
       const storesOf = (): Stores => stores
-      const parts = { directory, storesOf, clock, leases, layers, isShared: true }
+      const parts = { directory, storesOf, clock, leases, locks, layers, isShared: true }
       return openServer(new Workspaces(parts))
     },
   }

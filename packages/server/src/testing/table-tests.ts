@@ -10,6 +10,7 @@ import type { Database } from '../storage/database.ts'
 import { KeyTable } from '../storage/key-table.ts'
 import { LeaseTable } from '../storage/lease-table.ts'
 import { LayerTable } from '../storage/layer-table.ts'
+import { LockTable } from '../storage/lock-table.ts'
 import { LogTable } from '../storage/log-table.ts'
 import { NodeTable } from '../storage/node-table.ts'
 import { PlacedBlobs } from '../storage/placed-blobs.ts'
@@ -21,6 +22,7 @@ import { runDatabaseTests } from './database-tests.ts'
 import { runKeyTableTests } from './key-table-tests.ts'
 import { runLeaseStoreTests } from './lease-store-tests.ts'
 import { runLayerStoreTests } from './layer-store-tests.ts'
+import { runLockStoreTests } from './lock-store-tests.ts'
 import { MemoryObjectStore } from './memory-object-store.ts'
 import { runUploadStoreTests } from './upload-store-tests.ts'
 import { runWorkspaceTableTests } from './workspace-table-tests.ts'
@@ -42,5 +44,6 @@ export function runTableTests(database: () => Database): void {
   describe('layers', () => runLayerStoreTests(on((each) => new LayerTable(each))))
   describe('keys', () => runKeyTableTests(on((each) => new KeyTable(each))))
   describe('leases', () => runLeaseStoreTests(on((each) => new LeaseTable(each))))
+  describe('locks', () => runLockStoreTests(on((each) => new LockTable(each))))
   describe('uploads', () => runUploadStoreTests(on((each) => new UploadTable(each))))
 }

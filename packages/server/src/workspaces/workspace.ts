@@ -11,6 +11,8 @@ import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
 import { requireAllInside, requireInside } from '../layers/guard.ts'
 import type { LayerStore } from '../layers/layer-store.ts'
+import { LockKeeper } from '../locks/lock-keeper.ts'
+import type { LockStore } from '../locks/lock-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../sessions/lease-keeper.ts'
 import { StoredBlobs } from '../sessions/stored-blobs.ts'
 import type { Clock } from './clock.ts'
@@ -37,6 +39,7 @@ export interface WorkspaceParts {
   readonly stores: Stores
   readonly clock: Clock
   readonly leases: LeaseOptions
+  readonly locks: LockStore
   readonly observe?: ObserveWork
   readonly layers: LayerStore
   /** Other servers write to it, too: what is in memory may be old. */
@@ -64,6 +67,8 @@ export class Workspace {
   readonly observe: ObserveWork
   readonly #leaseOptions: LeaseOptions
   readonly #leases = new Map<Branch, LeaseKeeper>()
+  readonly #lockStore: LockStore
+  readonly #locks = new Map<Branch, LockKeeper>()
   readonly #branches = new Map<BranchId, Promise<Branch>>()
   readonly layers: LayerStore
   /** Where the writers of a branch may write; undefined for everywhere. */
@@ -77,6 +82,7 @@ export class Workspace {
     this.clock = parts.clock
     this.#findBranch = parts.findBranch
     this.#leaseOptions = parts.leases
+    this.#lockStore = parts.locks
     this.observe = parts.observe ?? {}
     this.takeInodes = parts.takeInodes
     this.layers = parts.layers
@@ -104,7 +110,10 @@ export class Workspace {
 
   /** Of one that was deleted, nothing needs to be in memory. */
   forgetBranch(id: BranchId): void {
-    void this.#branches.get(id)?.then((branch) => this.#leases.delete(branch))
+    void this.#branches.get(id)?.then((branch) => {
+      this.#leases.delete(branch)
+      this.#locks.delete(branch)
+    })
     this.#branches.delete(id)
     this.#limits.delete(id)
   }
@@ -115,6 +124,16 @@ export class Workspace {
     if (!keeper) {
       const options = { ...this.#leaseOptions, onRecall: this.observe.recall }
       this.#leases.set(branch, (keeper = new LeaseKeeper(this.stores, branch, options)))
+    }
+    return keeper
+  }
+
+  /** The locks of a branch's files. One keeper for one branch. */
+  locks(branch: Branch): LockKeeper {
+    let keeper = this.#locks.get(branch)
+    if (!keeper) {
+      const [store, clock, lease] = [this.#lockStore, this.clock, this.lease(branch)]
+      this.#locks.set(branch, (keeper = new LockKeeper({ store, branch: branch.id, lease, clock })))
     }
     return keeper
   }

@@ -8,6 +8,7 @@ import {
   type WorkspaceInfo,
 } from '@cairn/protocol'
 import type { LayerStore } from '../layers/layer-store.ts'
+import type { LockStore } from '../locks/lock-store.ts'
 import type { LeaseOptions } from '../sessions/lease-keeper.ts'
 import type { Clock } from './clock.ts'
 import { isoTime } from './clock.ts'
@@ -48,6 +49,7 @@ export interface WorkspacesParts {
   readonly storesOf: (pool: string) => Stores
   readonly clock: Clock
   readonly leases: LeaseOptions
+  readonly locks: LockStore
   readonly observe?: ObserveWork
   readonly layers: LayerStore
   /** Other servers serve the same workspaces. */
@@ -63,6 +65,7 @@ export class Workspaces {
   readonly #storesOf: (pool: string) => Stores
   readonly #clock: Clock
   readonly #leases: LeaseOptions
+  readonly #locks: LockStore
   readonly #observe: ObserveWork
   readonly #layers: LayerStore
   readonly #isShared: boolean
@@ -74,6 +77,7 @@ export class Workspaces {
     this.#storesOf = parts.storesOf
     this.#clock = parts.clock
     this.#leases = parts.leases
+    this.#locks = parts.locks
     this.#observe = parts.observe ?? {}
     this.#layers = parts.layers
     this.#isShared = parts.isShared ?? false
@@ -156,6 +160,7 @@ export class Workspaces {
       stores: this.#storesOf(record.pool),
       clock: this.#clock,
       leases: this.#leases,
+      locks: this.#locks,
       observe: this.#observe,
       layers: this.#layers,
       isShared: this.#isShared,

@@ -83,17 +83,16 @@ function isSameOwner(
 
 /** What is left on both sides of the range. */
 function without(lock: FileLock, { start, end }: Range): FileLock[] {
-  const before = { ...lock, end: Math.min(lock.end, start - 1) }
-  const after = { ...lock, start: Math.max(lock.start, end + 1) }
-  return [before, after].filter((piece, index) =>
-    index === 0 ? lock.start < start : lock.end > end && piece.start <= piece.end,
-  )
+  const pieces: FileLock[] = []
+  if (lock.start < start) pieces.push({ ...lock, end: Math.min(lock.end, start - 1) })
+  if (lock.end > end) pieces.push({ ...lock, start: Math.max(lock.start, end + 1) })
+  return pieces
 }
 
 /** Of one owner, not overlapping. */
 function merge(locks: FileLocks): FileLocks {
   const merged: FileLock[] = []
-  for (const lock of [...locks].toSorted((a, b) => a.start - b.start)) {
+  for (const lock of locks.toSorted((a, b) => a.start - b.start)) {
     const last = merged.at(-1)
     if (last && last.mode === lock.mode && last.end + 1 === lock.start)
       merged[merged.length - 1] = { ...last, end: lock.end }
