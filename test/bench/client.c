@@ -56,7 +56,7 @@ static void stat_file(const char *path) {
 }
 
 static void each(const char *dir, long from, long to, void (*work)(const char *)) {
-  char path[4096];
+  char path[8192];
   for (long i = from; i < to; i++) {
     snprintf(path, sizeof path, "%s/f%ld", dir, i);
     work(path);

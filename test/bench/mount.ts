@@ -1,10 +1,13 @@
-import { loadavg } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { noMount } from '../mount/fixture.ts'
 import { Ground } from './mount/ground.ts'
 import { benchLargeFile, largeFileNames } from './mount/large-file.ts'
 import { benchLargeWorkspace, largeWorkspaceNames } from './mount/large-workspace.ts'
 import { benchLocalDisk, localDiskNames } from './mount/local-disk.ts'
 import { printResults, type Result, unknownNames, wants, writeResults } from './mount/result.ts'
+import { spreadChildren } from './mount/spread.ts'
 import { benchStorms, stormNames } from './mount/storms.ts'
 import { benchVisibility, visibilityNames } from './mount/visibility.ts'
 
@@ -23,13 +26,19 @@ const onGround: readonly (readonly [
 export async function benchMount(): Promise<void> {
   const names = [...onGround.flatMap(([list]) => list), ...largeWorkspaceNames]
   const unknown = unknownNames(names)
-  if (unknown.length > 0)
-    throw new Error(`no row is called ${unknown.join(', ')}. There are: ${names.join(', ')}.`)
+  if (unknown.length > 0) {
+    console.error(`mount: no row is called ${unknown.join(', ')}. There are: ${names.join(', ')}`)
+    process.exitCode = 2
+    return
+  }
   if (noMount !== undefined) return console.error(`mount: skipped, ${noMount}`)
   // Mounts keep their state below their own homes, where the benchmark looks for it.
   delete process.env['XDG_CACHE_HOME']
   const load = loadavg()
-  const results = [...(await benchOnGround()), ...(await timed(benchLargeWorkspace))]
+  const results = await inOwnDirectory(async () => [
+    ...(await benchOnGround()),
+    ...(await timed(benchLargeWorkspace)),
+  ])
   const chosen = results.filter(({ name }) => wants(name))
   printResults(
     'mount: beside the local disk and a file system in C, server on the same machine',
@@ -37,6 +46,18 @@ export async function benchMount(): Promise<void> {
   )
   console.log(`load ${load[0]!.toFixed(1)} before, ${loadavg()[0]!.toFixed(1)} after`)
   console.log(`written to ${writeResults(load, chosen)}`)
+}
+
+/** Everything temporary lies below it: the server's data too. */
+async function inOwnDirectory<Result>(work: () => Promise<Result>): Promise<Result> {
+  const directory = mkdtempSync(join(tmpdir(), 'cairn-bench-'))
+  spreadChildren(directory)
+  process.env['TMPDIR'] = directory
+  try {
+    return await work()
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
 }
 
 async function benchOnGround(): Promise<Result[]> {

@@ -1,6 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { noMount } from '../mount/fixture.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const bin = (name: string): string => `${root}node_modules/.bin/${name}`
@@ -22,4 +27,40 @@ describe('the built packages', () => {
     },
     30_000,
   )
+
+  it.skipIf(noMount)(
+    'the command serves and mounts, from anywhere, without a compiler',
+    async () => {
+      execFileSync(process.execPath, [`${root}packages/cli/scripts/bundle.mjs`], {
+        stdio: 'inherit',
+      })
+      const home = mkdtempSync(join(tmpdir(), 'cairn-built-'))
+      onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+      const program = `${root}packages/cli/bin/cairn.mjs`
+      // No compiler is found, and no source is asked for.
+      const options = { cwd: home, env: { HOME: home, PATH: '/nowhere' } }
+      const cairn = (...args: string[]): string =>
+        execFileSync(process.execPath, [program, ...args], { ...options, encoding: 'utf8' })
+      const serve = ['serve', '--data', join(home, 'data'), '--listen', '127.0.0.1:0']
+      const server = spawn(process.execPath, [program, ...serve], options)
+      onTestFinished(() => void server.kill('SIGKILL'))
+      await new Promise((resolve) => createInterface(server.stdout).once('line', resolve))
+      cairn('ws', 'create', 'demo')
+      expect(cairn('doctor')).toMatch(/^ok +transport +.*fuseio-/m)
+      cairn('mount', ':/repo', 'work')
+      onTestFinished(() => tryUnmount(cairn))
+      writeFileSync(join(home, 'work', 'f'), 'built')
+      expect(cairn('umount', 'work')).toContain('everything is at the server')
+      expect(cairn('fs', 'cat', ':/repo/f')).toBe('built')
+      expect(readFileSync('/proc/mounts', 'utf8')).not.toContain(home)
+    },
+  )
 })
+
+function tryUnmount(cairn: (...args: string[]) => string): void {
+  try {
+    cairn('umount', '--force', 'work')
+  } catch {
+    // It is unmounted already.
+  }
+}

@@ -1,4 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,9 +27,11 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
   async function startServer(): Promise<void> {
     const listen = url === '' ? '127.0.0.1:0' : new URL(url).host
     server = cairn.start(['serve', '--data', place('data'), '--listen', listen, '--json'])
-    const line = await new Promise<string>((resolve) =>
-      createInterface(server!.stdout!).once('line', resolve),
-    )
+    const line = await new Promise<string>((resolve, reject) => {
+      const lines = createInterface(server!.stdout!)
+      lines.once('line', resolve)
+      lines.once('close', () => reject(new Error('the server ended before it listened')))
+    })
     url = (JSON.parse(line) as { url: string }).url
   }
 
@@ -38,6 +42,14 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     const ended = new Promise((resolve) => running.once('exit', resolve))
     running.kill('SIGKILL')
     await ended
+  }
+
+  /** A mount that knows its directory, and a server that is gone. */
+  async function mountAndLose(path: string): Promise<void> {
+    await cairn.text('mount', path, 'work')
+    writeFileSync(place('work/before'), '')
+    await cairn.text('mount', 'drain', 'work')
+    await stopServer()
   }
 
   /** Kills the processes of the mount there; a program sees a dead mount. */
@@ -176,8 +188,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
   })
 
   it('a mount that was killed with work not handed in: the next one there brings it to the server', async () => {
-    await cairn.text('mount', ':/left', 'work')
-    await stopServer()
+    await mountAndLose(':/left')
     writeFileSync(place('work/late'), 'not lost')
     await killMount()
     await startServer()
@@ -190,8 +201,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
   it('what was left behind never goes to another workspace that is mounted there', async () => {
     await cairn.text('ws', 'create', 'second')
     await cairn.text('ctx', 'use', 'local', '--workspace', 'demo')
-    await cairn.text('mount', ':/mixed', 'work')
-    await stopServer()
+    await mountAndLose(':/mixed')
     writeFileSync(place('work/mine'), 'of demo')
     await killMount()
     await startServer()
@@ -216,8 +226,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
 
   describe('the server is away', () => {
     const begin = async (): Promise<void> => {
-      await cairn.text('mount', ':/away', 'work')
-      await stopServer()
+      await mountAndLose(':/away')
       writeFileSync(place('work/f'), 'waits')
     }
 
@@ -296,6 +305,29 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     expect(await cairn.text('fs', 'cat', '--layer', 'fix-a', ':/repo/tried')).toBe('x')
   })
 
+  it('Ctrl-C while the server opens no session: nothing is mounted, and nothing was made', async () => {
+    // Answers about files, and leaves whoever wants a session waiting, as a proxy may.
+    const proxy = createServer((_, response) => response.end('{"kind":"directory"}'))
+    proxy.on('upgrade', (_, socket) => void socket.on('error', () => undefined))
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const { port } = proxy.address() as AddressInfo
+    const at = ['--server', `http://127.0.0.1:${port}`, '--api-key', 'x', '-w', 'demo']
+    const child = cairn.start(['mount', ...at, ':/', 'made/for/it'])
+    try {
+      const said = new Promise((resolve) => child.stderr!.once('data', resolve))
+      expect(String(await said)).toContain('still waiting for a session with')
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGINT')
+      expect(await ended).toBe(130)
+      expect(await mounts()).toEqual([])
+      expect(existsSync(place('made/for'))).toBe(false)
+    } finally {
+      child.kill('SIGKILL')
+      proxy.closeAllConnections()
+      proxy.close()
+    }
+  })
+
   it('--foreground stays until Ctrl-C, which brings everything to the server', async () => {
     const child = cairn.start(['mount', '--foreground', ':/front', 'work'])
     const said = new Promise((resolve) => child.stderr!.once('data', resolve))
@@ -303,7 +335,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     writeFileSync(place('work/f'), 'front')
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGINT')
-    expect(await ended).toBe(130)
+    expect(await ended).toBe(0)
     expect(await cairn.text('fs', 'cat', ':/front/f')).toBe('front')
     expect(await mounts()).toEqual([])
   })

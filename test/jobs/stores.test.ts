@@ -3,12 +3,11 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Cairn, type Workspace } from '@cairn/sdk'
+import { Cairn, type CollectReport, type Workspace } from '@cairn/sdk'
 import {
   checkStores,
   type CheckReport,
-  collectGarbage,
-  type CollectReport,
+  Collector,
   serve,
   withStorage,
 } from '@cairn/server'
@@ -48,9 +47,13 @@ const check = (): Promise<CheckReport> => withStorage({ data }, checkStores)
 
 const day = 24 * 60 * 60 * 1000
 
-const collect = (dryRun: boolean, graceMs = 0): Promise<CollectReport> =>
+/** While the server is stopped. */
+const collect = (dryRun: boolean, retentionMs = 0): Promise<CollectReport> =>
   withStorage({ data }, (storage) =>
-    collectGarbage(storage, { dryRun, graceMs, nowMs: Date.now() + day }),
+    new Collector(storage, { retentionMs, graceMs: day, nowMs: () => Date.now() + day }).run({
+      dryRun,
+      alone: true,
+    }),
   )
 
 const makeWorkspace = async (cairn: Cairn, name: string): Promise<Workspace> => {

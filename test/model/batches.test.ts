@@ -52,7 +52,8 @@ async function playInPieces({ story, cuts, seed }: History, failing: boolean): P
   const core = await TestBranch.create(world, 'many batches', (disk) => {
     if (!failing) return slow(disk)
     const { nodes, blobs } = disk
-    return slow({ ...disk, nodes: failPuts(nodes, chance), blobs: failPuts(blobs, chance) })
+    const touch = blobs.touch.bind(blobs)
+    return slow({ ...disk, nodes: failPuts(nodes, chance), blobs: { ...failPuts(blobs, chance), touch } })
   })
   const folds: Promise<Snapshot | undefined>[] = []
   for (let at = 0, turn = 0; at < ops.length; turn++) {

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+const serverProgram = fileURLToPath(new URL('server-child.ts', import.meta.url))
 
 /** Why no mount can be made here; undefined where one can. */
 export const noMount: string | undefined = existsSync('/dev/fuse')
@@ -27,13 +28,16 @@ export class Site {
   #server: ChildProcess | undefined
   #url = ''
   readonly #mounts: SiteMount[] = []
+  /** How long a writer may be silent; undefined for what a server has unless told. */
+  readonly #leaseMs: number | undefined
 
-  private constructor() {
+  private constructor(leaseMs: number | undefined) {
+    this.#leaseMs = leaseMs
     this.directory = mkdtempSync(join(tmpdir(), 'cairn-site-'))
   }
 
-  static async open(): Promise<Site> {
-    const site = new Site()
+  static async open(options: { readonly leaseMs?: number } = {}): Promise<Site> {
+    const site = new Site(options.leaseMs)
     await site.startServer()
     await site.cairn(['ws', 'create', 'demo'])
     return site
@@ -50,14 +54,19 @@ export class Site {
   /** On the port it had, if it had one. */
   async startServer(): Promise<void> {
     const port = this.#url === '' ? '0' : new URL(this.#url).port
-    const args = ['serve', '--data', join(this.directory, 'data'), '--listen', `127.0.0.1:${port}`]
-    const server = spawn(process.execPath, words([...args, '--json']), {
+    const [data, listen] = [join(this.directory, 'data'), `127.0.0.1:${port}`]
+    const args =
+      this.#leaseMs === undefined
+        ? words(['serve', '--data', data, '--listen', listen, '--json'])
+        : [...nodeOptions, serverProgram, data, listen, `${this.#leaseMs}`]
+    const server = spawn(process.execPath, args, {
       env: this.#env('server'),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const line = await new Promise<string>((resolve) =>
-      createInterface(server.stdout).once('line', resolve),
-    )
+    const line = await new Promise<string>((resolve, reject) => {
+      createInterface(server.stdout).once('line', resolve)
+      server.once('exit', (code) => reject(new Error(`the server ended with code ${code}`)))
+    })
     this.#server = server
     this.#url = (JSON.parse(line) as { url: string }).url
   }
@@ -131,10 +140,10 @@ export class SiteMount {
   }
 
   async status(): Promise<MountState> {
-    const { stdout } = await this.#site.cairn(
-      ['mount', 'status', this.directory, '--json'],
-      this.#home,
-    )
+    const args = ['mount', 'status', this.directory, '--json']
+    // A mount without its server is told of, and ends with 1.
+    const { stdout, stderr } = await this.#site.tryCairn(args, this.#home)
+    if (stdout === '') throw new Error(stderr)
     return JSON.parse(stdout) as MountState
   }
 
@@ -179,8 +188,10 @@ export class SiteMount {
   }
 }
 
+const nodeOptions = ['--conditions=source', '--disable-warning=ExperimentalWarning']
+
 function words(args: readonly string[]): string[] {
-  return ['--conditions=source', '--disable-warning=ExperimentalWarning', program, ...args]
+  return [...nodeOptions, program, ...args]
 }
 
 function run(

@@ -81,6 +81,7 @@ export async function startServer(
     locks: shared.locks,
     observe: metrics.work,
     layers: shared.layers,
+    isShared: true,
   })
   const findKey = async (hash: Uint8Array) =>
     Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined

@@ -5,7 +5,7 @@ import { copyFile, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { buildFuseIo } from '../../mount/native/build.mjs'
+import { buildFuseIo } from '@cairn/mount/native/build'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const outdir = process.argv[2] ?? join(root, 'dist')

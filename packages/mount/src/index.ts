@@ -1,3 +1,4 @@
+export { decodeGrant, decodeHeldLocks, decodeLockAnswer } from './locks/answers.ts'
 export * from './session/answers.ts'
 export * from './session/client.ts'
 export type * from './session/options.ts'

@@ -9,6 +9,7 @@ import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
 import { Nodes } from './filesystem/nodes.ts'
 import { Image } from './image/image.ts'
 import { Loader } from './image/loader.ts'
+import { SharedLocks } from './locks/shared-locks.ts'
 import { Outbox } from './outbox/outbox.ts'
 import { encodeRecord } from './outbox/record.ts'
 import { recover, type Recovered, sessionFile } from './outbox/recover.ts'
@@ -23,6 +24,7 @@ import type { Caches } from './sync/caches.ts'
 import { durabilities, type DurabilityName } from './sync/durability.ts'
 import { Follower } from './sync/follower.ts'
 import { InodeNumbers } from './sync/inode-numbers.ts'
+import { growthMax, QuotaRoom } from './sync/quota-room.ts'
 import { Writer } from './sync/writer.ts'
 
 export interface MountOptions {
@@ -32,6 +34,8 @@ export interface MountOptions {
   /** The directory of the workspace that is mounted. */
   readonly path: ByteString
   readonly readOnly: boolean
+  /** Locks hold between mounts that have this. */
+  readonly sharedLocks?: boolean
   readonly durability: DurabilityName
   /** This mount's own, on a local disk. */
   readonly cacheDirectory: string
@@ -84,6 +88,9 @@ export class Mount {
   /** Own batches that are in the image and not yet seen in the log. */
   readonly #acknowledged = new Set<number>()
   readonly #waiting = new Set<() => void>()
+  readonly #room = new QuotaRoom()
+  readonly #locks: SharedLocks | undefined
+  #wasConnected = false
   #progress: NodeJS.Timeout | undefined
   #notedSeq = 0
 
@@ -110,8 +117,12 @@ export class Mount {
     const { waits, window } = durabilities[options.durability]
     this.#cacheDirectory = options.cacheDirectory
     this.#lastOps = recovered?.lastOps ?? []
-    this.#segments = new Segments(options.cacheDirectory, options.cacheBytes)
+    this.#segments = new Segments(options.cacheDirectory, options.cacheBytes, () =>
+      this.#describeProgress(),
+    )
     this.#segments.skipTo(recovered?.lastSegment ?? 0)
+    for (const { number, ops } of recovered?.pending ?? [])
+      for (const op of ops) this.#room.take(number, growthMax(op))
     this.#session = this.#connect(options, recovered, pending)
     const session = this.#session
     const putBlob = (bytes: Uint8Array): Promise<Uint8Array> =>
@@ -152,6 +163,28 @@ export class Mount {
     )
     const writer = this.#makeWriter(putBlob, waits === 'write')
     this.fileSystem = this.#makeFileSystem(writer, waits !== 'nothing')
+    if (options.sharedLocks) this.#locks = this.#shareLocks()
+  }
+
+  #shareLocks(): SharedLocks {
+    const [session, nodes, fileSystem] = [this.#session, this.#nodes, this.fileSystem]
+    const locks = new SharedLocks({
+      ask: (question, signal) => session.ask(question, signal),
+      isConnected: () => session.isConnected,
+      whenCurrent: (seq) => this.#whenCurrent(seq),
+      note: (message) => this.note(message),
+      sleep,
+    })
+    fileSystem.getlk = (nodeid, lock) => locks.getlk(nodes.ino(nodeid), lock)
+    fileSystem.setlk = (nodeid, ...rest) => locks.setlk(nodes.ino(nodeid), ...rest)
+    return locks
+  }
+
+  /** Resolves when this mount and its kernel show all that the log has up to there, and the session may write. */
+  async #whenCurrent(seq: number): Promise<void> {
+    while (this.#standing === 'waiting' || this.#loader.seq < seq)
+      await new Promise<void>((resolve) => this.#waiting.add(resolve))
+    await this.#caches.settled()
   }
 
   #makeWriter(putBlob: PutBlob, waits: boolean): Writer {
@@ -161,7 +194,9 @@ export class Mount {
       contents: this.#contents,
       outbox: this.#outbox,
       follower: this.#follower,
+      room: this.#room,
       standing: () => this.#standing,
+      isConnected: () => session.isConnected,
       whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
       submit: async (ops) => session.submit(await storeLarge(ops, putBlob), now()),
       barrier: (seq) => session.barrier(seq),
@@ -181,6 +216,7 @@ export class Mount {
       loader: this.#loader,
       nodes: this.#nodes,
       writer,
+      room: this.#room,
       numbers: this.#numbers,
       now,
       askSeek: seek,
@@ -222,6 +258,7 @@ export class Mount {
     await this.drain()
     await this.#session.close()
     clearInterval(this.#progress)
+    this.#locks?.close()
     this.#segments.removeAll()
     rmSync(join(this.#cacheDirectory, sessionFile), { force: true })
   }
@@ -247,7 +284,11 @@ export class Mount {
       startsAtHead: true,
       ...(recovered && { resume: resumeFrom(recovered, pending) }),
       onBatch: (bytes) => this.#follower.onBatch(bytes),
-      onOwn: (number, seq) => this.#follower.onOwn(number, seq),
+      onOwn: (number, seq) => {
+        this.#room.settle(number)
+        this.#follower.onOwn(number, seq)
+      },
+      onRoom: (room) => this.#room.hear(room),
       onStanding: () => this.#onStanding(),
       onRescue: (outcome) => this.#onRescue(outcome),
     })
@@ -260,11 +301,12 @@ export class Mount {
     const path = join(this.#cacheDirectory, sessionFile)
     writeFileSync(path, JSON.stringify({ session }), { mode: 0o600 })
     await this.#session.drain()
+    this.#noteProgress()
     recovered?.forget()
+    if (recovered) await this.#locks?.recall()
     await this.#numbers.refill()
     // A guess at what will be asked for: whoever asks first loads it all the same.
     this.#loader.loadSubtree(root).catch(() => undefined)
-    this.#noteProgress()
     this.#progress = setInterval(() => this.#noteProgress(), progressMs)
   }
 
@@ -275,6 +317,10 @@ export class Mount {
   }
 
   #onStanding(): void {
+    const { isConnected } = this.#session
+    if (isConnected && !this.#wasConnected)
+      this.#locks?.reassert().catch((error) => this.note(error))
+    this.#wasConnected = isConnected
     if (!this.#session.canAcknowledge) this.#outbox.flushNow()
     this.#wake()
     this.fileSystem.reap()
@@ -288,6 +334,7 @@ export class Mount {
   /** What was acknowledged is not on the branch as it was: everything is looked at anew. */
   #onRescue(outcome: string): void {
     this.#rescues.push(outcome)
+    this.#room.forget()
     this.#reset()
   }
 
@@ -319,12 +366,17 @@ export class Mount {
     const { seq } = this.#loader
     if (seq === this.#notedSeq) return
     this.#notedSeq = seq
-    const { settled, lastNumber } = this.#outbox
     try {
-      this.#segments.append(encodeRecord({ type: 'progress', settled, lastNumber, seq }))
+      this.#segments.append(this.#describeProgress())
     } catch {
       // A full disk: a restart looks at more of the log again.
     }
+  }
+
+  #describeProgress(): Uint8Array[] {
+    const { settled } = this.#outbox
+    const { lastNumber } = this.#session
+    return encodeRecord({ type: 'progress', settled, lastNumber, seq: this.#loader.seq })
   }
 }
 

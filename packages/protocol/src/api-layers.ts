@@ -1,6 +1,6 @@
 /** The shapes of layers in the HTTP API's JSON, once for server, SDK and command line. */
 
-import type { FileKind } from './api.ts'
+import type { FileKind, Quota, Used } from './api.ts'
 
 export const layerStates = ['open', 'conflicted', 'committed', 'abandoned'] as const
 /** `conflicted` is open, too: a state to work in. */
@@ -80,6 +80,12 @@ export interface LayerStatus extends LayerInfo {
   readonly conflicts: readonly LayerConflict[]
   /** Of these paths, what the parent or a sibling changed too. */
   readonly overlaps: readonly LayerOverlap[]
+  /** How much it may add to its base. Absent where nothing is limited. */
+  readonly quota?: Quota
+  /** What it has added to its base; less than nothing where it took away. */
+  readonly used: Used
+  /** A checkpoint is made by itself after so long without a change. */
+  readonly autoCheckpointMs?: number
 }
 
 export interface CheckpointInfo {
@@ -87,6 +93,8 @@ export interface CheckpointInfo {
   readonly label: string
   /** The call of an agent's tool that it was made before. */
   readonly toolCall?: string
+  /** Made by itself; thinned out as it gets older. */
+  readonly automatic?: true
   readonly seq: number
   readonly root: string
   readonly createdAt: string

@@ -10,6 +10,23 @@ export interface WorkspaceInfo {
   readonly name: string
   /** ISO 8601, as all times in JSON that have no need of nanoseconds. */
   readonly createdAt: string
+  /** Holds for each of its trees, `main` and layers alike. Absent where nothing is limited. */
+  readonly quota?: Quota
+  /** By `main`; not in listings. */
+  readonly used?: Used
+}
+
+export interface Quota {
+  readonly maxBytes?: number
+  readonly maxFiles?: number
+}
+
+/** What counts against a quota: everything that has a name. */
+export interface Used {
+  /** Of content, without holes, before compression. */
+  readonly bytes: number
+  /** Files, directories, symlinks and the like. */
+  readonly files: number
 }
 
 /**

@@ -134,6 +134,13 @@ export const errorTable = {
     retry: 'after-refresh',
     hint: 'The disk of the store is full. Nothing was changed; free some space, then try again.',
   },
+  quota_exceeded: {
+    httpStatus: 507,
+    errno: 'EDQUOT',
+    exitCode: 18,
+    retry: 'after-refresh',
+    hint: 'Nothing was changed. Delete something, or have the quota raised: cairn ws quota, cairn fs layer quota.',
+  },
   storage_misconfigured: {
     httpStatus: 500,
     errno: 'EIO',

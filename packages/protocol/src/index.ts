@@ -1,4 +1,5 @@
 export * from './api-layers.ts'
+export type * from './api-server.ts'
 export * from './api.ts'
 export * from './bytes.ts'
 export * from './errno.ts'

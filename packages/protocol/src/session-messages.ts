@@ -127,6 +127,11 @@ const replies = {
   goodbye: { code: 'text', message: 'text' },
   /** The next batch of the log is the one this session submitted under that number: it has the bytes. */
   own: { number: 'number', seq: 'number' },
+  /**
+   * How much larger the tree may become, counted after all batches that were sent before this, and how large in all.
+   * What nothing limits is the largest number there is.
+   */
+  room: { bytes: 'number', files: 'number', maxBytes: 'number', maxFiles: 'number' },
 } as const
 replies satisfies Table
 

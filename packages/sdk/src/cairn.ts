@@ -1,5 +1,7 @@
+import type { CollectReport } from '@cairn/protocol'
 import { type Clock, systemClock } from './client/clock.ts'
 import { Connection } from './client/connection.ts'
+import type { RequestOptions } from './client/deadline.ts'
 import { CairnError } from './client/error.ts'
 import { Workspace, type WorkspaceOptions } from './workspace.ts'
 import { Workspaces } from './workspaces.ts'
@@ -14,6 +16,11 @@ export interface CairnOptions {
   readonly timeoutMs?: number | undefined
   /** For tests: time and chance. */
   readonly clock?: Clock | undefined
+}
+
+export interface CollectOptions extends RequestOptions {
+  /** Only tell. */
+  readonly dryRun?: boolean | undefined
 }
 
 /**
@@ -59,6 +66,21 @@ export class Cairn {
    */
   workspace(name: string, options: WorkspaceOptions = {}): Workspace {
     return new Workspace(this.#connection, name, options)
+  }
+
+  /**
+   * Has the server take away what nobody can ask for any more, beside its writers. It does so by itself, too, several
+   * times a day. With `dryRun` it only tells what that would be.
+   *
+   * @example
+   * ```ts
+   * const { removed } = await cairn.collectGarbage({ dryRun: true })
+   * ```
+   */
+  collectGarbage({ dryRun = false, ...options }: CollectOptions = {}): Promise<CollectReport> {
+    const query = { dryRun: String(dryRun) }
+    const call = { what: 'collect garbage', method: 'POST', path: '/server/gc', query } as const
+    return this.#connection.json<CollectReport>(call, options)
   }
 }
 

@@ -3,6 +3,7 @@ export type {
   ChangeEvent,
   ChangeReceipt,
   CheckpointInfo,
+  CollectReport,
   CommitReceipt,
   ConflictSideName,
   FileEntry,
@@ -18,12 +19,14 @@ export type {
   LogEntry,
   LogOperation,
   PickReceipt,
+  Quota,
   ResolveReceipt,
   RetryClass,
   RootReceipt,
+  Used,
   WorkspaceInfo,
 } from '@cairn/protocol'
-export { Cairn, type CairnOptions } from './cairn.ts'
+export { Cairn, type CairnOptions, type CollectOptions } from './cairn.ts'
 export type { Clock } from './client/clock.ts'
 export type { RequestOptions } from './client/deadline.ts'
 export { type CairnErrorCode, clientErrorTable } from './client/error-codes.ts'
@@ -52,10 +55,12 @@ export type {
   CreateLayerOptions,
   DiffOptions,
   ForkLayerOptions,
+  LayerSettings,
   ListLayersOptions,
   MergeOptions,
   ResolveChoice,
+  RollbackOptions,
   UpdateLayerOptions,
 } from './layers/options.ts'
 export type { LogOptions, Workspace, WorkspaceOptions } from './workspace.ts'
-export type { ForkWorkspaceOptions, Workspaces } from './workspaces.ts'
+export type { ForkWorkspaceOptions, QuotaOptions, Workspaces } from './workspaces.ts'

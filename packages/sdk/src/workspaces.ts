@@ -6,6 +6,12 @@ import { jsonBody } from './client/request.ts'
 import { type PageOptions, readPages } from './files/list.ts'
 import type { WorkspaceOptions } from './workspace.ts'
 
+export interface QuotaOptions extends RequestOptions {
+  /** Null takes the limit away; what is not given stays. */
+  readonly maxBytes?: number | null | undefined
+  readonly maxFiles?: number | null | undefined
+}
+
 export interface ForkWorkspaceOptions extends RequestOptions, Omit<WorkspaceOptions, 'side'> {}
 
 /** The workspaces that the key may see. */
@@ -79,6 +85,27 @@ export class Workspaces {
     const what = `look up the workspace ${name}`
     const path = `/workspaces/${encodeSegment(name, what)}`
     return this.#connection.json<WorkspaceInfo>({ what, method: 'GET', path }, options)
+  }
+
+  /**
+   * Limits how much each tree of a workspace may hold, `main` and layers alike. What would grow beyond is refused with
+   * `quota_exceeded`; what is there stays.
+   *
+   * @example
+   * ```ts
+   * await cairn.workspaces.setQuota('website', { maxBytes: 10 * 2 ** 30, maxFiles: 100_000 })
+   * ```
+   */
+  async setQuota(
+    name: string,
+    { maxBytes, maxFiles, ...options }: QuotaOptions,
+  ): Promise<WorkspaceInfo> {
+    const what = `limit the workspace ${name}`
+    const path = `/workspaces/${encodeSegment(name, what)}`
+    return this.#connection.json<WorkspaceInfo>(
+      { what, method: 'PATCH', path, ...jsonBody({ maxBytes, maxFiles }) },
+      options,
+    )
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { ObserveCollecting } from './jobs/collector.ts'
 import type { ObserveWork } from './workspaces/workspace.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -11,6 +12,8 @@ export class Metrics {
   /** Counts batches, operations, folds, sessions and recalls. */
   readonly work: ObserveWork
   readonly stores: Histogram<'store' | 'operation' | 'outcome'>
+  /** Tells how far the garbage collector has come. */
+  readonly collecting: ObserveCollecting
 
   constructor() {
     const registers = [this.registry]
@@ -22,6 +25,7 @@ export class Metrics {
       registers,
     })
     this.work = countWork(registers)
+    this.collecting = countCollecting(registers)
     this.stores = new Histogram({
       name: 'cairn_store_seconds',
       help: 'How long stores took to answer.',
@@ -79,5 +83,47 @@ function countWork(registers: Registry[]): ObserveWork {
     fold: (seconds) => folds.observe(seconds),
     session: (mode, change) => sessions.inc({ mode }, change),
     recall: () => recalls.inc(),
+  }
+}
+
+function countCollecting(registers: Registry[]): ObserveCollecting {
+  const marked = new Gauge({
+    name: 'cairn_gc_marked',
+    help: 'Nodes and blobs that the present or last run found needed so far.',
+    registers,
+  })
+  const removed = new Counter({
+    name: 'cairn_gc_removed_total',
+    help: 'Nodes and blobs that were taken away.',
+    labelNames: ['kind'],
+    registers,
+  })
+  const removedBytes = new Counter({
+    name: 'cairn_gc_removed_bytes_total',
+    help: 'Their bytes, as they were stored.',
+    labelNames: ['kind'],
+    registers,
+  })
+  const runs = new Counter({
+    name: 'cairn_gc_runs_total',
+    help: 'Runs of the garbage collector.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const seconds = new Gauge({
+    name: 'cairn_gc_last_run_seconds',
+    help: 'How long the last run took.',
+    registers,
+  })
+  return {
+    marked: (count) => marked.set(count),
+    removed: (kind, count, bytes) => {
+      removed.inc({ kind }, count)
+      removedBytes.inc({ kind }, bytes)
+    },
+    ran: (outcome, took) => {
+      runs.inc({ outcome })
+      seconds.set(took)
+    },
   }
 }

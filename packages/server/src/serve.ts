@@ -4,6 +4,8 @@ import { CairnError } from '@cairn/protocol'
 import { buildApp } from './http/app.ts'
 import type { FindKey } from './http/authenticate.ts'
 import type { Pace } from './http/body.ts'
+import { Collecting } from './jobs/background.ts'
+import { type KeepTimes, ordinaryKeepTimes } from './jobs/keep-times.ts'
 import { Metrics } from './metrics.ts'
 import { ensureOwnerKey } from './owner-key.ts'
 import { contentWorker, sha256 } from './ports.ts'
@@ -23,6 +25,8 @@ export interface ServeOptions {
   /** Hears of what works and should not be left so; a warning of the process by default. */
   readonly warn?: (message: string) => void
   readonly leaseMs?: number
+  /** How long what nobody needs stays; a day, and a week for what was deleted. */
+  readonly keep?: KeepTimes
   /** How fast bodies must come; see docs/reference/http.md. */
   readonly pace?: Pace
 }
@@ -72,7 +76,7 @@ async function listen(
   storage: Storage,
   metrics: Metrics,
   address: { host: string; port: number },
-  { log, pace, meta, leaseMs = 10_000 }: ServeOptions,
+  { log, pace, meta, leaseMs = 10_000, keep = ordinaryKeepTimes }: ServeOptions,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const clock = systemClock()
   const workspaces = new Workspaces({
@@ -85,6 +89,15 @@ async function listen(
     layers: storage.layers,
     // An embedded store has one server: the lock on its directory sees to that.
     isShared: meta !== undefined,
+    keep,
+  })
+  const collecting = new Collecting({
+    storage,
+    workspaces,
+    clock,
+    keep,
+    observe: metrics.collecting,
+    onFailure: (error) => app.log.error(error, 'cannot collect garbage'),
   })
   const findKey = rememberKeys(storage)
   const { checkReady, uploads } = storage
@@ -92,6 +105,7 @@ async function listen(
     workspaces,
     uploads,
     findKey,
+    collect: (dryRun) => collecting.run(dryRun),
     metrics,
     checkReady,
     ...(log ? { logStream: log } : {}),
@@ -99,13 +113,14 @@ async function listen(
   })
   const closeSessions = openSessionDoor(app.server, { workspaces, findKey, leaseMs })
   await app.listen(address)
+  collecting.start()
   const { port } = app.server.address() as AddressInfo
   const host = address.host.includes(':') ? `[${address.host}]` : address.host
   return {
     url: `http://${host}:${port}`,
     close: async () => {
       closeSessions()
-      await app.close()
+      await Promise.all([app.close(), collecting.stop()])
     },
   }
 }

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Site, type SiteMount } from '../../mount/fixture.ts'
 import { Client } from './programs.ts'
+import { spreadChildren } from './spread.ts'
 
 export const rounds = 3
 
@@ -18,6 +19,7 @@ export class Ground {
     this.site = site
     this.mount = mount
     this.local = this.#make('local')
+    spreadChildren(this.local)
     this.sources = this.#make('sources')
     this.client = new Client(this.sources)
   }

@@ -64,8 +64,6 @@ export async function benchLocalDisk(ground: Ground): Promise<Result[]> {
 function chooseWorks(ground: Ground): { works: Work[]; skipped: Result[] } {
   const works: Work[] = []
   const skipped: Result[] = []
-  if (wants('clone', 'drain', 'status', 'grep', 'checkout', 'rm', 'tar'))
-    works.push(...worksWithRepository(ground))
   if (wants('npm'))
     try {
       works.push(npmWork(ground))
@@ -73,6 +71,9 @@ function chooseWorks(ground: Ground): { works: Work[]; skipped: Result[] } {
       const reason = `npm cannot install offline: ${String(error).split('\n')[0]}`
       skipped.push({ name: 'npm', work: 'npm install', unit: 's', skipped: reason })
     }
+  // Last, because they end with a deletion.
+  if (wants('clone', 'drain', 'status', 'grep', 'checkout', 'rm', 'tar'))
+    works.push(...worksWithRepository(ground))
   return { works, skipped }
 }
 
@@ -126,8 +127,8 @@ function worksWithRepository(ground: Ground): Work[] {
   }
   const needsClone = wants('drain', ...onClone.map(({ name }) => name))
   return [
-    ...(needsClone ? onClone.filter(({ name }) => name === 'clone' || wants(name)) : []),
     ...(wants('tar') ? [tar] : []),
+    ...(needsClone ? onClone.filter(({ name }) => name === 'clone' || wants(name)) : []),
   ]
 }
 

@@ -19,7 +19,10 @@ export class MemoryFs {
   static build(directory: string): { readonly program: string } | { readonly missing: string } {
     let flags: string
     try {
-      flags = execFileSync('pkg-config', ['--cflags', '--libs', 'fuse3'], { encoding: 'utf8' })
+      flags = execFileSync('pkg-config', ['--cflags', '--libs', 'fuse3'], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+      })
     } catch {
       return { missing: 'libfuse3-dev is not installed' }
     }

@@ -93,7 +93,7 @@ export class Place {
 /** The text a descriptor reads, from the start. */
 export function textOf(fd: number, length = 100): string {
   const buffer = Buffer.alloc(length)
-  return buffer.latin1Slice(0, fs.readSync(fd, buffer, 0, length, 0))
+  return buffer.toString('latin1', 0, fs.readSync(fd, buffer, 0, length, 0))
 }
 
 /** What a call came to: its name in errno's terms, or `ok`. */
@@ -119,7 +119,7 @@ export function setXattr(place: Place, name: string, attribute: string, value: s
 export function getXattr(place: Place, name: string, attribute: string): string {
   const buffer = Buffer.alloc(65_536)
   const length = libc.getxattr(place.bytes(name), Buffer.from(`${attribute}\0`), buffer, 65_536)
-  return length < 0 ? lastErrno() : buffer.latin1Slice(0, length)
+  return length < 0 ? lastErrno() : buffer.toString('latin1', 0, length)
 }
 
 /** Bytes that are the same wherever they are made, and nowhere the same as elsewhere in the file. */

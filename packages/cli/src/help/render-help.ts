@@ -19,7 +19,8 @@ export async function renderHelp(name: string): Promise<string> {
   return overview()
 }
 
-function commandHelp(name: string, spec: CommandSpec): string {
+async function commandHelp(name: string, spec: CommandSpec): Promise<string> {
+  const below = await loadCommands(name)
   const words = Object.entries(spec.arguments).map(([argument, what]) => [
     argumentName(argument, what),
     what.summary,
@@ -34,6 +35,10 @@ function commandHelp(name: string, spec: CommandSpec): string {
     spec.description,
     titled('Arguments', words),
     titled('Options', options),
+    titled(
+      'Commands',
+      below.map(({ name: full, command }) => [`cairn ${full}`, command.spec.summary]),
+    ),
     examples(spec.examples),
   ])
 }
@@ -60,6 +65,7 @@ async function overview(): Promise<string> {
       { command: 'cairn ws create website', does: 'make a workspace' },
       { command: 'cairn fs cp -r ./site :/', does: 'put a directory into it' },
       { command: 'cairn fs ls -l :/', does: 'look at it' },
+      { command: 'cairn mount :/ ./work', does: 'work in it as in any directory' },
     ]),
     remotePaths,
     exitStatuses,

@@ -1,3 +1,7 @@
+import type { LayerSettings } from '@cairn/sdk'
+import { parseTimeout } from '../mount/duration.ts'
+import { parseQuota, withoutNone } from './quota.ts'
+
 /** Of commands that make a layer. */
 export const newLayerOptions = {
   name: { kind: 'text', value: 'NAME', summary: 'What to call it' },
@@ -5,7 +9,20 @@ export const newLayerOptions = {
   tag: { kind: 'list', value: 'K=V', summary: 'A tag, to find it by' },
   message: { kind: 'text', short: 'm', value: 'TEXT', summary: 'What it is for' },
   at: { kind: 'text', value: 'CHECKPOINT', summary: 'Start from this point of the parent' },
+  'auto-checkpoint': {
+    kind: 'text',
+    value: 'D',
+    summary: 'Make a checkpoint by itself after so long without a change: 30s',
+  },
 } as const
+
+/** What was wished for beside its name and place. */
+export function parseSettings(
+  options: Parameters<typeof parseQuota>[0] & { readonly 'auto-checkpoint': string | undefined },
+): LayerSettings {
+  const autoCheckpointMs = parseTimeout(options['auto-checkpoint'], '--auto-checkpoint')
+  return { ...withoutNone(parseQuota(options)), autoCheckpointMs }
+}
 
 /** Of commands that bring two sides together. */
 export const mergeOptions = {

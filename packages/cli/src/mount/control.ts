@@ -52,7 +52,7 @@ export async function requireRunning(cli: Cli, path: string): Promise<MountState
   throw deadMount(found.mountPoint, found.state)
 }
 
-export function deadMount(mountPoint: string, state: MountState | undefined): Error {
+function deadMount(mountPoint: string, state: MountState | undefined): Error {
   const again = state === undefined ? `cairn mount :/ ${mountPoint}` : mountAgain(state)
   const hint = `Go on where it was with: ${again}; or take it away with: cairn umount ${mountPoint}.`
   return cliError(

@@ -9,10 +9,13 @@ export const timeoutOption = {
 } as const
 
 /** `30s`; a number alone is seconds. In milliseconds. */
-export function parseTimeout(text: string | undefined): number | undefined {
+export function parseTimeout(
+  text: string | undefined,
+  option = '--timeout',
+): number | undefined {
   if (text === undefined) return undefined
   const [, count, unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? []
   if (count !== undefined) return Number(count) * unitsMs[unit]!
   const hint = 'Give a number and a unit: 500ms, 30s, 5m, 1h.'
-  throw usageError(`wait for --timeout ${text}`, 'that cannot be read', hint)
+  throw usageError(`wait for ${option} ${text}`, 'that cannot be read', hint)
 }

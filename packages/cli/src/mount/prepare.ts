@@ -15,6 +15,7 @@ export interface MountValues extends WorkspaceValues {
   readonly checkpoint: string | undefined
   readonly 'read-only': boolean
   readonly 'allow-other': boolean
+  readonly 'shared-locks': boolean
   readonly durability: MountConfig['durability'] | undefined
   readonly 'cache-dir': string | undefined
   readonly 'cache-size': number | undefined
@@ -38,6 +39,7 @@ export async function prepareMount(
   options: MountValues,
 ): Promise<Prepared> {
   refusePast(args.path, options)
+  refuseIdleLocks(options)
   const location = parseRemote(args.path)
   const remote = await openRemote(cli, options, location)
   const isThere = await checkRemote(cli, remote, options)
@@ -75,14 +77,20 @@ function refusePast(path: string, { at, checkpoint, layer }: MountValues): void 
   )
 }
 
+/** Locks last for as long as their session says that it writes. */
+function refuseIdleLocks(options: MountValues): void {
+  if (options['shared-locks'] && options['read-only'])
+    throw usageError(
+      'share the locks of a mount that is read-only',
+      'only one that writes can hold them',
+      'Leave out --shared-locks or --read-only.',
+    )
+}
+
 /** Whether the remote directory is there. */
-async function checkRemote(
-  cli: Cli,
-  remote: Remote,
-  options: Pick<MountValues, 'read-only'>,
-): Promise<boolean> {
+async function checkRemote(cli: Cli, remote: Remote, options: MountValues): Promise<boolean> {
   const found = await findStat(remote, cli.signal).catch((error: unknown) => {
-    throw cannotReach(remote, error)
+    throw cannotReach(remote, options, error)
   })
   const what = `mount :${remote.path}`
   if (found && found.kind !== 'directory') {
@@ -97,7 +105,11 @@ async function checkRemote(
 }
 
 /** The same failure, told of what the user asked for. */
-function cannotReach({ workspace, path, server }: Remote, error: unknown): unknown {
+function cannotReach(
+  { workspace, path, server }: Remote,
+  { layer, branch }: MountValues,
+  error: unknown,
+): unknown {
   if (!isCairnError(error)) return error
   const { code, hint, message, errno } = error
   const reasons: Readonly<Record<string, string>> = {
@@ -105,7 +117,8 @@ function cannotReach({ workspace, path, server }: Remote, error: unknown): unkno
     unauthenticated: 'the server does not take the key',
   }
   const said = message.replace(/^cannot [^:]*: /, '').replace(`. ${hint}`, '')
-  const what = `mount ${workspace.name}:${path} from ${server}`
+  const of = layer ?? branch
+  const what = `mount ${workspace.name}:${path}${of === undefined ? '' : ` of ${of}`} from ${server}`
   return new CairnError(code, { what, reason: reasons[code] ?? said, hint, errno, cause: error })
 }
 
@@ -175,6 +188,7 @@ function configOf(cli: Cli, { remote, key, mountPoint }: Ends, options: MountVal
     ...identity,
     key,
     allowOther: options['allow-other'],
+    sharedLocks: options['shared-locks'],
     durability: options.durability ?? 'auto',
     directory,
     cacheDirectory: spoolDirectory(

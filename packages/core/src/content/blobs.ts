@@ -47,6 +47,11 @@ export class Blobs {
     if (map.size > 0) await this.#store.put(map)
   }
 
+  /** True when it is stored, and will stay for long enough to be pointed at. */
+  async touch(id: Hash): Promise<boolean> {
+    return (await this.#store.touch([id])).has(id)
+  }
+
   /**
    * Rejects with `blob_missing`; with `corrupt` when the stored bytes are not the ones of that id; with
    * `unsupported_version` when they are stored in a form that this version does not know.

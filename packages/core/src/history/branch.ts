@@ -15,6 +15,7 @@ import {
 import {
   type Author,
   Draft,
+  type FindLimits,
   type Place,
   type Receipt,
   type Submission,
@@ -40,6 +41,7 @@ export class Branch {
   #waiting: Waiting[] = []
   #refreshing: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>[] = []
   #running = false
+  #limits: FindLimits | undefined
 
   private constructor(id: BranchId, stores: Stores, head: Head) {
     this.id = id
@@ -60,9 +62,9 @@ export class Branch {
    * `batch_passed_over`; a number that the log already has gives its receipt again.
    */
   submit(submission: Submission): Promise<Receipt> {
-    const { ops, epoch, check, line, ...author } = submission
+    const { ops, epoch, check, line, limits, ...author } = submission
     const body = async (): Promise<BatchBody> => ({ type: 'ops', ops })
-    return this.#enqueue({ author, epoch, type: 'ops', decided: false, check, line, body })
+    return this.#enqueue({ author, epoch, type: 'ops', decided: false, check, line, limits, body })
   }
 
   /**
@@ -131,6 +133,11 @@ export class Branch {
       const updated = { ...record, folded, version: record.version + 1 }
       if (await this.#stores.refs.updateBranch(updated)) return folded
     }
+  }
+
+  /** What makes the tree larger than these is refused with `quota_exceeded`. */
+  limitBy(limits: FindLimits): void {
+    this.#limits = limits
   }
 
   /** Hears of every batch once it is in the log, in order, whoever wrote it. Gives what stops it. */
@@ -228,7 +235,7 @@ export class Branch {
   /** Again and again until nobody else appends in between: then every answer is true of the log as it is. */
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     for (;;) {
-      const draft = new Draft(this.id, this.#stores, this.head, this.#brokenLines)
+      const draft = new Draft(this.id, this.#stores, this.head, this.#brokenLines, this.#limits)
       const taken = await this.#fill(draft, group)
       try {
         if (!(await this.#commit(draft))) continue
@@ -264,7 +271,11 @@ export class Branch {
       await this.#append(draft)
     } catch (error) {
       await this.#catchUp()
-      if (isCairnError(error, 'sequence_conflict')) return false
+      if (isCairnError(error, 'sequence_conflict')) {
+        // Nobody was quicker, and yet it does not fit: then the branch itself is gone, and trying again would never end.
+        if (this.head.position.seq === seq) await this.#stores.refs.getBranch(this.id)
+        return false
+      }
       await this.#answerAfterFailure(draft, error)
       return true
     }

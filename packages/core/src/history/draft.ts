@@ -12,6 +12,7 @@ import {
 import { Changes } from '../filesystem/changes.ts'
 import type { Time } from '../filesystem/inode.ts'
 import type { Op } from '../filesystem/op.ts'
+import { addUsage, growthOf, type Limits, noUsage, type Usage, usageOf } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
@@ -45,7 +46,12 @@ export interface Submission extends Author {
    * do, too: whoever sends them again finds their order kept.
    */
   readonly line?: object
+  /** Instead of the branch's own. */
+  readonly limits?: FindLimits | undefined
 }
+
+/** How large the tree may become by a batch; undefined where nothing limits it. */
+export type FindLimits = (body: BatchBody) => Promise<Limits | undefined>
 
 export interface Receipt {
   readonly seq: number
@@ -64,6 +70,7 @@ export interface Waiting {
   readonly decided: boolean
   readonly check?: Submission['check']
   readonly line?: object | undefined
+  readonly limits?: FindLimits | undefined
   readonly resolve: (receipt: Receipt) => void
   readonly reject: (error: unknown) => void
 }
@@ -92,10 +99,20 @@ export class Draft {
   readonly #lastNumbers = new Map<SessionId, number>()
   readonly #refused: { readonly waiting: Waiting; readonly error: unknown }[] = []
   readonly #brokenLines: WeakSet<object>
+  readonly #limits: FindLimits | undefined
+  /** By what is drafted so far. */
+  #growth = noUsage
   #position: Position
 
-  constructor(branch: BranchId, stores: Stores, head: Head, brokenLines: WeakSet<object>) {
+  constructor(
+    branch: BranchId,
+    stores: Stores,
+    head: Head,
+    brokenLines: WeakSet<object>,
+    limits: FindLimits | undefined,
+  ) {
     this.#brokenLines = brokenLines
+    this.#limits = limits
     this.#branch = branch
     this.#stores = stores
     this.#head = head
@@ -165,7 +182,32 @@ export class Draft {
     await waiting.check?.(this.#changes)
     const body = await waiting.body(this.#place)
     const changes = body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops) : undefined
+    const limits = await (waiting.limits ?? this.#limits)?.(body)
+    const growth = limits && (await this.#requireRoom(limits, body, changes))
     this.#push(waiting, body, changes)
+    if (growth) this.#growth = addUsage(this.#growth, growth)
+  }
+
+  /** What only makes the tree smaller is never refused: how else would it fit again? */
+  async #requireRoom(
+    limits: Limits,
+    body: BatchBody,
+    changes: Changes | undefined,
+  ): Promise<Usage | undefined> {
+    const before = addUsage(await this.#head.usage(), this.#growth)
+    const growth = await this.#stores.nodes.read(() => this.#growthBy(before, body, changes))
+    if (!growth) return undefined
+    for (const what of ['bytes', 'files'] as const)
+      if (growth[what] > 0 && before[what] + growth[what] > limits[what])
+        throw overQuota(this.#branch, what, before[what] + growth[what], limits[what])
+    return growth
+  }
+
+  #growthBy(before: Usage, body: BatchBody, changes: Changes | undefined): Usage | undefined {
+    if (changes) return growthOf(changes, this.#changes)
+    if (body.type !== 'root') return undefined
+    const { bytes, files } = usageOf(this.#stores.nodes, body.change.after)
+    return { bytes: bytes - before.bytes, files: files - before.files }
   }
 
   get #place(): Place {
@@ -264,12 +306,25 @@ const answers: readonly ErrorCode[] = [
   'layer_closed',
   'malformed',
   'outside_layer',
+  'quota_exceeded',
   'too_large',
 ]
 
 /** Whether a refusal is true of the log, and not of a store that did not answer. */
 export function isAnswer(error: unknown): boolean {
   return isFsError(error) || (isCairnError(error) && answers.includes(error.code))
+}
+
+function overQuota(
+  branch: BranchId,
+  what: keyof Usage,
+  wanted: number,
+  limit: number,
+): CairnError {
+  return new CairnError('quota_exceeded', {
+    message: `cannot write to branch ${branch}: it would have ${wanted} ${what}, the quota allows ${limit}`,
+    subject: branch,
+  })
 }
 
 function tooLarge(length: number): CairnError {

@@ -5,8 +5,9 @@ import { applyOp } from '../filesystem/apply.ts'
 import { Changes } from '../filesystem/changes.ts'
 import type { Op } from '../filesystem/op.ts'
 import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
+import { addUsage, growthOf, type Usage, usageOf } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
-import type { Nodes } from '../tree/nodes.ts'
+import { NodeMiss, type Nodes } from '../tree/nodes.ts'
 import type { Batch, BranchState } from './batch.ts'
 import { type Folded, fold } from './fold.ts'
 
@@ -38,6 +39,8 @@ export class Head {
   #pendingBytes = 0
   readonly #lastNumbers = new Map<SessionId, number>()
   #folding: Promise<FoldPoint> | undefined
+  /** Kept up to date once somebody has asked for it. */
+  #usage: Usage | undefined
 
   constructor(nodes: Nodes, blobs: Blobs, folded: FoldPoint) {
     this.#nodes = nodes
@@ -68,6 +71,22 @@ export class Head {
     return this.#pendingBytes
   }
 
+  /** What counts against a quota; never less than what the next fold will find. */
+  async usage(): Promise<Usage> {
+    while (this.#usage === undefined) {
+      // Half of what is not folded is out of reach meanwhile.
+      await this.#folding?.catch(() => undefined)
+      if (this.#folding) continue
+      await this.#nodes.read(() => {
+        if (this.#folding) return
+        const { snapshot } = this.#folded
+        const folded = usageOf(this.#nodes, snapshot)
+        this.#usage = addUsage(folded, growthOf(this.#table, new TreeView(this.#nodes, snapshot)))
+      })
+    }
+    return this.#usage
+  }
+
   /** The highest batch number seen from a session since this head was opened. */
   lastNumber(session: SessionId): number | undefined {
     return this.#lastNumbers.get(session)
@@ -89,8 +108,20 @@ export class Head {
     this.#position = { seq, hash, epoch, state }
     this.#lastNumbers.set(batch.session, batch.number)
     if (body.type === 'root') this.#reset(body.change.after)
+    if (changes) this.#grow(changes)
     if (changes) this.#table.absorb(changes)
     if (body.type === 'ops') this.#count(body.ops)
+  }
+
+  #grow(changes: Changes): void {
+    if (this.#usage === undefined) return
+    try {
+      this.#usage = addUsage(this.#usage, growthOf(changes, this.#table))
+    } catch (error) {
+      if (!(error instanceof NodeMiss)) throw error
+      // Not in memory any more: whoever asks next waits for it.
+      this.#usage = undefined
+    }
   }
 
   #count(ops: readonly Op[]): void {
@@ -131,6 +162,7 @@ export class Head {
 
   #settle(point: FoldPoint, folded: Folded, frozen: Changes): void {
     this.#folded = point
+    this.#usage = undefined
     this.#table.rebase(new TreeView(this.#nodes, point.snapshot))
     for (const [ino, inode] of this.#table.inodes) {
       const file = folded.files.get(ino)
@@ -149,6 +181,7 @@ export class Head {
   #reset(snapshot: Snapshot): void {
     this.#folded = { ...this.#position, snapshot }
     this.#table = new Changes(new TreeView(this.#nodes, snapshot))
+    this.#usage = undefined
     this.#pendingOps = 0
     this.#pendingBytes = 0
   }

@@ -12,4 +12,9 @@ export interface BlobStore {
    * in different forms, and either may be kept.
    */
   put(blobs: ReadonlyMap<Hash, Uint8Array>): Promise<void>
+  /**
+   * Gives those that are stored. Nobody takes them away for as long as after a put: whoever is about to point at one
+   * that others stored asks here first.
+   */
+  touch(ids: readonly Hash[]): Promise<ReadonlySet<Hash>>
 }

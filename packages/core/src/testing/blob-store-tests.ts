@@ -1,7 +1,8 @@
+import { expect } from 'vitest'
 import { blobBytesMax } from '../content/blobs.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import { runHashStoreTests } from './hash-store-tests.ts'
-import type { StoreSetup } from './store-test.ts'
+import { type StoreSetup, storeTest, uniqueHash } from './store-test.ts'
 
 /** Form and length stand before the bytes. */
 const headerBytesMax = 8
@@ -9,4 +10,17 @@ const headerBytesMax = 8
 /** The contract of BlobStore. Every implementation passes it, and every decorator around one. */
 export function runBlobStoreTests(setup: StoreSetup<BlobStore>): void {
   runHashStoreTests(setup, { missing: 'blob_missing', bytesMax: blobBytesMax + headerBytesMax })
+  const test = storeTest(setup)
+
+  test('touching tells which are stored, small and large', async (store) => {
+    const [small, large, absent] = [uniqueHash(), uniqueHash(), uniqueHash()]
+    await store.put(
+      new Map([
+        [small, new Uint8Array(10)],
+        [large, new Uint8Array(blobBytesMax)],
+      ]),
+    )
+    expect(await store.touch([small, absent, large])).toEqual(new Set([small, large]))
+    expect(await store.touch([])).toEqual(new Set())
+  })
 }

@@ -18,4 +18,8 @@ export class MemoryBlobStore implements BlobStore {
   async put(blobs: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
     for (const [id, bytes] of blobs) this.blobs.set(id, bytes.slice())
   }
+
+  async touch(ids: readonly Hash[]): Promise<ReadonlySet<Hash>> {
+    return new Set(ids.filter((id) => this.blobs.has(id)))
+  }
 }

@@ -70,7 +70,6 @@ export class Contents {
       const parts = [...ranges.between(offset, end)]
       const wanted = this.#wanted(parts).filter((start) => !blocks.has(start))
       if (wanted.length === 0) return this.#assemble(parts, offset, end, blocks)
-      await this.#whenReadable(parts)
       const fetched = wanted.map(async (start) =>
         blocks.set(start, await this.#block(ino, ranges, start)),
       )
@@ -141,6 +140,7 @@ export class Contents {
   }
 
   async #fetchBlock(ino: Ino, ranges: Ranges, start: number): Promise<Uint8Array> {
+    await this.#whenReadable([...ranges.between(start, start + blockBytes)])
     const { version } = ranges
     const bytes = await this.#parts.fetch(ino, start, blockBytes)
     if (ranges.version === version && this.#files.get(ino) === ranges)

@@ -31,13 +31,14 @@ export class Ranges {
     return this.#serverEnd
   }
 
-  /** Counts up with every change made elsewhere: what was asked for before it must not be believed. */
+  /** Counts up with every change of what is only at the server: what was asked for before must not be believed. */
   version = 0
   /** The block that was fetched last, for telling who reads in order. */
   lastBlock: number = -Infinity
 
   put(offset: number, length: number, source: Source): void {
     if (length === 0) return
+    if (source.type === 'server') this.version++
     const ranges = this.#ranges
     const last = ranges.at(-1)
     if (!last || last.offset + last.length <= offset) {

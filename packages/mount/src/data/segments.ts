@@ -33,16 +33,19 @@ interface Segment {
 export class Segments {
   readonly #directory: string
   readonly #bytesMax: number
+  readonly #head: () => readonly Uint8Array[]
   readonly #segments = new Map<number, Segment>()
   #last = 0
   #bytes = 0
   /** Segments from here on hold what the server does not have. */
   #pinnedFrom = Infinity
 
-  constructor(directory: string, bytesMax: number) {
+  /** Each segment begins with `head`: what must be known after a crash, however much has been let go. */
+  constructor(directory: string, bytesMax: number, head: () => readonly Uint8Array[] = () => []) {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     this.#directory = directory
     this.#bytesMax = bytesMax
+    this.#head = head
   }
 
   /** The segments that an earlier process left behind, oldest first. */
@@ -68,14 +71,15 @@ export class Segments {
     return this.#last
   }
 
-  /** Appends the pieces in one system call and tells where the first one begins. */
+  /** Appends the pieces in one system call and tells where the first one begins. Throws ENOSPC. */
   append(pieces: readonly Uint8Array[]): Place {
-    let length = 0
-    for (const piece of pieces) length += piece.length
-    const segment = this.#segmentFor(length)
-    const position = segment.bytes
-    this.#write(segment, pieces, length)
-    return { segment: this.#last, position }
+    const length = lengthOf(pieces)
+    const place = this.#write(this.#segmentFor(length), pieces, length)
+    if (place) return place
+    const anew = this.#beginAnew()
+    const second = anew && this.#write(anew, pieces, length)
+    if (!second) throw new FsError('ENOSPC')
+    return second
   }
 
   read({ segment, position }: Place, target: Uint8Array): void {
@@ -112,23 +116,35 @@ export class Segments {
       const segment = { fd: openSync(path, 'w+', 0o600), path, bytes: 0 }
       this.#segments.set(number, segment)
       this.#last = number
+      const head = this.#head()
+      if (head.length > 0) this.#write(segment, head, lengthOf(head))
       return segment
     } catch (error) {
       throw asFull(error)
     }
   }
 
-  #write(segment: Segment, pieces: readonly Uint8Array[], length: number): void {
+  /** Undefined when the disk is full. */
+  #write(segment: Segment, pieces: readonly Uint8Array[], length: number): Place | undefined {
     const write = (): number => writevSync(segment.fd, pieces, segment.bytes)
     let written = attempt(write)
-    if (written !== length && this.#evictOne()) written = attempt(write)
+    while (written !== length && this.#evictOne()) written = attempt(write)
     if (written !== length) {
       // Half a record must not stand before the next one.
       ftruncateSync(segment.fd, segment.bytes)
-      throw new FsError('ENOSPC')
+      return undefined
     }
+    const position = segment.bytes
     segment.bytes += length
     this.#bytes += length
+    return { segment: this.#last, position }
+  }
+
+  /** Lets the last segment go, too, if the server has everything. */
+  #beginAnew(): Segment | undefined {
+    const segment = this.#segments.get(this.#last)
+    if (!segment || segment.bytes === 0 || this.#pinnedFrom <= this.#last) return undefined
+    return this.#open(this.#last + 1)
   }
 
   #evict(): void {
@@ -154,6 +170,10 @@ export class Segments {
   skipTo(number: number): void {
     this.#last = number
   }
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
 }
 
 /** Bytes written; fewer, or none, when the disk is full. */

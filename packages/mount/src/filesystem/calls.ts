@@ -15,7 +15,7 @@ import type { AttributeChange, Caller } from '../fuse/file-system.ts'
 
 /** What the flags of system calls mean. */
 
-export const openFlags = { append: 0o2000, sync: 0o4010000 } as const
+export const openFlags = { exclusive: 0o200, append: 0o2000, sync: 0o4010000 } as const
 
 export function renameModeOf(flags: number): RenameMode {
   if (flags === 0) return 'replace'

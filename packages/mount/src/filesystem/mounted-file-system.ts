@@ -18,10 +18,18 @@ import {
   parseName,
 } from '@cairn/protocol'
 import type { Contents } from '../data/contents.ts'
-import type { Answer, AttributeChange, Caller, Entry, FuseFileSystem } from '../fuse/file-system.ts'
+import type {
+  Answer,
+  AttributeChange,
+  Caller,
+  Entry,
+  FileSystemStatistics,
+  FuseFileSystem,
+} from '../fuse/file-system.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
 import type { InodeNumbers } from '../sync/inode-numbers.ts'
+import type { QuotaRoom } from '../sync/quota-room.ts'
 import type { Writer } from '../sync/writer.ts'
 import { andThen, whenLoaded } from './answers.ts'
 import { kindOf } from './attributes.ts'
@@ -43,6 +51,7 @@ export interface MountedParts {
   readonly loader: Loader
   readonly nodes: Nodes
   readonly writer: Writer
+  readonly room: QuotaRoom
   readonly numbers: InodeNumbers
   readonly now: () => Time
   /** Where the server has data, or a hole. */
@@ -57,6 +66,9 @@ export interface MountedParts {
 export class MountedFileSystem implements FuseFileSystem {
   /** Set where closing a file waits for the server. Without it the kernel need not ask at each close. */
   flush?: () => Answer<void>
+  /** Set where locks hold between mounts. Without them the kernel keeps them inside of this one. */
+  getlk?: NonNullable<FuseFileSystem['getlk']>
+  setlk?: NonNullable<FuseFileSystem['setlk']>
   readonly #parts: MountedParts
   /** Without a name and forgotten by the kernel: their bytes may go as soon as this mount alone may say so. */
   readonly #unused = new Set<Ino>()
@@ -142,10 +154,21 @@ export class MountedFileSystem implements FuseFileSystem {
     parent: number,
     name: ByteString,
     mode: number,
-    _flags: number,
+    flags: number,
     caller: Caller,
   ): Answer<Entry> {
-    return this.#make(parent, name, { kind: 'file', mode, rdev: 0, target: undefined }, caller)
+    const file = { kind: 'file', mode, rdev: 0, target: undefined } as const
+    const made = this.#make(parent, name, file, caller)
+    if ((flags & openFlags.exclusive) !== 0 || !(made instanceof Promise)) return made
+    return made.catch((error) => this.#lookAgain(parent, error))
+  }
+
+  /** Another mount was quicker to make it. On ESTALE the kernel looks anew, once, and opens what it finds. */
+  #lookAgain(parent: number, error: unknown): never {
+    const { image, writer } = this.#parts
+    if (!isFsError(error, 'EEXIST') || writer.isAlone) throw error
+    image.drop(this.#directory(parent))
+    throw new FsError('ESTALE')
   }
 
   link(nodeid: number, parent: number, name: ByteString, caller: Caller): Answer<Entry> {
@@ -331,8 +354,8 @@ export class MountedFileSystem implements FuseFileSystem {
     return { self, parent: isTop ? self : (image.inode(self)!.home?.parent ?? self) }
   }
 
-  statfs(): Room {
-    return roomy
+  statfs(): FileSystemStatistics {
+    return this.#parts.room.statistics
   }
 
   destroy(): void {}
@@ -403,25 +426,6 @@ const nothing = new Uint8Array()
 
 function neverMakes(): never {
   throw new FsError('EINVAL')
-}
-
-interface Room {
-  readonly blocks: number
-  readonly free: number
-  readonly files: number
-  readonly filesFree: number
-  readonly blockSize: number
-  readonly nameMax: number
-}
-
-/** Nothing limits a workspace but its quota, which the server enforces. */
-const roomy: Room = {
-  blocks: 2 ** 32,
-  free: 2 ** 32,
-  files: 2 ** 32,
-  filesFree: 2 ** 32,
-  blockSize: 4096,
-  nameMax: 255,
 }
 
 /** In a directory with set-group-id new files get its group, and directories the bit as well. */

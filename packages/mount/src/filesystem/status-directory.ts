@@ -85,7 +85,7 @@ export function statusDirectory(
       return below.getxattr(nodeid, attribute, caller)
     },
   }
-  return { ...guarded(below), ...own }
+  return { ...guarded(below), ...own, ...(below.setlk && locksOf(below)) }
 }
 
 /** The same file system, in which nothing of `.cairn` can be changed. */
@@ -149,6 +149,18 @@ function guarded(below: FuseFileSystem): FuseFileSystem {
 function seekText(size: number, offset: number, whence: number): number {
   if (offset < 0 || offset >= size) throw new FsError('ENXIO')
   return whence === seekData ? offset : size
+}
+
+/** Every close unlocks, also one of a text that nobody can lock. */
+function locksOf(below: FuseFileSystem): Partial<FuseFileSystem> {
+  return {
+    getlk: (nodeid, lock, caller) =>
+      nodeid < firstNode ? below.getlk!(nodeid, lock, caller) : { ...lock, type: 'none' },
+    setlk: (nodeid, lock, ...rest) => {
+      if (nodeid < firstNode) return below.setlk!(nodeid, lock, ...rest)
+      if (lock.type !== 'none') throw new FsError('EOPNOTSUPP')
+    },
+  }
 }
 
 function found<T>(value: T | undefined): T {

@@ -1,4 +1,5 @@
 import type { Op, Time } from '@cairn/core'
+import { FsError } from '@cairn/protocol'
 import type { Place, Segments } from '../data/segments.ts'
 import { encodeRecord } from './record.ts'
 import { type PutBlob, sealBatch } from './seal.ts'
@@ -33,15 +34,22 @@ interface OpenBatch {
   readonly reservation: Reservation
   readonly time: Time
   readonly openedAt: number
-  readonly segment: number
   readonly ops: Op[]
+  /** Where its first operation stands. */
+  segment: number
   bytes: number
 }
 
 /** Soon enough to count as at once, late enough for a program's next calls to ride along. */
 const flushMs = 20
-const batchOps = 2000
-const batchBytes = 1 << 20
+/**
+ * While a program changes so much that it would wait for the server's share of the machine, the server waits for it:
+ * larger batches later cost less. Up to a second; a clone beside its own upload takes a third longer.
+ */
+const busyOps = 50
+const busyMs = 1000
+const batchOps = 8000
+const batchBytes = 2 << 20
 /** What an operation weighs in the window beside its bytes. */
 const opBytes = 128
 /** While so many are on their way the next one grows: the server is busy, and larger batches cost it less. */
@@ -57,6 +65,8 @@ export class Outbox {
   /** Sealed or being sealed, by number: not yet at the server. */
   readonly #sent = new Map<number, OpenBatch>()
   #timer: NodeJS.Timeout | undefined
+  /** How large the open batch was when it was last looked at. */
+  #opsBefore = 0
   #sealing: Promise<void> = Promise.resolve()
   #pendingBytes = 0
   #settled = 0
@@ -74,10 +84,6 @@ export class Outbox {
 
   get pendingBytes(): number {
     return this.#pendingBytes
-  }
-
-  get lastNumber(): number {
-    return this.#open?.reservation.number ?? [...this.#sent.keys()].at(-1) ?? this.#settled
   }
 
   /** Everything up to this batch number is at the server. */
@@ -102,13 +108,23 @@ export class Outbox {
   add(op: Op): { readonly number: number; readonly place: Place | undefined } {
     const batch = this.#open ?? this.#begin()
     const bytes = op.type === 'write' && op.data.type === 'bytes' ? op.data.bytes : undefined
-    const pieces = encodeRecord({ type: 'op', op }, bytes)
+    const pieces = [...headOf(batch), ...encodeRecord({ type: 'op', op }, bytes)]
     const { segment, position } = this.#parts.segments.append(pieces)
-    batch.ops.push(op)
+    if (batch.ops.push(op) === 1) this.#pinTo(batch, segment)
     this.#count(batch, opBytes + (bytes?.length ?? 0))
     if (batch.ops.length >= batchOps || batch.bytes >= batchBytes) this.flush()
-    const place = bytes && { segment, position: position + pieces[0]!.length }
+    const place = bytes && { segment, position: position + lengthOf(pieces) - bytes.length }
     return { number: batch.reservation.number, place }
+  }
+
+  #flushUnlessBusy(): void {
+    const batch = this.#open
+    this.#timer = undefined
+    if (!batch) return
+    const isBusy = batch.ops.length - this.#opsBefore >= busyOps
+    if (!isBusy || performance.now() - batch.openedAt >= busyMs) return this.flush()
+    this.#opsBefore = batch.ops.length
+    this.#timer = setTimeout(() => this.#flushUnlessBusy(), flushMs)
   }
 
   /** Sends what there is, as far as the server keeps up. */
@@ -134,6 +150,16 @@ export class Outbox {
     await Promise.allSettled(waiting)
   }
 
+  /** As `drain`, for whoever was promised that it is on the branch: EIO when it went elsewhere. */
+  async sync(): Promise<void> {
+    this.flushNow()
+    try {
+      await Promise.all([...this.#sent.values()].map(({ reservation }) => reservation.settled))
+    } catch {
+      throw new FsError('EIO')
+    }
+  }
+
   /** Once everything up to that batch is at the server. */
   async whenSettled(number: number): Promise<void> {
     if (number <= this.#settled) return
@@ -148,16 +174,24 @@ export class Outbox {
   }
 
   #begin(): OpenBatch {
-    const { reserve, now, segments } = this.#parts
-    const reservation = reserve()
-    const time = now()
-    const { number, epoch } = reservation
-    const { segment } = segments.append(encodeRecord({ type: 'batch', number, epoch, time }))
-    const batch = { reservation, time, openedAt: performance.now(), segment, ops: [], bytes: 0 }
+    const { reserve, now } = this.#parts
+    const batch = {
+      reservation: reserve(),
+      time: now(),
+      openedAt: performance.now(),
+      ops: [],
+      segment: Infinity,
+      bytes: 0,
+    }
     this.#open = batch
-    this.#pin()
-    this.#timer ??= setTimeout(() => this.flush(), flushMs)
+    this.#opsBefore = 0
+    this.#timer ??= setTimeout(() => this.#flushUnlessBusy(), flushMs)
     return batch
+  }
+
+  #pinTo(batch: OpenBatch, segment: number): void {
+    batch.segment = segment
+    this.#pin()
   }
 
   #count(batch: OpenBatch, bytes: number): void {
@@ -168,7 +202,7 @@ export class Outbox {
   #isTooLarge(): boolean {
     const batch = this.#open
     return (
-      batch !== undefined && (batch.bytes >= 2 * batchBytes || batch.ops.length >= 2 * batchOps)
+      batch !== undefined && (batch.bytes >= 1.5 * batchBytes || batch.ops.length >= 1.5 * batchOps)
     )
   }
 
@@ -199,7 +233,17 @@ export class Outbox {
 
   /** What the server does not have stays on the disk. */
   #pin(): void {
-    const [oldest] = this.#sent.values()
-    this.#parts.segments.pinFrom((oldest ?? this.#open)?.segment ?? Infinity)
+    let first = this.#open?.segment ?? Infinity
+    for (const { segment } of this.#sent.values()) first = Math.min(first, segment)
+    this.#parts.segments.pinFrom(first)
   }
+}
+
+/** Written with the first operation: a full disk takes both or none. */
+function headOf({ reservation: { number, epoch }, time, ops }: OpenBatch): Uint8Array[] {
+  return ops.length > 0 ? [] : encodeRecord({ type: 'batch', number, epoch, time })
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
 }

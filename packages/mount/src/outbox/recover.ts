@@ -15,6 +15,7 @@ export interface PendingBatch {
 export interface Recovered {
   readonly session: string
   readonly seq: number
+  /** No batch had a higher number. */
   readonly lastNumber: number
   /** Acknowledged, and perhaps not at the server. */
   readonly pending: readonly PendingBatch[]
@@ -29,6 +30,9 @@ export interface Recovered {
 export const sessionFile = 'session.json'
 /** More than programs can have been waiting for. */
 const lastOpsMax = 256
+
+/** More batches than can have been sent after the last note of progress: only acknowledged ones stand in the spool. */
+const unnotedMax = 2 ** 30
 
 /** Undefined when nobody was here. */
 export function recover(directory: string): Recovered | undefined {
@@ -54,7 +58,7 @@ export function recover(directory: string): Recovered | undefined {
   return {
     session,
     seq,
-    lastNumber,
+    lastNumber: lastNumber + unnotedMax,
     pending: [...batches.values()].filter(({ number }) => number > settled),
     lastOps: [...batches.values()].flatMap(({ ops }) => ops).slice(-lastOpsMax),
     lastSegment: segments.at(-1)?.number ?? 0,

@@ -11,6 +11,8 @@ export interface MountConfig {
   readonly path: string
   readonly readOnly: boolean
   readonly allowOther: boolean
+  /** flock and fcntl locks hold between mounts; else the kernel keeps them inside of this one. */
+  readonly sharedLocks: boolean
   readonly durability: DurabilityName
   /** Of this mount alone: its state, log and control socket. */
   readonly directory: string

@@ -23,7 +23,7 @@ const progressMs = 500
 const negativeTtl = 3600
 
 /** Answers the kernel for one mount, until it is unmounted. A supervisor keeps the descriptor over its life. */
-export async function runDaemon({ config, init }: DaemonStart): Promise<void> {
+async function runDaemon({ config, init }: DaemonStart): Promise<void> {
   const notifier = new Notifier(fuseDescriptor)
   const mount = await Mount.open({
     connect: connectWebSocket(config.server, config.key),
@@ -31,6 +31,7 @@ export async function runDaemon({ config, init }: DaemonStart): Promise<void> {
     branch: config.branch,
     path: config.path as ByteString,
     readOnly: config.readOnly,
+    sharedLocks: config.sharedLocks,
     durability: config.durability,
     cacheDirectory: config.cacheDirectory,
     cacheBytes: config.cacheBytes,
@@ -57,9 +58,10 @@ function serveKernel(
   init: unknown,
 ): ReturnType<typeof serveFuse> {
   const { fileSystem } = mount
-  if (durabilities[config.durability].waits === 'close') fileSystem.flush = () => mount.drain()
+  if (durabilities[config.durability].waits === 'close') fileSystem.flush = () => fileSystem.fsync()
   return serveFuse(fuseDescriptor, statusDirectory(fileSystem, statusFiles(mount, config), now), {
     negativeTtl,
+    locks: config.sharedLocks,
     onInit: (info) => tell({ type: 'init', info }),
     onError: (error, operation) => mount.note(error, operation),
     onLateChange: ({ nodeid, name }) =>

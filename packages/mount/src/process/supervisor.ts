@@ -29,6 +29,7 @@ export class Supervisor {
   #init: unknown
   #daemon: ChildProcess | undefined
   #isReady = false
+  #isStopping = false
   #failure: string | undefined
 
   constructor(config: MountConfig, command: DaemonCommand) {
@@ -63,6 +64,7 @@ export class Supervisor {
 
   /** Hands everything in, then unmounts. Before it is usable there is nothing to hand in. */
   stop(): void {
+    this.#isStopping = true
     if (this.#isReady) this.#daemon?.send({ type: 'stop' })
     else this.#daemon?.kill('SIGKILL')
   }
@@ -79,6 +81,8 @@ export class Supervisor {
     writeState(this.#config, daemon.pid)
     daemon.send({ config: this.#config, init: this.#init })
     daemon.on('message', (message: DaemonMessage) => void this.#hear(message))
+    // Stopped before there was a daemon that could be.
+    if (this.#isStopping && !this.#isReady) daemon.kill('SIGKILL')
     daemon.once('exit', (code, signal) => void this.#replace(code, signal))
   }
 
@@ -86,6 +90,7 @@ export class Supervisor {
     if (message.type === 'init') this.#init = message.info
     if (message.type === 'ready') {
       this.#isReady = true
+      if (this.#isStopping) this.stop()
       this.#ready.resolve()
     }
     if (message.type === 'failed') this.#failure = message.message

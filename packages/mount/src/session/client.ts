@@ -96,6 +96,11 @@ export class SessionClient {
     return this.#isWelcome
   }
 
+  /** The number of what was submitted last. */
+  get lastNumber(): number {
+    return this.#pending.lastNumber
+  }
+
   /** Submitted, and not yet at the server. */
   get pendingCount(): number {
     return this.#pending.size + this.#late.length
@@ -142,11 +147,21 @@ export class SessionClient {
     return this.#pending.get(number)?.settled.promise
   }
 
-  /** Asks about the branch's head; asked again when the connection breaks. */
-  ask(question: Question): Promise<Uint8Array> {
+  /**
+   * Asks about the branch's head; asked again when the connection breaks. With a signal that is aborted, the server is
+   * told that it need not wait any longer; it answers all the same.
+   */
+  ask(question: Question, signal?: AbortSignal): Promise<Uint8Array> {
     const { ask, answered } = this.#questions.add(question)
     if (this.#isWelcome) this.#wire?.send(ask)
+    signal?.addEventListener('abort', () => this.#cancel(ask.id), { once: true })
+    if (signal?.aborted) this.#cancel(ask.id)
     return answered.promise
+  }
+
+  #cancel(id: number): void {
+    const cancel = this.#questions.cancel(id)
+    if (cancel && this.#isWelcome) this.#wire?.send(cancel)
   }
 
   /** Everything up to `seq` has been taken in: neither this session nor what it serves shows anything older. */
@@ -262,6 +277,8 @@ export class SessionClient {
         return this.#batch(reply.bytes)
       case 'own':
         return this.#own(reply.number, reply.seq)
+      case 'room':
+        return this.#options.onRoom?.(reply)
       case 'lease':
       case 'shared':
         return this.#stand(reply.type, reply.epoch)

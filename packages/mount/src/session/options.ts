@@ -1,4 +1,4 @@
-import type { ByteString, Ino } from '@cairn/protocol'
+import type { ByteString, Ino, SessionReply } from '@cairn/protocol'
 import type { Unanswered } from './submissions.ts'
 import type { Connect } from './wire.ts'
 
@@ -29,6 +29,8 @@ export interface SessionOptions {
   readonly onRecall?: () => void
   /** Hears that `standing`, `canAcknowledge` or `isConnected` has changed. */
   readonly onStanding?: () => void
+  /** Hears how much larger the tree may become, where that is limited, in order with `onOwn`. */
+  readonly onRoom?: (room: Extract<SessionReply, { type: 'room' }>) => void
   /** Hears where the late writes of a lost lease went. */
   readonly onRescue?: (outcome: string) => void
 }

@@ -11,6 +11,8 @@ export type Question = Ask extends infer Each
 
 interface Asked {
   readonly ask: Ask
+  /** Nobody waits for it any more; still, its answer tells what became of it. */
+  isCancelled: boolean
   readonly answered: PromiseWithResolvers<Uint8Array>
 }
 
@@ -21,7 +23,8 @@ export class Questions {
 
   add(question: Question): Asked {
     const id = ++this.#lastId
-    const asked = { ask: { ...question, id } as Ask, answered: Promise.withResolvers<Uint8Array>() }
+    const ask = { ...question, id } as Ask
+    const asked = { ask, isCancelled: false, answered: Promise.withResolvers<Uint8Array>() }
     this.#asked.set(id, asked)
     return asked
   }
@@ -33,8 +36,19 @@ export class Questions {
     return asked?.answered
   }
 
-  get open(): readonly Ask[] {
-    return [...this.#asked.values()].map(({ ask }) => ask)
+  /** Undefined when it has been answered before. */
+  cancel(id: number): SessionRequest | undefined {
+    const asked = this.#asked.get(id)
+    if (!asked) return undefined
+    asked.isCancelled = true
+    return { type: 'cancel', question: id }
+  }
+
+  /** What a new connection is sent. */
+  get open(): readonly SessionRequest[] {
+    return [...this.#asked.values()].flatMap(({ ask, isCancelled }) =>
+      isCancelled ? [ask, { type: 'cancel', question: ask.id }] : [ask],
+    )
   }
 
   failAll(error: unknown): void {

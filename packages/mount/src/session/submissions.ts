@@ -37,6 +37,10 @@ export class Submissions {
   #epoch = 0
   #lastNumber = 0
 
+  get lastNumber(): number {
+    return this.#lastNumber
+  }
+
   get size(): number {
     return this.#pending.size
   }

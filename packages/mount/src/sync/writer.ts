@@ -6,14 +6,17 @@ import type { Image } from '../image/image.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Answer } from '../fuse/file-system.ts'
 import type { Follower } from './follower.ts'
+import { growthMax, type QuotaRoom } from './quota-room.ts'
 
 export interface WriterParts {
   readonly image: Image
   readonly contents: Contents
   readonly outbox: Outbox
   readonly follower: Follower
+  readonly room: QuotaRoom
   /** How this session may write now. */
   readonly standing: () => 'lease' | 'shared' | 'waiting'
+  readonly isConnected: () => boolean
   /** Resolves when that may have changed. */
   readonly whenStanding: () => Promise<void>
   readonly submit: (ops: readonly Op[]) => Promise<{ readonly seq: number }>
@@ -30,6 +33,8 @@ export interface WriterParts {
  */
 export class Writer {
   readonly #parts: WriterParts
+  /** While the server decides about one change, the others wait: they would build on what may be refused. */
+  #asking: Promise<void> | undefined
 
   constructor(parts: WriterParts) {
     this.#parts = parts
@@ -42,12 +47,15 @@ export class Writer {
 
   /** Throws the errno, or ImageMiss for what is to be loaded first. `make` is asked again when it had to wait. */
   change(make: () => Op): Answer<void> {
-    const { outbox, standing, waits } = this.#parts
+    const { outbox, standing, waits, room } = this.#parts
     const now = standing()
     if (now === 'lease') {
-      if (outbox.isFull) return outbox.whenRoom().then(() => this.change(make))
-      this.#acknowledge(make())
-      return waits ? outbox.drain() : undefined
+      if (this.#asking) return this.#asking.then(() => this.change(make))
+      const op = make()
+      if (!room.has(growthMax(op))) return this.#ask(make)
+      if (outbox.isFull || !this.#tryToAcknowledge(op))
+        return outbox.whenRoom().then(() => this.change(make))
+      return waits ? outbox.sync() : undefined
     }
     if (now === 'waiting') return this.#parts.whenStanding().then(() => this.change(make))
     return this.#share(make())
@@ -55,27 +63,61 @@ export class Writer {
 
   /** Once everything that was acknowledged is at the server. */
   sync(): Promise<void> {
-    return this.#parts.outbox.drain()
+    return this.#parts.outbox.sync()
+  }
+
+  /** False when the disk is full and will have room as soon as the server has what is on its way. */
+  #tryToAcknowledge(op: Op): boolean {
+    const { outbox, isConnected } = this.#parts
+    try {
+      this.#acknowledge(op)
+      return true
+    } catch (error) {
+      if (isFsError(error, 'ENOSPC') && outbox.pendingOps > 0 && isConnected()) return false
+      throw error
+    }
   }
 
   /** Planned, then written down, then true: a full disk leaves everything as it was. */
   #acknowledge(op: Op): void {
-    const { image, contents, outbox } = this.#parts
+    const { image, contents, outbox, room } = this.#parts
     const changes = image.plan([op])
     const before = 'ino' in op && op.type !== 'create' ? image.inode(op.ino) : undefined
     const from = op.type === 'copy' ? image.inode(op.from) : undefined
     const { number, place } = outbox.add(op)
+    room.take(number, growthMax(op))
     if (before) applyOwn(contents, op, { before, from, place, number })
     image.absorb(changes)
   }
 
+  /** There may be too little room for it. What is acknowledged must not be refused, so the server decides. */
+  async #ask(make: () => Op): Promise<void> {
+    const { outbox, standing } = this.#parts
+    const asked = Promise.withResolvers<void>()
+    this.#asking = asked.promise
+    try {
+      await outbox.drain()
+      if (standing() === 'lease') return await this.#decide(make())
+    } finally {
+      this.#asking = undefined
+      asked.resolve()
+    }
+    return this.change(make)
+  }
+
   async #share(op: Op): Promise<void> {
+    await this.#decide(op, (seq) => this.#parts.barrier(seq))
+  }
+
+  /** Has the server decide, and takes in what it took in. */
+  async #decide(op: Op, taken?: (seq: number) => Promise<void>): Promise<void> {
     try {
       const { seq } = await this.#parts.submit([op])
       await this.#parts.follower.whenApplied(seq, [op])
-      await this.#parts.barrier(seq)
+      await taken?.(seq)
     } catch (error) {
       if (isFsError(error)) throw error
+      if (isCairnError(error, 'quota_exceeded')) throw new FsError('EDQUOT')
       if (isCairnError(error)) this.#parts.onRefused(error)
       throw new FsError(isCairnError(error, 'read_only') ? 'EROFS' : 'EIO')
     }

@@ -25,6 +25,7 @@ import type {
   ListLayersOptions,
   MergeOptions,
   ResolveChoice,
+  RollbackOptions,
   UpdateLayerOptions,
 } from './options.ts'
 
@@ -51,8 +52,9 @@ export class Layers {
    * ```
    */
   create(path: string, options: CreateLayerOptions = {}): Promise<LayerInfo> {
-    const { id, name, tags, message, parent, at, ...request } = options
-    const body = { path, id, name, tags, message, parent, at }
+    const { signal, timeoutMs, idempotencyKey, ...wishes } = options
+    const request = { signal, timeoutMs, idempotencyKey }
+    const body = { path, ...wishes }
     return this.#post(`make a layer of ${path}`, '', body, request)
   }
 
@@ -65,8 +67,9 @@ export class Layers {
    * ```
    */
   fork(layer: string, options: ForkLayerOptions = {}): Promise<LayerInfo> {
-    const { path, id, name, tags, message, at, ...request } = options
-    const body = { path, id, name, tags, message, parent: layer, at }
+    const { signal, timeoutMs, idempotencyKey, ...wishes } = options
+    const request = { signal, timeoutMs, idempotencyKey }
+    const body = { ...wishes, parent: layer }
     return this.#post(`fork the layer ${layer}`, '', body, request)
   }
 
@@ -115,7 +118,7 @@ export class Layers {
   }
 
   /**
-   * Renames a layer, sets and takes away tags, or words its message anew.
+   * Renames a layer, sets and takes away tags and quotas, or words its message anew.
    *
    * @example
    * ```ts
@@ -123,10 +126,11 @@ export class Layers {
    * ```
    */
   update(layer: string, options: UpdateLayerOptions): Promise<LayerInfo> {
-    const { name, tags, message, ...request } = options
+    const { signal, timeoutMs, idempotencyKey, ...edit } = options
+    const request = { signal, timeoutMs, idempotencyKey }
     const what = `change the layer ${layer}`
     const call = { what, method: 'PATCH', path: this.#path(layer, what) } as const
-    return this.#send({ ...call, ...jsonBody({ name, tags, message }) }, request)
+    return this.#send({ ...call, ...jsonBody(edit) }, request)
   }
 
   /**
@@ -227,9 +231,9 @@ export class Layers {
    */
   rollback(
     layer: string,
-    { to, ...options }: ChangeOptions & { readonly to?: string | undefined } = {},
+    { to, beforeToolCall, ...options }: RollbackOptions = {},
   ): Promise<RootReceipt> {
-    return this.#on(`roll the layer ${layer} back`, layer, '/rollback', { to }, options)
+    return this.#on(`roll the layer ${layer} back`, layer, '/rollback', { to, beforeToolCall }, options)
   }
 
   /**

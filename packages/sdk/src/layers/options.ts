@@ -8,7 +8,16 @@ export interface ChangeOptions extends RequestOptions {
   readonly idempotencyKey?: string | undefined
 }
 
-export interface CreateLayerOptions extends ChangeOptions {
+/** Of layers that are made. */
+export interface LayerSettings {
+  /** How much the layer may add to its base; without end unless given. */
+  readonly maxBytes?: number | undefined
+  readonly maxFiles?: number | undefined
+  /** Make a checkpoint after so long a time without a change. */
+  readonly autoCheckpointMs?: number | undefined
+}
+
+export interface CreateLayerOptions extends ChangeOptions, LayerSettings {
   readonly id?: string | undefined
   readonly name?: string | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
@@ -37,6 +46,18 @@ export interface UpdateLayerOptions extends ChangeOptions {
   /** Set, or taken away with null; others stay. */
   readonly tags?: Readonly<Record<string, string | null>> | undefined
   readonly message?: string | undefined
+  /** How much it may add to its base; null for as much as it likes. */
+  readonly maxBytes?: number | null | undefined
+  readonly maxFiles?: number | null | undefined
+  /** Make a checkpoint after so long a time without a change; null for never. */
+  readonly autoCheckpointMs?: number | null | undefined
+}
+
+export interface RollbackOptions extends ChangeOptions {
+  /** A checkpoint: its id, label or tool call. The base unless given. */
+  readonly to?: string | undefined
+  /** Instead: how it was before that call of an agent's tool. */
+  readonly beforeToolCall?: string | undefined
 }
 
 export interface CheckpointOptions extends ChangeOptions {

@@ -19,6 +19,7 @@ import { layerRoutes } from './routes/layers.ts'
 import { layerChangeRoutes } from './routes/layer-changes.ts'
 import { logRoutes } from './routes/log.ts'
 import { readFileRoutes } from './routes/read-files.ts'
+import { type Collect, serverRoutes } from './routes/server.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { workspaceRoutes } from './routes/workspaces.ts'
 
@@ -26,6 +27,8 @@ export interface AppParts {
   readonly workspaces: Workspaces
   readonly uploads: UploadStore
   readonly findKey: FindKey
+  /** Takes away what nobody needs, or with a dry run tells what that would be. Absent where there is nothing to collect. */
+  readonly collect?: Collect
   readonly metrics: Metrics
   /** Rejects while a store does not answer. */
   readonly checkReady: () => Promise<void>
@@ -74,6 +77,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   logRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces)
   uploadRoutes(app, parts.workspaces, parts.uploads)
+  serverRoutes(app, parts.collect)
   return app
 }
 

@@ -65,6 +65,7 @@ export function toHttpError(error: unknown, requestId: string, subject?: string)
         code: known.code,
         message: known.message,
         hint,
+        ...(known.code === 'quota_exceeded' ? { errno: errorTable[known.code].errno } : {}),
         retry,
         ...(about === undefined ? {} : { subject: about }),
         ...listsOf(known),

@@ -27,6 +27,27 @@ export function objectSchema(
   return { type: 'object', additionalProperties: false, required, properties }
 }
 
+const most: object = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+
+/** Of what is made. */
+export const quotaSchema: Readonly<Record<'maxBytes' | 'maxFiles', object>> = {
+  maxBytes: most,
+  maxFiles: most,
+}
+
+/** Of what is there: null takes a limit away. */
+export const quotaEditSchema: typeof quotaSchema = {
+  maxBytes: orNull(most),
+  maxFiles: orNull(most),
+}
+
+export function orNull(schema: object): object {
+  return { anyOf: [{ type: 'null' }, schema] }
+}
+
+/** A day is the longest that anybody waits for quiet. */
+export const quietSchema = { type: 'integer', minimum: 100, maximum: 86_400_000 } as const
+
 /** `?list` and `?list=true` mean yes. */
 export function isOn(flag: string | undefined): boolean {
   return flag === '' || flag === 'true'

@@ -1,8 +1,11 @@
-import { type Batch, Blobs, Nodes, Reach, type Stores } from '@cairn/core'
+import { Blobs, Nodes, type Stores } from '@cairn/core'
 import { type BranchId, isCairnError } from '@cairn/protocol'
 import { contentWorker, sha256 } from '../ports.ts'
 import type { Storage } from '../storage/open.ts'
 import type { SurveyedWorkspace } from '../storage/survey-table.ts'
+
+/** Each node is read once: what is kept in memory is of no use. */
+const nodeCacheBytes = 4 << 20
 
 /** Workspaces that share their nodes and blobs. */
 export interface Pool {
@@ -17,7 +20,7 @@ export async function listPools({ survey, nodes, blobs, log, refs }: Storage): P
     pools.set(workspace.pool, [...(pools.get(workspace.pool) ?? []), workspace])
   return [...pools].map(([id, workspaces]) => {
     const stores = {
-      nodes: new Nodes({ store: nodes(id), hash: sha256 }),
+      nodes: new Nodes({ store: nodes(id), hash: sha256, cacheBytesMax: nodeCacheBytes }),
       blobs: new Blobs(blobs(id), contentWorker),
       log,
       refs,
@@ -41,20 +44,6 @@ export async function sortBranches(
       (isGone || dropped.has(branch) ? gone : live).push(branch)
   }
   return { live, gone }
-}
-
-/** Everything that somebody may still ask for. What rollbacks left counts as long as `keeps` says so. */
-export async function reachOf(
-  { survey }: Storage,
-  { workspaces, stores }: Pool,
-  branches: readonly BranchId[],
-  keeps: (batch: Batch) => boolean,
-): Promise<Reach> {
-  const reach = new Reach(stores)
-  for (const branch of branches) await reach.addBranch(branch, keeps)
-  for (const { id } of workspaces)
-    for (const blob of await survey.uploadedBlobs(id)) reach.addBlob(blob)
-  return reach
 }
 
 /** What a store says about damage; anything else is no finding. */

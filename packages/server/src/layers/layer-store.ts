@@ -39,6 +39,14 @@ export interface CheckpointLabel {
   readonly toolCall: string | undefined
 }
 
+/** What was asked for beside a layer's or workspace's own nature. */
+export interface Settings {
+  readonly maxBytes?: number | undefined
+  readonly maxFiles?: number | undefined
+  /** A checkpoint is made by itself after so long a time without a change. */
+  readonly autoCheckpointMs?: number | undefined
+}
+
 /** Layers of all workspaces: who they are, how they are called. A deleted one is found no more; its id stays taken. */
 export interface LayerStore {
   /** False, and nothing changed, when the id or the name is taken by a branch of the workspace. */
@@ -67,6 +75,9 @@ export interface LayerStore {
   findLabels(workspace: string, label: string): Promise<readonly CheckpointLabel[]>
   /** With its checkpoint. False when there was none. */
   removeLabel(branch: BranchId, id: CheckpointId): Promise<boolean>
+  /** Of a layer, or of the whole workspace under `main`. Nothing is set unless somebody did. */
+  findSettings(workspace: string, layer: string): Promise<Settings>
+  putSettings(workspace: string, layer: string, settings: Settings): Promise<void>
   findAnswer(workspace: string, request: string): Promise<string | undefined>
   /** The first one stays. */
   putAnswer(workspace: string, request: string, answer: string): Promise<void>

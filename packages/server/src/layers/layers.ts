@@ -8,6 +8,7 @@ import { describeLayer } from './describe.ts'
 import { isBelow, namesOf } from './guard.ts'
 import { cursorOf, type LayerFilter, type LayerRecord, listAll } from './layer-store.ts'
 import { once } from './once.ts'
+import { changeSettings, hasSettings, type SettingsEdit } from './quotas.ts'
 import { findCheckpoint, findLayer, findRealLayer, type LayerPlace, placeOf } from './references.ts'
 
 export interface CreateOptions {
@@ -21,6 +22,9 @@ export interface CreateOptions {
   readonly parent?: string | undefined
   /** A checkpoint of the parent, to start from; its head unless given. */
   readonly at?: string | undefined
+  readonly maxBytes?: number | undefined
+  readonly maxFiles?: number | undefined
+  readonly autoCheckpointMs?: number | undefined
 }
 
 /** Opens a branch on a frozen base: two rows, whatever the size of the tree. */
@@ -60,11 +64,14 @@ export async function createLayer(
       originSeq: seq,
       version: 1,
     }
+    const { maxBytes, maxFiles, autoCheckpointMs } = options
+    const settings = { maxBytes, maxFiles, autoCheckpointMs }
     if (!(await layers.create(record))) {
       const winner = await layers.find(info.id, id)
       if (winner && isSameRequest(winner, asker, options)) return describeLayer(winner)
       throw taken(options.name ?? id)
     }
+    if (hasSettings(settings)) await layers.putSettings(info.id, id, settings)
     // DURABLE: the layer can be found.
     return describeLayer(record)
   })
@@ -133,7 +140,7 @@ export async function listLayers(
   return records.length > limit ? { items, next: cursorOf(shown.at(-1)!) } : { items }
 }
 
-export interface LayerEdit {
+export interface LayerEdit extends SettingsEdit {
   readonly name?: string | undefined
   readonly message?: string | undefined
   /** An empty value is a value; null takes the tag away. Tags that are not named stay. */
@@ -155,6 +162,9 @@ export async function editLayer(
       ...(edit.message === undefined ? {} : { message: edit.message }),
       tags: withTags(before.tags, edit.tags ?? {}),
     }))
+    const { maxBytes, maxFiles, autoCheckpointMs } = edit
+    const settings = { maxBytes, maxFiles, autoCheckpointMs }
+    if (hasSettings(settings)) await changeSettings(workspace, record.id, settings)
     return describeLayer(changed)
   })
 }

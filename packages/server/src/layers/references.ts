@@ -2,7 +2,7 @@ import type { Branch, Checkpoint, Snapshot } from '@cairn/core'
 import { type BranchId, CairnError, type ConflictSideName, type SessionId } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { AmbiguousReferenceError, checkpointMissing, layerMissing } from './errors.ts'
-import type { LayerRecord } from './layer-store.ts'
+import type { CheckpointLabel, LayerRecord } from './layer-store.ts'
 
 /** A branch that somebody named: a layer, or `main`. */
 export interface LayerPlace {
@@ -133,6 +133,27 @@ export async function findCheckpoint(
   const meant = labels.filter(
     ({ label, toolCall }) => label === reference || toolCall === reference,
   )
+  return chooseCheckpoint(workspace, place, reference, meant)
+}
+
+/** The checkpoint that was made for a call of an agent's tool, whatever others are called. */
+export async function findToolCall(
+  workspace: Workspace,
+  place: LayerPlace,
+  call: string,
+): Promise<Checkpoint> {
+  const labels = await workspace.layers.listLabels(place.branch.id)
+  const meant = labels.filter(({ toolCall }) => toolCall === call)
+  return chooseCheckpoint(workspace, place, call, meant)
+}
+
+async function chooseCheckpoint(
+  { stores }: Workspace,
+  place: LayerPlace,
+  reference: string,
+  meant: readonly CheckpointLabel[],
+): Promise<Checkpoint> {
+  const { branch } = place
   if (meant.length === 1) return stores.refs.getCheckpoint(branch.id, meant[0]!.id)
   if (meant.length === 0) throw checkpointMissing(reference, place.id)
   throw new AmbiguousReferenceError(

@@ -31,19 +31,28 @@ import { namesOf } from './guard.ts'
 import { abandonPlace, noteState } from './layers.ts'
 import { conflictsOf, type RealPlace, siblingsOf, standingOf, tryMerge } from './merging.ts'
 import { once } from './once.ts'
-import { findCheckpoint, findLayer, findRealLayer, placeOf, targetOf } from './references.ts'
+import { findCheckpoint, findLayer, findRealLayer, findToolCall, placeOf, targetOf } from './references.ts'
 
-/** To a checkpoint, or with none to the base. */
+export interface RollbackTarget {
+  /** A checkpoint; the base unless given. */
+  readonly to?: string | undefined
+  /** Instead: the checkpoint that was made for this call. */
+  readonly beforeToolCall?: string | undefined
+}
+
 export async function rollBack(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  to: string | undefined,
+  { to, beforeToolCall }: RollbackTarget,
 ): Promise<RootReceipt> {
   return once(workspace, asker, 'roll back', async (key) => {
     const place = await findLayer(workspace, reference)
     const named = to === undefined ? place.checkpoint : undefined
-    const checkpoint = named ?? (await findCheckpoint(workspace, place, to ?? 'base'))
+    const checkpoint =
+      beforeToolCall === undefined
+        ? (named ?? (await findCheckpoint(workspace, place, to ?? 'base')))
+        : await findToolCall(workspace, place, beforeToolCall)
     const { branch } = place
     const receipt = await atBarrier(workspace, branch, (epoch) =>
       rollback(workspace.stores, branch, authorOf(workspace, asker, key), checkpoint, epoch),

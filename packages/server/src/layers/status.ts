@@ -3,6 +3,7 @@ import { formatHash, formatPath, type LayerStatus } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { describeChange, describeConflict, describeLayer } from './describe.ts'
 import { noteState } from './layers.ts'
+import { baseUsage, describeQuota } from './quotas.ts'
 import { conflictsOf, overlapsOf, standingOf } from './merging.ts'
 import { findRealLayer } from './references.ts'
 
@@ -16,8 +17,14 @@ export async function statusOf(workspace: Workspace, reference: string): Promise
   const isOpen = record.state === 'open' || record.state === 'conflicted'
   const overlaps = isOpen ? await overlapsOf(workspace, place, standing, changes) : []
   const conflicts = isOpen ? await conflictsOf(workspace, standing) : []
+  const settings = await workspace.layers.findSettings(workspace.info.id, place.id)
+  const { autoCheckpointMs } = settings
+  const [used, began] = [await place.branch.head.usage(), await baseUsage(workspace, record.branch)]
   return {
     ...describeLayer(record),
+    ...describeQuota(settings),
+    used: { bytes: used.bytes - began.bytes, files: used.files - began.files },
+    ...(autoCheckpointMs === undefined ? {} : { autoCheckpointMs }),
     head: { root: formatHash(layer.root), seq },
     base: { root: formatHash(base.root) },
     changes: changes.map(describeChange),

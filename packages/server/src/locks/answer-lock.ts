@@ -18,6 +18,8 @@ export interface LockPlace {
   readonly branch: Branch
   readonly session: SessionId
   readonly waits: Waits
+  /** A lock counts while its session is known to be alive. */
+  readonly stayAlive: () => Promise<void>
 }
 
 const nothing = new Uint8Array()
@@ -35,12 +37,13 @@ export function answerLock(place: LockPlace, question: LockQuestion): Promise<Ui
 }
 
 async function setLock(
-  { workspace, branch, session, waits }: LockPlace,
+  { workspace, branch, session, waits, stayAlive }: LockPlace,
   question: Extract<LockQuestion, { type: 'lock' }>,
 ): Promise<Uint8Array> {
   const change = lockChange(session, question, question.pid)
   const signal = question.wait === 1 ? waits.begin(question.id) : undefined
   try {
+    await stayAlive()
     await workspace.locks(branch).set(question.ino, change, signal)
   } finally {
     waits.end(question.id)

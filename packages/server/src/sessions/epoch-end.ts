@@ -9,6 +9,10 @@ export function epochCheckpoint(epoch: number, seq: number): CheckpointId {
   return `epoch-${epoch}-at-${seq}` as CheckpointId
 }
 
+export function isEpochCheckpoint(id: CheckpointId): boolean {
+  return /^epoch-\d+-at-\d+$/.test(id)
+}
+
 /** What a holder had at the server when its epoch ended: where its late writes belong. */
 export async function findEpochEnd(
   { log, refs }: Stores,

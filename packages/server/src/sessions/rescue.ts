@@ -74,7 +74,8 @@ async function tryCommit(
     )
     return true
   } catch (error) {
-    if (!isCairnError(error, 'layer_conflict')) throw error
+    const isKept = isCairnError(error, 'layer_conflict') || isCairnError(error, 'quota_exceeded')
+    if (!isKept) throw error
     await keepRescueLayer(workspace, layer, branch, actor)
     return false
   }

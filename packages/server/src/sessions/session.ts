@@ -4,6 +4,7 @@ import {
   decodeBatch,
   decodeBody,
   isAnswer,
+  type Limits,
   type LogRow,
   type Receipt,
   resolveExisting,
@@ -31,6 +32,7 @@ import type { LeaseRecord } from './lease.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import { answerRead } from './reads.ts'
 import { rescue } from './rescue.ts'
+import { Room } from './room.ts'
 
 export interface SessionParts {
   readonly workspace: Workspace
@@ -60,6 +62,7 @@ export class Session {
   readonly #writes: boolean
   readonly #hello: Hello
   readonly #stop: (() => void)[] = []
+  readonly #room: Room
   #member: Member | undefined
   #waits: Waits | undefined
   /** The newest batch the other end has been sent. */
@@ -75,6 +78,7 @@ export class Session {
     this.#writes = hello.mode === 'write'
     this.#hello = hello
     this.#sent = hello.seq
+    this.#room = new Room(parts.branch, parts.workspace.quotas)
     this.id = (hello.session === '' ? `s_${randomUUID()}` : hello.session) as SessionId
   }
 
@@ -203,12 +207,20 @@ export class Session {
   }
 
   async #write({ number, epoch, body }: Submit): Promise<Receipt> {
-    const { workspace, branch, actor } = this.#parts
+    const { workspace, branch, keeper, actor } = this.#parts
     if (!this.#writes)
       throw new CairnError('read_only', { message: 'cannot write: this session only reads' })
     const { time, ops } = decodeBody(body)
     const check = workspace.checkOf(branch, ops)
-    return branch.submit({ session: this.id, number, epoch, actor, time, ops, check, line: this })
+    const limits = keeper.record.holder === this.id ? async () => this.#limits : undefined
+    const author = { session: this.id, number, actor, time }
+    return branch.submit({ ...author, epoch, ops, check, line: this, limits })
+  }
+
+  /** Of whoever holds the lease. What it hands in because it must was acknowledged by the room there was. */
+  get #limits(): Limits | undefined {
+    const { holder, recalled } = this.#parts.keeper.record
+    return holder === this.id && !recalled ? this.#room.limits : undefined
   }
 
   async #answer(id: number, find: () => Promise<Uint8Array>): Promise<void> {
@@ -221,11 +233,13 @@ export class Session {
 
   async #answerLock(question: LockQuestion): Promise<Uint8Array> {
     const { workspace, branch, keeper } = this.#parts
-    if (!this.#waits)
+    const [session, waits] = [this.id, this.#waits]
+    if (!waits)
       throw new CairnError('read_only', { message: 'cannot lock: this session only reads' })
-    // A lock counts while its session is known to be alive.
-    if (!keeper.liveWriters.includes(this.id)) await this.#renew()
-    return answerLock({ workspace, branch, session: this.id, waits: this.#waits }, question)
+    const stayAlive = async (): Promise<void> => {
+      if (!keeper.liveWriters.includes(session)) await this.#renew()
+    }
+    return answerLock({ workspace, branch, session, waits, stayAlive }, question)
   }
 
   #see(seq: number): void {
@@ -260,6 +274,7 @@ export class Session {
     // Given up while it was silent: it joins like anybody else, and learns the epoch it lost to.
     if (!(await keeper.renew(this.id))) await keeper.join(this.id)
     this.#stand(keeper.record)
+    this.#forward()
   }
 
   /** Tells the other end how it may write, when that changes. */
@@ -272,6 +287,7 @@ export class Session {
     this.#inOrder(async () => {
       // Behind the batches: whoever gets the lease knows everything that came before it.
       await this.#sendRowsUpTo(epoch)
+      if (standing !== 'recall') await this.#tellRoom(() => this.#room.begin())
       this.#send({ type: standing, epoch })
     })
   }
@@ -284,7 +300,23 @@ export class Session {
   }
 
   #forward(): void {
-    this.#inOrder(() => this.#sendRows())
+    this.#inOrder(async () => {
+      await this.#sendRows()
+      if (this.#writes) await this.#tellRoom(() => this.#room.raise())
+    })
+  }
+
+  /** Behind the batches it counts. */
+  async #tellRoom(look: () => Promise<void>): Promise<void> {
+    await look()
+    if (!this.#room.isLimited) return
+    const { head } = this.#parts.branch
+    let used = await head.usage()
+    while (this.#sent < head.position.seq && !this.#isClosed) {
+      await this.#sendRows()
+      used = await head.usage()
+    }
+    this.#send(this.#room.tell(used))
   }
 
   #inOrder(send: () => Promise<void>): void {

@@ -5,6 +5,12 @@ import { CairnError, formatHash, type Hash, isCairnError } from '@cairn/protocol
 const knownMax = 16_384
 const readsAtOnce = 8
 
+/** How long a blob that is not pointed at is relied on: much less than the collector waits. */
+export interface BlobMemory {
+  readonly nowMs: () => number
+  readonly forMs: number
+}
+
 /** A blob that an operation names, with the length it is said to have. */
 interface Named {
   readonly id: Hash
@@ -16,18 +22,21 @@ interface Named {
  * could ever pass it: so it is asked for before. Nearly always the session stored it here itself, just before.
  */
 export class StoredBlobs {
-  readonly #blobs: Pick<Blobs, 'read'>
-  /** Lengths of blobs that are stored, the longest known first. */
-  readonly #known = new Map<Hash, number>()
+  readonly #blobs: Pick<Blobs, 'read' | 'touch'>
+  readonly #memory: BlobMemory
+  /** Blobs that are stored, the longest known first. */
+  readonly #known = new Map<Hash, { readonly length: number; readonly untilMs: number }>()
 
-  constructor(blobs: Pick<Blobs, 'read'>) {
+  constructor(blobs: Pick<Blobs, 'read' | 'touch'>, memory: BlobMemory) {
     this.#blobs = blobs
+    this.#memory = memory
   }
 
-  /** It is stored, durably. */
+  /** It was put or touched just now. */
   note(id: Hash, length: number): void {
+    const { nowMs, forMs } = this.#memory
     this.#known.delete(id)
-    this.#known.set(id, length)
+    this.#known.set(id, { length, untilMs: nowMs() + forMs })
     if (this.#known.size > knownMax) this.#known.delete(this.#known.keys().next().value!)
   }
 
@@ -46,11 +55,16 @@ export class StoredBlobs {
   }
 
   #knows({ id, length }: Named): boolean {
-    return this.#known.get(id) === length
+    return this.#lengthKnown(id) === length
+  }
+
+  #lengthKnown(id: Hash): number | undefined {
+    const known = this.#known.get(id)
+    return known && known.untilMs > this.#memory.nowMs() ? known.length : undefined
   }
 
   async #require({ id, length }: Named): Promise<void> {
-    const stored = this.#known.get(id) ?? (await this.#lengthOf(id))
+    const stored = this.#lengthKnown(id) ?? (await this.#lengthOf(id))
     if (stored === length) return
     const blob = formatHash(id)
     const why =
@@ -62,6 +76,8 @@ export class StoredBlobs {
   }
 
   async #lengthOf(id: Hash): Promise<number | undefined> {
+    // Touched first: what is read may be gone a moment later, what is touched stays.
+    if (!(await this.#blobs.touch(id))) return undefined
     try {
       const { length } = await this.#blobs.read(id)
       this.note(id, length)

@@ -3,6 +3,7 @@ import type { Hash } from '@cairn/protocol'
 import { bytesOf, hashColumn, textBytes } from './columns.ts'
 import type { Database, SqlValue } from './database.ts'
 import { insertStatements, valueBytes } from './statements.ts'
+import { touchRows } from './touch-rows.ts'
 
 /** TiDB ends a transaction at 100 MiB; and while one is written, other writers wait. */
 const transactionBytesMax = 8 << 20
@@ -30,11 +31,16 @@ export class ContentTable {
     return row && bytesOf(row, 'bytes')
   }
 
-  /** Resolves once all of them would survive a power cut. Those that are there stay as they are. */
+  /** Those that are there; the collector begins anew with them. */
+  touch(ids: readonly Hash[]): Promise<ReadonlySet<Hash>> {
+    return touchRows(this.#database, this.#table, this.#pool, ids)
+  }
+
+  /** Resolves once all of them would survive a power cut. Those that are there stay, and are condemned no more. */
   async put(contents: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
     const { dialect } = this.#database
-    const onTaken = dialect.onTaken(['pool', 'hash'], [])
-    const columns = ['pool', 'hash', 'bytes']
+    const onTaken = dialect.onTaken(['pool', 'hash'], ['condemned_ms'])
+    const columns = ['pool', 'hash', 'bytes', 'condemned_ms']
     for (const rows of this.#rowGroups(contents))
       await this.#database.transact(
         insertStatements({ table: this.#table, columns, rows, onTaken }),
@@ -47,7 +53,7 @@ export class ContentTable {
     // In order of hashes: writers that lock the same entries of the index then wait for each other, instead of
     // dying in a deadlock, and neighbours are written together.
     for (const id of [...contents.keys()].sort()) {
-      const row = [this.#pool, hashColumn(id), contents.get(id)!]
+      const row = [this.#pool, hashColumn(id), contents.get(id)!, null]
       room -= valueBytes(row)
       if (room < 0) {
         groups.push([])

@@ -8,6 +8,8 @@ export interface Dialect {
    * changes nothing.
    */
   onTaken(key: readonly string[], columns: readonly string[]): string
+  /** Asks for a column of a table: a row if it is there. */
+  findColumn(table: string, column: string): string
 }
 
 export interface ColumnTypes {

@@ -4,6 +4,7 @@ import {
   type LayerFilter,
   type LayerRecord,
   type LayerStore,
+  type Settings,
   tagText,
 } from '../layers/layer-store.ts'
 import { insertBranchName } from './branch-name-table.ts'
@@ -157,6 +158,24 @@ export class LayerTable implements LayerStore {
       { sql: 'DELETE FROM checkpoint_labels WHERE branch = ? AND id = ?', params, expect: 1 },
       { sql: 'DELETE FROM checkpoints WHERE branch = ? AND id = ?', params },
     ])
+  }
+
+  async findSettings(workspace: string, layer: string): Promise<Settings> {
+    const [row] = await this.#database.query(
+      'SELECT settings FROM settings WHERE workspace = ? AND layer = ?',
+      [workspace, layer].map(keyBytes),
+    )
+    return row ? (JSON.parse(textOf(row, 'settings')) as Settings) : {}
+  }
+
+  async putSettings(workspace: string, layer: string, settings: Settings): Promise<void> {
+    const rows = [[...[workspace, layer].map(keyBytes), textBytes(JSON.stringify(settings))]]
+    const onTaken = this.#database.dialect.onTaken(['workspace', 'layer'], ['settings'])
+    const names = ['workspace', 'layer', 'settings']
+    await this.#database.transact(
+      insertStatements({ table: 'settings', columns: names, rows, onTaken }),
+    )
+    // DURABLE: every server goes by them from its next look on.
   }
 
   async findAnswer(workspace: string, request: string): Promise<string | undefined> {

@@ -45,8 +45,7 @@ function statementsFor(
     return insertStatements({ table: 'file_locks', columns, rows: [[key, ino, text, stamp]] })
   const where = 'WHERE branch = ? AND ino = ? AND stamp = ?'
   const params = [key, ino, before.stamp]
-  if (locks.length === 0)
-    return [{ sql: `DELETE FROM file_locks ${where}`, params, expect: 1 }]
+  if (locks.length === 0) return [{ sql: `DELETE FROM file_locks ${where}`, params, expect: 1 }]
   const sql = `UPDATE file_locks SET locks = ?, stamp = ? ${where}`
   return [{ sql, params: [text, stamp, ...params], expect: 1 }]
 }

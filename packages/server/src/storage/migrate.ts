@@ -1,7 +1,7 @@
 import { CairnError } from '@cairn/protocol'
 import { numberOf } from './columns.ts'
 import type { Database } from './database.ts'
-import { type Migration, migrations } from './schema.ts'
+import { type AddedColumn, type Migration, migrations } from './schema.ts'
 
 /**
  * Brings the schema up to what this program knows. Safe while other servers do the same: one at a time, and each
@@ -41,9 +41,19 @@ async function findMissing(
   return known.filter(({ version }) => !applied.has(version))
 }
 
-async function apply(database: Database, { version, statements }: Migration): Promise<void> {
+async function apply(database: Database, migration: Migration): Promise<void> {
+  const { version, statements, columns = [] } = migration
   const { dialect } = database
   for (const sql of statements(dialect)) await database.transact([{ sql, params: [] }])
+  for (const column of columns) await addColumn(database, column)
   const sql = `INSERT INTO migrations (version) VALUES (?) ${dialect.onTaken(['version'], [])}`
   await database.transact([{ sql, params: [version] }])
+}
+
+/** Few databases know `ADD COLUMN IF NOT EXISTS`. */
+async function addColumn(database: Database, { table, name, type }: AddedColumn): Promise<void> {
+  const { dialect } = database
+  if ((await database.query(dialect.findColumn(table, name), [])).length > 0) return
+  const sql = `ALTER TABLE ${table} ADD COLUMN ${name} ${dialect.types[type]}`
+  await database.transact([{ sql, params: [] }])
 }

@@ -5,6 +5,7 @@ import type { LockStore } from '../locks/lock-store.ts'
 import type { LeaseStore } from '../sessions/lease-store.ts'
 import { BranchNameTable } from './branch-name-table.ts'
 import type { Database } from './database.ts'
+import { ExpiryTable } from './expiry-table.ts'
 import { DirectoryLock } from './directory-lock.ts'
 import { DiskObjectStore } from './disk/disk-object-store.ts'
 import { makeDirectory } from './disk/durable-files.ts'
@@ -59,6 +60,7 @@ export interface Storage {
   readonly objects: ObjectStore
   /** For whoever looks at everything at once. */
   readonly survey: SurveyTable
+  readonly expiry: ExpiryTable
   /** Rejects with `storage_unavailable` unless the database answers. */
   readonly checkReady: () => Promise<void>
   /** Waits for what is under way. Nothing may be asked afterwards. */
@@ -128,6 +130,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
     uploads: new UploadTable(database),
     objects,
     survey: new SurveyTable(database, objects),
+    expiry: new ExpiryTable(database),
     checkReady: async () => {
       await database.query('SELECT 1', [])
     },

@@ -1,8 +1,10 @@
 import type { BlobStore } from '@cairn/core'
 import { CairnError, formatHash, type Hash, isCairnError } from '@cairn/protocol'
-import { ContentTable } from './content-table.ts'
+import { bytesOf, hashColumn, textOf } from './columns.ts'
+import { ContentTable, poolKey } from './content-table.ts'
 import type { Database } from './database.ts'
 import type { ObjectStore } from './object-store.ts'
+import { ObjectTable } from './object-table.ts'
 
 /**
  * Up to here a blob goes into SQL, where many of them cost one transaction. Beyond, a request of its own is cheap
@@ -14,22 +16,25 @@ const objectsAtOnce = 16
 
 /** The blobs of one pool: small ones in SQL, large ones in the object store. */
 export class PlacedBlobs implements BlobStore {
+  readonly #database: Database
   readonly #small: ContentTable
+  readonly #large: ObjectTable
   readonly #objects: ObjectStore
   readonly #pool: string
 
   constructor(database: Database, objects: ObjectStore, pool: string) {
+    this.#database = database
     this.#small = new ContentTable(database, 'blobs', pool)
+    this.#large = new ObjectTable(database, pool, (id) => blobKey(pool, id))
     this.#objects = objects
     this.#pool = pool
   }
 
   async get(id: Hash): Promise<Uint8Array> {
-    // Asking SQL first costs a tenth of what asking the object store in vain does.
-    const small = await this.#small.find(id)
-    if (small) return small
+    const found = await this.#find(id)
+    if (found instanceof Uint8Array) return found
     try {
-      return await this.#objects.get(blobKey(this.#pool, id))
+      return await this.#objects.get(found)
     } catch (error) {
       throw isCairnError(error, 'blob_missing') ? missing(id, error) : error
     }
@@ -39,29 +44,46 @@ export class PlacedBlobs implements BlobStore {
     const all = [...blobs]
     const large = all.filter(([, { length }]) => length > sqlBytesMax)
     const small = all.filter(([, { length }]) => length <= sqlBytesMax)
-    await Promise.all([this.#small.put(new Map(small)), this.#putObjects(large)])
+    await Promise.all([this.#small.put(new Map(small)), this.#putObjects(new Map(large))])
     // DURABLE: database and object store have all of them on disk; a tree may point at them.
   }
 
-  /** A fixed number of carriers, each taking the next one. */
-  async #putObjects(blobs: readonly (readonly [Hash, Uint8Array])[]): Promise<void> {
-    const queue = blobs.values()
+  async touch(ids: readonly Hash[]): Promise<ReadonlySet<Hash>> {
+    const small = await this.#small.touch(ids)
+    const rest = ids.filter((id) => !small.has(id))
+    return new Set([...small, ...(await this.#large.touch(rest))])
+  }
+
+  /** Its bytes, or the key of its object; one from before objects had rows is where its id says. */
+  async #find(id: Hash): Promise<Uint8Array | string> {
+    const params = [poolKey(this.#pool), hashColumn(id)]
+    const [row] = await this.#database.query(
+      `SELECT bytes, NULL AS object_key FROM blobs WHERE pool = ? AND hash = ?
+       UNION ALL SELECT NULL, object_key FROM blob_objects WHERE pool = ? AND hash = ?`,
+      [...params, ...params],
+    )
+    if (!row) return blobKey(this.#pool, id)
+    return row['bytes'] === null ? textOf(row, 'object_key') : bytesOf(row, 'bytes')
+  }
+
+  async #putObjects(blobs: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
+    if (blobs.size === 0) return
+    const sizes = new Map([...blobs].map(([id, { length }]) => [id, length] as const))
+    const keys = await this.#large.reserve(sizes)
+    const queue = keys.entries()
+    // A fixed number of carriers, each taking the next one.
     const carry = async (): Promise<void> => {
-      for (const [id, bytes] of queue) await this.#objects.put(blobKey(this.#pool, id), bytes)
+      for (const [id, key] of queue) await this.#objects.put(key, blobs.get(id)!)
     }
-    await Promise.all(Array.from({ length: Math.min(objectsAtOnce, blobs.length) }, carry))
+    await Promise.all(Array.from({ length: Math.min(objectsAtOnce, keys.size) }, carry))
+    await this.#large.settle(keys)
   }
 }
 
 /** Two digits make 256 directories on disk, which stay fast with millions of blobs. */
-export function blobKey(pool: string, id: Hash): string {
+function blobKey(pool: string, id: Hash): string {
   const hex = formatHash(id)
-  return `${blobPrefix(pool)}${hex.slice(0, 2)}/${hex}`
-}
-
-/** Where all blobs of a pool are. */
-export function blobPrefix(pool: string): string {
-  return `blobs/${pool}/`
+  return `blobs/${pool}/${hex.slice(0, 2)}/${hex}`
 }
 
 function missing(id: Hash, cause: unknown): CairnError {

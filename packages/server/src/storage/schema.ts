@@ -10,6 +10,14 @@ export interface Migration {
    * unique.
    */
   readonly statements: (dialect: Dialect) => readonly string[]
+  /** Added to tables of earlier versions where they are missing; every row then has NULL there. */
+  readonly columns?: readonly AddedColumn[]
+}
+
+export interface AddedColumn {
+  readonly table: string
+  readonly name: string
+  readonly type: keyof Dialect['types']
 }
 
 export const migrations: readonly Migration[] = [
@@ -26,6 +34,16 @@ export const migrations: readonly Migration[] = [
   },
   { version: 2, statements: layerTables },
   { version: 3, statements: lockTables },
+  { version: 4, statements: settingTables },
+  {
+    version: 5,
+    statements: blobObjectTables,
+    columns: [
+      { table: 'nodes', name: 'condemned_ms', type: 'integer' },
+      { table: 'blobs', name: 'condemned_ms', type: 'integer' },
+      { table: 'layers', name: 'closed_at', type: 'key' },
+    ],
+  },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -220,6 +238,41 @@ function lockTables({ types: { key, integer, bytes }, tableEnd }: Dialect): stri
       locks ${bytes} NOT NULL,
       stamp ${integer} NOT NULL,
       PRIMARY KEY (branch, ino)
+    ) ${tableEnd}`,
+  ]
+}
+
+/** Of layers, and of whole workspaces under `main`, as JSON. */
+function settingTables({ types: { key, bytes }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS settings (
+      workspace ${key} NOT NULL,
+      layer ${key} NOT NULL,
+      settings ${bytes} NOT NULL,
+      PRIMARY KEY (workspace, layer)
+    ) ${tableEnd}`,
+  ]
+}
+
+/**
+ * Blobs that are objects. The row comes first and gives the object a key that no other ever had: whoever deletes it
+ * deletes nothing that somebody stores again meanwhile.
+ */
+function blobObjectTables({ types: { key, integer }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS blob_objects (
+      pool ${key} NOT NULL,
+      hash ${key} NOT NULL,
+      object_key ${key} NOT NULL,
+      size ${integer} NOT NULL,
+      is_stored ${integer} NOT NULL,
+      condemned_ms ${integer},
+      PRIMARY KEY (pool, hash),
+      UNIQUE (object_key)
+    ) ${tableEnd}`,
+    // Objects whose row is gone, until they are gone themselves.
+    `CREATE TABLE IF NOT EXISTS dead_objects (
+      object_key ${key} NOT NULL PRIMARY KEY
     ) ${tableEnd}`,
   ]
 }

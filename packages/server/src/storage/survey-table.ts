@@ -1,9 +1,9 @@
-import { type BranchId, type Hash, parseHash } from '@cairn/protocol'
+import type { BranchId, CheckpointId, Hash } from '@cairn/protocol'
 import { hashColumn, hashOf, keyBytes, numberOf, optionalTextOf, textOf } from './columns.ts'
 import { poolKey } from './content-table.ts'
 import type { Database } from './database.ts'
 import type { ObjectStore } from './object-store.ts'
-import { blobKey, blobPrefix } from './placed-blobs.ts'
+import { type ContentTableName, groupHashes, whereHashes } from './touch-rows.ts'
 
 export interface SurveyedWorkspace {
   readonly id: string
@@ -17,12 +17,11 @@ export interface StoredContent {
   readonly hash: Hash
   /** As it is stored. */
   readonly bytes: number
+  /** When a collector found that nothing needs it. */
+  readonly condemnedMs: number | undefined
 }
 
-export type ContentKind = 'nodes' | 'blobs'
-
 const rowsAtOnce = 1000
-const removedAtOnce = 100
 
 /** Everything there is, across owners: for checking stores and for collecting garbage. */
 export class SurveyTable {
@@ -58,23 +57,29 @@ export class SurveyTable {
     return rows.map((row) => textOf<BranchId>(row, 'id'))
   }
 
-  /** The branches of layers that were deleted, before then if that is given. */
-  async deletedBranches(workspace: string, before?: string): Promise<readonly BranchId[]> {
-    const condition = before === undefined ? '' : ' AND deleted_at < ?'
+  /** The branches of layers that were deleted before then. */
+  async deletedBranches(workspace: string, before: string): Promise<readonly BranchId[]> {
     const rows = await this.#database.query(
-      `SELECT branch FROM layers WHERE workspace = ? AND deleted_at IS NOT NULL${condition}`,
-      [workspace, ...(before === undefined ? [] : [before])].map(keyBytes),
+      'SELECT branch FROM layers WHERE workspace = ? AND deleted_at < ?',
+      [workspace, before].map(keyBytes),
     )
     return rows.map((row) => textOf<BranchId>(row, 'branch'))
   }
 
-  /** Takes a branch away with its log and checkpoints. Only while nobody has it open. */
+  /** Takes a branch away with its log and checkpoints. Whoever has it open finds it gone. */
   async removeBranch(branch: BranchId): Promise<void> {
     const params = [keyBytes(branch)]
     const tables = ['log_rows', 'log_heads', 'checkpoints', 'leases', 'file_locks'] as const
     await this.#database.transact([
       ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE branch = ?`, params })),
       { sql: 'DELETE FROM branches WHERE id = ?', params },
+    ])
+  }
+
+  async removeCheckpoint(branch: BranchId, id: CheckpointId): Promise<void> {
+    const params = [branch, id].map(keyBytes)
+    await this.#database.transact([
+      { sql: 'DELETE FROM checkpoints WHERE branch = ? AND id = ?', params },
     ])
   }
 
@@ -87,34 +92,96 @@ export class SurveyTable {
     return rows.map((row) => hashOf(row, 'blob_id'))
   }
 
-  /** All nodes of a pool, or all blobs, wherever they are. */
-  async *content(pool: string, kind: ContentKind): AsyncGenerator<StoredContent> {
-    yield* this.#rows(pool, kind)
-    if (kind === 'nodes') return
-    for await (const { key, sizeBytes } of this.#objects.list(blobPrefix(pool)))
-      yield { hash: parseHash(key.slice(key.lastIndexOf('/') + 1)), bytes: sizeBytes }
-  }
-
-  /** Takes content away for good. Only while nobody writes: somebody may be about to need it again. */
-  async remove(pool: string, kind: ContentKind, hashes: readonly Hash[]): Promise<void> {
-    for (let at = 0; at < hashes.length; at += removedAtOnce) {
-      const some = hashes.slice(at, at + removedAtOnce)
-      const sql = `DELETE FROM ${kind} WHERE pool = ? AND hash IN (${some.map(() => '?').join(', ')})`
-      await this.#database.transact([{ sql, params: [poolKey(pool), ...some.map(hashColumn)] }])
-      if (kind === 'blobs') for (const id of some) await this.#objects.delete(blobKey(pool, id))
+  /** What a table has of a pool, so much at a time, in order of hashes. */
+  async *content(pool: string, table: ContentTableName): AsyncGenerator<readonly StoredContent[]> {
+    const size = table === 'blob_objects' ? 'size' : 'LENGTH(bytes)'
+    for (let after: Uint8Array = new Uint8Array(); ;) {
+      const rows = await this.#database.query(
+        `SELECT hash, ${size} AS stored_size, condemned_ms FROM ${table} WHERE pool = ? AND hash > ? ORDER BY hash LIMIT ?`,
+        [poolKey(pool), after, rowsAtOnce],
+      )
+      const last = rows.at(-1)
+      if (!last) return
+      yield rows.map((row) => ({
+        hash: hashOf(row, 'hash'),
+        bytes: numberOf(row, 'stored_size'),
+        condemnedMs: row['condemned_ms'] === null ? undefined : numberOf(row, 'condemned_ms'),
+      }))
+      after = hashColumn(hashOf(last, 'hash'))
     }
   }
 
-  async *#rows(pool: string, kind: ContentKind): AsyncGenerator<StoredContent> {
-    for (let after: Uint8Array = new Uint8Array(); ;) {
-      const rows = await this.#database.query(
-        `SELECT hash, LENGTH(bytes) AS size FROM ${kind} WHERE pool = ? AND hash > ? ORDER BY hash LIMIT ?`,
-        [poolKey(pool), after, rowsAtOnce],
-      )
-      for (const row of rows) yield { hash: hashOf(row, 'hash'), bytes: numberOf(row, 'size') }
-      const last = rows.at(-1)
-      if (!last) return
-      after = hashColumn(hashOf(last, 'hash'))
+  /** Nothing needs them. They can be used until the grace time is over, and whoever does so takes this back. */
+  condemn(
+    pool: string,
+    table: ContentTableName,
+    hashes: readonly Hash[],
+    nowMs: number,
+  ): Promise<void> {
+    const set = `UPDATE ${table} SET condemned_ms = ? WHERE condemned_ms IS NULL AND`
+    return this.#forHashes(pool, hashes, set, [nowMs])
+  }
+
+  /** Something needs them again. */
+  spare(pool: string, table: ContentTableName, hashes: readonly Hash[]): Promise<void> {
+    return this.#forHashes(pool, hashes, `UPDATE ${table} SET condemned_ms = NULL WHERE`, [])
+  }
+
+  /**
+   * Takes away for good those of them that were condemned up to then and nobody used since: the condition is part of
+   * the deletion. Without a time all of them go: only while nobody writes.
+   */
+  async remove(
+    pool: string,
+    table: ContentTableName,
+    hashes: readonly Hash[],
+    condemnedUpTo: number | undefined,
+  ): Promise<void> {
+    const [condition, params] =
+      condemnedUpTo === undefined ? ['', []] : ['condemned_ms <= ? AND', [condemnedUpTo]]
+    const sql = `DELETE FROM ${table} WHERE ${condition}`
+    if (table !== 'blob_objects') return this.#forHashes(pool, hashes, sql, params)
+    const { dialect } = this.#database
+    for (const some of groupHashes(hashes)) {
+      const [where, more] = whereHashes(poolKey(pool), some)
+      const all = [...params, ...more]
+      const insert = `INSERT INTO dead_objects (object_key) SELECT object_key FROM blob_objects WHERE ${condition} ${where}`
+      await this.#database.transact([
+        { sql: `${insert} ${dialect.onTaken(['object_key'], [])}`, params: all },
+        { sql: `${sql} ${where}`, params: all },
+      ])
+    }
+    await this.removeDeadObjects()
+  }
+
+  /** Again is fine, and so is another collector at the same. */
+  async removeDeadObjects(): Promise<void> {
+    for (;;) {
+      const rows = await this.#database.query('SELECT object_key FROM dead_objects LIMIT 100', [])
+      if (rows.length === 0) return
+      for (const row of rows) await this.#removeDeadObject(textOf(row, 'object_key'))
+    }
+  }
+
+  /** A key is given once: what has no row any more nobody can come to need. */
+  async #removeDeadObject(key: string): Promise<void> {
+    const params = [keyBytes(key)]
+    const rows = await this.#database.query('SELECT hash FROM blob_objects WHERE object_key = ?', [
+      ...params,
+    ])
+    if (rows.length === 0) await this.#objects.delete(key)
+    await this.#database.transact([{ sql: 'DELETE FROM dead_objects WHERE object_key = ?', params }])
+  }
+
+  async #forHashes(
+    pool: string,
+    hashes: readonly Hash[],
+    sql: string,
+    params: readonly number[],
+  ): Promise<void> {
+    for (const some of groupHashes(hashes)) {
+      const [where, more] = whereHashes(poolKey(pool), some)
+      await this.#database.transact([{ sql: `${sql} ${where}`, params: [...params, ...more] }])
     }
   }
 }

@@ -5,6 +5,7 @@ import {
   type LayerFilter,
   type LayerRecord,
   type LayerStore,
+  type Settings,
   tagText,
 } from '../layers/layer-store.ts'
 
@@ -13,6 +14,7 @@ export class MemoryLayerStore implements LayerStore {
   readonly #deleted = new Set<string>()
   readonly #labels = new Map<string, CheckpointLabel>()
   readonly #answers = new Map<string, string>()
+  readonly #settings = new Map<string, Settings>()
 
   async create(record: LayerRecord): Promise<boolean> {
     const key = keyOf(record.workspace, record.id)
@@ -79,6 +81,14 @@ export class MemoryLayerStore implements LayerStore {
 
   async removeLabel(branch: BranchId, id: CheckpointId): Promise<boolean> {
     return this.#labels.delete(keyOf(branch, id))
+  }
+
+  async findSettings(workspace: string, layer: string): Promise<Settings> {
+    return this.#settings.get(keyOf(workspace, layer)) ?? {}
+  }
+
+  async putSettings(workspace: string, layer: string, settings: Settings): Promise<void> {
+    this.#settings.set(keyOf(workspace, layer), settings)
   }
 
   async findAnswer(workspace: string, request: string): Promise<string | undefined> {

@@ -4,13 +4,16 @@ import {
   type ActorId,
   type BranchId,
   CairnError,
+  isCairnError,
   type SessionId,
   type WorkspaceInfo,
 } from '@cairn/protocol'
 import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
+import { type KeepTimes, ordinaryKeepTimes, renewEveryMs } from '../jobs/keep-times.ts'
 import { requireAllInside, requireInside } from '../layers/guard.ts'
 import type { LayerStore } from '../layers/layer-store.ts'
+import { Quotas } from '../layers/quotas.ts'
 import { LockKeeper } from '../locks/lock-keeper.ts'
 import type { LockStore } from '../locks/lock-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../sessions/lease-keeper.ts'
@@ -42,6 +45,8 @@ export interface WorkspaceParts {
   readonly locks: LockStore
   readonly observe?: ObserveWork
   readonly layers: LayerStore
+  /** As the collector has them. */
+  readonly keep?: KeepTimes
   /** Other servers write to it, too: what is in memory may be old. */
   readonly isShared?: boolean
   readonly findBranch: (name: string) => Promise<BranchId | undefined>
@@ -58,6 +63,7 @@ export class Workspace {
   readonly stores: Stores
   readonly storedBlobs: StoredBlobs
   readonly isShared: boolean
+  readonly keep: KeepTimes
   readonly clock: Clock
   readonly #findBranch: WorkspaceParts['findBranch']
   readonly takeInodes: WorkspaceParts['takeInodes']
@@ -71,14 +77,19 @@ export class Workspace {
   readonly #locks = new Map<Branch, LockKeeper>()
   readonly #branches = new Map<BranchId, Promise<Branch>>()
   readonly layers: LayerStore
+  readonly quotas: Quotas = new Quotas(this)
   /** Where the writers of a branch may write; undefined for everywhere. */
   readonly #limits = new Map<BranchId, string | undefined>()
   #main: BranchId | undefined
 
   constructor(parts: WorkspaceParts) {
     this.info = parts.info
+    this.keep = parts.keep ?? ordinaryKeepTimes
     this.stores = parts.stores
-    this.storedBlobs = new StoredBlobs(parts.stores.blobs)
+    this.storedBlobs = new StoredBlobs(parts.stores.blobs, {
+      nowMs: () => parts.clock.nowMs(),
+      forMs: renewEveryMs(this.keep),
+    })
     this.clock = parts.clock
     this.#findBranch = parts.findBranch
     this.#leaseOptions = parts.leases
@@ -116,6 +127,24 @@ export class Workspace {
     })
     this.#branches.delete(id)
     this.#limits.delete(id)
+    this.quotas.forget(id)
+  }
+
+  /**
+   * Puts every open head on a tree that is written down. What is in memory alone may stand on nodes that nothing else
+   * needs, because another server folded on or a merge was refused: the collector would take them away.
+   */
+  async renew(): Promise<void> {
+    for (const [id, opening] of [...this.#branches]) {
+      try {
+        const branch = await opening
+        await branch.refresh()
+        await branch.fold()
+      } catch (error) {
+        // It was deleted, or the next renewal finds the store in a better mood: there are several in a grace time.
+        if (isCairnError(error, 'branch_missing')) this.forgetBranch(id)
+      }
+    }
   }
 
   /** Who may write to a branch. One keeper for one branch. */
@@ -126,6 +155,11 @@ export class Workspace {
       this.#leases.set(branch, (keeper = new LeaseKeeper(this.stores, branch, options)))
     }
     return keeper
+  }
+
+  /** Whether somebody has the lease of a branch, which need not be open. */
+  async isHeld(branch: BranchId): Promise<boolean> {
+    return (await this.#leaseOptions.store.get(branch))?.holder !== undefined
   }
 
   /** The locks of a branch's files. One keeper for one branch. */
@@ -205,6 +239,7 @@ export class Workspace {
 
   /** Folds beside the writers, one fold at a time. One that fails is tried again by the next batch. */
   #watch(branch: Branch): Branch {
+    branch.limitBy((body) => this.quotas.limitsFor(branch, body))
     let folding = false
     branch.subscribe(({ body }) => {
       this.observe.batch?.(body.type === 'ops' ? body.ops.length : 0)

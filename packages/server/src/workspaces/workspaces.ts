@@ -7,7 +7,9 @@ import {
   type Page,
   type WorkspaceInfo,
 } from '@cairn/protocol'
+import { type KeepTimes, ordinaryKeepTimes } from '../jobs/keep-times.ts'
 import type { LayerStore } from '../layers/layer-store.ts'
+import { changeSettings, quotaOf, type SettingsEdit } from '../layers/quotas.ts'
 import type { LockStore } from '../locks/lock-store.ts'
 import type { LeaseOptions } from '../sessions/lease-keeper.ts'
 import type { Clock } from './clock.ts'
@@ -52,6 +54,7 @@ export interface WorkspacesParts {
   readonly locks: LockStore
   readonly observe?: ObserveWork
   readonly layers: LayerStore
+  readonly keep?: KeepTimes
   /** Other servers serve the same workspaces. */
   readonly isShared?: boolean
 }
@@ -69,6 +72,7 @@ export class Workspaces {
   readonly #observe: ObserveWork
   readonly #layers: LayerStore
   readonly #isShared: boolean
+  readonly #keep: KeepTimes
   readonly #open = new Map<string, Workspace>()
   readonly #known = new Map<string, { record: WorkspaceRecord; untilMs: number }>()
 
@@ -81,6 +85,7 @@ export class Workspaces {
     this.#observe = parts.observe ?? {}
     this.#layers = parts.layers
     this.#isShared = parts.isShared ?? false
+    this.#keep = parts.keep ?? ordinaryKeepTimes
   }
 
   async create(owner: string, name: string): Promise<WorkspaceInfo> {
@@ -133,8 +138,26 @@ export class Workspaces {
     limit: number,
   ): Promise<Page<WorkspaceInfo>> {
     const records = await this.#directory.list(owner, after, limit + 1)
-    const items = records.slice(0, limit).map(infoOf)
+    const items = await Promise.all(records.slice(0, limit).map((record) => this.#describe(record)))
     return records.length > limit ? { items, next: items.at(-1)!.name } : { items }
+  }
+
+  /** With its quota, and what of it `main` has used. */
+  async describe(owner: string, nameOrId: string): Promise<WorkspaceInfo> {
+    const workspace = await this.open(owner, nameOrId)
+    const main = await workspace.branch('main')
+    await main.refresh()
+    const quota = await quotaOf(this.#layers, workspace.info.id)
+    return { ...workspace.info, ...quota, used: await main.head.usage() }
+  }
+
+  async setQuota(owner: string, nameOrId: string, edit: SettingsEdit): Promise<WorkspaceInfo> {
+    await changeSettings(await this.open(owner, nameOrId), 'main', edit)
+    return this.describe(owner, nameOrId)
+  }
+
+  async #describe(record: WorkspaceRecord): Promise<WorkspaceInfo> {
+    return { ...infoOf(record), ...(await quotaOf(this.#layers, record.id)) }
   }
 
   async remove(owner: string, nameOrId: string): Promise<void> {
@@ -142,6 +165,11 @@ export class Workspaces {
     if (!record || !(await this.#directory.remove(owner, record.id))) throw missing(nameOrId)
     this.#open.delete(record.id)
     this.#known.clear()
+  }
+
+  /** To be done several times in a grace time; see `Workspace.renew`. */
+  async renew(): Promise<void> {
+    for (const workspace of this.#open.values()) await workspace.renew()
   }
 
   async #find(owner: string, nameOrId: string): Promise<WorkspaceRecord | undefined> {
@@ -164,6 +192,7 @@ export class Workspaces {
       observe: this.#observe,
       layers: this.#layers,
       isShared: this.#isShared,
+      keep: this.#keep,
       findBranch: (name) => this.#directory.findBranch(record.id, name),
       takeInodes: (count) => this.#directory.takeInodes(record.id, count),
     })

@@ -1,7 +1,8 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { layerName, parseTags } from '../../layers/format.ts'
-import { newLayerOptions } from '../../layers/options.ts'
+import { newLayerOptions, parseSettings } from '../../layers/options.ts'
+import { quotaOptions } from '../../layers/quota.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -13,12 +14,17 @@ export const command: Command = defineCommand({
   options: {
     ...layerOptions,
     ...newLayerOptions,
+    ...quotaOptions,
     parent: { kind: 'text', value: 'REF', summary: 'The layer to stand on; main unless given' },
   },
   examples: [
     {
       command: 'cairn fs layer create :/repo --name fix-auth-a --tag agent=a',
       does: 'an attempt, to be found by its name or tag',
+    },
+    {
+      command: 'cairn fs layer create :/repo --max-bytes 1GiB --auto-checkpoint 30s',
+      does: 'limited, and with points to go back to',
     },
     { command: 'cairn fs layer create :/repo --json', does: 'its id, for a program' },
   ],
@@ -30,6 +36,7 @@ export const command: Command = defineCommand({
       name,
       tags: parseTags(tag),
       message,
+      ...parseSettings(options),
       parent,
       at,
       signal: cli.signal,

@@ -1,7 +1,8 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { layerName, parseTags } from '../../layers/format.ts'
-import { newLayerOptions } from '../../layers/options.ts'
+import { newLayerOptions, parseSettings } from '../../layers/options.ts'
+import { quotaOptions } from '../../layers/quota.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -11,6 +12,7 @@ export const command: Command = defineCommand({
   options: {
     ...layerOptions,
     ...newLayerOptions,
+    ...quotaOptions,
     path: { kind: 'text', value: 'PATH', summary: "A directory below; PARENT's unless given" },
     checkpoint: { kind: 'text', value: 'CHECKPOINT', summary: 'The same as --at' },
   },
@@ -26,6 +28,7 @@ export const command: Command = defineCommand({
       name,
       tags: parseTags(tag),
       message,
+      ...parseSettings(options),
       path: path?.replace(/^:/, ''),
       at,
       signal: cli.signal,

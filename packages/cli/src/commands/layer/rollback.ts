@@ -6,7 +6,7 @@ import { openWorkspace } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Put a layer back to a checkpoint, or to its base',
   description:
-    'Live mounts see it at once. What came after stays in the log: cairn fs layer undo takes it back.',
+    'Everything comes back, also files that no tool tracks. Live mounts see it at once. What came after stays in the log: cairn fs layer undo takes it back.',
   arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
   options: {
     ...layerOptions,
@@ -15,17 +15,25 @@ export const command: Command = defineCommand({
       value: 'CHECKPOINT',
       summary: 'Its id, label or tool call; the base unless given',
     },
+    'before-tool-call': {
+      kind: 'text',
+      value: 'ID',
+      summary: 'To how it was before that call: cairn fs layer checkpoint --tool-call ID',
+    },
   },
   examples: [
     { command: 'cairn fs layer rollback fix-auth-a --to tests-pass', does: 'to a checkpoint' },
+    { command: 'cairn fs layer rollback fix-auth-a --before-tool-call call_7', does: 'undo a tool' },
     { command: 'cairn fs layer rollback fix-auth-a', does: 'drop everything' },
   ],
   async run({ args: { layer }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)
-    const receipt = await layers.rollback(layer, { to: options.to, signal: cli.signal })
+    const { to, 'before-tool-call': beforeToolCall } = options
+    const receipt = await layers.rollback(layer, { to, beforeToolCall, signal: cli.signal })
     if (cli.isJson) return cli.out.json(receipt)
     const changed = countPaths(receipt.paths.length)
-    await cli.out.line(`rolled ${layer} back to ${options.to ?? 'its base'}: ${changed} changed`)
+    const where = beforeToolCall === undefined ? (to ?? 'its base') : `before ${beforeToolCall}`
+    await cli.out.line(`rolled ${layer} back to ${where}: ${changed} changed`)
     await cli.out.line(`take it back: cairn fs layer undo ${layer}`)
   },
 })

@@ -3,6 +3,7 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { conflictLines } from '../../layers/conflicts.ts'
 import { countPaths, formatChange, formatTags } from '../../layers/format.ts'
+import { formatQuota } from '../../layers/quota.ts'
 import { formatName, formatTable } from '../../output/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -41,6 +42,7 @@ function rows({
   parent,
   tags,
   message,
+  autoCheckpointMs,
   ...status
 }: LayerStatus): string[][] {
   return [
@@ -53,6 +55,10 @@ function rows({
     ['made:', `${status.createdAt} by ${status.createdBy}`],
     ['head:', `${status.head.root.slice(0, 16)} at ${status.head.seq}`],
     ['base:', status.base.root.slice(0, 16)],
+    ['added:', formatQuota(status.quota, status.used)],
+    ...(autoCheckpointMs === undefined
+      ? []
+      : [['checkpoints:', `by itself after ${autoCheckpointMs / 1000} s without a change`]]),
   ]
 }
 

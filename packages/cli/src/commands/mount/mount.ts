@@ -17,6 +17,10 @@ export const command: Command = defineCommand({
     'read-only': { kind: 'flag', summary: 'Nothing can be changed through it' },
     foreground: { kind: 'flag', summary: 'Stay until Ctrl-C, then unmount' },
     'allow-other': { kind: 'flag', summary: 'Other users may enter, as permissions allow' },
+    'shared-locks': {
+      kind: 'flag',
+      summary: 'flock and fcntl locks hold between all mounts with this; opening and closing is slower',
+    },
     durability: {
       kind: 'choice',
       choices: ['auto', 'interactive', 'fsync', 'close-sync', 'write-sync'],

@@ -1,6 +1,13 @@
+import type { CollectReport } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { usageError } from '../../errors.ts'
+import type { Cli } from '../../cli.ts'
+import {
+  connectionOptions,
+  type ConnectionValues,
+  findCredentials,
+} from '../../context/credentials.ts'
 import { formatBytes } from '../../output/format.ts'
+import { connect } from '../../remote/open.ts'
 import { placesOf, storeOptions } from '../../server-stores.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -8,49 +15,67 @@ const dayMs = 24 * 60 * 60 * 1000
 export const command: Command = defineCommand({
   summary: 'Take away what nobody can ask for any more',
   description:
-    'Trees and bytes that no branch, layer, checkpoint, rollback or upload leads to. What was deleted stays for the grace time.\n' +
-    'The server must be stopped; of stores that several servers share, only a dry run is possible.',
+    'Trees and bytes that no branch, layer, checkpoint, rollback or upload leads to. Layers that are over and what was deleted\n' +
+    'stay for a week, and content that nothing needs for a day. A running server does this by itself; without --data and --meta\n' +
+    'it is asked to do so now, beside its writers. With them the stores are opened here: a directory only while its server is\n' +
+    'stopped, and then nothing has to wait a day.',
   arguments: {},
   options: {
+    ...connectionOptions,
     ...storeOptions,
     'grace-days': {
       kind: 'count',
       value: 'N',
-      summary: 'Keep what was deleted since; 7 unless given',
+      summary: 'With --data or --meta: keep what was deleted since; 7 unless given',
     },
     'dry-run': { kind: 'flag', summary: 'Only tell what and how much' },
   },
   examples: [
     { command: 'cairn server gc --dry-run', does: 'how much would it be?' },
-    { command: 'cairn server gc --data /srv/cairn --grace-days 1', does: 'take it away' },
+    { command: 'cairn server gc', does: 'have the server do it now' },
+    { command: 'cairn server gc --data /srv/cairn --grace-days 1', does: 'while it is stopped' },
   ],
   async run({ options, cli }) {
-    const { 'dry-run': dryRun, 'grace-days': days = 7, meta, objects } = options
-    if (!dryRun && (meta !== undefined || objects !== undefined))
-      throw usageError(
-        'collect garbage of stores that servers share',
-        'one of them may be writing',
-        'Give --dry-run.',
-      )
-    const { collectGarbage, withStorage } = await import('@cairn/server')
-    const job = { dryRun, nowMs: Date.now(), graceMs: days * dayMs }
-    const report = await withStorage(placesOf(cli, options), (storage) =>
-      collectGarbage(storage, job),
-    )
+    const { data, meta } = options
+    const isStopped = data !== undefined || meta !== undefined
+    const report = isStopped ? await collectHere(cli, options) : await askServer(cli, options)
     if (cli.isJson) return cli.out.json(report)
-    const { branches, removed } = report
+    const { dryRun, layers, branches, checkpoints, removed, waiting, kept } = report
     const did = dryRun ? 'would take away' : 'took away'
     await cli.out.line(`${did} ${branches} deleted branches, ${describe(removed)}`)
-    await cli.out.line(`kept ${describe(report.kept)}`)
+    if (layers > 0) await cli.out.line(`of them ${layers} layers that were over`)
+    if (checkpoints > 0) await cli.out.line(`and ${checkpoints} checkpoints of lost leases`)
+    if (waiting.nodes.count + waiting.blobs.count > 0)
+      await cli.out.line(`in their grace time: ${describe(waiting)}`)
+    await cli.out.line(`kept ${describe(kept)}`)
   },
 })
 
-interface Tally {
-  readonly count: number
-  readonly bytes: number
+interface GcValues extends ConnectionValues {
+  readonly data?: string | undefined
+  readonly meta?: string | undefined
+  readonly objects?: string | undefined
+  readonly 'dry-run': boolean
+  readonly 'grace-days'?: number | undefined
 }
 
-function describe({ nodes, blobs }: { readonly nodes: Tally; readonly blobs: Tally }): string {
+async function askServer(cli: Cli, values: GcValues): Promise<CollectReport> {
+  const cairn = connect(await findCredentials(cli, values))
+  return cairn.collectGarbage({ dryRun: values['dry-run'], signal: cli.signal })
+}
+
+async function collectHere(cli: Cli, values: GcValues): Promise<CollectReport> {
+  const { Collector, ordinaryKeepTimes, withStorage } = await import('@cairn/server')
+  const { 'dry-run': dryRun, 'grace-days': days = 7, meta } = values
+  const keep = { ...ordinaryKeepTimes, retentionMs: days * dayMs }
+  // A directory is locked while it is open; a database may be in use by any number of servers.
+  const alone = meta === undefined
+  return withStorage(placesOf(cli, values), (storage) =>
+    new Collector(storage, { ...keep, nowMs: Date.now }).run({ dryRun, alone }),
+  )
+}
+
+function describe({ nodes, blobs }: CollectReport['kept']): string {
   const bytes = formatBytes(nodes.bytes + blobs.bytes)
   return `${nodes.count} nodes and ${blobs.count} blobs, ${bytes} bytes`
 }

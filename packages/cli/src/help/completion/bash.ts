@@ -1,17 +1,18 @@
-import { type NamedCommand, nouns } from '../../commands.ts'
-import { firstWords, formsOf, optionsOf, verbsOf } from './words.ts'
+import type { NamedCommand } from '../../commands.ts'
+import { firstWords, formsOf, longestFirst, optionsOf, prefixes, verbsOf } from './words.ts'
 
 export function renderBash(loaded: readonly NamedCommand[]): string {
+  const known = prefixes(loaded).map((noun) => `'${noun}'`)
   const first = firstWords(loaded).map(([word]) => word)
-  const verbs = Object.keys(nouns).map((noun) => {
+  const verbs = prefixes(loaded).map((noun) => {
     const words = verbsOf(loaded, noun).map(([word]) => word)
     return `      '${noun}') words='${words.join(' ')}' ;;`
   })
-  const options = loaded.map((named) => {
+  const options = longestFirst(loaded).map((named) => {
     const forms = optionsOf(named).flatMap(([name, spec]) => formsOf(name, spec))
-    return `      '${named.name}') words='${forms.join(' ')}' ;;`
+    const more = known.includes(`'${named.name}'`) ? `|'${named.name} '*` : ''
+    return `      '${named.name}'${more}) words='${forms.join(' ')}' ;;`
   })
-  const known = Object.keys(nouns).map((noun) => `'${noun}'`)
   return `# cairn for bash: source <(cairn completion bash)
 _cairn() {
   local word=\${COMP_WORDS[COMP_CWORD]} noun='' name='' words='' at

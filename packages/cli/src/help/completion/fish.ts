@@ -1,12 +1,12 @@
-import { type NamedCommand, nouns } from '../../commands.ts'
-import { firstWords, optionsOf, verbsOf } from './words.ts'
+import type { NamedCommand } from '../../commands.ts'
+import { firstWords, optionsOf, prefixes, verbsOf } from './words.ts'
 
 export function renderFish(loaded: readonly NamedCommand[]): string {
   const first = firstWords(loaded).map(
     ([word, summary]) =>
       `complete -c cairn -n __fish_use_subcommand -f -a ${word} -d ${quote(summary)}`,
   )
-  const verbs = Object.keys(nouns).flatMap((noun) => {
+  const verbs = prefixes(loaded).flatMap((noun) => {
     const words = noun.split(' ')
     const seen = words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ')
     const condition = quote(`${seen}; and test (count (commandline -opc)) -eq ${words.length + 1}`)

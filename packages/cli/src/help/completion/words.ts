@@ -1,6 +1,6 @@
 import { allOptions } from '../../arguments/parse.ts'
 import type { OptionSpec } from '../../arguments/command.ts'
-import { type NamedCommand, nounOf, nounsOf } from '../../commands.ts'
+import { type NamedCommand, nounOf, nouns, nounsOf } from '../../commands.ts'
 
 export type Described = readonly [word: string, summary: string]
 
@@ -11,6 +11,18 @@ export function firstWords(loaded: readonly NamedCommand[]): Described[] {
     ...nounsOf(''),
     ...single.map(({ name, command }): Described => [name, command.spec.summary]),
   ]
+}
+
+/** What a verb may follow: nouns, and commands that have others below them, as `mount` has `mount status`. */
+export function prefixes(loaded: readonly NamedCommand[]): string[] {
+  return [...new Set([...Object.keys(nouns), ...loaded.map(({ name }) => nounOf(name))])].filter(
+    (name) => name !== '',
+  )
+}
+
+/** Those with more words first: `mount status` is also a `mount` with something behind it. */
+export function longestFirst(loaded: readonly NamedCommand[]): NamedCommand[] {
+  return loaded.toSorted((a, b) => b.name.split(' ').length - a.name.split(' ').length)
 }
 
 /** What may follow a noun. */

@@ -1,18 +1,27 @@
 import type { OptionSpec } from '../../arguments/command.ts'
-import { type NamedCommand, nouns } from '../../commands.ts'
-import { type Described, firstWords, formsOf, optionsOf, verbsOf } from './words.ts'
+import type { NamedCommand } from '../../commands.ts'
+import {
+  type Described,
+  firstWords,
+  formsOf,
+  longestFirst,
+  optionsOf,
+  prefixes,
+  verbsOf,
+} from './words.ts'
 
 export function renderZsh(loaded: readonly NamedCommand[]): string {
-  const verbs = Object.keys(nouns).map(
+  const known = prefixes(loaded).map((noun) => `'${noun}'`)
+  const verbs = prefixes(loaded).map(
     (noun) => `      '${noun}') choices=(${list(verbsOf(loaded, noun))}) ;;`,
   )
-  const options = loaded.map((named) => {
+  const options = longestFirst(loaded).map((named) => {
     const forms = optionsOf(named).flatMap(([name, spec]) =>
       formsOf(name, spec).map((form) => option(form, spec)),
     )
-    return `    '${named.name}') _arguments ${forms.join(' ')} '*:path:_files' ;;`
+    const more = known.includes(`'${named.name}'`) ? `|'${named.name} '*` : ''
+    return `    '${named.name}'${more}) _arguments ${forms.join(' ')} '*:path:_files' ;;`
   })
-  const known = Object.keys(nouns).map((noun) => `'${noun}'`)
   return `#compdef cairn
 # cairn for zsh: source <(cairn completion zsh)
 _cairn() {

@@ -9,6 +9,7 @@ import {
   resolve,
   type ResolveOptions,
   rollBack,
+  type RollbackTarget,
   tryCommit,
   undo,
 } from '../../layers/root-changes.ts'
@@ -59,11 +60,11 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
   }
   add({ verb: 'abandon', summary: 'Give a layer up', run: abandon })
   add({ verb: 'reopen', summary: 'Bring an abandoned layer back', run: reopen })
-  add<{ to?: string }>({
+  add<RollbackTarget>({
     verb: 'rollback',
     summary: 'Put a layer back to a checkpoint, or to its base',
-    body: { to: reference },
-    run: (workspace, asker, layer, { to }) => rollBack(workspace, asker, layer, to),
+    body: { to: reference, beforeToolCall: reference },
+    run: rollBack,
   })
   add({ verb: 'undo', summary: 'Take back a rollback', run: undo })
   add<MergeBody>({

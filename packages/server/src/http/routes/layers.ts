@@ -28,6 +28,10 @@ import {
   isOn,
   limitSchema,
   objectSchema,
+  orNull,
+  quietSchema,
+  quotaEditSchema,
+  quotaSchema,
   workspaceParams,
 } from '../schema.ts'
 
@@ -90,6 +94,8 @@ function createRoute(app: FastifyInstance, workspaces: Workspaces): void {
           message: text,
           parent: referenceSchema,
           at: referenceSchema,
+          ...quotaSchema,
+          autoCheckpointMs: quietSchema,
         }),
       },
     },
@@ -141,15 +147,17 @@ function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
     `${url}/:layer`,
     {
       schema: {
-        summary: 'Rename a layer, set or take away tags, word its message anew',
+        summary: 'Rename a layer, set or take away tags, quotas and the like',
         params: layerParams,
         body: objectSchema({
           name: nameSchema,
           message: text,
+          ...quotaEditSchema,
+          autoCheckpointMs: orNull(quietSchema),
           tags: {
             type: 'object',
             propertyNames: tagKeys,
-            additionalProperties: { anyOf: [{ type: 'null' }, labelSchema] },
+            additionalProperties: orNull(labelSchema),
           },
         }),
       },

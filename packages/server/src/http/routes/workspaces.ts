@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import type { SettingsEdit } from '../../layers/quotas.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { ownerOf } from '../context.ts'
-import { limitSchema, objectSchema, workspaceParams } from '../schema.ts'
+import { limitSchema, objectSchema, quotaEditSchema, workspaceParams } from '../schema.ts'
 
 export function workspaceRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.post<{ Body: { name: string } }>(
@@ -35,7 +36,19 @@ export function workspaceRoutes(app: FastifyInstance, workspaces: Workspaces): v
   app.get<{ Params: { workspace: string } }>(
     '/v1/workspaces/:workspace',
     { schema: { summary: 'Look a workspace up by name or id', params: workspaceParams } },
-    async (request) => (await workspaces.open(ownerOf(request), request.params.workspace)).info,
+    (request) => workspaces.describe(ownerOf(request), request.params.workspace),
+  )
+
+  app.patch<{ Params: { workspace: string }; Body: SettingsEdit }>(
+    '/v1/workspaces/:workspace',
+    {
+      schema: {
+        summary: 'Limit how much a workspace may hold',
+        params: workspaceParams,
+        body: objectSchema(quotaEditSchema),
+      },
+    },
+    (request) => workspaces.setQuota(ownerOf(request), request.params.workspace, request.body),
   )
 
   app.delete<{ Params: { workspace: string } }>(

@@ -15,4 +15,6 @@ export const mysqlDialect: Dialect = {
       ? [`${first} = ${first}`]
       : columns.map((column) => `${column} = VALUES(${column})`)
     ).join(', ')}`,
+  findColumn: (table, column) =>
+    `SELECT 1 AS found FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${table}' AND column_name = '${column}'`,
 }

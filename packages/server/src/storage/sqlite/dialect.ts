@@ -13,4 +13,6 @@ export const sqliteDialect: Dialect = {
     columns.length === 0
       ? `ON CONFLICT (${key.join(', ')}) DO NOTHING`
       : `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+  findColumn: (table, column) =>
+    `SELECT 1 AS found FROM pragma_table_info('${table}') WHERE name = '${column}'`,
 }

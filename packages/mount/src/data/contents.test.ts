@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Inode } from '@cairn/core'
+import type { Ino } from '@cairn/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Contents } from './contents.ts'
+import { Segments } from './segments.ts'
+
+const ino = 7 as Ino
+const file = { kind: 'file', size: 1000 } as Inode
+
+describe('bytes that are at the server', () => {
+  let directory: string
+  let segments: Segments
+  let server: Buffer
+  let settled: PromiseWithResolvers<void>
+  let contents: Contents
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'cairn-contents-'))
+    segments = new Segments(directory, 1 << 20)
+    server = Buffer.alloc(1000, 'o')
+    settled = Promise.withResolvers()
+    contents = new Contents({
+      segments,
+      fetch: async (_ino, offset, length) => Buffer.from(server.subarray(offset, offset + length)),
+      whenSettled: () => settled.promise,
+      keep: (bytes) => segments.append([bytes]),
+    })
+  })
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  async function text(offset: number, end: number): Promise<string> {
+    return Buffer.from(await contents.read(ino, file, offset, end)).toString()
+  }
+
+  /** The server takes in a copy of four bytes to the start. */
+  function settle(): void {
+    server.write('copy', 0)
+    settled.resolve()
+  }
+
+  it('are fetched once and kept', async () => {
+    expect(await text(0, 3)).toBe('ooo')
+    server.fill('n')
+    expect(await text(0, 3)).toBe('ooo')
+  })
+
+  it('a copy on its way there is not taken for what was there before, when its neighbours are read', async () => {
+    contents.of(ino, file).put(0, 4, { type: 'server', after: 1 })
+    const neighbour = text(500, 503)
+    settle()
+    expect(await neighbour).toBe('ooo')
+    expect(await text(0, 5)).toBe('copyo')
+  })
+
+  it('nor for what was asked for before it was made', async () => {
+    const before = text(500, 503)
+    contents.of(ino, file).put(0, 4, { type: 'server', after: 1 })
+    const after = text(0, 5)
+    settle()
+    expect([await before, await after]).toEqual(['ooo', 'copyo'])
+    expect(await text(0, 5)).toBe('copyo')
+  })
+
+  it('what somebody else wrote meanwhile is fetched again', async () => {
+    const reading = text(0, 4)
+    server.write('new!', 0)
+    contents.of(ino, file).forget(0, 4)
+    expect(await reading).toBe('new!')
+    expect(await text(0, 4)).toBe('new!')
+  })
+
+  it('what was cut off here does not come back from there', async () => {
+    contents.of(ino, file).truncate(2)
+    expect(await text(0, 4)).toBe('oo\0\0')
+  })
+})

@@ -1,0 +1,27 @@
+/** So many of a kind, and their bytes as they are stored. */
+export interface Tally {
+  readonly count: number
+  readonly bytes: number
+}
+
+export interface ContentTally {
+  readonly nodes: Tally
+  readonly blobs: Tally
+}
+
+/** What a run of the garbage collector did, or with a dry run would do. */
+export interface CollectReport {
+  readonly dryRun: boolean
+  /** Layers that had been over for the retention time, and are deleted now. */
+  readonly layers: number
+  /** Branches that went with their logs and checkpoints: of layers and workspaces that were deleted for so long. */
+  readonly branches: number
+  /** Of what holders of leases had when they lost them, and will not ask for any more. */
+  readonly checkpoints: number
+  /** What is stored and needed. */
+  readonly kept: ContentTally
+  /** What nobody can ask for any more. */
+  readonly removed: ContentTally
+  /** What nothing needs, in its grace time. */
+  readonly waiting: ContentTally
+}

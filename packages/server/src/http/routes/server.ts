@@ -1,0 +1,20 @@
+import type { CollectReport } from '@cairn/protocol'
+import type { FastifyInstance } from 'fastify'
+import { flagSchema, isOn, objectSchema } from '../schema.ts'
+
+export type Collect = (dryRun: boolean) => Promise<CollectReport>
+
+/** What concerns the whole server. For owners' keys alone, which all keys are. */
+export function serverRoutes(app: FastifyInstance, collect: Collect | undefined): void {
+  if (!collect) return
+  app.post<{ Querystring: { dryRun?: string } }>(
+    '/v1/server/gc',
+    {
+      schema: {
+        summary: 'Take away what nobody can ask for any more; with ?dryRun, only tell',
+        querystring: objectSchema({ dryRun: flagSchema }),
+      },
+    },
+    (request) => collect(isOn(request.query.dryRun)),
+  )
+}

@@ -1,0 +1,83 @@
+import { type CollectReport, isCairnError } from '@cairn/protocol'
+import type { Storage } from '../storage/open.ts'
+import type { Clock } from '../workspaces/clock.ts'
+import type { Workspaces } from '../workspaces/workspaces.ts'
+import { Collector, type ObserveCollecting } from './collector.ts'
+import { type KeepTimes, renewEveryMs } from './keep-times.ts'
+
+export interface CollectingParts {
+  readonly storage: Storage
+  readonly workspaces: Workspaces
+  readonly clock: Clock
+  readonly keep: KeepTimes
+  readonly observe: ObserveCollecting
+  /** Hears why a run failed; the next one begins anew. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Thrown into a run that has to end. */
+const stopped = Symbol('stopped')
+
+/** Collects garbage beside the writers of this server and of others: now and then, and when somebody asks. */
+export class Collecting {
+  readonly #parts: CollectingParts
+  readonly #collector: Collector
+  #running: Promise<unknown> = Promise.resolve()
+  #isStopped = false
+  #stop: (() => void) | undefined
+
+  constructor(parts: CollectingParts) {
+    const { storage, clock, keep, observe } = parts
+    this.#parts = parts
+    let lastMs = clock.nowMs()
+    this.#collector = new Collector(storage, {
+      nowMs: () => clock.nowMs(),
+      ...keep,
+      observe,
+      // Works half of the time at most: writers are never behind it in a queue for long.
+      step: async () => {
+        if (this.#isStopped) throw stopped
+        await clock.sleep(Math.min(100, clock.nowMs() - lastMs))
+        lastMs = clock.nowMs()
+      },
+    })
+  }
+
+  start(): void {
+    void this.#keepCollecting()
+  }
+
+  /** One run after the other. */
+  run(dryRun: boolean): Promise<CollectReport> {
+    const run = this.#running.then(() => this.#collector.run({ dryRun }))
+    this.#running = run.catch(() => undefined)
+    return run
+  }
+
+  /** Ends a run between two steps; what it did so far stands. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#stop?.()
+    await this.#running
+  }
+
+  async #keepCollecting(): Promise<void> {
+    const { clock, keep, workspaces } = this.#parts
+    const stopping = new Promise<void>((resolve) => (this.#stop = resolve))
+    for (;;) {
+      await Promise.race([clock.sleep(renewEveryMs(keep)), stopping])
+      if (this.#isStopped) return
+      await this.#attempt(() => workspaces.renew())
+      await this.#attempt(() => this.run(false))
+    }
+  }
+
+  async #attempt(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      // A branch that another server took away meanwhile; the next run will not meet it.
+      if (error !== stopped && !isCairnError(error, 'branch_missing')) this.#parts.onFailure(error)
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import { type LogMemory, newLogMemory, Reach } from '@cairn/core'
+import {
+  type BranchId,
+  type CollectReport,
+  type ContentTally,
+  type Hash,
+  isCairnError,
+} from '@cairn/protocol'
+import { isEpochCheckpoint } from '../sessions/epoch-end.ts'
+import type { Storage } from '../storage/open.ts'
+import type { StoredContent } from '../storage/survey-table.ts'
+import { type ContentTableName, contentTables } from '../storage/touch-rows.ts'
+import { millisecondsOf } from '../workspaces/clock.ts'
+import type { KeepTimes } from './keep-times.ts'
+import { listPools, type Pool, sortBranches } from './pools.ts'
+import { addTally, noContent, tallyOf } from './tally.ts'
+
+export interface CollectorOptions extends KeepTimes {
+  readonly nowMs: () => number
+  readonly observe?: ObserveCollecting
+  /** Asked after each small step: waits so that others get their turn, and throws to end the run. */
+  readonly step?: () => Promise<void> | void
+}
+
+/** Hears how far a run has come. */
+export interface ObserveCollecting {
+  /** Nodes and blobs that are needed, as found so far. */
+  readonly marked?: (count: number) => void
+  readonly removed?: (kind: keyof ContentTally, count: number, bytes: number) => void
+  readonly ran?: (outcome: 'done' | 'failed', seconds: number) => void
+}
+
+export interface RunOptions {
+  readonly dryRun: boolean
+  /** Nobody else uses the stores: nothing has to wait for its grace time. */
+  readonly alone?: boolean
+}
+
+/** Twice finds what moved while it looked; more only follows writers about. */
+const looksMax = 3
+
+/**
+ * Takes away nodes and blobs that no branch, checkpoint or upload leads to, beside servers that write.
+ *
+ * A writer relies on content that it finds stored, and points at it a moment later. So what nothing needs is condemned
+ * first, and deleted by a later run alone, which must itself not have found it needed and begun a grace time after it was
+ * condemned: whoever found it in a tree before has written down where it is needed by then. And whoever puts or
+ * touches content takes its condemnation back; that the row is condemned is part of the deletion. Any number of
+ * collectors may run at once.
+ */
+export class Collector {
+  readonly #storage: Storage
+  readonly #options: CollectorOptions
+  /** Logs only grow: each is read to its end once. */
+  readonly #logs = new Map<BranchId, LogMemory>()
+
+  constructor(storage: Storage, options: CollectorOptions) {
+    this.#storage = storage
+    this.#options = options
+  }
+
+  async run(options: RunOptions): Promise<CollectReport> {
+    const { nowMs, observe } = this.#options
+    const beginMs = nowMs()
+    const seconds = (): number => (nowMs() - beginMs) / 1000
+    try {
+      const report = await this.#run(options, beginMs)
+      observe?.ran?.('done', seconds())
+      return report
+    } catch (error) {
+      observe?.ran?.('failed', seconds())
+      throw error
+    }
+  }
+
+  async #run({ dryRun, alone = false }: RunOptions, beginMs: number): Promise<CollectReport> {
+    const end = new Date(beginMs - this.#options.retentionMs).toISOString()
+    const expired = await this.#expireLayers(dryRun, beginMs, end)
+    const report = { dryRun, layers: expired.size, branches: 0, checkpoints: 0 }
+    const sums = { kept: noContent, removed: noContent, waiting: noContent }
+    for (const pool of await listPools(this.#storage)) {
+      const branches = await this.#dropBranches(pool, end, dryRun ? expired : new Set())
+      report.branches += branches.gone.length
+      for (const branch of dryRun ? [] : branches.gone) await this.#removeBranch(branch)
+      for (const branch of branches.live)
+        report.checkpoints += await this.#dropCheckpoints(branch, end, dryRun)
+      const sweep = { pool, dryRun, alone, beginMs: this.#options.nowMs() }
+      const reach = await this.#mark(pool, end, new Set(branches.gone))
+      for (const table of contentTables) await this.#sweep(sweep, table, reach, sums)
+    }
+    if (!dryRun) await this.#storage.survey.removeDeadObjects()
+    return { ...report, ...sums }
+  }
+
+  /** Gives the branches of layers that have been over for long enough. */
+  async #expireLayers(
+    dryRun: boolean,
+    nowMs: number,
+    end: string,
+  ): Promise<ReadonlySet<BranchId>> {
+    const { expiry } = this.#storage
+    if (!dryRun) await expiry.noteClosed(new Date(nowMs).toISOString())
+    const expired = new Set<BranchId>()
+    for (const layer of await expiry.expiredLayers(end))
+      if (dryRun || (await expiry.expire(layer, end))) expired.add(layer.branch)
+    return expired
+  }
+
+  async #dropBranches(
+    pool: Pool,
+    end: string,
+    expired: ReadonlySet<BranchId>,
+  ): ReturnType<typeof sortBranches> {
+    const { live, gone } = await sortBranches(this.#storage, pool, end)
+    return {
+      live: live.filter((branch) => !expired.has(branch)),
+      gone: [...gone, ...live.filter((branch) => expired.has(branch))],
+    }
+  }
+
+  async #removeBranch(branch: BranchId): Promise<void> {
+    await this.#storage.survey.removeBranch(branch)
+    this.#logs.delete(branch)
+  }
+
+  /** The newest stays however old it is: the sandbox it is for may only have been asleep. */
+  async #dropCheckpoints(branch: BranchId, end: string, dryRun: boolean): Promise<number> {
+    const all = await this.#storage.refs.listCheckpoints(branch)
+    const old = all
+      .filter(({ id }) => isEpochCheckpoint(id))
+      .slice(0, -1)
+      .filter(({ time }) => new Date(millisecondsOf(time)).toISOString() < end)
+    for (const { id } of dryRun ? [] : old) await this.#storage.survey.removeCheckpoint(branch, id)
+    return old.length
+  }
+
+  /**
+   * Everything that somebody may still ask for. Branches and checkpoints come and go meanwhile: looking again until nothing
+   * new is found sees also what moved from a place not yet looked at to one that had been.
+   */
+  async #mark(pool: Pool, end: string, gone: ReadonlySet<BranchId>): Promise<Reach> {
+    const { step, observe } = this.#options
+    const reach = new Reach(pool.stores, async () => {
+      if (reach.nodes.size % 256 !== 0) return
+      observe?.marked?.(reach.size)
+      await step?.()
+    })
+    const keepsMs = Date.parse(end)
+    for (let looks = 0, before = -1; before !== reach.size && looks < looksMax; looks++) {
+      before = reach.size
+      const { live } = await sortBranches(this.#storage, pool, end)
+      for (const branch of live)
+        if (!gone.has(branch)) await this.#markBranch(reach, branch, keepsMs)
+      for (const { id } of pool.workspaces)
+        for (const blob of await this.#storage.survey.uploadedBlobs(id)) reach.addBlob(blob)
+    }
+    observe?.marked?.(reach.size)
+    return reach
+  }
+
+  async #markBranch(reach: Reach, branch: BranchId, keepsMs: number): Promise<void> {
+    let memory = this.#logs.get(branch)
+    if (!memory) this.#logs.set(branch, (memory = newLogMemory()))
+    await this.#options.step?.()
+    try {
+      await reach.addBranch(branch, (time) => millisecondsOf(time) > keepsMs, memory)
+    } catch (error) {
+      // Another collector took it away just now.
+      if (!isCairnError(error, 'branch_missing')) throw error
+    }
+  }
+
+  async #sweep(
+    { pool, dryRun, alone, beginMs }: Sweep,
+    table: ContentTableName,
+    reach: Reach,
+    sums: { kept: ContentTally; removed: ContentTally; waiting: ContentTally },
+  ): Promise<void> {
+    const { survey } = this.#storage
+    const { nowMs, graceMs, observe, step } = this.#options
+    const kind = table === 'nodes' ? 'nodes' : 'blobs'
+    const dueMs = alone ? undefined : beginMs - graceMs
+    for await (const page of survey.content(pool.id, table)) {
+      const { kept, spared, condemned, due, waiting } = sortPage(page, reach[kind], dueMs)
+      sums.kept = addTally(sums.kept, kind, tallyOf(kept))
+      sums.removed = addTally(sums.removed, kind, tallyOf(due))
+      sums.waiting = addTally(sums.waiting, kind, tallyOf(waiting))
+      if (!dryRun) {
+        await survey.spare(pool.id, table, hashesOf(spared))
+        await survey.condemn(pool.id, table, hashesOf(condemned), nowMs())
+        await survey.remove(pool.id, table, hashesOf(due), dueMs)
+        const { count, bytes } = tallyOf(due)
+        observe?.removed?.(kind, count, bytes)
+      }
+      await step?.()
+    }
+  }
+}
+
+interface Sweep {
+  readonly pool: Pool
+  readonly dryRun: boolean
+  readonly alone: boolean
+  /** When marking began. */
+  readonly beginMs: number
+}
+
+/** Which of a page's rows are needed, which go now, and which wait. `dueMs` is undefined where nothing has to wait. */
+function sortPage(
+  page: readonly StoredContent[],
+  needed: ReadonlySet<Hash>,
+  dueMs: number | undefined,
+): Readonly<Record<'kept' | 'spared' | 'condemned' | 'due' | 'waiting', StoredContent[]>> {
+  const kept = page.filter(({ hash }) => needed.has(hash))
+  const unneeded = page.filter(({ hash }) => !needed.has(hash))
+  const isDue = ({ condemnedMs = Infinity }: StoredContent): boolean =>
+    dueMs === undefined || condemnedMs <= dueMs
+  const waiting = unneeded.filter((content) => !isDue(content))
+  return {
+    kept,
+    spared: kept.filter(({ condemnedMs }) => condemnedMs !== undefined),
+    condemned: waiting.filter(({ condemnedMs }) => condemnedMs === undefined),
+    due: unneeded.filter(isDue),
+    waiting,
+  }
+}
+
+function hashesOf(contents: readonly StoredContent[]): readonly Hash[] {
+  return contents.map(({ hash }) => hash)
+}

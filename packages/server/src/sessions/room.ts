@@ -1,0 +1,62 @@
+import type { Branch, Limits, Usage } from '@cairn/core'
+import type { SessionReply } from '@cairn/protocol'
+import type { Quotas } from '../layers/quotas.ts'
+
+type RoomReply = Extract<SessionReply, { type: 'room' }>
+
+/**
+ * What a session has been told of how large its tree may become. Whoever acknowledges by it is held to it and to
+ * nothing less: a quota that was lowered since counts from the next lease on.
+ */
+export class Room {
+  readonly #branch: Branch
+  readonly #quotas: Quotas
+  #limits: Limits | undefined
+  #isTold = false
+
+  constructor(branch: Branch, quotas: Quotas) {
+    this.#branch = branch
+    this.#quotas = quotas
+  }
+
+  get limits(): Limits | undefined {
+    return this.#limits
+  }
+
+  /** Before a lease is given: nothing is acknowledged at this moment. */
+  async begin(): Promise<void> {
+    this.#limits = await this.#quotas.limitsOf(this.#branch, true)
+  }
+
+  /** While it may be acknowledging. */
+  async raise(): Promise<void> {
+    if (!this.#limits) return
+    const limits = await this.#quotas.limitsOf(this.#branch)
+    this.#limits = limits && {
+      bytes: Math.max(limits.bytes, this.#limits.bytes),
+      files: Math.max(limits.files, this.#limits.files),
+    }
+  }
+
+  /** Whether there is anything to say. */
+  get isLimited(): boolean {
+    return this.#limits !== undefined || this.#isTold
+  }
+
+  /** What to say, each time: the other end counts down what it acknowledges, and forgets that when it hears this. */
+  tell(used: Usage): RoomReply {
+    const { bytes, files } = this.#limits ?? { bytes: Infinity, files: Infinity }
+    this.#isTold = true
+    return {
+      type: 'room',
+      bytes: finite(Math.max(0, bytes - used.bytes)),
+      files: finite(Math.max(0, files - used.files)),
+      maxBytes: finite(bytes),
+      maxFiles: finite(files),
+    }
+  }
+}
+
+function finite(count: number): number {
+  return Math.min(count, Number.MAX_SAFE_INTEGER)
+}

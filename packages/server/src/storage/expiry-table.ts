@@ -1,0 +1,67 @@
+import type { BranchId } from '@cairn/protocol'
+import { keyBytes, textOf } from './columns.ts'
+import { type Database, tryTransact } from './database.ts'
+
+const isClosed = "state IN (?, ?)"
+const closedStates = ['committed', 'abandoned'].map(keyBytes)
+
+interface ExpiredLayer {
+  readonly workspace: string
+  readonly id: string
+  readonly branch: BranchId
+}
+
+/** Layers that are over, and for how long. */
+export class ExpiryTable {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Layers that were closed by a server that did not note when: their time begins now. */
+  async noteClosed(now: string): Promise<void> {
+    const sql = `UPDATE layers SET closed_at = ? WHERE closed_at IS NULL AND deleted_at IS NULL AND ${isClosed}`
+    await this.#database.transact([{ sql, params: [keyBytes(now), ...closedStates] }])
+  }
+
+  /** Closed before then, with no layer on top and no labelled checkpoint that somebody may come back for. */
+  async expiredLayers(end: string): Promise<readonly ExpiredLayer[]> {
+    const rows = await this.#database.query(
+      `SELECT workspace, id, branch FROM layers WHERE ${expired} ORDER BY workspace, id`,
+      expiredParams(end),
+    )
+    return rows.map((row) => ({
+      workspace: textOf(row, 'workspace'),
+      id: textOf(row, 'id'),
+      branch: textOf<BranchId>(row, 'branch'),
+    }))
+  }
+
+  /** Deletes it as of when it was closed, unless it has been reopened, labelled or built on meanwhile. */
+  expire({ workspace, id, branch }: ExpiredLayer, end: string): Promise<boolean> {
+    const key = [workspace, id].map(keyBytes)
+    return tryTransact(this.#database, [
+      {
+        sql: 'UPDATE layers SET deleted_at = closed_at, name = NULL, version = version + 1 WHERE workspace = ? AND id = ? AND deleted_at IS NULL AND closed_at < ?',
+        params: [...key, keyBytes(end)],
+        expect: 1,
+      },
+      {
+        sql: 'DELETE FROM branch_names WHERE workspace = ? AND branch = ?',
+        params: [workspace, branch].map(keyBytes),
+      },
+      { sql: 'DELETE FROM layer_tags WHERE workspace = ? AND layer = ?', params: key },
+      { sql: 'DELETE FROM checkpoint_labels WHERE branch = ?', params: [keyBytes(branch)] },
+    ])
+  }
+}
+
+const expired = `deleted_at IS NULL AND ${isClosed} AND closed_at < ?
+  AND branch NOT IN (SELECT branch FROM checkpoint_labels WHERE label <> ?)
+  AND NOT EXISTS (SELECT 1 FROM layers child WHERE child.workspace = layers.workspace
+    AND child.parent = layers.id AND child.deleted_at IS NULL)`
+
+function expiredParams(end: string): Uint8Array[] {
+  return [...closedStates, keyBytes(end), new Uint8Array()]
+}
