@@ -77,7 +77,7 @@ describe.skipIf(noMount)('two mounts of one branch', () => {
   it('after one leaves, the other has the lease again', async () => {
     await b.unmount()
     await a.sh('echo alone > alone')
-    await expect.poll(async () => (await a.status()).standing).toBe('lease')
+    await expect.poll(async () => (await a.status()).standing, { timeout: 30_000 }).toBe('lease')
     b = await site.mount('/')
     expect(await b.sh('cat alone')).toBe('alone\n')
   })

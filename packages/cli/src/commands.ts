@@ -48,6 +48,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs layer create': () => import('./commands/layer/create.ts'),
   'fs layer list': () => import('./commands/layer/list.ts'),
   'fs layer status': () => import('./commands/layer/status.ts'),
+  'fs layer watch': () => import('./commands/layer/watch.ts'),
   'fs layer diff': () => import('./commands/layer/diff.ts'),
   'fs layer log': () => import('./commands/layer/log.ts'),
   'fs layer checkpoint': () => import('./commands/layer/checkpoint.ts'),

@@ -7,6 +7,7 @@ import { Contents } from './data/contents.ts'
 import { type Place, Segments } from './data/segments.ts'
 import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
 import { Nodes } from './filesystem/nodes.ts'
+import { type Owners, swapOwners } from './filesystem/owners.ts'
 import { Image } from './image/image.ts'
 import { Loader } from './image/loader.ts'
 import { SharedLocks } from './locks/shared-locks.ts'
@@ -40,6 +41,9 @@ export interface MountOptions {
   /** This mount's own, on a local disk. */
   readonly cacheDirectory: string
   readonly cacheBytes: number
+  /** Whose files appear as root's, and root's as theirs. */
+  readonly uid: number | undefined
+  readonly gid: number | undefined
   /** What the kernel remembers, by its numbers. */
   readonly caches: (nodeid: (ino: Ino) => number) => Caches
 }
@@ -81,6 +85,7 @@ export class Mount {
   readonly #nodes: Nodes
   readonly #caches: Caches
   readonly #cacheDirectory: string
+  readonly #owners: Owners
   readonly #lastOps: readonly Op[]
   readonly #errors: string[] = []
   readonly #rescues: string[] = []
@@ -116,6 +121,7 @@ export class Mount {
   ) {
     const { waits, window } = durabilities[options.durability]
     this.#cacheDirectory = options.cacheDirectory
+    this.#owners = swapOwners(options.uid, options.gid)
     this.#lastOps = recovered?.lastOps ?? []
     this.#segments = new Segments(options.cacheDirectory, options.cacheBytes, () =>
       this.#describeProgress(),
@@ -143,7 +149,7 @@ export class Mount {
       whenSettled: (number) => this.#outbox.whenSettled(number),
       keep,
     })
-    this.#nodes = new Nodes(this.#image, this.#contents)
+    this.#nodes = new Nodes(this.#image, this.#contents, this.#owners)
     this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
     this.#follower = new Follower({
       image: this.#image,
@@ -220,6 +226,7 @@ export class Mount {
       numbers: this.#numbers,
       now,
       askSeek: seek,
+      owners: this.#owners,
       wasDone: (op) => wasDone(this.#lastOps, op),
       syncs,
     })

@@ -20,6 +20,10 @@ export interface LayerInfo {
   /** The id of the key or token that made it. */
   readonly createdBy: string
   readonly createdAt: string
+  /** When it was committed or abandoned. */
+  readonly closedAt?: string
+  /** When it goes for good, unless it is reopened. Absent while it is open, has layers on it or a labelled checkpoint. */
+  readonly expiresAt?: string
   /** What it began with: the parent's tree and place in the log. A rebase moves on from it. */
   readonly origin: { readonly root: string; readonly seq: number }
 }
@@ -69,6 +73,14 @@ export interface LayerOverlap {
   readonly kind: LayerChange['kind']
 }
 
+/** Paths of a layer that somebody else changed too, since the event before. */
+export interface RadarEvent {
+  readonly layer: string
+  readonly overlaps: readonly LayerOverlap[]
+  /** How many more there are than are listed. */
+  readonly more: number
+}
+
 export interface LayerStatus extends LayerInfo {
   readonly head: { readonly root: string; readonly seq: number }
   readonly base: { readonly root: string }
@@ -86,6 +98,8 @@ export interface LayerStatus extends LayerInfo {
   readonly used: Used
   /** A checkpoint is made by itself after so long without a change. */
   readonly autoCheckpointMs?: number
+  /** Content that it alone has, and what it shares with its base. */
+  readonly bytes: { readonly private: number; readonly shared: number }
 }
 
 export interface CheckpointInfo {

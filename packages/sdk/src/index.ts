@@ -20,6 +20,7 @@ export type {
   LogOperation,
   PickReceipt,
   Quota,
+  RadarEvent,
   ResolveReceipt,
   RetryClass,
   RootReceipt,
@@ -45,7 +46,7 @@ export type { PageOptions } from './files/list.ts'
 export type { ByteRange, ReadOptions } from './files/read.ts'
 export type { ReadableFiles, StatOptions } from './files/readable-files.ts'
 export type { UploadOptions, UploadProgress, WriteConditions } from './files/upload.ts'
-export type { WatchOptions } from './files/watch.ts'
+export type { LayerEvent, WatchOptions } from './files/watch.ts'
 export { compileGlob, type GlobOptions } from './glob/compile-glob.ts'
 export type { Layers } from './layers/layers.ts'
 export type {

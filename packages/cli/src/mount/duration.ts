@@ -9,10 +9,7 @@ export const timeoutOption = {
 } as const
 
 /** `30s`; a number alone is seconds. In milliseconds. */
-export function parseTimeout(
-  text: string | undefined,
-  option = '--timeout',
-): number | undefined {
+export function parseTimeout(text: string | undefined, option = '--timeout'): number | undefined {
   if (text === undefined) return undefined
   const [, count, unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? []
   if (count !== undefined) return Number(count) * unitsMs[unit]!

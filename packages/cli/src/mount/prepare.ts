@@ -19,6 +19,8 @@ export interface MountValues extends WorkspaceValues {
   readonly durability: MountConfig['durability'] | undefined
   readonly 'cache-dir': string | undefined
   readonly 'cache-size': number | undefined
+  readonly uid: number | undefined
+  readonly gid: number | undefined
 }
 
 interface Prepared {
@@ -168,6 +170,11 @@ function removeMade(mountPoint: string, first: string | undefined): void {
     }
 }
 
+/** What was made through HTTP or by a root elsewhere is the user's who mounts it; of root it is anyway. */
+function ownId(id: number | undefined): number | undefined {
+  return id === 0 ? undefined : id
+}
+
 interface Ends {
   readonly remote: Remote
   readonly key: string
@@ -196,5 +203,7 @@ function configOf(cli: Cli, { remote, key, mountPoint }: Ends, options: MountVal
       identity,
     ),
     cacheBytes: (options['cache-size'] ?? cacheMib) * mib,
+    uid: options.uid ?? ownId(process.getuid?.()),
+    gid: options.gid ?? ownId(process.getgid?.()),
   }
 }

@@ -61,12 +61,15 @@ export interface Batch {
   readonly previous: Hash
 }
 
+/** Nobody writes two at once, and a mount writes one for each change: a new buffer each time was half of that. */
+const scratch = new Writer(1024)
+
 /** What stands where the first batch has no predecessor. */
 export const genesis: Hash = '\0'.repeat(hashBytes) as Hash
 
 /** The hash of these bytes is the batch's hash: it covers everything, the previous hash included. */
 export function encodeBatch(batch: Batch): Uint8Array {
-  const writer = new Writer(1024).u8(batchVersion)
+  const writer = scratch.reset().u8(batchVersion)
   writer.text(batch.branch).positive(batch.seq).positive(batch.epoch)
   writer.text(batch.session).positive(batch.number).text(batch.actor)
   writeTime(writer, batch.time)
@@ -96,7 +99,7 @@ export function decodeBatch(bytes: Uint8Array): Batch {
 
 /** The part that a session decides, for telling whether a batch sent again is the same one. */
 export function encodeBody(body: BatchBody, time: Time): Uint8Array {
-  const writer = new Writer(1024)
+  const writer = scratch.reset()
   writeTime(writer, time)
   writeBody(writer, body, time)
   return writer.finish()

@@ -1,5 +1,6 @@
 import type { Inode, Kind } from '@cairn/core'
 import type { Attributes } from '../fuse/file-system.ts'
+import type { Owners } from './owners.ts'
 
 const typeBits: Readonly<Record<Kind, number>> = {
   fifo: 0o010000,
@@ -25,15 +26,20 @@ const directoryBytes = 4096
 const sectorBytes = 512
 
 /** What stat shows. Directories have a size as they have on a disk: tools divide by it. */
-export function attributesOf(ino: number, inode: Inode, allocated: number): Attributes {
+export function attributesOf(
+  ino: number,
+  inode: Inode,
+  allocated: number,
+  owners: Owners,
+): Attributes {
   const { kind, mode, nlink, uid, gid, rdev, atime, mtime, ctime } = inode
   const isDirectory = kind === 'directory'
   return {
     ino,
     mode: mode | typeBits[kind],
     nlink,
-    uid,
-    gid,
+    uid: owners.uid(uid),
+    gid: owners.gid(gid),
     rdev,
     size: isDirectory ? directoryBytes : inode.size,
     blocks: isDirectory ? directoryBytes / sectorBytes : Math.ceil(allocated / sectorBytes),

@@ -43,6 +43,7 @@ import {
   xattrModeOf,
 } from './calls.ts'
 import type { Attributed, Nodes } from './nodes.ts'
+import type { Owners } from './owners.ts'
 import { seek, seekHole } from './seek.ts'
 
 export interface MountedParts {
@@ -54,6 +55,7 @@ export interface MountedParts {
   readonly room: QuotaRoom
   readonly numbers: InodeNumbers
   readonly now: () => Time
+  readonly owners: Owners
   /** Where the server has data, or a hole. */
   readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>
   /** Whether the daemon before this one did it. */
@@ -112,10 +114,15 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   setattr(nodeid: number, change: AttributeChange, caller: Caller): Answer<Attributed> {
-    const { nodes, now } = this.#parts
+    const { nodes, now, owners } = this.#parts
     const ino = nodes.ino(nodeid)
-    const who = { ...caller }
-    const done = this.#change(() => setattrOp(ino, nodes.inode(ino), change, who, now()))
+    const kept = {
+      ...change,
+      ...(change.uid === undefined ? {} : { uid: owners.uid(change.uid) }),
+      ...(change.gid === undefined ? {} : { gid: owners.gid(change.gid) }),
+    }
+    const who = this.#who(caller)
+    const done = this.#change(() => setattrOp(ino, nodes.inode(ino), kept, who, now()))
     return andThen(done, () => this.getattr(nodeid))
   }
 
@@ -228,7 +235,7 @@ export class MountedFileSystem implements FuseFileSystem {
     const ino = nodes.ino(nodeid)
     // The request's buffer is the next request's, too.
     const bytes = Buffer.from(data)
-    const who = { ...caller }
+    const who = this.#who(caller)
     const done = this.#change(() => {
       const dropPrivileges = killPrivileges && privilegeDropOf(nodes.inode(ino), who)
       const op = { time: now(), ino, data: { type: 'bytes', bytes }, dropPrivileges } as const
@@ -262,7 +269,7 @@ export class MountedFileSystem implements FuseFileSystem {
     const ino = nodes.ino(nodeid)
     const mode = fallocateModeOf(flags)
     const range = { ino, offset, length, mode }
-    const who = { ...caller }
+    const who = this.#who(caller)
     return this.#change(() => {
       const dropPrivileges = privilegeDropOf(nodes.inode(ino), who)
       return { type: 'fallocate', time: now(), ...range, dropPrivileges }
@@ -278,7 +285,7 @@ export class MountedFileSystem implements FuseFileSystem {
     caller: Caller,
   ): Answer<number> {
     const { nodes, now } = this.#parts
-    const who = { ...caller }
+    const who = this.#who(caller)
     const range = { from: nodes.ino(from), fromOffset, ino: nodes.ino(to), offset, length }
     let copied = 0
     const done = this.#change(() => {
@@ -387,12 +394,12 @@ export class MountedFileSystem implements FuseFileSystem {
     file: Pick<CreateOp, 'kind' | 'mode' | 'rdev' | 'target'>,
     caller: Caller,
   ): Answer<Entry> {
-    const { image, nodes, numbers, now } = this.#parts
+    const { image, loader, nodes, numbers, now } = this.#parts
     const place = { parent: this.#directory(parent), name: parseName(name) }
     const ino = numbers.next()
     if (ino === undefined)
       return numbers.refill().then(() => this.#make(parent, name, file, { ...caller }))
-    const { uid, gid } = caller
+    const { uid, gid, resent } = caller
     const done = this.#changeNames(caller, () => ({
       type: 'create',
       time: now(),
@@ -402,7 +409,15 @@ export class MountedFileSystem implements FuseFileSystem {
       ...inherited(nodes.inode(place.parent), file.kind, file.mode, gid),
       uid,
     }))
-    return andThen(done, () => this.#entry(image.child(place.parent, place.name)?.ino ?? ino))
+    if (!resent) return andThen(done, () => this.#entry(ino))
+    return andThen(done, () =>
+      whenLoaded(loader, () => nodes.entry(image.child(place.parent, place.name)?.ino ?? ino)),
+    )
+  }
+
+  /** As the workspace knows them, but for root, who is root of the machine. */
+  #who(caller: Caller): Caller {
+    return { ...caller, gid: this.#parts.owners.gid(caller.gid) }
   }
 
   #entry(ino: Ino): Answer<Entry> {

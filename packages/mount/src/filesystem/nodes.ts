@@ -4,6 +4,7 @@ import type { Contents } from '../data/contents.ts'
 import type { Attributes, Entry } from '../fuse/file-system.ts'
 import type { Image } from '../image/image.ts'
 import { attributesOf } from './attributes.ts'
+import type { Owners } from './owners.ts'
 
 /** The kernel's name for the directory that is mounted, whatever its number is. */
 const rootNode = 1
@@ -19,11 +20,13 @@ export interface Attributed {
 export class Nodes {
   readonly #image: Image
   readonly #contents: Contents
+  readonly #owners: Owners
   /** Known as soon as the session is welcome. */
   root: Ino = rootIno
   readonly #counts = new Map<Ino, number>()
 
-  constructor(image: Image, contents: Contents) {
+  constructor(image: Image, contents: Contents, owners: Owners) {
+    this.#owners = owners
     this.#image = image
     this.#contents = contents
   }
@@ -79,6 +82,6 @@ export class Nodes {
 
   #attributes(ino: Ino, inode: Inode): Attributes {
     const allocated = inode.kind === 'file' ? this.#contents.allocated(ino, inode) : 0
-    return attributesOf(ino, inode, allocated)
+    return attributesOf(ino, inode, allocated, this.#owners)
   }
 }

@@ -49,12 +49,11 @@ function encode(one: SpoolRecord): Buffer {
   return Buffer.concat(encodeRecord(one, bytes))
 }
 
-function plain(records: Iterable<SpoolRecord>): string[] {
-  return [...records].map((one) =>
-    JSON.stringify(one, (_, value: unknown) =>
-      value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value,
-    ),
-  )
+function plain(records: Iterable<SpoolRecord>): unknown[] {
+  return [...records].map((one) => {
+    if (one.type !== 'op' || one.op.type !== 'write' || one.op.data.type !== 'bytes') return one
+    return { ...one.op, data: Buffer.from(one.op.data.bytes).toString('hex') }
+  })
 }
 
 describe('records of the spool', () => {
@@ -62,7 +61,7 @@ describe('records of the spool', () => {
     fc.assert(
       fc.property(fc.array(record, { maxLength: 20 }), (records) => {
         const segment = Buffer.concat(records.map(encode))
-        expect(plain(decodeRecords(segment)).map(sorted)).toEqual(plain(records).map(sorted))
+        expect(plain(decodeRecords(segment))).toEqual(plain(records))
       }),
       { seed: 1 },
     )
@@ -82,16 +81,11 @@ describe('records of the spool', () => {
           if (!isTorn) damaged[place]! ^= 0x55
           let [whole, end] = [0, 0]
           while (end + pieces[whole]!.length <= place) end += pieces[whole++]!.length
-          const expected = plain(records.slice(0, whole)).map(sorted)
-          expect(plain(decodeRecords(damaged)).map(sorted)).toEqual(expected)
+          const expected = plain(records.slice(0, whole))
+          expect(plain(decodeRecords(damaged))).toEqual(expected)
         },
       ),
       { seed: 1, numRuns: 300 },
     )
   })
 })
-
-/** The codec gives fields in an order of its own. */
-function sorted(json: string): unknown {
-  return JSON.parse(json)
-}

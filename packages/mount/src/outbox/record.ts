@@ -23,10 +23,11 @@ export type SpoolRecord =
 const types = ['batch', 'op', 'bytes', 'progress'] as const satisfies SpoolRecord['type'][]
 const headBytes = 8
 const nothing = new Uint8Array()
+const scratch = new Writer(256)
 
 /** The pieces of a record; `data` is the last one, as it is. */
 export function encodeRecord(record: SpoolRecord, data: Uint8Array = nothing): Uint8Array[] {
-  const writer = new Writer(128).u32(0).u32(0).choice(types, record.type)
+  const writer = scratch.reset().u32(0).u32(0).choice(types, record.type)
   if (record.type === 'batch') {
     writer.positive(record.number).positive(record.epoch)
     writer.bytes(encodeBody({ type: 'ops', ops: [] }, record.time))

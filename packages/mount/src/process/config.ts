@@ -19,6 +19,9 @@ export interface MountConfig {
   /** Of this mount alone: what is on its way to the server, and what was fetched. */
   readonly cacheDirectory: string
   readonly cacheBytes: number
+  /** Whose files root's appear as, and back; undefined leaves them as they are. */
+  readonly uid: number | undefined
+  readonly gid: number | undefined
 }
 
 /** What the daemon tells its supervisor. */

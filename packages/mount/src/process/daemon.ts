@@ -35,6 +35,8 @@ async function runDaemon({ config, init }: DaemonStart): Promise<void> {
     durability: config.durability,
     cacheDirectory: config.cacheDirectory,
     cacheBytes: config.cacheBytes,
+    uid: config.uid,
+    gid: config.gid,
     caches: (nodeid) => notifyingCaches(notifier, nodeid),
   })
   const kernel = await serveKernel(mount, notifier, config, init)

@@ -1,4 +1,4 @@
-import type { ChangeEvent } from '@cairn/protocol'
+import type { ChangeEvent, RadarEvent } from '@cairn/protocol'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import type { Call } from '../client/request.ts'
@@ -10,15 +10,33 @@ export interface WatchOptions extends RequestOptions {
   readonly after?: number | undefined
 }
 
-/**
- * Changes as they happen, each once and in order, over however many connections. A server that is away for a
- * while is waited for; one that says no ends the iteration with its error.
- */
+/** What a layer's stream tells: its own changes, and who else works on the same paths. */
+export type LayerEvent =
+  | ({ readonly type: 'change' } & ChangeEvent)
+  | ({ readonly type: 'radar' } & RadarEvent)
+
+/** Changes as they happen. */
 export async function* watchEvents(
   connection: Connection,
   call: Call,
-  { after, ...options }: WatchOptions,
+  options: WatchOptions,
 ): AsyncGenerator<ChangeEvent> {
+  for await (const event of watchAllEvents(connection, call, options)) {
+    if (event.type !== 'change') continue
+    const { type: _, ...change } = event
+    yield change
+  }
+}
+
+/**
+ * Changes each once and in order, over however many connections, and warnings as they come. A server that is away for
+ * a while is waited for; one that says no ends the iteration with its error.
+ */
+export async function* watchAllEvents(
+  connection: Connection,
+  call: Call,
+  { after, ...options }: WatchOptions,
+): AsyncGenerator<LayerEvent> {
   const signal = options.signal ?? new AbortController().signal
   const { clock } = connection
   let last = after
@@ -29,9 +47,11 @@ export async function* watchEvents(
         wasOpen = true
         if (heard === 'open') continue
         failures = 0
+        if (heard.radar) yield { type: 'radar', ...heard.radar }
+        if (heard.seq === undefined) continue
         if (last !== undefined && heard.seq <= last) continue
         last = heard.seq
-        if (heard.change !== undefined) yield heard.change
+        if (heard.change !== undefined) yield { type: 'change', ...heard.change }
       }
     } catch (error) {
       signal.throwIfAborted()
@@ -45,9 +65,11 @@ export async function* watchEvents(
 }
 
 interface Heard {
-  readonly seq: number
+  /** Undefined when it is about no place in the log. */
+  readonly seq?: number
   /** Undefined when the server only tells where it stands. */
-  readonly change: ChangeEvent | undefined
+  readonly change?: ChangeEvent
+  readonly radar?: RadarEvent
 }
 
 /** One connection's worth of events. */
@@ -77,5 +99,6 @@ function parseEvent({ id, event, data }: ServerSentEvent): Heard | undefined {
     const change = JSON.parse(data) as ChangeEvent
     return { seq: change.seq, change }
   }
-  return /^\d+$/.test(id) ? { seq: Number(id), change: undefined } : undefined
+  if (event === 'radar' && data !== '') return { radar: JSON.parse(data) as RadarEvent }
+  return /^\d+$/.test(id) ? { seq: Number(id) } : undefined
 }

@@ -15,6 +15,7 @@ import type { RequestOptions } from '../client/deadline.ts'
 import { encodeSegment } from '../client/path.ts'
 import { type Call, jsonBody } from '../client/request.ts'
 import { type PageOptions, readPages } from '../files/list.ts'
+import { type LayerEvent, watchAllEvents, type WatchOptions } from '../files/watch.ts'
 import type {
   ChangeOptions,
   CheckpointOptions,
@@ -36,11 +37,13 @@ import type {
 export class Layers {
   readonly #connection: Connection
   readonly #base: string
+  readonly #events: string
 
   /** `base` is `/workspaces/NAME`, encoded. */
   constructor(connection: Connection, base: string) {
     this.#connection = connection
     this.#base = `${base}/layers`
+    this.#events = `${base}/events`
   }
 
   /**
@@ -102,6 +105,22 @@ export class Layers {
    */
   status(layer: string, options: RequestOptions = {}): Promise<LayerStatus> {
     return this.#get(`look at the layer ${layer}`, layer, '', options)
+  }
+
+  /**
+   * What happens in a layer as it happens, and a warning (`radar`) when its parent or a sibling changed a path that the
+   * layer has changed too.
+   *
+   * @example
+   * ```ts
+   * for await (const event of workspace.layers.watch('fix-auth-a'))
+   *   if (event.type === 'radar') console.log(event.overlaps)
+   * ```
+   */
+  async *watch(layer: string, options: WatchOptions = {}): AsyncIterable<LayerEvent> {
+    const query = { layer, radar: true }
+    const call = { what: `watch the layer ${layer}`, method: 'GET', path: this.#events, query } as const
+    yield* watchAllEvents(this.#connection, call, options)
   }
 
   /**

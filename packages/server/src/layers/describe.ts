@@ -9,13 +9,14 @@ import {
   type LayerInfo,
 } from '@cairn/protocol'
 import { isoTime } from '../workspaces/clock.ts'
+import { isAutomatic } from './auto-checkpoints.ts'
 import { namesOf } from './guard.ts'
 import type { CheckpointLabel, LayerRecord } from './layer-store.ts'
 
 /** Layers and what happens to them, as JSON tells it. */
 
 export function describeLayer(record: LayerRecord): LayerInfo {
-  const { id, name, parent, tags, state, message, createdBy, createdAt } = record
+  const { id, name, parent, tags, state, message, createdBy, createdAt, closedAt } = record
   return {
     id,
     ...(name === undefined ? {} : { name }),
@@ -27,6 +28,7 @@ export function describeLayer(record: LayerRecord): LayerInfo {
     createdBy,
     // To the nanosecond in the store, where it makes the order of listings.
     createdAt: createdAt.replace(/(\.\d{3})\d+/, '$1'),
+    ...(closedAt === undefined ? {} : { closedAt }),
     origin: { root: formatHash(record.originRoot), seq: record.originSeq },
   }
 }
@@ -64,6 +66,7 @@ export function describeCheckpoint(
     id,
     label,
     ...(noted?.toolCall === undefined ? {} : { toolCall: noted.toolCall }),
+    ...(isAutomatic(id) ? { automatic: true } : {}),
     seq,
     root: formatHash(snapshot.root),
     createdAt: isoTime(time),

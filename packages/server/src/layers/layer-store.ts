@@ -19,6 +19,8 @@ export interface LayerRecord {
   readonly createdAt: string
   readonly originRoot: Hash
   readonly originSeq: number
+  /** ISO 8601: since when it is committed or abandoned. */
+  readonly closedAt?: string | undefined
   /** Grows with each update. */
   readonly version: number
 }
@@ -63,7 +65,7 @@ export interface LayerStore {
     limit: number,
   ): Promise<readonly LayerRecord[]>
   /**
-   * Changes name, tags, state and message. False, and nothing changed, unless the stored version is one below, or
+   * Changes name, tags, state, message and when it was closed. False, and nothing changed, unless the stored version is one below, or
    * when the name is taken.
    */
   update(record: LayerRecord): Promise<boolean>

@@ -3,6 +3,7 @@ import { abandonLayer, forkBranch, reopenLayer, type Snapshot } from '@cairn/cor
 import { type BranchId, CairnError, formatPath, type LayerInfo, type Page } from '@cairn/protocol'
 import { exactTime, isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import { describeExpiry } from './expiry.ts'
 import { atBarrier } from './barrier.ts'
 import { describeLayer } from './describe.ts'
 import { isBelow, namesOf } from './guard.ts'
@@ -136,7 +137,9 @@ export async function listLayers(
   const wanted = { ...filter, parent }
   const records = await workspace.layers.list(workspace.info.id, wanted, cursor, limit + 1)
   const shown = records.slice(0, limit)
-  const items = shown.map(describeLayer)
+  const items: LayerInfo[] = []
+  for (const record of shown)
+    items.push({ ...describeLayer(record), ...(await describeExpiry(workspace, record)) })
   return records.length > limit ? { items, next: cursorOf(shown.at(-1)!) } : { items }
 }
 
@@ -202,7 +205,9 @@ async function updateRecord(
 export async function noteState(workspace: Workspace, place: LayerPlace): Promise<LayerRecord> {
   const { state } = place.branch.head.position
   if (place.record!.state === state) return place.record!
-  return updateRecord(workspace, place.id, () => ({ state }))
+  const isOver = state === 'committed' || state === 'abandoned'
+  const closedAt = isOver ? isoTime(workspace.clock.now()) : undefined
+  return updateRecord(workspace, place.id, () => ({ state, closedAt }))
 }
 
 export async function abandon(

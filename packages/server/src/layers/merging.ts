@@ -60,7 +60,7 @@ export interface Overlap {
 }
 
 /** A status must not take a minute where somebody has a thousand attempts. */
-const comparedMax = 100
+export const comparedMax = 100
 
 /** Which of these paths the parent or a live sibling changed, too. */
 export async function overlapsOf(
@@ -107,7 +107,7 @@ export async function siblingsOf(
 }
 
 /** A directory that only changed with what is in it is nobody's news. */
-function pathsOf({ path, from, kind, fileKind }: PathChange): string[] {
+export function pathsOf({ path, from, kind, fileKind }: PathChange): string[] {
   if (fileKind === 'directory' && kind === 'mode') return []
   return [path.join('/'), ...(from ? [from.join('/')] : [])]
 }

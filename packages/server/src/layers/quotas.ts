@@ -11,6 +11,8 @@ interface Known {
   readonly workspace: Limits
   /** Beside the workspace's, what the layer's own quota and its base allow. */
   readonly layer: Limits
+  /** Nothing is set of `main`: what is kept under its name is the workspace's. */
+  readonly settings: Settings
   readonly untilMs: number
 }
 
@@ -39,6 +41,11 @@ export class Quotas {
     return limited(isRebase ? workspace : least(workspace, layer))
   }
 
+  /** What was set of a layer. */
+  async settingsOf({ id }: Branch): Promise<Settings> {
+    return (await this.#find(id, false)).settings
+  }
+
   forget(branch: BranchId): void {
     this.#known.delete(branch)
   }
@@ -57,11 +64,12 @@ export class Quotas {
     const untilMs = clock.nowMs() + knownMs
     const record = await layers.findByBranch(branch)
     const workspace = limitsBy(await layers.findSettings(info.id, 'main'))
-    const own = record && limited(limitsBy(await layers.findSettings(info.id, record.id)))
-    if (!own) return { workspace, layer: limitsBy({}), untilMs }
+    const settings = record ? await layers.findSettings(info.id, record.id) : {}
+    const own = limited(limitsBy(settings))
+    if (!own) return { workspace, layer: limitsBy({}), settings, untilMs }
     const base = await baseUsage(this.#workspace, branch)
     const layer = { bytes: base.bytes + own.bytes, files: base.files + own.files }
-    return { workspace, layer, untilMs }
+    return { workspace, layer, settings, untilMs }
   }
 }
 

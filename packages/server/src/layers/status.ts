@@ -1,7 +1,8 @@
-import { diffPaths } from '@cairn/core'
+import { diffPaths, ownBytesOf } from '@cairn/core'
 import { formatHash, formatPath, type LayerStatus } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { describeChange, describeConflict, describeLayer } from './describe.ts'
+import { describeExpiry } from './expiry.ts'
 import { noteState } from './layers.ts'
 import { baseUsage, describeQuota } from './quotas.ts'
 import { conflictsOf, overlapsOf, standingOf } from './merging.ts'
@@ -22,11 +23,13 @@ export async function statusOf(workspace: Workspace, reference: string): Promise
   const [used, began] = [await place.branch.head.usage(), await baseUsage(workspace, record.branch)]
   return {
     ...describeLayer(record),
+    ...(await describeExpiry(workspace, record)),
     ...describeQuota(settings),
     used: { bytes: used.bytes - began.bytes, files: used.files - began.files },
     ...(autoCheckpointMs === undefined ? {} : { autoCheckpointMs }),
     head: { root: formatHash(layer.root), seq },
     base: { root: formatHash(base.root) },
+    bytes: await ownBytesOf(workspace.stores.nodes, base, layer),
     changes: changes.map(describeChange),
     behind: isOpen && base.root !== target.root,
     conflicts: conflicts.map(describeConflict),

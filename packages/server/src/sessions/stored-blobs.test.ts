@@ -176,7 +176,7 @@ describe('a session that writes from blobs', () => {
   })
 
   it('a store that does not answer is no refusal', async () => {
-    vi.spyOn(blobStore, 'get').mockRejectedValueOnce(new Error('no network'))
+    vi.spyOn(blobStore, 'touch').mockRejectedValueOnce(new Error('no network'))
     submit(1, create, writeFrom(unknown, 10))
     await reply('goodbye')
     expect(heard.map(({ type }) => type)).not.toContain('refused')

@@ -34,6 +34,7 @@ const columns = [
   'created_at',
   'origin_root',
   'origin_seq',
+  'closed_at',
   'version',
 ] as const
 const labelColumns = ['workspace', 'branch', 'id', 'label', 'tool_call'] as const
@@ -108,7 +109,7 @@ export class LayerTable implements LayerStore {
     const key = [workspace, id].map(keyBytes)
     return tryTransact(this.#database, [
       {
-        sql: 'UPDATE layers SET name = ?, tags = ?, state = ?, message = ?, version = ? WHERE workspace = ? AND id = ? AND version = ?',
+        sql: 'UPDATE layers SET name = ?, tags = ?, state = ?, message = ?, closed_at = ?, version = ? WHERE workspace = ? AND id = ? AND version = ?',
         params: [...changing(record), version, ...key, version - 1],
         expect: 1,
       },
@@ -244,7 +245,7 @@ function insertTags({ workspace, id, tags }: LayerRecord): Statement[] {
 
 function values(record: LayerRecord): SqlValue[] {
   const { workspace, id, branch, parent, path, createdBy, createdAt } = record
-  const [name, tags, state, message] = changing(record)
+  const [name, tags, state, message, closedAt] = changing(record)
   return [
     ...[workspace, id, branch].map(keyBytes),
     name!,
@@ -256,16 +257,18 @@ function values(record: LayerRecord): SqlValue[] {
     ...[createdBy, createdAt].map(keyBytes),
     hashColumn(record.originRoot),
     record.originSeq,
+    closedAt!,
     record.version,
   ]
 }
 
-function changing({ name, tags, state, message }: LayerRecord): SqlValue[] {
+function changing({ name, tags, state, message, closedAt }: LayerRecord): SqlValue[] {
   return [
     name === undefined ? null : keyBytes(name),
     textBytes(JSON.stringify(tags)),
     keyBytes(state),
     textBytes(message),
+    closedAt === undefined ? null : keyBytes(closedAt),
   ]
 }
 
@@ -284,6 +287,7 @@ function layerRecord(row: Row): LayerRecord {
     createdAt: textOf(row, 'created_at'),
     originRoot: hashOf(row, 'origin_root'),
     originSeq: numberOf(row, 'origin_seq'),
+    ...(row['closed_at'] === null ? {} : { closedAt: textOf(row, 'closed_at') }),
     version: numberOf(row, 'version'),
   }
 }

@@ -1,5 +1,6 @@
 import type { ApiErrorBody, LayerInfo, LayerStatus } from '@cairn/protocol'
 import { expect } from 'vitest'
+import type { Clock } from '../workspaces/clock.ts'
 import { type Answer, memoryServers, type MemoryServer } from './memory-servers.ts'
 
 /** A workspace `w` with two files, on two servers that share their stores, and short words for what tests do to it. */
@@ -7,8 +8,8 @@ export class LayerFixture {
   readonly server: MemoryServer
   readonly other: MemoryServer
 
-  constructor() {
-    const servers = memoryServers()
+  constructor(clock?: Clock) {
+    const servers = memoryServers(clock)
     this.server = servers.open()
     this.other = servers.open()
   }

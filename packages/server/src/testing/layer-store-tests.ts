@@ -114,6 +114,17 @@ export function runLayerStoreTests(setup: StoreSetup<LayerStore>): void {
     expect(await store.findLabels(workspace, 'pass')).toEqual([one])
   })
 
+  test('settings: none at first, the last word counts, each layer has its own', async (store) => {
+    const workspace = uniqueId()
+    expect(await store.findSettings(workspace, 'main')).toEqual({})
+    await store.putSettings(workspace, 'main', { maxBytes: 2 ** 40, maxFiles: 3 })
+    await store.putSettings(workspace, 'main', { maxFiles: 4 })
+    await store.putSettings(workspace, 'ly_1', { autoCheckpointMs: 30_000 })
+    expect(await store.findSettings(workspace, 'main')).toEqual({ maxFiles: 4 })
+    expect(await store.findSettings(workspace, 'ly_1')).toEqual({ autoCheckpointMs: 30_000 })
+    expect(await store.findSettings(uniqueId(), 'main')).toEqual({})
+  })
+
   test('the first answer under a key stays', async (store) => {
     const workspace = uniqueId()
     expect(await store.findAnswer(workspace, 'k')).toBe(undefined)

@@ -10,7 +10,7 @@ import { buildApp } from '../http/app.ts'
 import { hashSecret } from '../http/authenticate.ts'
 import { Metrics } from '../metrics.ts'
 import { contentWorker, sha256 } from '../ports.ts'
-import { systemClock } from '../workspaces/clock.ts'
+import { type Clock, systemClock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import { MemoryDirectory } from './memory-directory.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
@@ -45,14 +45,13 @@ export interface MemoryServer {
 }
 
 /** Any number of servers that share their stores, as several share a database. */
-export function memoryServers(): { open: () => MemoryServer } {
+export function memoryServers(clock: Clock = systemClock()): { open: () => MemoryServer } {
   const [log, refs, layers] = [new MemoryLogStore(), new MemoryRefStore(), new MemoryLayerStore()]
   const [nodeStore, blobStore] = [new MemoryNodeStore(), new MemoryBlobStore()]
   const [directory, leaseStore] = [new MemoryDirectory(), new MemoryLeaseStore()]
   const locks = new MemoryLockStore()
   return {
     open: () => {
-      const clock = systemClock()
       const stores: Stores = {
         nodes: new Nodes({ store: nodeStore, hash: sha256 }),
         blobs: new Blobs(blobStore, contentWorker),

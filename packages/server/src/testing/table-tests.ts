@@ -24,6 +24,7 @@ import { runLeaseStoreTests } from './lease-store-tests.ts'
 import { runLayerStoreTests } from './layer-store-tests.ts'
 import { runLockStoreTests } from './lock-store-tests.ts'
 import { MemoryObjectStore } from './memory-object-store.ts'
+import { runSurveyTableTests } from './survey-table-tests.ts'
 import { runUploadStoreTests } from './upload-store-tests.ts'
 import { runWorkspaceTableTests } from './workspace-table-tests.ts'
 
@@ -45,5 +46,6 @@ export function runTableTests(database: () => Database): void {
   describe('keys', () => runKeyTableTests(on((each) => new KeyTable(each))))
   describe('leases', () => runLeaseStoreTests(on((each) => new LeaseTable(each))))
   describe('locks', () => runLockStoreTests(on((each) => new LockTable(each))))
+  describe('survey', () => runSurveyTableTests(database))
   describe('uploads', () => runUploadStoreTests(on((each) => new UploadTable(each))))
 }

@@ -11,6 +11,7 @@ import {
 import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
 import { type KeepTimes, ordinaryKeepTimes, renewEveryMs } from '../jobs/keep-times.ts'
+import { AutoCheckpoints } from '../layers/auto-checkpoints.ts'
 import { requireAllInside, requireInside } from '../layers/guard.ts'
 import type { LayerStore } from '../layers/layer-store.ts'
 import { Quotas } from '../layers/quotas.ts'
@@ -240,8 +241,11 @@ export class Workspace {
   /** Folds beside the writers, one fold at a time. One that fails is tried again by the next batch. */
   #watch(branch: Branch): Branch {
     branch.limitBy((body) => this.quotas.limitsFor(branch, body))
+    const checkpoints = new AutoCheckpoints(this, branch)
     let folding = false
-    branch.subscribe(({ body }) => {
+    branch.subscribe((batch) => {
+      const { body } = batch
+      checkpoints.hear(batch)
       this.observe.batch?.(body.type === 'ops' ? body.ops.length : 0)
       const { pendingOps, pendingBytes } = branch.head
       if (folding || (pendingOps < opsPerFold && pendingBytes < bytesPerFold)) return

@@ -7,7 +7,8 @@ import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'List layers',
-  description: 'In the order in which they were made.',
+  description:
+    'In the order in which they were made; of those that are over, also when they go for good.',
   arguments: {},
   options: {
     ...layerOptions,
@@ -26,12 +27,12 @@ export const command: Command = defineCommand({
   async run({ options, cli }) {
     const { tag, state, parent } = options
     const workspace = await openWorkspace(cli, options)
-    const rows = [['NAME', 'STATE', 'PATH', 'PARENT', 'MADE', 'ID', 'TAGS']]
+    const rows = [['NAME', 'STATE', 'PATH', 'PARENT', 'MADE', 'GOES', 'ID', 'TAGS']]
     for await (const layer of workspace.layers.list({ tag, state, parent, signal: cli.signal })) {
       if (cli.isJson) await cli.out.json(layer)
-      const { id, name = '-', path, createdAt, tags } = layer
-      const made = createdAt.slice(0, 19).replace('T', ' ')
-      rows.push([name, layer.state, path, layer.parent, made, id, formatTags(tags)])
+      const { id, name = '-', path, createdAt, expiresAt = '-', tags } = layer
+      const [made, goes] = [createdAt, expiresAt].map((time) => time.slice(0, 19).replace('T', ' '))
+      rows.push([name, layer.state, path, layer.parent, made!, goes!, id, formatTags(tags)])
     }
     if (cli.isJson) return
     for (const line of formatTable(rows)) await cli.out.line(line.trimEnd())

@@ -4,7 +4,7 @@ import { layerOptions } from '../../context/credentials.ts'
 import { conflictLines } from '../../layers/conflicts.ts'
 import { countPaths, formatChange, formatTags } from '../../layers/format.ts'
 import { formatQuota } from '../../layers/quota.ts'
-import { formatName, formatTable } from '../../output/format.ts'
+import { formatBytes, formatName, formatTable } from '../../output/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -55,6 +55,8 @@ function rows({
     ['made:', `${status.createdAt} by ${status.createdBy}`],
     ['head:', `${status.head.root.slice(0, 16)} at ${status.head.seq}`],
     ['base:', status.base.root.slice(0, 16)],
+    ['bytes:', bytesText(status.bytes)],
+    ...(status.expiresAt === undefined ? [] : [['goes:', status.expiresAt]]),
     ['added:', formatQuota(status.quota, status.used)],
     ...(autoCheckpointMs === undefined
       ? []
@@ -67,4 +69,8 @@ function nextLines(layer: string, { state, conflicts, behind, changes }: LayerSt
   if (state === 'committed' || conflicts.length > 0) return []
   if (behind) return [`next: cairn fs layer rebase ${layer}, or cairn fs layer commit ${layer}`]
   return changes.length === 0 ? [] : [`next: cairn fs layer commit ${layer}`]
+}
+
+function bytesText({ private: own, shared }: LayerStatus['bytes']): string {
+  return `${formatBytes(own)} its own, ${formatBytes(shared)} shared with its base`
 }

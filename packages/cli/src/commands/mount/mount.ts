@@ -19,7 +19,8 @@ export const command: Command = defineCommand({
     'allow-other': { kind: 'flag', summary: 'Other users may enter, as permissions allow' },
     'shared-locks': {
       kind: 'flag',
-      summary: 'flock and fcntl locks hold between all mounts with this; opening and closing is slower',
+      summary:
+        'flock and fcntl locks hold between all mounts with this; opening and closing is slower',
     },
     durability: {
       kind: 'choice',
@@ -28,6 +29,12 @@ export const command: Command = defineCommand({
     },
     mode: { kind: 'choice', choices: ['fuse', 'auto'], summary: 'How; both are FUSE on Linux' },
     'cache-dir': { kind: 'text', value: 'DIR', summary: 'Where bytes are kept on the local disk' },
+    uid: {
+      kind: 'count',
+      value: 'UID',
+      summary: "Show root's files as this user's, and back; yours unless you are root",
+    },
+    gid: { kind: 'count', value: 'GID', summary: 'The same for groups' },
     'cache-size': { kind: 'count', value: 'MIB', summary: 'How many; 4096 unless given' },
   },
   examples: [

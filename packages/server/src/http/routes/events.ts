@@ -3,21 +3,26 @@ import type { ServerResponse } from 'node:http'
 import { type Batch, type Branch, decodeBatch } from '@cairn/core'
 import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import { Radar } from '../../layers/radar.ts'
+import { placeOf } from '../../layers/references.ts'
 import { concerning, describeBatch } from '../../log/describe.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openTarget } from '../context.ts'
 import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
-import { branchQuery, objectSchema, workspaceParams } from '../schema.ts'
+import { branchQuery, flagSchema, isOn, objectSchema, workspaceParams } from '../schema.ts'
 
 interface EventsQuery extends PathQuery {
   readonly after?: number
+  readonly radar?: string
 }
 
 const keepAliveMs = 15_000
 /** Other servers may write to the same branch; their batches are found by looking. */
 const refreshMs = 200
 const rowsAtOnce = 500
+/** Soon enough to stop an attempt that works on the same lines, seldom enough to cost little. */
+const radarMs = 1000
 
 export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.get<{ Querystring: EventsQuery }>(
@@ -30,12 +35,14 @@ export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void 
           ...branchQuery,
           ...pathQuery,
           after: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+          radar: flagSchema,
         }),
       },
     },
     async (request, reply) => {
       const { workspace, branch } = await openTarget(workspaces, request)
       const path = pathOfQuery(request.query) ?? '/'
+      const radar = isOn(request.query.radar) ? await openRadar(workspace, branch) : undefined
       const after = lastSeen(request.headers['last-event-id']) ?? request.query.after
       void reply.hijack()
       const { raw } = reply
@@ -45,6 +52,7 @@ export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void 
       // An id before any event: whoever is cut off early knows where to go on.
       raw.write(`id: ${after ?? branch.head.position.seq}\n: following\n\n`)
       const keepAlive = setInterval(() => raw.write(': still here\n\n'), keepAliveMs)
+      if (radar) void sendRadar(workspace, radar, raw, closed)
       try {
         for await (const event of follow(workspace, branch, path, after, closed.signal))
           await send(
@@ -58,6 +66,29 @@ export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void 
       }
     },
   )
+}
+
+/** Of a layer that is open: others have nobody to be warned. */
+async function openRadar(workspace: Workspace, { id }: Branch): Promise<Radar> {
+  const record = await workspace.layers.findByBranch(id)
+  if (record) return new Radar(workspace, { ...(await placeOf(workspace, record)), record })
+  throw new CairnError('malformed', {
+    message: 'cannot warn of overlaps: only a layer has a parent and siblings',
+  })
+}
+
+/** As long as the reader stays. A store that does not answer now is asked again. */
+async function sendRadar(
+  { clock }: Workspace,
+  radar: Radar,
+  to: ServerResponse,
+  closed: AbortController,
+): Promise<void> {
+  while (!closed.signal.aborted) {
+    const event = await radar.look().catch(() => undefined)
+    if (event) await send(to, `event: radar\ndata: ${JSON.stringify(event)}\n\n`, closed)
+    await clock.sleep(radarMs)
+  }
 }
 
 /** Waits for a reader that is slower than the log: what it has not taken would pile up here. */

@@ -1,0 +1,35 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { formatName } from '../../output/format.ts'
+import { openWorkspace } from '../../remote/open.ts'
+import { linesOf } from '../fs/log.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Follow a layer, and be warned when others change the same paths',
+  description:
+    'Its changes as they happen, and a line for each of its paths that its parent or a sibling has changed too: of the\n' +
+    'parent within a second, of a sibling once it has a checkpoint. Until it is interrupted.',
+  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  options: {
+    ...layerOptions,
+    after: { kind: 'count', value: 'SEQ', summary: 'First what came after this sequence number' },
+    radar: { kind: 'flag', summary: 'The warnings alone' },
+  },
+  examples: [
+    { command: 'cairn fs layer watch fix-auth-a', does: 'changes and warnings' },
+    { command: 'cairn fs layer watch fix-auth-a --radar --json', does: 'warnings, for a program' },
+  ],
+  async run({ args: { layer }, options, cli }) {
+    const { layers } = await openWorkspace(cli, options)
+    const { isTerminal } = cli.out
+    for await (const event of layers.watch(layer, { after: options.after, signal: cli.signal })) {
+      if (event.type === 'change' && options.radar) continue
+      if (cli.isJson) await cli.out.json(event)
+      else if (event.type === 'change')
+        for (const line of linesOf({ session: '', ...event }, isTerminal)) await cli.out.line(line)
+      else
+        for (const { path, kind, name, with: other } of event.overlaps)
+          await cli.out.line(`also ${kind} by ${name ?? other}: ${formatName(path, isTerminal)}`)
+    }
+  },
+})

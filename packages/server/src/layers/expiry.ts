@@ -1,0 +1,16 @@
+import type { LayerInfo } from '@cairn/protocol'
+import type { Workspace } from '../workspaces/workspace.ts'
+import type { LayerRecord } from './layer-store.ts'
+
+/** When the collector takes a layer away that is over. What somebody labelled or built on stays. */
+export async function describeExpiry(
+  { layers, info, keep }: Workspace,
+  { id, branch, closedAt }: LayerRecord,
+): Promise<Pick<LayerInfo, 'expiresAt'>> {
+  if (closedAt === undefined) return {}
+  const labels = await layers.listLabels(branch)
+  if (labels.some(({ label }) => label !== '')) return {}
+  const children = await layers.list(info.id, { parent: id }, undefined, 1)
+  if (children.length > 0) return {}
+  return { expiresAt: new Date(Date.parse(closedAt) + keep.retentionMs).toISOString() }
+}

@@ -1,0 +1,104 @@
+import { diffPaths, type PathChange, type Snapshot } from '@cairn/core'
+import { formatPath, type LayerOverlap, type RadarEvent } from '@cairn/protocol'
+import type { Workspace } from '../workspaces/workspace.ts'
+import { comparedMax, pathsOf, type RealPlace, siblingsOf } from './merging.ts'
+import { targetOf } from './references.ts'
+
+/** More would be a list that nobody reads; `layer status` has them all. */
+const toldMax = 200
+
+/** Two points of somebody's line: what it began with, and what it is. */
+interface Line {
+  readonly id: string
+  readonly name: string | undefined
+  readonly base: Snapshot
+  readonly head: Snapshot
+}
+
+/** What a line has changed, by path, as it was last looked at. */
+interface Seen {
+  readonly roots: string
+  readonly paths: ReadonlyMap<string, PathChange>
+}
+
+/**
+ * Tells a layer, while it is worked on, which of its paths somebody else has changed too. The parent is looked at as
+ * it is; a sibling as it was folded last, which is at its checkpoints and every some thousand operations: a look costs
+ * what has changed since the last one, and nobody's single writes.
+ */
+export class Radar {
+  readonly #workspace: Workspace
+  readonly #place: RealPlace
+  readonly #seen = new Map<string, Seen>()
+  #told = new Set<string>()
+
+  constructor(workspace: Workspace, place: RealPlace) {
+    this.#workspace = workspace
+    this.#place = place
+  }
+
+  /** What is new since the last look; all there is at the first. Undefined when there is nothing. */
+  async look(): Promise<RadarEvent | undefined> {
+    const lines = await this.#lines()
+    const mine = await this.#changesOf(lines.own)
+    const found = new Map<string, LayerOverlap>()
+    for (const line of lines.others) {
+      const theirs = await this.#changesOf(line)
+      for (const [path, change] of overlapping(mine, theirs))
+        found.set(`${line.id} ${change.kind} ${path}`, describeOverlap(line, change))
+    }
+    const news = [...found].filter(([key]) => !this.#told.has(key)).map(([, overlap]) => overlap)
+    // What is over may come again, and is news then.
+    this.#told = new Set(found.keys())
+    if (news.length === 0) return undefined
+    return {
+      layer: this.#place.id,
+      overlaps: news.slice(0, toldMax),
+      more: Math.max(0, news.length - toldMax),
+    }
+  }
+
+  async #lines(): Promise<{ readonly own: Line; readonly others: readonly Line[] }> {
+    const { refs } = this.#workspace.stores
+    const { branch, record, id } = this.#place
+    const parent = await targetOf(this.#workspace, this.#place)
+    await parent.branch.refresh()
+    const { base } = await refs.getBranch(branch.id)
+    const own = { id, name: record.name, base, head: (await branch.fold()).snapshot }
+    const target = (await parent.branch.fold()).snapshot
+    const others: Line[] = [{ id: parent.id, name: parent.record?.name, base, head: target }]
+    const siblings = await siblingsOf(this.#workspace, record)
+    for (const { id, name, branch: sibling } of siblings.slice(-comparedMax)) {
+      const { base, folded } = await refs.getBranch(sibling)
+      others.push({ id, name, base, head: folded.snapshot })
+    }
+    return { own, others }
+  }
+
+  async #changesOf({ id, base, head }: Line): Promise<Seen['paths']> {
+    const roots = `${base.root} ${head.root}`
+    const seen = this.#seen.get(id)
+    if (seen?.roots === roots) return seen.paths
+    const changes =
+      base.root === head.root ? [] : await diffPaths(this.#workspace.stores.nodes, base, head)
+    const paths = new Map(
+      changes.flatMap((change) => pathsOf(change).map((path) => [path, change] as const)),
+    )
+    this.#seen.set(id, { roots, paths })
+    return paths
+  }
+}
+
+/** From the smaller side. */
+function* overlapping(
+  mine: Seen['paths'],
+  theirs: Seen['paths'],
+): Generator<readonly [string, PathChange]> {
+  const smaller = mine.size < theirs.size ? mine : theirs
+  for (const path of smaller.keys())
+    if (mine.has(path) && theirs.has(path)) yield [path, theirs.get(path)!]
+}
+
+function describeOverlap({ id, name }: Line, { path, kind }: PathChange): LayerOverlap {
+  return { path: formatPath(path), with: id, ...(name === undefined ? {} : { name }), kind }
+}
