@@ -8,5 +8,6 @@ export default defineConfig({
     // Ends a hang, nothing else: a slow machine must not fail a test.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 })

@@ -67,3 +67,20 @@ it('check says that all is well, or what is not', async () => {
   expect(stdout.toString()).toContain('damaged: ')
   expect(stderr).toContain('restore')
 })
+
+it('a server that runs is asked, and collects beside its writers', async () => {
+  const other = mkdtempSync(join(tmpdir(), 'cairn-running-'))
+  const { url, ownerKey, close } = await serve({ data: other, listen: '127.0.0.1:0' })
+  try {
+    const to = ['--server', url, '--api-key', ownerKey!]
+    expect(await cairn.text('server', 'gc', ...to, '--dry-run')).toMatch(/^would take away 0 /)
+    expect(await cairn.json('server', 'gc', ...to)).toMatchObject([{ dryRun: false }])
+    const stranger = ['--server', url, '--api-key', 'not-a-key-of-anybody']
+    expect(await cairn.error('server', 'gc', ...stranger)).toMatchObject({
+      code: 'unauthenticated',
+    })
+  } finally {
+    await close()
+    rmSync(other, { recursive: true })
+  }
+})

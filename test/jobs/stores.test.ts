@@ -4,13 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Cairn, type CollectReport, type Workspace } from '@cairn/sdk'
-import {
-  checkStores,
-  type CheckReport,
-  Collector,
-  serve,
-  withStorage,
-} from '@cairn/server'
+import { checkStores, type CheckReport, Collector, serve, withStorage } from '@cairn/server'
 import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 

@@ -14,7 +14,8 @@ import { SharedLocks } from './locks/shared-locks.ts'
 import { Outbox } from './outbox/outbox.ts'
 import { encodeRecord } from './outbox/record.ts'
 import { recover, type Recovered, sessionFile } from './outbox/recover.ts'
-import { type PutBlob, sealBatch, storeLarge } from './outbox/seal.ts'
+import { type PutBlob, storeLarge } from './outbox/seal.ts'
+import { type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { wasDone } from './outbox/was-done.ts'
 import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
@@ -103,7 +104,7 @@ export class Mount {
   static async open(options: MountOptions): Promise<Mount> {
     mkdirSync(options.cacheDirectory, { recursive: true, mode: 0o700 })
     const recovered = recover(options.cacheDirectory)
-    const pending = recovered ? await sealPending(options, recovered) : []
+    const pending = recovered ? await sealPending({ ...options, clock: { sleep } }, recovered) : []
     const mount = new Mount(options, recovered, pending)
     try {
       await mount.#begin(recovered)
@@ -204,11 +205,24 @@ export class Mount {
       standing: () => this.#standing,
       isConnected: () => session.isConnected,
       whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
-      submit: async (ops) => session.submit(await storeLarge(ops, putBlob), now()),
+      submit: async (ops) => this.#submit(await storeLarge(ops, putBlob)),
       barrier: (seq) => session.barrier(seq),
       waits,
       onRefused: (error) => this.note(error),
     })
+  }
+
+  /** Counted from its place in the log on, as what is acknowledged is: the next change must not miss it. */
+  async #submit(ops: readonly Op[]): Promise<{ readonly seq: number }> {
+    const submitted = this.#session.submit(ops, now())
+    const { lastNumber } = this.#session
+    for (const op of ops) this.#room.take(lastNumber, growthMax(op))
+    try {
+      return await submitted
+    } catch (error) {
+      this.#room.drop(lastNumber)
+      throw error
+    }
   }
 
   #makeFileSystem(writer: Writer, syncs: boolean): MountedFileSystem {
@@ -397,8 +411,6 @@ function describeBatch({ seq, time, actor, body }: Batch): string {
   return `${new Date(time.sec * 1000).toISOString()} ${seq} ${actor}: ${what}`
 }
 
-type SealedBatch = Resume['pending'][number]
-
 function resumeFrom(
   { session, seq, lastNumber }: Recovered,
   pending: readonly SealedBatch[],
@@ -409,33 +421,4 @@ function resumeFrom(
 /** A batch of the process before, which that one saw in the log or nobody did. */
 function isOld(number: number, recovered: Recovered | undefined): boolean {
   return recovered !== undefined && number <= recovered.lastNumber
-}
-
-/** The same operations under the same numbers, as they would have been sent. */
-async function sealPending(
-  options: MountOptions,
-  { pending }: Recovered,
-): Promise<readonly SealedBatch[]> {
-  const { connect, workspace, branch } = options
-  const reader = new SessionClient({
-    connect,
-    clock: { sleep },
-    workspace,
-    branch,
-    mode: 'read',
-    startsAtHead: true,
-  })
-  const put = (bytes: Uint8Array): Promise<Uint8Array> =>
-    untilAnswered(() => reader.ask({ type: 'blob', bytes }), sleep)
-  try {
-    return await Promise.all(
-      pending.map(async ({ number, epoch, time, ops }) => ({
-        number,
-        epoch,
-        body: await sealBatch(ops, time, put),
-      })),
-    )
-  } finally {
-    reader.abandon()
-  }
 }

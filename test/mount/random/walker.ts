@@ -89,7 +89,11 @@ export class Walker {
         return this.#allocate(path, step, FALLOC_FL_ZERO_RANGE)
       case 'allocate':
         return this.#allocate(path, step, fill % 2 === 0 ? 0 : FALLOC_FL_KEEP_SIZE)
-      default:
+      case 'open':
+      case 'readOpen':
+      case 'writeOpen':
+      case 'truncateOpen':
+      case 'closeOpen':
         return this.#takeOpen(step, path, bytes)
     }
   }

@@ -17,7 +17,16 @@ const { nodes, blobs } = stores
 function create(ino: number, kind: 'file' | 'directory' = 'file'): Op {
   const owner = { uid: 0, gid: 0, rdev: 0, target: undefined }
   const name = `f${ino}` as Name
-  return { type: 'create', time, parent: rootIno, name, ino: ino as Ino, kind, mode: 0o644, ...owner }
+  return {
+    type: 'create',
+    time,
+    parent: rootIno,
+    name,
+    ino: ino as Ino,
+    kind,
+    mode: 0o644,
+    ...owner,
+  }
 }
 
 function write(ino: number, offset: number, length: number): Op {

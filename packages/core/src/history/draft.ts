@@ -12,7 +12,14 @@ import {
 import { Changes } from '../filesystem/changes.ts'
 import type { Time } from '../filesystem/inode.ts'
 import type { Op } from '../filesystem/op.ts'
-import { addUsage, growthOf, type Limits, noUsage, type Usage, usageOf } from '../filesystem/usage.ts'
+import {
+  addUsage,
+  growthOf,
+  type Limits,
+  noUsage,
+  type Usage,
+  usageOf,
+} from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
@@ -315,12 +322,7 @@ export function isAnswer(error: unknown): boolean {
   return isFsError(error) || (isCairnError(error) && answers.includes(error.code))
 }
 
-function overQuota(
-  branch: BranchId,
-  what: keyof Usage,
-  wanted: number,
-  limit: number,
-): CairnError {
+function overQuota(branch: BranchId, what: keyof Usage, wanted: number, limit: number): CairnError {
   return new CairnError('quota_exceeded', {
     message: `cannot write to branch ${branch}: it would have ${wanted} ${what}, the quota allows ${limit}`,
     subject: branch,

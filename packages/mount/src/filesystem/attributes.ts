@@ -1,4 +1,4 @@
-import type { Inode, Kind } from '@cairn/core'
+import { type Inode, type Kind, modeBits } from '@cairn/core'
 import type { Attributes } from '../fuse/file-system.ts'
 import type { Owners } from './owners.ts'
 
@@ -47,4 +47,16 @@ export function attributesOf(
     mtime,
     ctime,
   }
+}
+
+/** In a directory with set-group-id new files get its group, and directories the bit as well. */
+export function inherited(
+  directory: Inode,
+  kind: Kind,
+  mode: number,
+  gid: number,
+): { readonly gid: number; readonly mode: number } {
+  const bits = mode & modeBits.all
+  if ((directory.mode & modeBits.setgid) === 0) return { gid, mode: bits }
+  return { gid: directory.gid, mode: kind === 'directory' ? bits | modeBits.setgid : bits }
 }

@@ -4,8 +4,6 @@ import {
   copyLength,
   type CreateOp,
   type Inode,
-  type Kind,
-  modeBits,
   type Op,
   type Time,
 } from '@cairn/core'
@@ -32,7 +30,7 @@ import type { InodeNumbers } from '../sync/inode-numbers.ts'
 import type { QuotaRoom } from '../sync/quota-room.ts'
 import type { Writer } from '../sync/writer.ts'
 import { andThen, whenLoaded } from './answers.ts'
-import { kindOf } from './attributes.ts'
+import { inherited, kindOf } from './attributes.ts'
 import {
   fallocateModeOf,
   openFlags,
@@ -394,12 +392,13 @@ export class MountedFileSystem implements FuseFileSystem {
     file: Pick<CreateOp, 'kind' | 'mode' | 'rdev' | 'target'>,
     caller: Caller,
   ): Answer<Entry> {
-    const { image, loader, nodes, numbers, now } = this.#parts
+    const { image, loader, nodes, numbers, now, owners } = this.#parts
     const place = { parent: this.#directory(parent), name: parseName(name) }
     const ino = numbers.next()
     if (ino === undefined)
       return numbers.refill().then(() => this.#make(parent, name, file, { ...caller }))
-    const { uid, gid, resent } = caller
+    const { resent } = caller
+    const [uid, gid] = [owners.uid(caller.uid), owners.gid(caller.gid)]
     const done = this.#changeNames(caller, () => ({
       type: 'create',
       time: now(),
@@ -441,16 +440,4 @@ const nothing = new Uint8Array()
 
 function neverMakes(): never {
   throw new FsError('EINVAL')
-}
-
-/** In a directory with set-group-id new files get its group, and directories the bit as well. */
-function inherited(
-  directory: Inode,
-  kind: Kind,
-  mode: number,
-  gid: number,
-): { readonly gid: number; readonly mode: number } {
-  const bits = mode & modeBits.all
-  if ((directory.mode & modeBits.setgid) === 0) return { gid, mode: bits }
-  return { gid: directory.gid, mode: kind === 'directory' ? bits | modeBits.setgid : bits }
 }

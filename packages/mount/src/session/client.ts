@@ -2,7 +2,7 @@ import { decodeBatch, encodeBody, type Op, type Time } from '@cairn/core'
 import { CairnError, type Ino, type SessionReply, sessionVersion } from '@cairn/protocol'
 import { BackOff } from './back-off.ts'
 import { HeldLease } from './held-lease.ts'
-import type { Reservation, SessionOptions, Standing, Welcome } from './options.ts'
+import type { Reservation, SessionOptions, Standing, Welcome, WelcomeReply } from './options.ts'
 import { type Question, Questions } from './questions.ts'
 import { isFinal, replyError } from './reply-error.ts'
 import { rescueAll, rescuedError } from './rescue.ts'
@@ -40,7 +40,6 @@ export class SessionClient {
   readonly #lease = new HeldLease()
   /** Asked for over this connection, and to be handed back over it. */
   #recalledIn: number | undefined
-  /** Of the lease it held when the connection broke. */
   #isRescuing = false
   #told = ''
   #closed = false
@@ -208,10 +207,7 @@ export class SessionClient {
     this.#closed = true
     this.#firstWelcome.reject(error)
     this.#questions.failAll(error)
-    for (const { number, settled } of this.#pending) {
-      this.#pending.take(number)
-      settled.reject(error)
-    }
+    this.#pending.failAll(error)
   }
 
   #forgetConnection(): void {
@@ -290,13 +286,7 @@ export class SessionClient {
     }
   }
 
-  #welcome({
-    session,
-    seq,
-    epoch,
-    leaseMs,
-    root,
-  }: Extract<SessionReply, { type: 'welcome' }>): void {
+  #welcome({ session, seq, epoch, leaseMs, root }: WelcomeReply): void {
     this.#session = session
     this.#isWelcome = true
     this.#backOff.reset()

@@ -44,6 +44,8 @@ export interface Resume {
   readonly pending: readonly Unanswered[]
 }
 
+export type WelcomeReply = Extract<SessionReply, { type: 'welcome' }>
+
 export interface Welcome {
   readonly session: string
   /** Where the branch stood. */

@@ -88,6 +88,14 @@ export class Submissions {
     return submission
   }
 
+  /** Nobody will answer any of them. */
+  failAll(error: unknown): void {
+    for (const { number, settled } of this.#pending.values()) {
+      this.take(number)
+      settled.reject(error)
+    }
+  }
+
   /**
    * What may be sent in `epoch`, in order. Never a second copy beside one that is in flight: refused once, it could be
    * taken the second time. Nor anything behind one that was sent in another epoch and may have to go again, or that is

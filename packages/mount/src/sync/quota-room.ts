@@ -14,7 +14,7 @@ const roomy = 2 ** 32
  */
 export class QuotaRoom {
   #room: Room | undefined
-  /** Acknowledged and not yet heard of in the log, by batch. */
+  /** Acknowledged or asked for, and not yet heard of in the log, by batch. */
   readonly #pending = new Map<number, Usage>()
 
   /** It counts every batch that was heard of before. */
@@ -36,6 +36,11 @@ export class QuotaRoom {
       bytes: Math.max(0, this.#room.bytes - bytes),
       files: Math.max(0, this.#room.files - files),
     }
+  }
+
+  /** A batch was refused. */
+  drop(number: number): void {
+    this.#pending.delete(number)
   }
 
   /** What was acknowledged is elsewhere. */
@@ -86,16 +91,10 @@ function shown(
 
 /** The most by which an operation can make the tree larger, as the server counts. */
 export function growthMax(op: Op): Usage {
-  switch (op.type) {
-    case 'create':
-      return { bytes: 0, files: 1 }
-    case 'write':
-      return { bytes: (op.offset % blockBytes) + dataLength(op.data), files: 0 }
-    case 'append':
-      return { bytes: blockBytes + dataLength(op.data), files: 0 }
-    case 'copy':
-      return { bytes: blockBytes + op.length, files: 0 }
-    default:
-      return noUsage
-  }
+  if (op.type === 'create') return { bytes: 0, files: 1 }
+  if (op.type === 'write')
+    return { bytes: (op.offset % blockBytes) + dataLength(op.data), files: 0 }
+  if (op.type === 'append') return { bytes: blockBytes + dataLength(op.data), files: 0 }
+  if (op.type === 'copy') return { bytes: blockBytes + op.length, files: 0 }
+  return noUsage
 }

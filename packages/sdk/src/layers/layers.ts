@@ -119,7 +119,12 @@ export class Layers {
    */
   async *watch(layer: string, options: WatchOptions = {}): AsyncIterable<LayerEvent> {
     const query = { layer, radar: true }
-    const call = { what: `watch the layer ${layer}`, method: 'GET', path: this.#events, query } as const
+    const call = {
+      what: `watch the layer ${layer}`,
+      method: 'GET',
+      path: this.#events,
+      query,
+    } as const
     yield* watchAllEvents(this.#connection, call, options)
   }
 
@@ -252,7 +257,13 @@ export class Layers {
     layer: string,
     { to, beforeToolCall, ...options }: RollbackOptions = {},
   ): Promise<RootReceipt> {
-    return this.#on(`roll the layer ${layer} back`, layer, '/rollback', { to, beforeToolCall }, options)
+    return this.#on(
+      `roll the layer ${layer} back`,
+      layer,
+      '/rollback',
+      { to, beforeToolCall },
+      options,
+    )
   }
 
   /**

@@ -93,11 +93,7 @@ export class Collector {
   }
 
   /** Gives the branches of layers that have been over for long enough. */
-  async #expireLayers(
-    dryRun: boolean,
-    nowMs: number,
-    end: string,
-  ): Promise<ReadonlySet<BranchId>> {
+  async #expireLayers(dryRun: boolean, nowMs: number, end: string): Promise<ReadonlySet<BranchId>> {
     const { expiry } = this.#storage
     if (!dryRun) await expiry.noteClosed(new Date(nowMs).toISOString())
     const expired = new Set<BranchId>()

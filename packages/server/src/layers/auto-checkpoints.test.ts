@@ -111,6 +111,11 @@ describe('thinning', () => {
     const hour = [0, 1, 59].map((ago) => made(`h${ago}`, ago * minuteMs))
     const day = [61, 65, 69, 71].map((ago) => made(`d${ago}`, ago * minuteMs))
     const older = [25, 30, 47, 49].map((ago) => made(`o${ago}`, ago * 60 * minuteMs))
-    expect([...thin([...older, ...day, ...hour], nowMs)].sort()).toEqual(['d65', 'd69', 'o30', 'o47'])
+    expect([...thin([...older, ...day, ...hour], nowMs)].sort()).toEqual([
+      'd65',
+      'd69',
+      'o30',
+      'o47',
+    ])
   })
 })

@@ -114,7 +114,8 @@ export async function changeSettings(
   const { layers, info } = workspace
   const settings = withEdit(await layers.findSettings(info.id, layer), edit)
   await layers.putSettings(info.id, layer, settings)
-  const branches = layer === 'main' ? await liveBranches(workspace) : [await branchOf(workspace, layer)]
+  const branches =
+    layer === 'main' ? await liveBranches(workspace) : [await branchOf(workspace, layer)]
   for (const branch of branches) workspace.quotas.forget(branch)
   const held = await Promise.all(branches.map((branch) => workspace.isHeld(branch)))
   await Promise.all(

@@ -31,7 +31,14 @@ import { namesOf } from './guard.ts'
 import { abandonPlace, noteState } from './layers.ts'
 import { conflictsOf, type RealPlace, siblingsOf, standingOf, tryMerge } from './merging.ts'
 import { once } from './once.ts'
-import { findCheckpoint, findLayer, findRealLayer, findToolCall, placeOf, targetOf } from './references.ts'
+import {
+  findCheckpoint,
+  findLayer,
+  findRealLayer,
+  findToolCall,
+  placeOf,
+  targetOf,
+} from './references.ts'
 
 export interface RollbackTarget {
   /** A checkpoint; the base unless given. */

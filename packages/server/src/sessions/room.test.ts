@@ -24,8 +24,7 @@ describe('a session under a quota', () => {
   let session: Session
   let heard: SessionReply[]
 
-  const setQuota = (body: object): Promise<unknown> =>
-    ok(fixture.server.call('PATCH', '/w', body))
+  const setQuota = (body: object): Promise<unknown> => ok(fixture.server.call('PATCH', '/w', body))
 
   async function open(): Promise<void> {
     heard = []

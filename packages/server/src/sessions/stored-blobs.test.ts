@@ -32,6 +32,7 @@ import { MemoryLockStore } from '../testing/memory-lock-store.ts'
 import { systemClock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import { serveConnection, type ServedConnection } from './serve-connection.ts'
+import { StoredBlobs } from './stored-blobs.ts'
 
 const leaseMs = 60_000
 const time = { sec: 1, nsec: 0 }
@@ -198,5 +199,33 @@ describe('a session that writes from blobs', () => {
     const body = encodeBody({ type: 'ops', ops: [create, writeFrom(unknown, 10)] }, time)
     say({ type: 'rescue', id: 1, number: 1, epoch: 2, body })
     expect(await reply('failure')).toMatchObject({ code: 'malformed' })
+  })
+})
+
+describe('what is known of stored blobs', () => {
+  const ops = [writeFrom(unknown, 10)]
+
+  it('is not relied on for longer than its time: then it is touched, and read', async () => {
+    const asked: string[] = []
+    const blobs = {
+      touch: async () => asked.push('touch') > 0,
+      read: async () => (asked.push('read'), new Uint8Array(10)),
+    }
+    let nowMs = 0
+    const stored = new StoredBlobs(blobs, { nowMs: () => nowMs, forMs: 100 })
+    stored.note(unknown, 10)
+    nowMs = 99
+    expect(stored.checkOf(ops)).toBeUndefined()
+    nowMs = 100
+    await stored.checkOf(ops)!()
+    expect(asked).toEqual(['touch', 'read'])
+    nowMs = 199
+    expect(stored.checkOf(ops)).toBeUndefined()
+  })
+
+  it('one that was taken away meanwhile is refused, although it can still be read', async () => {
+    const blobs = { touch: async () => false, read: async () => new Uint8Array(10) }
+    const stored = new StoredBlobs(blobs, { nowMs: () => 0, forMs: 100 })
+    await expect(stored.checkOf(ops)!()).rejects.toMatchObject({ code: 'malformed' })
   })
 })

@@ -2,7 +2,7 @@ import type { BranchId } from '@cairn/protocol'
 import { keyBytes, textOf } from './columns.ts'
 import { type Database, tryTransact } from './database.ts'
 
-const isClosed = "state IN (?, ?)"
+const isClosed = 'state IN (?, ?)'
 const closedStates = ['committed', 'abandoned'].map(keyBytes)
 
 interface ExpiredLayer {

@@ -64,7 +64,9 @@ describe('the embedded storage', () => {
       await storage.blobs('pool').put(blobs)
       const keys: string[] = []
       for await (const { key } of storage.objects.list('')) keys.push(key)
-      expect(keys).toEqual([expect.stringMatching(`^blobs/pool/03/${'03'.repeat(32)}\\.[-0-9a-f]{36}$`)])
+      expect(keys).toEqual([
+        expect.stringMatching(`^blobs/pool/03/${'03'.repeat(32)}\\.[-0-9a-f]{36}$`),
+      ])
       await storage.close()
     })
   })

@@ -170,7 +170,9 @@ export class SurveyTable {
       ...params,
     ])
     if (rows.length === 0) await this.#objects.delete(key)
-    await this.#database.transact([{ sql: 'DELETE FROM dead_objects WHERE object_key = ?', params }])
+    await this.#database.transact([
+      { sql: 'DELETE FROM dead_objects WHERE object_key = ?', params },
+    ])
   }
 
   async #forHashes(

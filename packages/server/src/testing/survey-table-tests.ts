@@ -1,4 +1,4 @@
-import type { Hash } from '@cairn/protocol'
+import { type Hash, isCairnError } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Database } from '../storage/database.ts'
 import { NodeTable } from '../storage/node-table.ts'
@@ -6,7 +6,6 @@ import { PlacedBlobs } from '../storage/placed-blobs.ts'
 import { SurveyTable } from '../storage/survey-table.ts'
 import type { ContentTableName } from '../storage/touch-rows.ts'
 import { MemoryObjectStore } from './memory-object-store.ts'
-import { codeOf } from './store-test.ts'
 
 const places = [
   { table: 'nodes', bytes: 100 },
@@ -152,7 +151,11 @@ class Place {
   }
 
   async isThere(): Promise<boolean> {
-    const code = await codeOf(this.#store.get(this.id))
-    return code === undefined
+    try {
+      return (await this.#store.get(this.id)).length === this.#bytes
+    } catch (error) {
+      if (isCairnError(error, 'node_missing') || isCairnError(error, 'blob_missing')) return false
+      throw error
+    }
   }
 }

@@ -23,7 +23,10 @@ export const command: Command = defineCommand({
   },
   examples: [
     { command: 'cairn fs layer rollback fix-auth-a --to tests-pass', does: 'to a checkpoint' },
-    { command: 'cairn fs layer rollback fix-auth-a --before-tool-call call_7', does: 'undo a tool' },
+    {
+      command: 'cairn fs layer rollback fix-auth-a --before-tool-call call_7',
+      does: 'undo a tool',
+    },
     { command: 'cairn fs layer rollback fix-auth-a', does: 'drop everything' },
   ],
   async run({ args: { layer }, options, cli }) {

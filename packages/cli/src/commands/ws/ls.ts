@@ -21,7 +21,8 @@ export const command: Command = defineCommand({
     for await (const workspace of cairn.workspaces.list({ signal: cli.signal })) {
       const { id, name, createdAt, quota } = workspace
       if (cli.isJson) await cli.out.json(workspace)
-      else if (options.long) rows.push([createdAt, id, name, quota ? formatQuota(quota, undefined) : ''])
+      else if (options.long)
+        rows.push([createdAt, id, name, quota ? formatQuota(quota, undefined) : ''])
       else await cli.out.line(name)
     }
     for (const line of formatTable(rows)) await cli.out.line(line)

@@ -1,0 +1,36 @@
+import { SessionClient } from '../session/client.ts'
+import type { Resume, SessionOptions } from '../session/options.ts'
+import { untilAnswered } from '../session/retry.ts'
+import type { Recovered } from './recover.ts'
+import { sealBatch } from './seal.ts'
+
+export type SealedBatch = Resume['pending'][number]
+
+/** The same operations under the same numbers, as they would have been sent. */
+export async function sealPending(
+  options: Pick<SessionOptions, 'connect' | 'workspace' | 'branch' | 'clock'>,
+  { pending }: Recovered,
+): Promise<readonly SealedBatch[]> {
+  const { connect, workspace, branch, clock } = options
+  const reader = new SessionClient({
+    connect,
+    clock,
+    workspace,
+    branch,
+    mode: 'read',
+    startsAtHead: true,
+  })
+  const put = (bytes: Uint8Array): Promise<Uint8Array> =>
+    untilAnswered(() => reader.ask({ type: 'blob', bytes }), clock.sleep)
+  try {
+    return await Promise.all(
+      pending.map(async ({ number, epoch, time, ops }) => ({
+        number,
+        epoch,
+        body: await sealBatch(ops, time, put),
+      })),
+    )
+  } finally {
+    reader.abandon()
+  }
+}

@@ -1,0 +1,132 @@
+// What is over stays for the retention time, and then goes; what somebody may come back for stays.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Cairn, type CollectReport, type Workspace } from '@cairn/sdk'
+import { checkStores, Collector, serve, withStorage } from '@cairn/server'
+import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
+import type { BranchId, CheckpointId } from '@cairn/protocol'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+
+const day = 24 * 60 * 60 * 1000
+const keep = { graceMs: day, retentionMs: 7 * day }
+let data: string
+
+beforeEach(async () => {
+  data = await makeTemporaryDirectory()
+})
+
+afterEach(() => removeDirectory(data))
+
+const withServer = async <T>(work: (cairn: Cairn, url: string) => Promise<T>): Promise<T> => {
+  const serving = await serve({ data, listen: '127.0.0.1:0' })
+  try {
+    const apiKey = (await readFile(join(data, 'owner-key'), 'utf8')).trim()
+    return await work(new Cairn({ server: serving.url, apiKey }), serving.url)
+  } finally {
+    await serving.close()
+  }
+}
+
+/** In so many days. */
+const collect = (days: number): Promise<CollectReport> =>
+  withStorage({ data }, (storage) =>
+    new Collector(storage, { ...keep, nowMs: () => Date.now() + days * day }).run({
+      dryRun: false,
+    }),
+  )
+
+const makeLayer = async (workspace: Workspace, name: string, parent?: string): Promise<void> => {
+  await workspace.layers.create('/', { name, ...(parent === undefined ? {} : { parent }) })
+  await workspace.layer(name).files.write(`/${name}`, name.repeat(100))
+}
+
+it('layers that are over go after the retention time; labelled ones and those with layers on them stay', async () => {
+  await withServer(async (cairn) => {
+    await cairn.workspaces.create('w')
+    const workspace = cairn.workspace('w')
+    for (const name of ['abandoned', 'committed', 'labelled', 'below', 'open'])
+      await makeLayer(workspace, name)
+    await makeLayer(workspace, 'above', 'below')
+    await workspace.layers.checkpoint('labelled', { label: 'tests-pass' })
+    await workspace.layers.checkpoint('abandoned')
+    for (const name of ['abandoned', 'labelled', 'below']) await workspace.layers.abandon(name)
+    await workspace.layers.commit('committed')
+    const goes = new Map<string, string | undefined>()
+    for await (const { name, closedAt, expiresAt } of workspace.layers.list()) {
+      goes.set(name!, expiresAt)
+      if (expiresAt) expect(Date.parse(expiresAt) - Date.parse(closedAt!)).toBe(7 * day)
+    }
+    const named = [...goes].filter(([, expiresAt]) => expiresAt !== undefined)
+    expect(named.map(([name]) => name).sort()).toEqual(['abandoned', 'committed'])
+  })
+  expect(await collect(6)).toMatchObject({ layers: 0, branches: 0 })
+  expect(await collect(8)).toMatchObject({ layers: 2, branches: 2 })
+  const later = await collect(10)
+  expect(later.removed.nodes.count).toBeGreaterThan(0)
+  expect((await withStorage({ data }, checkStores)).problems).toEqual([])
+  await withServer(async (cairn) => {
+    const names: (string | undefined)[] = []
+    for await (const { name } of cairn.workspace('w').layers.list()) names.push(name)
+    expect(names).toEqual(['labelled', 'below', 'open', 'above'])
+    expect(await cairn.workspace('w').files.readText('/committed')).toContain('committed')
+  })
+})
+
+it('of what lost leases left, only the newest outlives the retention time', async () => {
+  const id = await withServer(async (cairn) => (await cairn.workspaces.create('w')).id)
+  const branch = `${id}/main` as BranchId
+  await withStorage({ data }, async ({ refs }) => {
+    const { snapshot } = (await refs.getBranch(branch)).folded
+    const time = { sec: Math.floor(Date.now() / 1000), nsec: 0 }
+    for (const [index, name] of ['epoch-1-at-0', 'epoch-2-at-1', 'epoch-3-at-2', 'mine'].entries())
+      await refs.putCheckpoint({
+        id: name as CheckpointId,
+        branch,
+        label: '',
+        seq: index,
+        snapshot,
+        time,
+      })
+  })
+  expect(await collect(6)).toMatchObject({ checkpoints: 0 })
+  expect(await collect(8)).toMatchObject({ checkpoints: 2 })
+  const left = await withStorage({ data }, ({ refs }) => refs.listCheckpoints(branch))
+  expect(left.map((checkpoint) => checkpoint.id)).toEqual(['epoch-3-at-2', 'mine'])
+})
+
+it('a server that runs tells what it would take, takes nothing in its grace time, and counts its runs', async () => {
+  await withServer(async (cairn, url) => {
+    await cairn.workspaces.create('w')
+    const workspace = cairn.workspace('w')
+    await makeLayer(workspace, 'try')
+    const { id } = await workspace.layers.checkpoint('try')
+    await workspace.layer('try').files.write('/try', 'other '.repeat(100))
+    await workspace.layers.checkpoint('try', { label: 'second' })
+    expect((await cairn.collectGarbage({ dryRun: true })).waiting.nodes.count).toBe(0)
+    await workspace.layers.deleteCheckpoint('try', id)
+    const dry = await cairn.collectGarbage({ dryRun: true })
+    expect(dry).toMatchObject({ dryRun: true, removed: { nodes: { count: 0 } } })
+    expect(dry.waiting.blobs.count).toBe(1)
+    expect(await cairn.collectGarbage()).toEqual({ ...dry, dryRun: false })
+    expect(await workspace.layer('try').files.readText('/try')).toContain('other')
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    expect(metrics).toContain('cairn_gc_runs_total{outcome="done"} 3')
+  })
+})
+
+it('status tells what a layer has alone and what it shares with its base', async () => {
+  await withServer(async (cairn) => {
+    await cairn.workspaces.create('w')
+    const workspace = cairn.workspace('w')
+    await workspace.files.write('/kept', 'k'.repeat(1000))
+    await workspace.files.write('/changed', 'c'.repeat(500))
+    await workspace.layers.create('/', { name: 'try' })
+    expect((await workspace.layers.status('try')).bytes).toEqual({ private: 0, shared: 1500 })
+    const { files } = workspace.layer('try')
+    await files.write('/changed', 'n'.repeat(300))
+    await files.write('/small', 'tiny')
+    await files.write('/twice', 'n'.repeat(300))
+    await files.move('/kept', '/moved')
+    expect((await workspace.layers.status('try')).bytes).toEqual({ private: 304, shared: 1000 })
+  })
+})
