@@ -16,7 +16,7 @@ import { encodeRecord } from './outbox/record.ts'
 import { recover, type Recovered, sessionFile } from './outbox/recover.ts'
 import { type PutBlob, storeLarge } from './outbox/seal.ts'
 import { type SealedBatch, sealPending } from './outbox/seal-pending.ts'
-import { wasDone } from './outbox/was-done.ts'
+import { changesNames, findDone } from './outbox/find-done.ts'
 import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation, Resume } from './session/options.ts'
@@ -205,7 +205,10 @@ export class Mount {
       standing: () => this.#standing,
       isConnected: () => session.isConnected,
       whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
-      submit: async (ops) => this.#submit(await storeLarge(ops, putBlob)),
+      submit: async (ops) => {
+        for (const op of ops) if (changesNames(op)) this.#intend(op)
+        return this.#submit(await storeLarge(ops, putBlob))
+      },
       barrier: (seq) => session.barrier(seq),
       waits,
       onRefused: (error) => this.note(error),
@@ -241,7 +244,7 @@ export class Mount {
       now,
       askSeek: seek,
       owners: this.#owners,
-      wasDone: (op) => wasDone(this.#lastOps, op),
+      findDone: (op) => findDone(this.#lastOps, op),
       syncs,
     })
   }
@@ -370,6 +373,15 @@ export class Mount {
   async #fetch(ino: Ino, offset: number, length: number): Promise<Uint8Array> {
     const answer = await this.#session.ask({ type: 'content', ino, offset, length })
     return decodeContentAnswer(answer).bytes
+  }
+
+  /** Noted before it is asked for: should this process die without an answer, the next one knows. */
+  #intend(op: Op): void {
+    try {
+      this.#segments.append(encodeRecord({ type: 'intent', op }))
+    } catch {
+      // The disk is full; only a crash in this very moment would miss it.
+    }
   }
 
   #keep(bytes: Uint8Array): Place | undefined {

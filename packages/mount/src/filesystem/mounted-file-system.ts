@@ -56,8 +56,8 @@ export interface MountedParts {
   readonly owners: Owners
   /** Where the server has data, or a hole. */
   readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>
-  /** Whether the daemon before this one did it. */
-  readonly wasDone: (op: Op) => boolean
+  /** The same change, if the daemon before this one made it or was about to. */
+  readonly findDone: (op: Op) => Op | undefined
   /** Whether fsync waits for the server. */
   readonly syncs: boolean
 }
@@ -376,8 +376,19 @@ export class MountedFileSystem implements FuseFileSystem {
     return Promise.resolve()
       .then(() => this.#change(make))
       .catch((error: unknown) => {
-        if (!isFsError(error) || !this.#parts.wasDone(make())) throw error
+        const before = isFsError(error) ? this.#parts.findDone(make()) : undefined
+        if (!before) throw error
+        return this.#requireOwn(before, error)
       })
+  }
+
+  /** What is there under the name is what was made then, and not what somebody else was quicker to make. */
+  #requireOwn(before: Op, error: unknown): Answer<void> {
+    if (before.type !== 'create') return undefined
+    const { image, loader } = this.#parts
+    return whenLoaded(loader, () => {
+      if (image.child(before.parent, before.name)?.ino !== before.ino) throw error
+    })
   }
 
   /** Of somebody whom the kernel has let through. */

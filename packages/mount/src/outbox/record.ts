@@ -10,6 +10,8 @@ export type SpoolRecord =
   /** From here on operations belong to the batch with that number, acknowledged under the lease of that epoch. */
   | { readonly type: 'batch'; readonly number: number; readonly epoch: number; readonly time: Time }
   | { readonly type: 'op'; readonly op: Op }
+  /** About to be asked of the server, which decides. The kernel asks again for what a dead daemon did not answer. */
+  | { readonly type: 'intent'; readonly op: Op }
   /** Bytes that were fetched. They mean nothing after a restart. */
   | { readonly type: 'bytes' }
   /** Everything up to that batch number is at the server; the image had taken in the log up to `seq`. */
@@ -20,7 +22,13 @@ export type SpoolRecord =
       readonly seq: number
     }
 
-const types = ['batch', 'op', 'bytes', 'progress'] as const satisfies SpoolRecord['type'][]
+const types = [
+  'batch',
+  'op',
+  'bytes',
+  'progress',
+  'intent',
+] as const satisfies SpoolRecord['type'][]
 const headBytes = 8
 const nothing = new Uint8Array()
 const scratch = new Writer(256)
@@ -31,7 +39,7 @@ export function encodeRecord(record: SpoolRecord, data: Uint8Array = nothing): U
   if (record.type === 'batch') {
     writer.positive(record.number).positive(record.epoch)
     writer.bytes(encodeBody({ type: 'ops', ops: [] }, record.time))
-  } else if (record.type === 'op') writer.bytes(encodeOp(record.op))
+  } else if (record.type === 'op' || record.type === 'intent') writer.bytes(encodeOp(record.op))
   else if (record.type === 'progress')
     writer.varint(record.settled).varint(record.lastNumber).varint(record.seq)
   const head = writer.finish()
@@ -78,6 +86,8 @@ function decodeRecord(bytes: Uint8Array): SpoolRecord {
       const data = bytes.slice(bytes.length - reader.remaining)
       return { type, op: hasBytes(op!) ? withBytes(op!, data) : op! }
     }
+    case 'intent':
+      return { type, op: decodeBody(reader.bytes()).ops[0]! }
     case 'bytes':
       return { type }
     case 'progress':

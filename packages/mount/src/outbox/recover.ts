@@ -42,6 +42,7 @@ export function recover(directory: string): Recovered | undefined {
   const segments = Segments.list(directory)
   let [seq, settled, lastNumber] = [0, 0, 0]
   const batches = new Map<number, PendingBatch & { readonly ops: Op[] }>()
+  const lastOps: Op[] = []
   let open: (PendingBatch & { readonly ops: Op[] }) | undefined
   for (const { path: file } of segments)
     for (const record of decodeRecords(readSegmentFile(file))) {
@@ -54,13 +55,15 @@ export function recover(directory: string): Recovered | undefined {
         batches.set(number, (open = { number, epoch, time, ops: [] }))
         lastNumber = Math.max(lastNumber, number)
       } else if (record.type === 'op') open?.ops.push(record.op)
+      if (record.type === 'op' || record.type === 'intent') lastOps.push(record.op)
+      if (lastOps.length > 2 * lastOpsMax) lastOps.splice(0, lastOpsMax)
     }
   return {
     session,
     seq,
     lastNumber: lastNumber + unnotedMax,
     pending: [...batches.values()].filter(({ number }) => number > settled),
-    lastOps: [...batches.values()].flatMap(({ ops }) => ops).slice(-lastOpsMax),
+    lastOps,
     lastSegment: segments.at(-1)?.number ?? 0,
     forget: () => {
       for (const { path: file } of segments) unlinkSync(file)

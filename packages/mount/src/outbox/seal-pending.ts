@@ -21,7 +21,10 @@ export async function sealPending(
     startsAtHead: true,
   })
   const put = (bytes: Uint8Array): Promise<Uint8Array> =>
-    untilAnswered(() => reader.ask({ type: 'blob', bytes }), clock.sleep)
+    untilAnswered(
+      () => reader.ask({ type: 'blob', bytes }),
+      (ms) => clock.sleep(ms),
+    )
   try {
     return await Promise.all(
       pending.map(async ({ number, epoch, time, ops }) => ({

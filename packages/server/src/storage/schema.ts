@@ -272,7 +272,7 @@ function blobObjectTables({ types: { key, integer }, tableEnd }: Dialect): strin
     ) ${tableEnd}`,
     // Objects whose row is gone, until they are gone themselves.
     `CREATE TABLE IF NOT EXISTS dead_objects (
-      object_key ${key} NOT NULL PRIMARY KEY
+      dead_key ${key} NOT NULL PRIMARY KEY
     ) ${tableEnd}`,
   ]
 }

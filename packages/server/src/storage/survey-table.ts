@@ -145,9 +145,9 @@ export class SurveyTable {
     for (const some of groupHashes(hashes)) {
       const [where, more] = whereHashes(poolKey(pool), some)
       const all = [...params, ...more]
-      const insert = `INSERT INTO dead_objects (object_key) SELECT object_key FROM blob_objects WHERE ${condition} ${where}`
+      const insert = `INSERT INTO dead_objects (dead_key) SELECT object_key FROM blob_objects WHERE ${condition} ${where}`
       await this.#database.transact([
-        { sql: `${insert} ${dialect.onTaken(['object_key'], [])}`, params: all },
+        { sql: `${insert} ${dialect.onTaken(['dead_key'], [])}`, params: all },
         { sql: `${sql} ${where}`, params: all },
       ])
     }
@@ -157,9 +157,9 @@ export class SurveyTable {
   /** Again is fine, and so is another collector at the same. */
   async removeDeadObjects(): Promise<void> {
     for (;;) {
-      const rows = await this.#database.query('SELECT object_key FROM dead_objects LIMIT 100', [])
+      const rows = await this.#database.query('SELECT dead_key FROM dead_objects LIMIT 100', [])
       if (rows.length === 0) return
-      for (const row of rows) await this.#removeDeadObject(textOf(row, 'object_key'))
+      for (const row of rows) await this.#removeDeadObject(textOf(row, 'dead_key'))
     }
   }
 
@@ -170,9 +170,7 @@ export class SurveyTable {
       ...params,
     ])
     if (rows.length === 0) await this.#objects.delete(key)
-    await this.#database.transact([
-      { sql: 'DELETE FROM dead_objects WHERE object_key = ?', params },
-    ])
+    await this.#database.transact([{ sql: 'DELETE FROM dead_objects WHERE dead_key = ?', params }])
   }
 
   async #forHashes(

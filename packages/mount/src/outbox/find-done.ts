@@ -8,14 +8,20 @@ const told = {
   rename: ['parent', 'name', 'newParent', 'newName', 'mode'],
 } as const
 
-/** Whether a change of names is among these: the same but for when, and under which number, it was made. */
-export function wasDone(before: readonly Op[], op: Op): boolean {
+export function changesNames(op: Op): boolean {
+  return op.type in told
+}
+
+/** The newest of these that is this change of names, but for when, and under which number, it was made. */
+export function findDone(before: readonly Op[], op: Op): Op | undefined {
   const fields: readonly string[] | undefined = told[op.type as keyof typeof told]
-  if (!fields) return false
-  return before.some(
-    (other) =>
-      other.type === op.type &&
-      fields.every((field) => valueOf(other, field) === valueOf(op, field)),
+  return (
+    fields &&
+    before.findLast(
+      (other) =>
+        other.type === op.type &&
+        fields.every((field) => valueOf(other, field) === valueOf(op, field)),
+    )
   )
 }
 
