@@ -53,7 +53,11 @@ async function playInPieces({ story, cuts, seed }: History, failing: boolean): P
     if (!failing) return slow(disk)
     const { nodes, blobs } = disk
     const touch = blobs.touch.bind(blobs)
-    return slow({ ...disk, nodes: failPuts(nodes, chance), blobs: { ...failPuts(blobs, chance), touch } })
+    return slow({
+      ...disk,
+      nodes: failPuts(nodes, chance),
+      blobs: { ...failPuts(blobs, chance), touch },
+    })
   })
   const folds: Promise<Snapshot | undefined>[] = []
   for (let at = 0, turn = 0; at < ops.length; turn++) {

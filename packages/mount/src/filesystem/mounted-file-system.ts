@@ -1,6 +1,5 @@
 import {
   attributeCalls,
-  type Call,
   copyLength,
   type CreateOp,
   type Inode,
@@ -32,6 +31,7 @@ import type { Writer } from '../sync/writer.ts'
 import { andThen, whenLoaded } from './answers.ts'
 import { inherited, kindOf } from './attributes.ts'
 import {
+  callOf,
   fallocateModeOf,
   openFlags,
   privilegeDropOf,
@@ -317,21 +317,23 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   listxattr(nodeid: number, { uid, gid }: Caller): Answer<readonly ByteString[]> {
-    const { loader, nodes } = this.#parts
-    const call = this.#call(uid, gid)
+    const { image, loader, nodes, now } = this.#parts
+    const call = callOf(image, now(), uid, gid)
     return whenLoaded(loader, () => attributeCalls.listxattr(call, nodes.ino(nodeid)))
   }
 
   setxattr(nodeid: number, name: ByteString, value: Uint8Array, flags: number): Answer<void> {
-    const ino = this.#parts.nodes.ino(nodeid)
+    const { image, nodes, now } = this.#parts
+    const ino = nodes.ino(nodeid)
     const mode = xattrModeOf(flags)
     const copy = value.slice()
-    return this.#change(() => attributeCalls.setxattr(this.#call(), ino, name, copy, mode))
+    return this.#change(() => attributeCalls.setxattr(callOf(image, now()), ino, name, copy, mode))
   }
 
   removexattr(nodeid: number, name: ByteString): Answer<void> {
-    const ino = this.#parts.nodes.ino(nodeid)
-    return this.#change(() => attributeCalls.removexattr(this.#call(), ino, name))
+    const { image, nodes, now } = this.#parts
+    const ino = nodes.ino(nodeid)
+    return this.#change(() => attributeCalls.removexattr(callOf(image, now()), ino, name))
   }
 
   readdir(
@@ -391,12 +393,6 @@ export class MountedFileSystem implements FuseFileSystem {
     })
   }
 
-  /** Of somebody whom the kernel has let through. */
-  #call(uid = 0, gid = 0): Call {
-    const { image, now } = this.#parts
-    return { view: image, who: { uid, gid, groups: [] }, now: now(), newIno: neverMakes }
-  }
-
   #make(
     parent: number,
     name: ByteString,
@@ -420,9 +416,8 @@ export class MountedFileSystem implements FuseFileSystem {
       uid,
     }))
     if (!resent) return andThen(done, () => this.#entry(ino))
-    return andThen(done, () =>
-      whenLoaded(loader, () => nodes.entry(image.child(place.parent, place.name)?.ino ?? ino)),
-    )
+    const made = (): Ino | undefined => image.child(place.parent, place.name)?.ino
+    return andThen(done, () => whenLoaded(loader, () => nodes.entry(made() ?? ino)))
   }
 
   /** As the workspace knows them, but for root, who is root of the machine. */
@@ -448,7 +443,3 @@ export class MountedFileSystem implements FuseFileSystem {
 }
 
 const nothing = new Uint8Array()
-
-function neverMakes(): never {
-  throw new FsError('EINVAL')
-}

@@ -34,7 +34,7 @@ export class Collecting {
       nowMs: () => clock.nowMs(),
       ...keep,
       observe,
-      // Works half of the time at most: writers are never behind it in a queue for long.
+      // Pauses for about as long as it worked, so that writers are not behind it in a queue for long.
       step: async () => {
         if (this.#isStopped) throw stopped
         await clock.sleep(Math.min(100, clock.nowMs() - lastMs))

@@ -9,8 +9,7 @@ import { runUploadStoreTests } from './upload-store-tests.ts'
 describe('leases in memory', () =>
   runLeaseStoreTests(async () => ({ store: new MemoryLeaseStore() })))
 
-describe('locks in memory', () =>
-  runLockStoreTests(async () => ({ store: new MemoryLockStore() })))
+describe('locks in memory', () => runLockStoreTests(async () => ({ store: new MemoryLockStore() })))
 
 describe('uploads in memory', () =>
   runUploadStoreTests(async () => ({ store: new MemoryUploadStore() })))
