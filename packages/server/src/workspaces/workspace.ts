@@ -136,7 +136,7 @@ export class Workspace {
    * needs, because another server folded on or a merge was refused: the collector would take them away.
    */
   async renew(): Promise<void> {
-    for (const [id, opening] of [...this.#branches]) {
+    for (const [id, opening] of this.#branches) {
       try {
         const branch = await opening
         await branch.refresh()
