@@ -40,8 +40,9 @@ describe('workspaces', () => {
   it('made, found by name and id, listed, removed', async () => {
     const { workspaces } = server.cairn
     const made = await workspaces.create('site')
-    expect(await workspaces.get('site')).toEqual(made)
-    expect(await workspaces.get(made.id)).toEqual(made)
+    const now = { ...made, used: { bytes: 0, files: 0 } }
+    expect(await workspaces.get('site')).toEqual(now)
+    expect(await workspaces.get(made.id)).toEqual(now)
     expect((await failureOf(workspaces.create('site'))).code).toBe('workspace_exists')
     expect((await gather(workspaces.list({ pageSize: 1 }))).map(({ name }) => name)).toContain(
       'site',

@@ -133,13 +133,6 @@ export const ops: { readonly [Type in Op['type']]: Extract<Op, { readonly type: 
     dropPrivileges: false,
     data: { type: 'bytes', bytes: utf8('hi') },
   },
-  append: {
-    ...timed,
-    type: 'append',
-    ino: ino(2),
-    dropPrivileges: 'stranger',
-    data: { type: 'bytes', bytes: utf8('hi') },
-  },
   fallocate: {
     ...timed,
     type: 'fallocate',
@@ -169,6 +162,13 @@ export const ops: { readonly [Type in Op['type']]: Extract<Op, { readonly type: 
   },
   removexattr: { ...timed, type: 'removexattr', ino: ino(2), name: 'user.a' },
   reap: { type: 'reap', ino: ino(2) },
+  append: {
+    ...timed,
+    type: 'append',
+    ino: ino(2),
+    dropPrivileges: 'stranger',
+    data: { type: 'bytes', bytes: utf8('hi') },
+  },
 }
 
 export const blobWrite: Op = {
