@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -5,6 +6,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    // One for each core. Left alone, vitest keeps one core to itself, which hardly needs it.
+    maxWorkers: availableParallelism(),
     // Ends a hang, nothing else: a slow machine must not fail a test.
     testTimeout: 60_000,
     hookTimeout: 60_000,
