@@ -74,7 +74,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     expect(await cairn.text('mount', ':/new/repo', 'made/work')).toBe(
       `mounted demo:/new/repo on ${place('made/work')}; end it with: cairn umount made/work\n`,
     )
-    writeFileSync(place('made/work/f'), 'x'.repeat(3000))
+    writeFileSync(join(place('made/work'), 'f'), 'x'.repeat(3000))
     expect(await cairn.text('mount', 'drain', 'made/work')).toBe('everything is at the server\n')
     const status = await cairn.text('mount', 'status', 'made/work')
     expect(status).toMatch(/^mount: +demo:\/new\/repo on /)

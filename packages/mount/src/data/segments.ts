@@ -93,12 +93,6 @@ export class Segments {
     this.#pinnedFrom = segment
   }
 
-  /** Begins a new segment with the next append: all that was appended so far may go as a whole. */
-  close(): void {
-    for (const { fd } of this.#segments.values()) closeSync(fd)
-    this.#segments.clear()
-  }
-
   removeAll(): void {
     for (const number of this.#segments.keys()) this.#remove(number)
   }

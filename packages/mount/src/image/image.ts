@@ -110,10 +110,6 @@ export class Image implements View {
     }
   }
 
-  setInode(ino: Ino, inode: Inode): void {
-    this.#inodes.set(ino, inode)
-  }
-
   /** What is known already stays: it is at least as new. */
   install({ ino, inode, links }: LoadedInode): void {
     if (this.#inodes.has(ino)) return
