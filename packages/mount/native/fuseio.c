@@ -12,6 +12,7 @@
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -156,6 +157,42 @@ static napi_value js_recv_fd(napi_env env, napi_callback_info info) {
   memcpy(&fd, CMSG_DATA(header), sizeof fd);
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   return number(env, fd);
+}
+
+/* --- the spool --- */
+
+static void unmap(napi_env env, void *data, void *hint) {
+  (void)env;
+  munmap(data, (size_t)hint);
+}
+
+/* mapFile(fd, size): an ArrayBuffer that is the file, which gets its room on the disk first: writing to it cannot fail
+   for want of any. What is written there survives this process. */
+static napi_value js_map_file(napi_env env, napi_callback_info info) {
+  napi_value argv[2], buffer;
+  int fd = -1, error;
+  uint32_t size = 0;
+  if (!arguments(env, info, 2, argv)) return NULL;
+  napi_get_value_int32(env, argv[0], &fd);
+  napi_get_value_uint32(env, argv[1], &size);
+  do error = posix_fallocate(fd, 0, size);
+  while (error == EINTR);
+  if (error != 0) return number(env, -error);
+  void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (data == MAP_FAILED) return number(env, -errno);
+  napi_create_external_arraybuffer(env, data, size, unmap, (void *)(size_t)size, &buffer);
+  return buffer;
+}
+
+/* leaveFile(buffer): empty memory takes the file's place, so that the disk has back the room of a deleted one at once
+   and not when the garbage collector comes by. */
+static napi_value js_leave_file(napi_env env, napi_callback_info info) {
+  napi_value argv[1];
+  void *data;
+  size_t size;
+  if (!arguments(env, info, 1, argv) || napi_get_arraybuffer_info(env, argv[0], &data, &size) != napi_ok) return NULL;
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+  return number(env, mmap(data, size, PROT_READ, flags, -1, 0) == MAP_FAILED ? -errno : 0);
 }
 
 /* --- the channel --- */
@@ -343,7 +380,8 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
   } functions[] = {
       {"mount", js_mount},   {"umount", js_umount},      {"socketPair", js_socket_pair}, {"recvFd", js_recv_fd},
       {"open", js_open},     {"close", js_close},        {"recv", js_recv},              {"sendRecv", js_send_recv},
-      {"sendv", js_sendv},   {"send", js_send},
+      {"sendv", js_sendv},   {"send", js_send},          {"mapFile", js_map_file},
+      {"leaveFile", js_leave_file},
   };
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;

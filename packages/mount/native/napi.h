@@ -46,6 +46,9 @@ napi_status napi_create_int32(napi_env, int32_t, napi_value *);
 napi_status napi_create_array_with_length(napi_env, size_t, napi_value *);
 napi_status napi_set_element(napi_env, napi_value object, uint32_t index, napi_value value);
 napi_status napi_create_external(napi_env, void *data, napi_finalize, void *hint, napi_value *);
+napi_status napi_create_external_arraybuffer(napi_env, void *data, size_t length, napi_finalize, void *hint,
+                                             napi_value *);
+napi_status napi_get_arraybuffer_info(napi_env, napi_value, void **data, size_t *length);
 napi_status napi_create_reference(napi_env, napi_value, uint32_t count, napi_ref *);
 napi_status napi_delete_reference(napi_env, napi_ref);
 napi_status napi_get_reference_value(napi_env, napi_ref, napi_value *);

@@ -8,6 +8,7 @@ import { type Place, Segments } from './data/segments.ts'
 import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
 import { Nodes } from './filesystem/nodes.ts'
 import { type Owners, swapOwners } from './filesystem/owners.ts'
+import { type FuseIo, loadFuseIo } from './fuse/native.ts'
 import { Image } from './image/image.ts'
 import { Loader } from './image/loader.ts'
 import { SharedLocks } from './locks/shared-locks.ts'
@@ -105,7 +106,7 @@ export class Mount {
     mkdirSync(options.cacheDirectory, { recursive: true, mode: 0o700 })
     const recovered = recover(options.cacheDirectory)
     const pending = recovered ? await sealPending({ ...options, clock: { sleep } }, recovered) : []
-    const mount = new Mount(options, recovered, pending)
+    const mount = new Mount(options, await loadFuseIo(), recovered, pending)
     try {
       await mount.#begin(recovered)
       return mount
@@ -117,6 +118,7 @@ export class Mount {
 
   private constructor(
     options: MountOptions,
+    io: FuseIo,
     recovered: Recovered | undefined,
     pending: readonly SealedBatch[],
   ) {
@@ -124,9 +126,12 @@ export class Mount {
     this.#cacheDirectory = options.cacheDirectory
     this.#owners = swapOwners(options.uid, options.gid)
     this.#lastOps = recovered?.lastOps ?? []
-    this.#segments = new Segments(options.cacheDirectory, options.cacheBytes, () =>
-      this.#describeProgress(),
-    )
+    this.#segments = new Segments({
+      directory: options.cacheDirectory,
+      bytesMax: options.cacheBytes,
+      io,
+      head: () => this.#describeProgress(),
+    })
     this.#segments.skipTo(recovered?.lastSegment ?? 0)
     for (const { number, ops } of recovered?.pending ?? [])
       for (const op of ops) this.#room.take(number, growthMax(op))

@@ -96,6 +96,11 @@ export class Writer {
     return this.bytes(utf8.encode(text))
   }
 
+  /** What is written so far, until something more is. */
+  get view(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
   /** A copy: the writer may be reused. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length)

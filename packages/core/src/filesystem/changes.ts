@@ -12,12 +12,21 @@ type Removable<T> = T | undefined
  */
 export class Changes implements View {
   readonly inodes: Map<Ino, Removable<Inode>> = new Map()
-  readonly children: Map<Ino, Map<Name, Removable<Dentry>>> = new Map()
-  readonly linkSets: Map<Ino, readonly Link[]> = new Map()
+  // Made when they are needed: a mount makes one of these for each change, and most change no links.
+  #children: Map<Ino, Map<Name, Removable<Dentry>>> | undefined
+  #linkSets: Map<Ino, readonly Link[]> | undefined
   #below: View
 
   constructor(below: View) {
     this.#below = below
+  }
+
+  get children(): ReadonlyMap<Ino, ReadonlyMap<Name, Removable<Dentry>>> {
+    return this.#children ?? noChildren
+  }
+
+  get linkSets(): ReadonlyMap<Ino, readonly Link[]> {
+    return this.#linkSets ?? noLinks
   }
 
   inode(ino: Ino): Inode | undefined {
@@ -75,13 +84,14 @@ export class Changes implements View {
   }
 
   setLinks(ino: Ino, links: readonly Link[]): void {
-    this.linkSets.set(ino, links)
+    this.#linkSets ??= new Map()
+    this.#linkSets.set(ino, links)
   }
 
   /** Takes over what `upper`, made on top of this one, changed. */
   absorb(upper: Changes): void {
     for (const [ino, inode] of upper.inodes) this.inodes.set(ino, inode)
-    for (const [ino, links] of upper.linkSets) this.linkSets.set(ino, links)
+    for (const [ino, links] of upper.linkSets) this.setLinks(ino, links)
     for (const [parent, names] of upper.children) {
       const own = this.#names(parent)
       for (const [name, dentry] of names) own.set(name, dentry)
@@ -117,11 +127,15 @@ export class Changes implements View {
   }
 
   #names(parent: Ino): Map<Name, Removable<Dentry>> {
-    let names = this.children.get(parent)
-    if (!names) this.children.set(parent, (names = new Map()))
+    this.#children ??= new Map()
+    let names = this.#children.get(parent)
+    if (!names) this.#children.set(parent, (names = new Map()))
     return names
   }
 }
+
+const noChildren: ReadonlyMap<Ino, ReadonlyMap<Name, Removable<Dentry>>> = new Map()
+const noLinks: ReadonlyMap<Ino, readonly Link[]> = new Map()
 
 function isAfter(name: Name, after: Name | undefined): boolean {
   return after === undefined || name > after

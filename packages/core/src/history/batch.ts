@@ -105,6 +105,13 @@ export function encodeBody(body: BatchBody, time: Time): Uint8Array {
   return writer.finish()
 }
 
+/** As `encodeBody` of one operation, into a writer at hand: for who writes down each one by itself. */
+export function writeOneOp(writer: Writer, op: Op, time: Time): void {
+  writeTime(writer, time)
+  writer.choice(bodyTypes, 'ops').varint(1)
+  writeOp(writer, op, time)
+}
+
 /** The counterpart of `encodeBody`, for what sessions send: operations and nothing else. */
 export function decodeBody(bytes: Uint8Array): { time: Time; ops: readonly Op[] } {
   const reader = new Reader(bytes, 'submission')

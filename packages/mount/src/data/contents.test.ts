@@ -5,7 +5,10 @@ import type { Inode } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Contents } from './contents.ts'
+import { loadFuseIo } from '../fuse/native.ts'
 import { Segments } from './segments.ts'
+
+const io = await loadFuseIo()
 
 const ino = 7 as Ino
 const file = { kind: 'file', size: 1000 } as Inode
@@ -19,7 +22,7 @@ describe('bytes that are at the server', () => {
 
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'cairn-contents-'))
-    segments = new Segments(directory, 1 << 20)
+    segments = new Segments({ directory, bytesMax: 1 << 20, io })
     server = Buffer.alloc(1000, 'o')
     settled = Promise.withResolvers()
     contents = new Contents({

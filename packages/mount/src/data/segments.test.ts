@@ -2,7 +2,10 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadFuseIo } from '../fuse/native.ts'
 import { Segments } from './segments.ts'
+
+const io = await loadFuseIo()
 
 const MiB = 1 << 20
 
@@ -21,7 +24,7 @@ describe('segments', () => {
   }
 
   it('give back what was appended, piece after piece', () => {
-    const segments = new Segments(directory, 100 * MiB)
+    const segments = new Segments({ directory, bytesMax: 100 * MiB, io })
     const first = segments.append([Buffer.from('ab'), Buffer.from('cd')])
     const second = segments.append([Buffer.from('efgh')])
     expect([bytesOf(segments, first), bytesOf(segments, second)]).toEqual(['abcd', 'efgh'])
@@ -29,7 +32,7 @@ describe('segments', () => {
   })
 
   it('let the oldest go when there is too much, and never what is pinned', () => {
-    const segments = new Segments(directory, 40 * MiB)
+    const segments = new Segments({ directory, bytesMax: 40 * MiB, io })
     const block = Buffer.alloc(MiB, 'x')
     const places = Array.from({ length: 40 }, () => segments.append([block]))
     const pinned = places.at(-1)!.segment
@@ -45,8 +48,51 @@ describe('segments', () => {
     segments.removeAll()
   })
 
+  it('show what was appended last as it lies there, also when the next one is begun', () => {
+    const segments = new Segments({ directory, bytesMax: 100 * MiB, io })
+    segments.pinFrom(1)
+    segments.append([Buffer.from('ab'), Buffer.from('cdef')])
+    const tail = segments.tail(4)
+    const large = Buffer.alloc(MiB, 'x')
+    segments.append([large])
+    const second = segments.tail(MiB)
+    segments.append([large])
+    expect(Buffer.from(tail).toString()).toBe('cdef')
+    expect(large.equals(second)).toBe(true)
+    segments.removeAll()
+  })
+
+  it('make do with what a nearly full disk has, and say ENOSPC when that is too little', () => {
+    let room = 100_000
+    const mapFile: typeof io.mapFile = (fd, size) => (size > room ? -28 : io.mapFile(fd, size))
+    const segments = new Segments({ directory, bytesMax: 100 * MiB, io: { ...io, mapFile } })
+    segments.pinFrom(1)
+    const place = segments.append([Buffer.from('kept')])
+    room = 0
+    expect(() => segments.append([Buffer.alloc(100_000)])).toThrow('ENOSPC')
+    expect(bytesOf(segments, place)).toBe('kept')
+    expect(readdirSync(directory)).toHaveLength(1)
+    expect(bytesOf(segments, segments.append([Buffer.from('more')]))).toBe('more')
+    segments.removeAll()
+  })
+
+  it('let even the newest go on a full disk, if the server has it', () => {
+    let left = 1
+    const mapFile: typeof io.mapFile = (fd, size) => (left-- > 0 ? io.mapFile(fd, size) : -28)
+    const segments = new Segments({ directory, bytesMax: 100 * MiB, io: { ...io, mapFile } })
+    const place = segments.append([Buffer.alloc(MiB)])
+    expect(() => segments.append([Buffer.alloc(MiB)])).toThrow('ENOSPC')
+    expect(segments.has(place.segment)).toBe(false)
+    expect(readdirSync(directory)).toEqual([])
+  })
+
   it('each begins with what must be known after a crash', () => {
-    const segments = new Segments(directory, 100 * MiB, () => [Buffer.from('head')])
+    const segments = new Segments({
+      directory,
+      bytesMax: 100 * MiB,
+      io,
+      head: () => [Buffer.from('head')],
+    })
     for (let i = 0; i < 70; i++) segments.append([Buffer.alloc(MiB)])
     const numbers = Segments.list(directory).map(({ number }) => number)
     expect(numbers.length).toBeGreaterThan(2)

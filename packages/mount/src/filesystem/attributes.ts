@@ -52,8 +52,7 @@ export function attributesOf(
 /** In a directory with set-group-id new files get its group, and directories the bit as well. */
 export function inherited(
   directory: Inode,
-  kind: Kind,
-  mode: number,
+  { kind, mode }: { readonly kind: Kind; readonly mode: number },
   gid: number,
 ): { readonly gid: number; readonly mode: number } {
   const bits = mode & modeBits.all

@@ -231,8 +231,9 @@ export class MountedFileSystem implements FuseFileSystem {
   ): Answer<number> {
     const { nodes, now, writer } = this.#parts
     const ino = nodes.ino(nodeid)
-    // The request's buffer is the next request's, too.
-    const bytes = Buffer.from(data)
+    // The request's buffer is the next request's, too. What is acknowledged at once is copied to the spool before that.
+    let bytes = writer.isAlone ? data : data.slice()
+    const { length } = data
     const who = this.#who(caller)
     const done = this.#change(() => {
       const dropPrivileges = killPrivileges && privilegeDropOf(nodes.inode(ino), who)
@@ -241,10 +242,11 @@ export class MountedFileSystem implements FuseFileSystem {
       const appends = (flags & openFlags.append) !== 0 && !writer.isAlone
       return appends ? { type: 'append', ...op } : { type: 'write', offset, ...op }
     })
-    if ((flags & openFlags.sync) === 0) return andThen(done, () => bytes.length)
+    if (done instanceof Promise && bytes === data) bytes = data.slice()
+    if ((flags & openFlags.sync) === 0) return andThen(done, () => length)
     return andThen(
       andThen(done, () => writer.sync()),
-      () => bytes.length,
+      () => length,
     )
   }
 
@@ -405,16 +407,12 @@ export class MountedFileSystem implements FuseFileSystem {
     if (ino === undefined)
       return numbers.refill().then(() => this.#make(parent, name, file, { ...caller }))
     const { resent } = caller
-    const [uid, gid] = [owners.uid(caller.uid), owners.gid(caller.gid)]
-    const done = this.#changeNames(caller, () => ({
-      type: 'create',
-      time: now(),
-      ...place,
-      ino,
-      ...file,
-      ...inherited(nodes.inode(place.parent), file.kind, file.mode, gid),
-      uid,
-    }))
+    const uid = owners.uid(caller.uid)
+    const done = this.#changeNames(caller, () => {
+      const { mode, gid } = inherited(nodes.inode(place.parent), file, owners.gid(caller.gid))
+      const { kind, rdev, target } = file
+      return { type: 'create', time: now(), ...place, ino, kind, mode, uid, gid, rdev, target }
+    })
     if (!resent) return andThen(done, () => this.#entry(ino))
     const made = (): Ino | undefined => image.child(place.parent, place.name)?.ino
     return andThen(done, () => whenLoaded(loader, () => nodes.entry(made() ?? ino)))

@@ -40,6 +40,13 @@ export interface FuseIo {
   send(channel: Channel, bytes: Uint8Array, length: number): number
   /** Stops watching. The descriptor stays open: it is the caller's. */
   close(channel: Channel): void
+  /**
+   * The first `size` bytes of a file as memory. They get their room on the disk first, so that writing to them cannot
+   * fail for want of any; what is written survives this process.
+   */
+  mapFile(fd: number, size: number): ArrayBuffer | number
+  /** The buffer is the file no more, and holds nothing. */
+  leaveFile(buffer: ArrayBuffer): number
 }
 
 let loaded: Promise<FuseIo> | undefined

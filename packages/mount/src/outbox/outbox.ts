@@ -1,7 +1,7 @@
-import type { Op, Time } from '@cairn/core'
+import type { Op, Time, WriteOp } from '@cairn/core'
 import { FsError } from '@cairn/protocol'
 import type { Place, Segments } from '../data/segments.ts'
-import { encodeRecord } from './record.ts'
+import { encodeOpRecord, encodeRecord, withBytes } from './record.ts'
 import { type PutBlob, sealBatch } from './seal.ts'
 
 /** A place in the line of what a session sends, taken before what stands there is complete. */
@@ -43,11 +43,11 @@ interface OpenBatch {
 /** Soon enough to count as at once, late enough for a program's next calls to ride along. */
 const flushMs = 20
 /**
- * While a program changes so much that it would wait for the server's share of the machine, the server waits for it:
- * larger batches later cost less. Up to a second; a clone beside its own upload takes a third longer.
+ * While a program changes so much that it would wait for the server's share of the machine, the server waits for it: a
+ * clone beside its own upload takes a third longer. Up to this long, and for no more than half of the window.
  */
 const busyOps = 50
-const busyMs = 1000
+const busyMs = 2000
 const batchOps = 8000
 const batchBytes = 2 << 20
 /** What an operation weighs in the window beside its bytes. */
@@ -62,11 +62,16 @@ const batchesAtOnce = 3
 export class Outbox {
   readonly #parts: OutboxParts
   #open: OpenBatch | undefined
-  /** Sealed or being sealed, by number: not yet at the server. */
-  readonly #sent = new Map<number, OpenBatch>()
+  /** Complete, by number: not yet at the server. */
+  readonly #closed = new Map<number, OpenBatch>()
+  /** Of those, the ones that have not set out. */
+  readonly #held: OpenBatch[] = []
+  /** Everything held up to this number is to set out as soon as the server keeps up. */
+  #dueTo = 0
   #timer: NodeJS.Timeout | undefined
-  /** How large the open batch was when it was last looked at. */
-  #opsBefore = 0
+  /** Operations since somebody looked whether a program is busy, and what was seen then. */
+  #opsSince = 0
+  #isBusy = false
   #sealing: Promise<void> = Promise.resolve()
   #pendingBytes = 0
   #settled = 0
@@ -78,7 +83,7 @@ export class Outbox {
 
   get pendingOps(): number {
     let count = this.#open?.ops.length ?? 0
-    for (const { ops } of this.#sent.values()) count += ops.length
+    for (const { ops } of this.#closed.values()) count += ops.length
     return count
   }
 
@@ -93,7 +98,7 @@ export class Outbox {
 
   /** When the oldest of what is not at the server was acknowledged. */
   get oldestAt(): number | undefined {
-    const [oldest] = this.#sent.values()
+    const [oldest] = this.#closed.values()
     return (oldest ?? this.#open)?.openedAt
   }
 
@@ -104,49 +109,79 @@ export class Outbox {
     return oldest !== undefined && performance.now() - oldest > ms
   }
 
-  /** Acknowledges an operation. Gives the batch it is in, and where its bytes lie. Throws ENOSPC. */
+  /**
+   * Acknowledges an operation. Gives the batch it is in, and where its bytes lie: they are copied there, and the
+   * caller's are the caller's. Throws ENOSPC.
+   */
   add(op: Op): { readonly number: number; readonly place: Place | undefined } {
     const batch = this.#open ?? this.#begin()
+    const { segments } = this.#parts
     const bytes = op.type === 'write' && op.data.type === 'bytes' ? op.data.bytes : undefined
-    const pieces = [...headOf(batch), ...encodeRecord({ type: 'op', op }, bytes)]
-    const { segment, position } = this.#parts.segments.append(pieces)
-    if (batch.ops.push(op) === 1) this.#pinTo(batch, segment)
+    const pieces = encodeOpRecord(op, bytes)
+    if (batch.ops.length === 0) pieces.unshift(...headOf(batch))
+    const { segment, position } = segments.append(pieces)
+    // Its bytes are where they were just written: where they were before is the kernel's again.
+    const kept = bytes ? withBytes(op as WriteOp, segments.tail(bytes.length)) : op
+    if (batch.ops.push(kept) === 1) this.#pinTo(batch, segment)
     this.#count(batch, opBytes + (bytes?.length ?? 0))
-    if (batch.ops.length >= batchOps || batch.bytes >= batchBytes) this.flush()
+    if (batch.ops.length >= batchOps || batch.bytes >= batchBytes) this.#close(batch)
     const place = bytes && { segment, position: position + lengthOf(pieces) - bytes.length }
     return { number: batch.reservation.number, place }
   }
 
   #flushUnlessBusy(): void {
-    const batch = this.#open
     this.#timer = undefined
-    if (!batch) return
-    const isBusy = batch.ops.length - this.#opsBefore >= busyOps
-    if (!isBusy || performance.now() - batch.openedAt >= busyMs) return this.flush()
-    this.#opsBefore = batch.ops.length
-    this.#timer = setTimeout(() => this.#flushUnlessBusy(), flushMs)
+    this.#isBusy = this.#opsSince >= busyOps
+    this.#opsSince = 0
+    if (!this.#isBusy || this.#isHoldingTooMuch()) this.flush()
+    if (this.#open || this.#held.length > 0) this.#lookLater()
+  }
+
+  #isHoldingTooMuch(): boolean {
+    const oldest = this.#held[0] ?? this.#open
+    const age = oldest ? performance.now() - oldest.openedAt : 0
+    return age >= busyMs || this.#pendingBytes > this.#parts.window.bytes / 2
+  }
+
+  #lookLater(): void {
+    this.#timer ??= setTimeout(() => this.#flushUnlessBusy(), flushMs)
   }
 
   /** Sends what there is, as far as the server keeps up. */
   flush(): void {
-    if (this.#sent.size >= batchesAtOnce && !this.#isTooLarge()) return
-    this.flushNow()
+    if (this.#open && this.#inFlight < batchesAtOnce) this.#close(this.#open)
+    this.#dueTo = this.#held.at(-1)?.reservation.number ?? this.#dueTo
+    this.#sendDue()
   }
 
   flushNow(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    const batch = this.#open
-    if (!batch) return
+    if (this.#open) this.#close(this.#open)
+    for (const batch of this.#held.splice(0)) void this.#send(batch)
+  }
+
+  #close(batch: OpenBatch): void {
     this.#open = undefined
-    this.#sent.set(batch.reservation.number, batch)
-    void this.#send(batch)
+    this.#closed.set(batch.reservation.number, batch)
+    this.#held.push(batch)
+  }
+
+  get #inFlight(): number {
+    return this.#closed.size - this.#held.length
+  }
+
+  #sendDue(): void {
+    while (this.#inFlight < batchesAtOnce) {
+      const batch = this.#held[0]
+      if (!batch || batch.reservation.number > this.#dueTo) return
+      this.#held.shift()
+      void this.#send(batch)
+    }
   }
 
   /** Waits until all that was acknowledged so far is at the server, or known to be elsewhere. */
   async drain(): Promise<void> {
     this.flushNow()
-    const waiting = [...this.#sent.values()].map(({ reservation }) => reservation.settled)
+    const waiting = [...this.#closed.values()].map(({ reservation }) => reservation.settled)
     await Promise.allSettled(waiting)
   }
 
@@ -154,7 +189,7 @@ export class Outbox {
   async sync(): Promise<void> {
     this.flushNow()
     try {
-      await Promise.all([...this.#sent.values()].map(({ reservation }) => reservation.settled))
+      await Promise.all([...this.#closed.values()].map(({ reservation }) => reservation.settled))
     } catch {
       throw new FsError('EIO')
     }
@@ -163,8 +198,8 @@ export class Outbox {
   /** Once everything up to that batch is at the server. */
   async whenSettled(number: number): Promise<void> {
     if (number <= this.#settled) return
-    if (this.#open?.reservation.number === number) this.flushNow()
-    await this.#sent.get(number)?.reservation.settled
+    this.flushNow()
+    await this.#closed.get(number)?.reservation.settled
   }
 
   /** Once there is room again. Whoever waits may be called off: it looks again afterwards anyway. */
@@ -184,8 +219,7 @@ export class Outbox {
       bytes: 0,
     }
     this.#open = batch
-    this.#opsBefore = 0
-    this.#timer ??= setTimeout(() => this.#flushUnlessBusy(), flushMs)
+    this.#lookLater()
     return batch
   }
 
@@ -195,15 +229,9 @@ export class Outbox {
   }
 
   #count(batch: OpenBatch, bytes: number): void {
+    this.#opsSince++
     batch.bytes += bytes
     this.#pendingBytes += bytes
-  }
-
-  #isTooLarge(): boolean {
-    const batch = this.#open
-    return (
-      batch !== undefined && (batch.bytes >= 1.5 * batchBytes || batch.ops.length >= 1.5 * batchOps)
-    )
   }
 
   /** In order: a batch is handed to the session only after the one before it. */
@@ -222,28 +250,31 @@ export class Outbox {
   }
 
   #settle(batch: OpenBatch): void {
-    this.#sent.delete(batch.reservation.number)
+    this.#closed.delete(batch.reservation.number)
     this.#settled = Math.max(this.#settled, batch.reservation.number)
     this.#pendingBytes -= batch.bytes
     this.#pin()
     for (const wake of this.#waiting) wake()
     this.#waiting.clear()
-    if (this.#open) this.flush()
+    this.#sendDue()
+    if (this.#open && !this.#isBusy) this.flush()
   }
 
   /** What the server does not have stays on the disk. */
   #pin(): void {
     let first = this.#open?.segment ?? Infinity
-    for (const { segment } of this.#sent.values()) first = Math.min(first, segment)
+    for (const { segment } of this.#closed.values()) first = Math.min(first, segment)
     this.#parts.segments.pinFrom(first)
   }
 }
 
 /** Written with the first operation: a full disk takes both or none. */
-function headOf({ reservation: { number, epoch }, time, ops }: OpenBatch): Uint8Array[] {
-  return ops.length > 0 ? [] : encodeRecord({ type: 'batch', number, epoch, time })
+function headOf({ reservation: { number, epoch }, time }: OpenBatch): Uint8Array[] {
+  return encodeRecord({ type: 'batch', number, epoch, time })
 }
 
 function lengthOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0)
+  let length = 0
+  for (const piece of pieces) length += piece.length
+  return length
 }

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { decodeBody, encodeBody, type Op, type Time } from '@cairn/core'
+import { decodeBody, encodeBody, type Op, type Time, writeOneOp, type WriteOp } from '@cairn/core'
 import { Reader, Writer } from '@cairn/protocol'
 
 /**
@@ -31,31 +31,59 @@ const types = [
 ] as const satisfies SpoolRecord['type'][]
 const headBytes = 8
 const nothing = new Uint8Array()
-const scratch = new Writer(256)
+const noTime: Time = { sec: 0, nsec: 0 }
 
 /** The pieces of a record; `data` is the last one, as it is. */
 export function encodeRecord(record: SpoolRecord, data: Uint8Array = nothing): Uint8Array[] {
-  const writer = scratch.reset().u32(0).u32(0).choice(types, record.type)
+  if (record.type === 'op') return encodeOpRecord(record.op, data).map((piece) => piece.slice())
+  const writer = begin(new Writer(256), record.type)
   if (record.type === 'batch') {
     writer.positive(record.number).positive(record.epoch)
     writer.bytes(encodeBody({ type: 'ops', ops: [] }, record.time))
-  } else if (record.type === 'op' || record.type === 'intent') writer.bytes(encodeOp(record.op))
+  } else if (record.type === 'intent') writer.bytes(encodeOp(record.op))
   else if (record.type === 'progress')
     writer.varint(record.settled).varint(record.lastNumber).varint(record.seq)
-  const head = writer.finish()
-  const view = new DataView(head.buffer, head.byteOffset, headBytes)
-  view.setUint32(0, head.length - headBytes + data.length, true)
-  view.setUint32(4, crc32(data, crc32(head.subarray(headBytes))), true)
+  return seal(writer, data)
+}
+
+const opScratch = new Writer(1024)
+const recordScratch = new Writer(1024)
+
+/**
+ * The record of an operation; its bytes come as `data`. Valid until the next one is encoded: a copy takes longer than
+ * the encoding, and every change of a program comes through here.
+ */
+export function encodeOpRecord(op: Op, data: Uint8Array = nothing): Uint8Array[] {
+  return seal(begin(recordScratch.reset(), 'op').bytes(encodeOp(op)), data)
+}
+
+function begin(writer: Writer, type: SpoolRecord['type']): Writer {
+  return writer.u32(0).u32(0).choice(types, type)
+}
+
+function seal(writer: Writer, data: Uint8Array): Uint8Array[] {
+  const head = writer.view
+  const checksum = crc32(head.subarray(headBytes))
+  putU32(head, 0, head.length - headBytes + data.length)
+  putU32(head, 4, data.length === 0 ? checksum : crc32(data, checksum))
   return data.length === 0 ? [head] : [head, data]
+}
+
+function putU32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value
+  bytes[at + 1] = value >>> 8
+  bytes[at + 2] = value >>> 16
+  bytes[at + 3] = value >>> 24
 }
 
 /** The bytes of a write stand behind the record, where they can be read in place. */
 function encodeOp(op: Op): Uint8Array {
-  const bare = hasBytes(op) ? { ...op, data: { type: 'bytes' as const, bytes: nothing } } : op
-  return encodeBody({ type: 'ops', ops: [bare] }, 'time' in op ? op.time : { sec: 0, nsec: 0 })
+  const bare = hasBytes(op) ? withBytes(op, nothing) : op
+  writeOneOp(opScratch.reset(), bare, op.type === 'reap' ? noTime : op.time)
+  return opScratch.view
 }
 
-function hasBytes(op: Op): boolean {
+function hasBytes(op: Op): op is WriteOp {
   return op.type === 'write' && op.data.type === 'bytes'
 }
 
@@ -84,7 +112,7 @@ function decodeRecord(bytes: Uint8Array): SpoolRecord {
     case 'op': {
       const [op] = decodeBody(reader.bytes()).ops
       const data = bytes.slice(bytes.length - reader.remaining)
-      return { type, op: hasBytes(op!) ? withBytes(op!, data) : op! }
+      return { type, op: hasBytes(op!) ? withBytes(op, data) : op! }
     }
     case 'intent':
       return { type, op: decodeBody(reader.bytes()).ops[0]! }
@@ -95,6 +123,7 @@ function decodeRecord(bytes: Uint8Array): SpoolRecord {
   }
 }
 
-function withBytes(op: Op, bytes: Uint8Array): Op {
-  return op.type === 'write' ? { ...op, data: { type: 'bytes', bytes } } : op
+export function withBytes(op: WriteOp, bytes: Uint8Array): WriteOp {
+  const { type, time, ino, offset, dropPrivileges } = op
+  return { type, time, ino, offset, data: { type: 'bytes', bytes }, dropPrivileges }
 }

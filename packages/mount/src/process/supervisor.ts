@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mountFuse, unmount } from '../fuse/mounting.ts'
 import type { DaemonMessage, MountConfig } from './config.ts'
@@ -91,6 +92,7 @@ export class Supervisor {
     if (message.type === 'ready') {
       this.#isReady = true
       if (this.#isStopping) this.stop()
+      await this.#openOnce()
       this.#ready.resolve()
     }
     if (message.type === 'failed') this.#failure = message.message
@@ -98,6 +100,16 @@ export class Supervisor {
       await unmount(this.#config.mountPoint).catch((error: Error) => {
         this.#daemon?.send({ type: 'busy', message: error.message })
       })
+  }
+
+  /**
+   * Only a first open tells the kernel that it need not ask for opens, and then it leaves out the releases as well:
+   * until then making a file costs a fifth request. Whatever becomes of it, others will open files.
+   */
+  async #openOnce(): Promise<void> {
+    const path = join(this.#config.mountPoint, '.cairn', 'status')
+    const file = await open(path).catch(() => undefined)
+    await file?.close()
   }
 
   /** 0: unmounted and handed in. A daemon that was never ready would fail again. */
