@@ -23,9 +23,17 @@ export async function startMount(
     undo()
     throw error
   }
-  const { mountPoint, workspace, branch, readOnly, cacheDirectory } = config
+  const { mountPoint, workspace, branch, at, readOnly, cacheDirectory } = config
   if (cli.isJson)
-    return cli.out.json({ mountPoint, workspace, branch, readOnly, cacheDirectory, leftOperations })
+    return cli.out.json({
+      mountPoint,
+      workspace,
+      branch,
+      at,
+      readOnly,
+      cacheDirectory,
+      leftOperations,
+    })
   const access = readOnly ? ', read-only' : ''
   await cli.out.line(
     `mounted ${describeSource(config)} on ${mountPoint}${access}; end it with: cairn umount ${args.directory}`,
