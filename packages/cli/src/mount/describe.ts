@@ -1,4 +1,5 @@
 import type { MountConfig, MountState } from '@cairn/mount'
+import { commandLine } from '../output/shell-words.ts'
 
 type Source = Pick<MountConfig, 'workspace' | 'branch' | 'path' | 'at'>
 
@@ -22,12 +23,13 @@ export function mountAgain({
   mountPoint,
 }: Omit<MountState, 'supervisor'>): string {
   const options = [
-    `-w ${workspace}`,
-    ...(branch === 'main' || branch === '' ? [] : [`--layer ${branch}`]),
-    ...(at === undefined ? [] : [`--at ${at}`]),
+    commandLine`-w ${workspace}`,
+    ...(branch === 'main' || branch === '' ? [] : [commandLine`--layer ${branch}`]),
+    ...(at === undefined ? [] : [commandLine`--at ${at}`]),
     ...(readOnly && at === undefined ? ['--read-only'] : []),
   ]
-  return `cairn mount ${options.join(' ')} :${Buffer.from(path, 'latin1').toString()} ${mountPoint}`
+  const source = Buffer.from(path, 'latin1').toString()
+  return `cairn mount ${options.join(' ')} ${commandLine`:${source} ${mountPoint}`}`
 }
 
 /** `1 operation`, `2 operations` */

@@ -10,6 +10,7 @@ import { parseRemote } from '../remote/location.ts'
 import { findStat, openRemote, type Remote, type WorkspaceValues } from '../remote/open.ts'
 import { clearDead, findMount } from './find-mount.ts'
 import { mountPointOf, spoolDirectory, stateDirectory } from './places.ts'
+import { commandLine, shellWord } from '../output/shell-words.ts'
 
 export interface MountValues extends WorkspaceValues {
   readonly checkpoint: string | undefined
@@ -92,14 +93,14 @@ async function checkRemote(cli: Cli, remote: Remote, options: MountValues): Prom
   })
   const what = `mount :${remote.path}`
   if (found && found.kind !== 'directory') {
-    const hint = `Mount the directory it is in: cairn mount :${dirname(remote.path)} DIRECTORY.`
+    const hint = commandLine`Mount the directory it is in: cairn mount :${dirname(remote.path)} DIRECTORY.`
     throw cliError('mount_failed', what, `it is a ${found.kind}`, hint)
   }
   if (!found && options['read-only']) {
     const hint =
       options.at === undefined
-        ? `Make it with: cairn fs mkdir :${remote.path}; or mount without --read-only.`
-        : `See what was there then: cairn fs ls ${pointWords(options)} :${dirname(remote.path)}.`
+        ? commandLine`Make it with: cairn fs mkdir :${remote.path}; or mount without --read-only.`
+        : `See what was there then: cairn fs ls ${pointWords(options)} ${shellWord(`:${dirname(remote.path)}`)}.`
     throw cliError('mount_failed', what, 'it does not exist', hint)
   }
   return found !== undefined
@@ -109,7 +110,7 @@ async function checkRemote(cli: Cli, remote: Remote, options: MountValues): Prom
 function pointWords({ layer, branch, at }: MountValues): string {
   const named = { layer, branch, at }
   return Object.entries(named)
-    .flatMap(([option, value]) => (value === undefined ? [] : [`--${option} ${value}`]))
+    .flatMap(([option, value]) => (value === undefined ? [] : [`--${option} ${shellWord(value)}`]))
     .join(' ')
 }
 
@@ -143,7 +144,7 @@ async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<
     isForeign ? 'another user has a workspace mounted there' : 'a workspace is mounted there',
     isForeign
       ? 'Choose another directory.'
-      : `See: cairn mount status ${given}; end it with: cairn umount ${given}.`,
+      : commandLine`See: cairn mount status ${given}; end it with: cairn umount ${given}.`,
   )
 }
 
