@@ -116,16 +116,9 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
       ['branch_missing', 4, 'nope', '--layer', 'nope', ':/dir', 'no/where'],
       ['mount_failed', 1, 'it is not a directory', ':/dir', 'local-file'],
       ['mount_failed', 1, 'not a directory', ':/dir', 'local-file/below'],
-      [
-        'usage',
-        2,
-        'cairn fs layer create :/dir --at tests-pass',
-        '--at',
-        'tests-pass',
-        ':/dir',
-        'w',
-      ],
-      ['usage', 2, 'cairn fs layer fork a --at b', '--layer', 'a', '--checkpoint', 'b', ':/', 'w'],
+      ['branch_missing', 4, 'mount demo:/dir at never', '--at', 'never', ':/dir', 'no/where'],
+      ['usage', 2, '--checkpoint and --at', '--at', 'a', '--checkpoint', 'b', ':/', 'no/where'],
+      ['usage', 2, 'only one that writes', '--at', 'a', '--shared-locks', ':/', 'no/where'],
     ]
     for (const [code, exit, message, ...args] of cases) {
       const error = await cairn.error('mount', ...args)
@@ -303,6 +296,33 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     await cairn.text('umount', 'attempt')
     expect(await cairn.error('fs', 'cat', ':/repo/tried')).toMatchObject({ errno: 'ENOENT' })
     expect(await cairn.text('fs', 'cat', '--layer', 'fix-a', ':/repo/tried')).toBe('x')
+  })
+
+  it('a checkpoint is mounted as it was, and can be found by its label alone', async () => {
+    await cairn.text('fs', 'mkdir', ':/past')
+    await cairn.run(['fs', 'cp', '-', ':/past/f'], { stdin: 'then' })
+    await cairn.text('fs', 'layer', 'create', ':/past', '--name', 'fix-b')
+    await cairn.text('fs', 'layer', 'checkpoint', 'fix-b', '--label', 'tests-pass')
+    await cairn.run(['fs', 'cp', '-', ':/past/f', '--layer', 'fix-b'], { stdin: 'now' })
+    const said = await cairn.text('mount', '--checkpoint', 'tests-pass', ':/past', 'then')
+    expect(said).toContain('demo:/past (at tests-pass)')
+    expect(readFileSync(place('then/f'), 'utf8')).toBe('then')
+    expect(() => writeFileSync(place('then/f'), 'x')).toThrow('EROFS')
+    expect(readFileSync(place('then/.cairn/status'), 'utf8')).toContain('checkpoint: tests-pass')
+    expect(await cairn.text('mount', 'status', 'then')).toMatch(/checkpoint: +tests-pass/)
+    const [json] = await cairn.json('mount', 'status', 'then')
+    expect(json).toMatchObject({ at: 'tests-pass', readOnly: true, healthy: true })
+    await cairn.text('umount', 'then')
+    const of = ['--layer', 'fix-b', '--at', 'tests-pass']
+    expect(await cairn.error('mount', ...of, ':/none', 'no/where')).toMatchObject({
+      code: 'mount_failed',
+      message: expect.stringContaining('cairn fs ls --layer fix-b --at tests-pass :/') as string,
+    })
+    await cairn.text('fs', 'layer', 'checkpoint', 'fix-b', '--label', 'tests-pass')
+    expect(await cairn.error('mount', ...of, ':/past', 'no/where')).toMatchObject({
+      code: 'reference_ambiguous',
+      message: expect.stringMatching(/cp_.*cp_/) as string,
+    })
   })
 
   it('Ctrl-C while the server opens no session: nothing is mounted, and nothing was made', async () => {

@@ -1,4 +1,4 @@
-import { decodeBatch, type LogRow, type Op, type Receipt } from '@cairn/core'
+import { decodeBatch, hashOfRow, type LogRow, type Op, type Receipt } from '@cairn/core'
 import type { Errno, SessionId } from '@cairn/protocol'
 import { expect } from 'vitest'
 import { sha256 } from '../support/ports.ts'
@@ -52,7 +52,9 @@ export function expectTrueAnswer(answered: Answered, rows: readonly LogRow[], pa
   const { session, number, epoch, ops, from, to, attempts, answer } = answered
   const found = rows.filter((row) => row.session === session && row.number === number)
   if (typeof answer === 'object') {
-    expect(found.map(({ seq, bytes }) => ({ seq, hash: sha256(bytes) }))).toEqual([answer])
+    expect(found.map(({ seq, bytes }) => ({ seq, hash: hashOfRow(bytes, sha256) }))).toEqual([
+      answer,
+    ])
     expect(answer.seq).toBeGreaterThan(from)
     expect(answer.seq).toBeLessThanOrEqual(to)
     expect(past.epochs[answer.seq - 1]).toBe(epoch)

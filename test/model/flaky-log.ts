@@ -45,6 +45,16 @@ export class FlakyLog implements LogStore {
     return this.#log.find(branch, session, number)
   }
 
+  async trimmedTo(branch: BranchId): Promise<number> {
+    this.#failSometimes()
+    return this.#log.trimmedTo(branch)
+  }
+
+  async trim(branch: BranchId, seq: number, rows: readonly LogRow[]): Promise<void> {
+    this.#failSometimes()
+    await this.#log.trim(branch, seq, rows)
+  }
+
   /** Whoever came first has won; the sender has been told that it failed. */
   async #appendLate(branch: BranchId, rows: readonly LogRow[]): Promise<void> {
     await this.#wait()

@@ -9,6 +9,7 @@ import {
   rollback,
   type Stores,
   type Submission,
+  trimLog,
 } from '@cairn/core'
 import {
   type ActorId,
@@ -36,7 +37,7 @@ export interface RaceOptions {
   readonly wait: Wait
 }
 
-export const raceEvents = ['fold', 'refresh', 'checkpoint', 'rollback', 'epoch'] as const
+export const raceEvents = ['fold', 'refresh', 'checkpoint', 'rollback', 'epoch', 'trim'] as const
 export type RaceEvent = (typeof raceEvents)[number]
 
 interface Server {
@@ -85,6 +86,7 @@ export class Race {
   async runHastySession(batches: readonly (readonly Op[])[]): Promise<void> {
     const session = this.#world.newSession()
     const epoch = this.#epoch()
+    for (const ops of batches) this.#world.noteContent(ops)
     const from = this.#rows().length
     let left: Submission[] = batches.map((ops, index) => {
       return { session, number: index + 1, actor, time, epoch, ops }
@@ -134,6 +136,11 @@ export class Race {
       }
       case 'epoch':
         await ask(() => branch.raiseEpoch(author))
+        return
+      case 'trim':
+        // Right behind a fold, so that others are behind it, too.
+        await ask(() => branch.fold())
+        await ask(() => trimLog(stores, id))
     }
   }
 
@@ -176,6 +183,7 @@ export class Race {
 
   async #send(batch: Submission): Promise<Answered['answer']> {
     const from = this.#rows().length
+    this.#world.noteContent(batch.ops)
     let attempts = 0
     const answer = await ask(() => {
       attempts++

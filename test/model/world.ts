@@ -7,6 +7,7 @@ import {
   type LogStore,
   Nodes,
   type NodeStore,
+  type Op,
   type RefStore,
   type Stores,
   type View,
@@ -64,6 +65,13 @@ export class World {
 
   newModel(): Model {
     return new Model(this.#blobs)
+  }
+
+  /** A log that was trimmed names it, and the model has to know it all the same. */
+  noteContent(ops: readonly Op[]): void {
+    for (const op of ops)
+      if ('data' in op && op.data.type === 'bytes')
+        this.#blobs.set(sha256(op.data.bytes), op.data.bytes)
   }
 
   async #storeBlob(bytes: Uint8Array, start: number, length: number): Promise<Data> {

@@ -86,6 +86,32 @@ describe.skipIf(noMount)('attempts in mounts of their own', () => {
     expect(() => readFileSync(a.path('big'))).toThrow('ENOENT')
   })
 
+  it('the past is mounted read-only, stays as it was, and outlives a daemon and a server', async () => {
+    const a = await attempt('fix')
+    await a.sh('echo tried > src/auth.ts; ln -s auth.ts src/link; truncate -s 1M src/hole')
+    await layer('checkpoint', 'fix', '--label', 'then')
+    await a.sh('echo broken > src/auth.ts; rm -r src/link; echo later > src/later')
+    const past = await site.mount('/repo', '--layer', 'fix', '--checkpoint', 'then')
+    expect(await past.sh('ls src; cat src/link; stat -c "%s %b" src/hole')).toBe(
+      'auth.ts\nhole\nlink\ntried\n1048576 0\n',
+    )
+    for (const change of ['echo x > src/auth.ts', 'touch new', 'rm README.md', 'mv src other']) {
+      const ran = await past.trySh(change)
+      expect([ran.code > 0, ran.stderr], change).toEqual([
+        true,
+        expect.stringContaining('Read-only file system'),
+      ])
+    }
+    const { pid } = await past.status()
+    process.kill(pid, 'SIGKILL')
+    await layer('rollback', 'fix', '--to', 'base')
+    await layer('commit', 'fix')
+    await site.stopServer('SIGKILL')
+    await site.startServer()
+    // Not in anybody's cache: it has to be asked for.
+    expect(await past.sh('cat src/auth.ts README.md; ls')).toBe('tried\nsame\nREADME.md\nsrc\n')
+  })
+
   it('a commit to main is seen by a live mount of main', async () => {
     const main = await site.mount('/repo')
     expect(await main.sh('cat src/auth.ts')).toBe('base\n')

@@ -1,4 +1,4 @@
-import { Branch, decodeBatch, genesis, type LogRow, type Op } from '@cairn/core'
+import { Branch, decodeBatch, genesis, hashOfRow, type LogRow, type Op } from '@cairn/core'
 import { type BranchId, type Ino, rootIno } from '@cairn/protocol'
 import { sha256 } from '@cairn/server'
 import { applyToNames, type Client, type Submitted } from './client.ts'
@@ -113,7 +113,7 @@ function judgeChain(world: World, branch: BranchId): readonly string[] {
     const batch = decodeBatch(bytes)
     if (batch.previous !== previous || batch.seq !== seq || seq !== index + 1)
       return [`${branch}: the chain breaks at ${seq}`]
-    if (sha256(bytes) !== hash) return [`${branch}: batch ${seq} has another hash`]
+    if (hashOfRow(bytes, sha256) !== hash) return [`${branch}: batch ${seq} has another hash`]
     previous = hash
   }
   return []

@@ -22,6 +22,7 @@ import {
   encodeBody,
   genesis,
 } from '../src/history/batch.ts'
+import { hashOfRow } from '../src/history/reference.ts'
 import { storeNewTree } from '../src/history/new-tree.ts'
 import { writeOp } from '../src/history/op-codec.ts'
 import { MemoryBlobStore } from '../src/testing/memory-blob-store.ts'
@@ -248,7 +249,7 @@ export const examples: Readonly<Record<string, () => Uint8Array | Promise<Uint8A
   'blob-raw': async () =>
     (await new Blobs(new MemoryBlobStore(), contentWorker).seal(utf8('hello\n'))).stored,
   'batch-ops': () => encodeBatch(batches.ops),
-  'batch-ops-hash': () => fromByteString(sha256(encodeBatch(batches.ops))),
+  'batch-ops-hash': () => fromByteString(hashOfRow(encodeBatch(batches.ops), sha256)),
   'batch-root': () => encodeBatch(batches.root),
   'batch-epoch': () => encodeBatch(batches.epoch),
   'batch-state': () => encodeBatch(batches.state),

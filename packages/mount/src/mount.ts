@@ -34,6 +34,8 @@ export interface MountOptions {
   readonly connect: Connect
   readonly workspace: string
   readonly branch: string
+  /** A checkpoint to show instead of the branch as it is; wants `readOnly`. */
+  readonly at?: string | undefined
   /** The directory of the workspace that is mounted. */
   readonly path: ByteString
   readonly readOnly: boolean
@@ -87,6 +89,7 @@ export class Mount {
   readonly #nodes: Nodes
   readonly #caches: Caches
   readonly #cacheDirectory: string
+  readonly #writes: boolean
   readonly #owners: Owners
   readonly #lastOps: readonly Op[]
   readonly #errors: string[] = []
@@ -124,6 +127,7 @@ export class Mount {
   ) {
     const { waits, window } = durabilities[options.durability]
     this.#cacheDirectory = options.cacheDirectory
+    this.#writes = !options.readOnly
     this.#owners = swapOwners(options.uid, options.gid)
     this.#lastOps = recovered?.lastOps ?? []
     this.#segments = new Segments({
@@ -309,6 +313,7 @@ export class Mount {
       workspace: options.workspace,
       branch: options.branch,
       mode: options.readOnly ? 'read' : 'write',
+      at: options.at,
       path: options.path,
       startsAtHead: true,
       ...(recovered && { resume: resumeFrom(recovered, pending) }),
@@ -333,7 +338,7 @@ export class Mount {
     this.#noteProgress()
     recovered?.forget()
     if (recovered) await this.#locks?.recall()
-    await this.#numbers.refill()
+    if (this.#writes) await this.#numbers.refill()
     // A guess at what will be asked for: whoever asks first loads it all the same.
     this.#loader.loadSubtree(root).catch(() => undefined)
     this.#progress = setInterval(() => this.#noteProgress(), progressMs)

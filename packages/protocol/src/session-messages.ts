@@ -99,6 +99,18 @@ const requests = {
   locks: { id: 'number' },
   /** Ends the waiting of a `lock` that was asked under that id. */
   cancel: { question: 'number' },
+  /**
+   * Instead of `hello`, for a branch as it was at checkpoint `at`. `branch` may be empty where `at` is enough; `session`
+   * is what an earlier welcome gave, or empty.
+   */
+  revisit: {
+    version: 'number',
+    workspace: 'text',
+    branch: 'text',
+    at: 'text',
+    session: 'text',
+    path: 'name',
+  },
 } as const
 requests satisfies Table
 

@@ -6,6 +6,7 @@ import type { FindKey } from './http/authenticate.ts'
 import type { Pace } from './http/body.ts'
 import { Collecting } from './jobs/background.ts'
 import { type KeepTimes, ordinaryKeepTimes } from './jobs/keep-times.ts'
+import { Trimming } from './jobs/trimming.ts'
 import { Metrics } from './metrics.ts'
 import { ensureOwnerKey } from './owner-key.ts'
 import { contentWorker, sha256 } from './ports.ts'
@@ -99,6 +100,11 @@ async function listen(
     observe: metrics.collecting,
     onFailure: (error) => app.log.error(error, 'cannot collect garbage'),
   })
+  const trimming = new Trimming({
+    workspaces,
+    clock,
+    onFailure: (error) => app.log.error(error, 'cannot trim a log'),
+  })
   const findKey = rememberKeys(storage)
   const { checkReady, uploads } = storage
   const app = buildApp({
@@ -114,13 +120,14 @@ async function listen(
   const closeSessions = openSessionDoor(app.server, { workspaces, findKey, leaseMs })
   await app.listen(address)
   collecting.start()
+  trimming.start()
   const { port } = app.server.address() as AddressInfo
   const host = address.host.includes(':') ? `[${address.host}]` : address.host
   return {
     url: `http://${host}:${port}`,
     close: async () => {
       closeSessions()
-      await Promise.all([app.close(), collecting.stop()])
+      await Promise.all([app.close(), collecting.stop(), trimming.stop()])
     },
   }
 }

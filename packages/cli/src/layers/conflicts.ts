@@ -1,6 +1,7 @@
 import { isCairnError, type LayerConflict } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
 import { formatName } from '../output/format.ts'
+import { shellWord } from '../output/shell-words.ts'
 
 /** Why each kind needs somebody to decide. */
 const reasons: Readonly<Record<string, string>> = {
@@ -21,13 +22,13 @@ export function conflictLines(
   conflicts: readonly LayerConflict[],
   isTerminal: boolean,
 ): string[] {
-  const name = quote(layer)
+  const name = shellWord(layer)
   const lines = conflicts.flatMap((conflict) => {
     const path = formatName(conflict.path, isTerminal)
     return [
       `conflict: ${path}: ${conflict.kind}: ${reasons[conflict.kind] ?? 'both changed it'}`,
       ...sideLines(name, conflict, isTerminal),
-      `  decide: cairn fs layer resolve ${name} ${quote(path)} --ours | --theirs | --with FILE`,
+      `  decide: cairn fs layer resolve ${name} ${shellWord(path)} --ours | --theirs | --with FILE`,
     ]
   })
   return [
@@ -49,7 +50,7 @@ function sideLines(layer: string, conflict: LayerConflict, isTerminal: boolean):
     if (!there) return `  ${side}: not there`
     const path = formatName(there.path, isTerminal)
     if (there.kind !== 'file') return `  ${side}: ${path} (${there.kind})`
-    return `  ${side}: cairn fs cat :${quote(path)} --layer ${layer} --side ${side}`
+    return `  ${side}: cairn fs cat ${shellWord(`:${path}`)} --layer ${layer} --side ${side}`
   })
 }
 
@@ -67,9 +68,4 @@ export async function withConflicts<T>(
         await cli.err.line(line)
     throw error
   }
-}
-
-/** So that a shell reads it as one word. */
-function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -15,6 +15,7 @@ import { findMount, type Found } from './find-mount.ts'
 import { mountPointOf } from './places.ts'
 import { findUsers } from './users.ts'
 import { describeWaiting, WaitingLine } from './waiting-line.ts'
+import { commandLine, shellWord } from '../output/shell-words.ts'
 
 /** What a daemon says of itself. */
 export interface DaemonStatus extends MountStatus {
@@ -41,7 +42,7 @@ export async function requireMount(
     isForeign ? 'it was made by another user, or with another HOME' : 'nothing is mounted there',
     isForeign
       ? 'Ask as that user.'
-      : `Mount with: cairn mount :/ ${path}; see all with: cairn mount ls.`,
+      : commandLine`Mount with: cairn mount :/ ${path}; see all with: cairn mount ls.`,
   )
 }
 
@@ -53,8 +54,8 @@ export async function requireRunning(cli: Cli, path: string): Promise<MountState
 }
 
 function deadMount(mountPoint: string, state: MountState | undefined): Error {
-  const again = state === undefined ? `cairn mount :/ ${mountPoint}` : mountAgain(state)
-  const hint = `Go on where it was with: ${again}; or take it away with: cairn umount ${mountPoint}.`
+  const again = state === undefined ? commandLine`cairn mount :/ ${mountPoint}` : mountAgain(state)
+  const hint = `Go on where it was with: ${again}; or take it away with: cairn umount ${shellWord(mountPoint)}.`
   return cliError(
     'mount_unhealthy',
     `reach the mount at ${mountPoint}`,
@@ -132,8 +133,8 @@ function notDrained({ mountPoint }: MountState, command: string, { last }: Waiti
   const reason = `${last ? describeWaiting(last) : 'some of it'} is still on the way`
   const hint =
     command === 'drain'
-      ? `It goes on; see: cairn mount status ${mountPoint}.`
-      : `It is still mounted and goes on; unmount without waiting with: cairn umount --force ${mountPoint}.`
+      ? commandLine`It goes on; see: cairn mount status ${mountPoint}.`
+      : commandLine`It is still mounted and goes on; unmount without waiting with: cairn umount --force ${mountPoint}.`
   return cliError(
     'not_drained',
     `bring everything of ${mountPoint} to the server in time`,
@@ -151,7 +152,7 @@ function stillUsed({ mountPoint }: MountState, cause: ControlRefusal): Error {
     isUsed
       ? `it is used by ${users.join(', ')}`
       : cause.message.replace(/^cannot unmount [^:]*: /, ''),
-    `${isUsed ? 'End them' : 'Try again'}, or unmount all the same with: cairn umount --force ${mountPoint}. Everything is at the server.`,
+    `${isUsed ? 'End them' : 'Try again'}, or unmount all the same with: cairn umount --force ${shellWord(mountPoint)}. Everything is at the server.`,
     cause,
   )
 }

@@ -1,27 +1,35 @@
 import type { MountConfig, MountState } from '@cairn/mount'
+import { commandLine } from '../output/shell-words.ts'
 
-type Source = Pick<MountConfig, 'workspace' | 'branch' | 'path'>
+type Source = Pick<MountConfig, 'workspace' | 'branch' | 'path' | 'at'>
 
-/** `demo:/repo`, with the branch if it is not main. */
-export function describeSource({ workspace, branch, path }: Source): string {
+/** `demo:/repo`, with the branch if it is not main, and the checkpoint if it is the past. */
+export function describeSource({ workspace, branch, path, at }: Source): string {
   const text = Buffer.from(path, 'latin1').toString()
-  return `${workspace}:${text}${branch === 'main' ? '' : ` (${branch})`}`
+  const point = [
+    ...(branch === 'main' || branch === '' ? [] : [branch]),
+    ...(at === undefined ? [] : [`at ${at}`]),
+  ]
+  return `${workspace}:${text}${point.length === 0 ? '' : ` (${point.join(' ')})`}`
 }
 
 /** The command that mounts the same again. */
 export function mountAgain({
   workspace,
   branch,
+  at,
   path,
   readOnly,
   mountPoint,
 }: Omit<MountState, 'supervisor'>): string {
   const options = [
-    `-w ${workspace}`,
-    ...(branch === 'main' ? [] : [`--layer ${branch}`]),
-    ...(readOnly ? ['--read-only'] : []),
+    commandLine`-w ${workspace}`,
+    ...(branch === 'main' || branch === '' ? [] : [commandLine`--layer ${branch}`]),
+    ...(at === undefined ? [] : [commandLine`--at ${at}`]),
+    ...(readOnly && at === undefined ? ['--read-only'] : []),
   ]
-  return `cairn mount ${options.join(' ')} :${Buffer.from(path, 'latin1').toString()} ${mountPoint}`
+  const source = Buffer.from(path, 'latin1').toString()
+  return `cairn mount ${options.join(' ')} ${commandLine`:${source} ${mountPoint}`}`
 }
 
 /** `1 operation`, `2 operations` */

@@ -29,7 +29,8 @@ const standings: Readonly<Record<string, string>> = {
 
 /** What a person wants to know, most of all first. */
 export function statusRows(state: MountState, status: DaemonStatus): string[][] {
-  const { mountPoint, readOnly, durability, server, directory, cacheDirectory, cacheBytes } = state
+  const { mountPoint, readOnly, at, durability, server, directory, cacheDirectory, cacheBytes } =
+    state
   const { connected, standing, pendingOps, pendingBytes, pendingMs, seq, errors, rescues } = status
   const pending =
     pendingOps === 0
@@ -38,7 +39,11 @@ export function statusRows(state: MountState, status: DaemonStatus): string[][] 
   const lastError = errors.at(-1)
   return [
     ['mount:', `${describeSource(state)} on ${mountPoint}${readOnly ? ', read-only' : ''}`],
-    ['server:', `${server}, ${connected ? 'connected' : 'away'}, log at ${seq}`],
+    [
+      'server:',
+      `${server}, ${connected ? 'connected' : 'away'}${at === undefined ? `, log at ${seq}` : ''}`,
+    ],
+    ...(at === undefined ? [] : [['checkpoint:', `${at}: the past, which does not move`]]),
     ['not yet at the server:', pending],
     ['lease:', readOnly ? 'none: read-only' : (standings[standing] ?? standing)],
     ['durability:', durability],

@@ -56,10 +56,16 @@ export function stateDirectories(cli: Home): string[] {
  */
 export function spoolDirectory(
   base: string,
-  of: Pick<MountConfig, 'server' | 'workspace' | 'branch' | 'path' | 'readOnly' | 'mountPoint'>,
+  of: Pick<
+    MountConfig,
+    'server' | 'workspace' | 'branch' | 'at' | 'path' | 'readOnly' | 'mountPoint'
+  >,
 ): string {
-  const { server, workspace, branch, path, readOnly, mountPoint } = of
-  const identity = JSON.stringify([server, workspace, branch, path, readOnly, mountPoint])
+  const { server, workspace, branch, at, path, readOnly, mountPoint } = of
+  const identity = JSON.stringify([
+    ...[server, workspace, branch, path, readOnly, mountPoint],
+    ...(at === undefined ? [] : [at]),
+  ])
   return join(base, `spool-${digest(identity)}`)
 }
 

@@ -10,6 +10,7 @@ import { parseRemote } from '../remote/location.ts'
 import { findStat, openRemote, type Remote, type WorkspaceValues } from '../remote/open.ts'
 import { clearDead, findMount } from './find-mount.ts'
 import { mountPointOf, spoolDirectory, stateDirectory } from './places.ts'
+import { commandLine, shellWord } from '../output/shell-words.ts'
 
 export interface MountValues extends WorkspaceValues {
   readonly checkpoint: string | undefined
@@ -40,11 +41,12 @@ export async function prepareMount(
   args: { readonly path: string; readonly directory: string },
   options: MountValues,
 ): Promise<Prepared> {
-  refusePast(args.path, options)
-  refuseIdleLocks(options)
+  const past = pastOf(options)
+  const readOnly = options['read-only'] || past !== undefined
+  if (readOnly) refuseIdleLocks(options)
   const location = parseRemote(args.path)
-  const remote = await openRemote(cli, options, location)
-  const isThere = await checkRemote(cli, remote, options)
+  const remote = await openRemote(cli, { ...options, at: past }, location)
+  const isThere = await checkRemote(cli, remote, { ...options, at: past, 'read-only': readOnly })
   const mountPoint = mountPointOf(args.directory)
   await clearPlace(cli, mountPoint, args.directory)
   const undo = makeMountPoint(mountPoint)
@@ -54,7 +56,7 @@ export async function prepareMount(
       ...options,
       context: location.context ?? options.context,
     })
-    const config = configOf(cli, { remote, key, mountPoint }, options)
+    const config = configOf(cli, { remote, key, mountPoint, past, readOnly }, options)
     mkdirSync(config.directory, { recursive: true, mode: 0o700 })
     const { operations } = findLeftBehind(config.cacheDirectory)
     return { config, leftOperations: operations, undo }
@@ -64,28 +66,23 @@ export async function prepareMount(
   }
 }
 
-/** A session follows a branch as it goes on; the past can be looked at in other ways. */
-function refusePast(path: string, { at, checkpoint, layer }: MountValues): void {
-  const past = checkpoint ?? at
-  if (past === undefined) return
-  const make =
-    layer === undefined
-      ? `cairn fs layer create ${path} --at ${past} --name past`
-      : `cairn fs layer fork ${layer} --at ${past} --name past`
+/** The checkpoint to show: two words for one thing, as people know both. */
+function pastOf({ at, checkpoint }: MountValues): string | undefined {
+  if (at === undefined || checkpoint === undefined || at === checkpoint) return checkpoint ?? at
   throw usageError(
-    `mount checkpoint ${past}`,
-    'a mount shows a branch as it is now',
-    `Make a layer of it and mount that: ${make}, then cairn mount --read-only --layer past ${path} DIRECTORY.`,
+    `mount checkpoints ${checkpoint} and ${at} at once`,
+    '--checkpoint and --at mean the same',
+    'Give one of them.',
   )
 }
 
 /** Locks last for as long as their session says that it writes. */
 function refuseIdleLocks(options: MountValues): void {
-  if (options['shared-locks'] && options['read-only'])
+  if (options['shared-locks'])
     throw usageError(
       'share the locks of a mount that is read-only',
       'only one that writes can hold them',
-      'Leave out --shared-locks or --read-only.',
+      'Leave out --shared-locks, or mount what can be written.',
     )
 }
 
@@ -96,20 +93,31 @@ async function checkRemote(cli: Cli, remote: Remote, options: MountValues): Prom
   })
   const what = `mount :${remote.path}`
   if (found && found.kind !== 'directory') {
-    const hint = `Mount the directory it is in: cairn mount :${dirname(remote.path)} DIRECTORY.`
+    const hint = commandLine`Mount the directory it is in: cairn mount :${dirname(remote.path)} DIRECTORY.`
     throw cliError('mount_failed', what, `it is a ${found.kind}`, hint)
   }
   if (!found && options['read-only']) {
-    const hint = `Make it with: cairn fs mkdir :${remote.path}; or mount without --read-only.`
+    const hint =
+      options.at === undefined
+        ? commandLine`Make it with: cairn fs mkdir :${remote.path}; or mount without --read-only.`
+        : `See what was there then: cairn fs ls ${pointWords(options)} ${shellWord(`:${dirname(remote.path)}`)}.`
     throw cliError('mount_failed', what, 'it does not exist', hint)
   }
   return found !== undefined
 }
 
+/** The options that name the same point. */
+function pointWords({ layer, branch, at }: MountValues): string {
+  const named = { layer, branch, at }
+  return Object.entries(named)
+    .flatMap(([option, value]) => (value === undefined ? [] : [`--${option} ${shellWord(value)}`]))
+    .join(' ')
+}
+
 /** The same failure, told of what the user asked for. */
 function cannotReach(
   { workspace, path, server }: Remote,
-  { layer, branch }: MountValues,
+  { layer, branch, at }: MountValues,
   error: unknown,
 ): unknown {
   if (!isCairnError(error)) return error
@@ -120,7 +128,8 @@ function cannotReach(
   }
   const said = message.replace(/^cannot [^:]*: /, '').replace(`. ${hint}`, '')
   const of = layer ?? branch
-  const what = `mount ${workspace.name}:${path}${of === undefined ? '' : ` of ${of}`} from ${server}`
+  const point = `${of === undefined ? '' : ` of ${of}`}${at === undefined ? '' : ` at ${at}`}`
+  const what = `mount ${workspace.name}:${path}${point} from ${server}`
   return new CairnError(code, { what, reason: reasons[code] ?? said, hint, errno, cause: error })
 }
 
@@ -135,7 +144,7 @@ async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<
     isForeign ? 'another user has a workspace mounted there' : 'a workspace is mounted there',
     isForeign
       ? 'Choose another directory.'
-      : `See: cairn mount status ${given}; end it with: cairn umount ${given}.`,
+      : commandLine`See: cairn mount status ${given}; end it with: cairn umount ${given}.`,
   )
 }
 
@@ -179,17 +188,22 @@ interface Ends {
   readonly remote: Remote
   readonly key: string
   readonly mountPoint: string
+  readonly past: string | undefined
+  readonly readOnly: boolean
 }
 
-function configOf(cli: Cli, { remote, key, mountPoint }: Ends, options: MountValues): MountConfig {
+function configOf(cli: Cli, ends: Ends, options: MountValues): MountConfig {
+  const { remote, key, mountPoint, past, readOnly } = ends
   const directory = stateDirectory(cli, mountPoint)
   const identity = {
     mountPoint,
     server: remote.server,
     workspace: remote.workspace.name,
-    branch: options.layer ?? options.branch ?? 'main',
+    // A checkpoint may be found by its label alone.
+    branch: options.layer ?? options.branch ?? (past === undefined ? 'main' : ''),
+    at: past,
     path: toByteString(new TextEncoder().encode(remote.path)),
-    readOnly: options['read-only'],
+    readOnly,
   }
   return {
     ...identity,

@@ -4,6 +4,7 @@ import { describeSource } from './describe.ts'
 import { type MountValues, prepareMount } from './prepare.ts'
 import { processCommand } from './processes.ts'
 import { startSupervisor } from './start-supervisor.ts'
+import { shellWord } from '../output/shell-words.ts'
 
 interface StartValues extends MountValues {
   readonly foreground: boolean
@@ -23,12 +24,20 @@ export async function startMount(
     undo()
     throw error
   }
-  const { mountPoint, workspace, branch, readOnly, cacheDirectory } = config
+  const { mountPoint, workspace, branch, at, readOnly, cacheDirectory } = config
   if (cli.isJson)
-    return cli.out.json({ mountPoint, workspace, branch, readOnly, cacheDirectory, leftOperations })
+    return cli.out.json({
+      mountPoint,
+      workspace,
+      branch,
+      at,
+      readOnly,
+      cacheDirectory,
+      leftOperations,
+    })
   const access = readOnly ? ', read-only' : ''
   await cli.out.line(
-    `mounted ${describeSource(config)} on ${mountPoint}${access}; end it with: cairn umount ${args.directory}`,
+    `mounted ${describeSource(config)} on ${mountPoint}${access}; end it with: cairn umount ${shellWord(args.directory)}`,
   )
 }
 

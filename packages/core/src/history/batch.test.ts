@@ -64,6 +64,13 @@ describe.each(Object.entries(ops))('operation %s', (_, any) => {
   })
 })
 
+/** Both versions are spelled the same, and new ones are of the second. */
+function again(bytes: Uint8Array): Uint8Array {
+  const spelled = encodeBatch(decodeBatch(bytes))
+  spelled[0] = bytes[0]!
+  return spelled
+}
+
 describe('batch', () => {
   it('comes back as it was', () => {
     fc.assert(
@@ -75,7 +82,6 @@ describe('batch', () => {
   })
 
   it('one byte changed: refused, or spelled as we would', () => {
-    const again = (bytes: Uint8Array): Uint8Array => encodeBatch(decodeBatch(bytes))
     fc.assert(
       fc.property(batch, fc.nat(), fc.integer({ min: 1, max: 255 }), (any, at, change) => {
         const bytes = encodeBatch(any)
@@ -99,7 +105,6 @@ describe('batch', () => {
   it('any bytes: refused with a typed error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (any) => {
-        const again = (bytes: Uint8Array): Uint8Array => encodeBatch(decodeBatch(bytes))
         expectRefusedOr(again, any)
         expectRefusedOr(again, Uint8Array.of(1, ...any))
       }),
@@ -191,8 +196,8 @@ describe('hostile batch', () => {
       )
   })
 
-  it('version 2: unsupported, whatever follows; version 0 never was', () => {
-    expect(() => decodeBatch(Uint8Array.of(2))).toThrow(
+  it('version 3: unsupported, whatever follows; version 0 never was', () => {
+    expect(() => decodeBatch(Uint8Array.of(3))).toThrow(
       expect.objectContaining({ code: 'unsupported_version' }),
     )
     expect(() => decodeBatch(Uint8Array.of(0))).toThrow(

@@ -13,7 +13,8 @@ import type { Snapshot } from '../filesystem/tree-view.ts'
 import { readTime, writeTime } from '../filesystem/field-codecs.ts'
 import { readOp, writeOp } from './op-codec.ts'
 
-const batchVersion = 1
+/** Since 2 the hash is of the batch with its content named; see `reference.ts`. Both are spelled the same. */
+export const batchVersion = 2
 /** What every database we know takes as one row, with room to spare. */
 export const batchBytesMax: number = 4 << 20
 
@@ -67,7 +68,7 @@ const scratch = new Writer(1024)
 /** What stands where the first batch has no predecessor. */
 export const genesis: Hash = '\0'.repeat(hashBytes) as Hash
 
-/** The hash of these bytes is the batch's hash: it covers everything, the previous hash included. */
+/** As a log store gets it. What its hash is of, `encodeReference` says. */
 export function encodeBatch(batch: Batch): Uint8Array {
   const writer = scratch.reset().u8(batchVersion)
   writer.text(batch.branch).positive(batch.seq).positive(batch.epoch)

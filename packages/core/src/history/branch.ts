@@ -1,4 +1,4 @@
-import { type BranchId, CairnError, equalBytes, isCairnError, isFsError } from '@cairn/protocol'
+import { type BranchId, CairnError, isCairnError, isFsError } from '@cairn/protocol'
 import type { Changes } from '../filesystem/changes.ts'
 import type { Op } from '../filesystem/op.ts'
 import type { View } from '../filesystem/view.ts'
@@ -21,7 +21,8 @@ import {
   type Submission,
   type Waiting,
 } from './draft.ts'
-import { type FoldPoint, Head } from './head.ts'
+import { type FoldPoint, Head, type Position } from './head.ts'
+import { hashOfRow } from './reference.ts'
 
 const rowsAtOnce = 256
 /** Of one append. Databases bound a transaction: TiDB at 100 MiB by default, MariaDB by the log it keeps in memory. */
@@ -158,22 +159,56 @@ export class Branch {
     for (;;) {
       const rows = await this.#stores.log.read(this.id, this.head.position.seq, rowsAtOnce)
       if (rows.length === 0) return
-      for (const row of rows) await this.#replay(row)
+      const batches = this.#checkAll(rows, this.head.position)
+      const named = batches.find(namesContent)
+      // No row after it was trimmed either, if no fold has this one by now.
+      if (named && (await this.#jumpOver(named.seq))) continue
+      for (const [index, row] of rows.entries()) await this.#replay(row, batches[index]!)
     }
   }
 
-  async #replay(row: LogRow): Promise<void> {
-    if (this.#stores.nodes.hash(row.bytes) !== row.hash)
+  #checkAll(rows: readonly LogRow[], after: Pick<Position, 'seq' | 'hash'>): readonly Batch[] {
+    return rows.map((row, index) => this.#check(row, rows[index - 1] ?? after))
+  }
+
+  #check(row: LogRow, { seq, hash }: Pick<Position, 'seq' | 'hash'>): Batch {
+    if (hashOfRow(row.bytes, this.#stores.nodes.hash) !== row.hash)
       throw this.#broken(row, 'its bytes have another hash')
     const batch = decodeBatch(row.bytes)
-    const { seq, hash } = this.head.position
     if (batch.seq !== seq + 1 || batch.previous !== hash || batch.branch !== this.id)
       throw this.#broken(row, `it does not follow batch ${seq}`)
     if (row.seq !== batch.seq || row.session !== batch.session || row.number !== batch.number)
       throw this.#broken(row, 'it is filed as another one')
+    return batch
+  }
+
+  async #replay(row: LogRow, batch: Batch): Promise<void> {
     const changes = batch.body.type === 'ops' ? await this.#replan(row, batch.body.ops) : undefined
     this.head.advance(batch, row.hash, changes)
     this.#tell(batch)
+  }
+
+  /**
+   * Another server has folded that batch: its content is in the fold and perhaps nowhere else, because the log was
+   * trimmed. So the head takes the fold over, and everybody hears of the batches before it all the same. False when
+   * no fold has it yet.
+   */
+  async #jumpOver(seq: number): Promise<boolean> {
+    const { folded } = await this.#stores.refs.getBranch(this.id)
+    if (folded.seq < seq) return false
+    const passed: Batch[] = []
+    let at: Pick<Position, 'seq' | 'hash'> = this.head.position
+    while (at.seq < folded.seq) {
+      const count = Math.min(rowsAtOnce, folded.seq - at.seq)
+      const rows = await this.#stores.log.read(this.id, at.seq, count)
+      if (rows.length === 0) throw this.#broken({ seq: at.seq + 1 }, 'it is gone')
+      passed.push(...this.#checkAll(rows, at))
+      at = rows.at(-1)!
+    }
+    if (at.hash !== folded.hash) throw this.#broken({ seq: at.seq }, 'the fold is of another one')
+    this.head.jump(folded, passed)
+    for (const batch of passed) this.#tell(batch)
+    return true
   }
 
   #tell(batch: Batch): void {
@@ -190,7 +225,7 @@ export class Branch {
     }
   }
 
-  #broken(row: LogRow, why: string, cause?: unknown): CairnError {
+  #broken(row: Pick<LogRow, 'seq'>, why: string, cause?: unknown): CairnError {
     return new CairnError('chain_broken', {
       message: `cannot replay batch ${row.seq} of branch ${this.id}: ${why}`,
       subject: this.id,
@@ -301,7 +336,7 @@ export class Branch {
     let happened = 0
     for (const { waiting, row, hash } of draft.entries) {
       const found = await this.#stores.log.find(this.id, row.session, row.number)
-      if (found === undefined || !equalBytes(found.bytes, row.bytes)) continue
+      if (found?.hash !== row.hash) continue
       for (const { resolve } of waiting) resolve({ seq: row.seq, hash })
       happened++
     }
@@ -309,4 +344,9 @@ export class Branch {
     if (happened === draft.entries.length) draft.answer()
     else draft.fail(error)
   }
+}
+
+/** What only a blob has: one that may have been no more than a name since the log was trimmed. */
+function namesContent({ body }: Batch): boolean {
+  return body.type === 'ops' && body.ops.some((op) => 'data' in op && op.data.type === 'blob')
 }

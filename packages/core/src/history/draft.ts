@@ -21,6 +21,7 @@ import {
   usageOf,
 } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
+import type { HashFunction } from '../ports/hash.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
 import {
@@ -32,6 +33,7 @@ import {
   encodeBody,
 } from './batch.ts'
 import type { Head, Position } from './head.ts'
+import { hashOfBatch, referenceBody } from './reference.ts'
 
 /** Who writes, and under which number. */
 export interface Author {
@@ -107,6 +109,7 @@ export class Draft {
   readonly #refused: { readonly waiting: Waiting; readonly error: unknown }[] = []
   readonly #brokenLines: WeakSet<object>
   readonly #limits: FindLimits | undefined
+  readonly #hash: HashFunction
   /** By what is drafted so far. */
   #growth = noUsage
   #position: Position
@@ -122,6 +125,7 @@ export class Draft {
     this.#limits = limits
     this.#branch = branch
     this.#stores = stores
+    this.#hash = stores.nodes.hash
     this.#head = head
     this.#changes = new Changes(head.view)
     this.#position = head.position
@@ -240,7 +244,7 @@ export class Draft {
     }
     const bytes = encodeBatch(batch)
     if (bytes.length > batchBytesMax) throw tooLarge(bytes.length)
-    const hash = this.#stores.nodes.hash(bytes)
+    const hash = hashOfBatch(batch, bytes, this.#hash)
     const row = { seq, session, number, bytes, hash }
     this.entries.push({ batch, row, hash, changes, waiting: [waiting] })
     // Not before: what is refused as unwritable must not show to those that are planned after it.
@@ -281,7 +285,10 @@ export class Draft {
     if (waiting.type !== sent.body.type) return false
     if (waiting.decided) return true
     const body = await waiting.body(this.#place)
-    return equalBytes(encodeBody(body, waiting.author.time), encodeBody(sent.body, sent.time))
+    const named = (one: BatchBody, time: Time): Uint8Array =>
+      encodeBody(referenceBody(one, this.#hash), time)
+    // The log may have lost its bytes since.
+    return equalBytes(named(body, waiting.author.time), named(sent.body, sent.time))
   }
 }
 

@@ -113,6 +113,13 @@ export class Head {
     if (body.type === 'ops') this.#count(body.ops)
   }
 
+  /** Takes over a fold that others made, with the batches that lie between. */
+  jump({ seq, hash, epoch, state, snapshot }: FoldPoint, passed: readonly Batch[]): void {
+    this.#position = { seq, hash, epoch, state }
+    for (const { session, number } of passed) this.#lastNumbers.set(session, number)
+    this.#reset(snapshot)
+  }
+
   #grow(changes: Changes): void {
     if (this.#usage === undefined) return
     try {

@@ -102,7 +102,7 @@ describe('replay', () => {
   it('a row of a newer version, rightly hashed: unsupported', async () => {
     const fixture = await withFiveBatches()
     const bytes = fixture.rows[4]!.bytes.slice()
-    bytes[0] = 2
+    bytes[0] = 3
     fixture.rows[4] = { ...fixture.rows[4]!, bytes, hash: sha256(bytes) }
     expect((await refusalOf(() => fixture.reopen()))?.code).toBe('unsupported_version')
   })

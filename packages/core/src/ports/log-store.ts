@@ -4,9 +4,9 @@ export interface LogRow {
   readonly seq: number
   readonly session: SessionId
   readonly number: number
-  /** The encoded batch. */
+  /** The encoded batch, as it was appended or as it was trimmed. */
   readonly bytes: Uint8Array
-  /** Of the bytes. Without it, nothing would tell damage to the newest row, which no other row follows. */
+  /** Of the batch, whatever was trimmed. Without it, nothing would tell damage to the newest row, which no other row follows. */
   readonly hash: Hash
 }
 
@@ -33,4 +33,11 @@ export interface LogStore {
   /** The highest number a session has in the branch's log, or 0. */
   lastNumber(branch: BranchId, session: SessionId): Promise<number>
   find(branch: BranchId, session: SessionId, number: number): Promise<LogRow | undefined>
+  /** Up to which row a log was trimmed; 0 for one that never was. */
+  trimmedTo(branch: BranchId): Promise<number>
+  /**
+   * Gives rows the bytes that they are left with, and notes that all up to `seq` have been looked at; never back to an
+   * earlier one. All or nothing. Rows that are not there, or have another hash, stay as they are.
+   */
+  trim(branch: BranchId, seq: number, rows: readonly LogRow[]): Promise<void>
 }

@@ -11,6 +11,7 @@ export function runLogStoreTests(setup: StoreSetup<LogStore>): void {
   runReadTests(test)
   runConflictTests(test)
   runNumberTests(test)
+  runTrimTests(test)
 }
 
 type Test = ReturnType<typeof storeTest<LogStore>>
@@ -205,6 +206,44 @@ function runNumberTests(test: Test): void {
       expect(await store.lastNumber(branch, session)).toBe(i + 1)
       expect((await store.find(branch, session, i + 1))?.session).toBe(session)
     }
+  })
+}
+
+function runTrimTests(test: Test): void {
+  test('trimmed rows have their new bytes, and the others what they had', async (store) => {
+    const { branch, session } = names()
+    const rows = rowsOf(session, 1, 5)
+    await store.append(branch, rows)
+    expect(await store.trimmedTo(branch)).toBe(0)
+    const short = { ...rows[1]!, bytes: Uint8Array.of(1, 2, 3) }
+    await store.trim(branch, 3, [short])
+    expect(plain(await store.read(branch, 0, 10))).toEqual([rows[0], short, ...rows.slice(2)])
+    expect(plain([(await store.find(branch, session, 2))!])).toEqual([short])
+    expect(await store.trimmedTo(branch)).toBe(3)
+    await store.append(branch, [rowOf(session, 6, 6)])
+    expect(await store.trimmedTo(branch)).toBe(3)
+  })
+
+  test('trimming again, or less far, changes nothing that was noted', async (store) => {
+    const { branch, session } = names()
+    const rows = rowsOf(session, 1, 3)
+    await store.append(branch, rows)
+    await store.trim(branch, 3, [])
+    await store.trim(branch, 1, [{ ...rows[0]!, bytes: Uint8Array.of(9) }])
+    expect(await store.trimmedTo(branch)).toBe(3)
+    expect((await store.read(branch, 0, 1))[0]!.bytes.length).toBe(1)
+  })
+
+  test('a row of another hash, or none, is not trimmed', async (store) => {
+    const [{ branch, session }, other] = [names(), names()]
+    const rows = rowsOf(session, 1, 2)
+    await store.append(branch, rows)
+    const bytes = Uint8Array.of(0)
+    await store.trim(branch, 2, [{ ...rows[0]!, hash: uniqueHash(), bytes }])
+    await store.trim(branch, 2, [{ ...rowOf(session, 7, 7), bytes }])
+    await store.trim(other.branch, 2, [{ ...rows[0]!, bytes }])
+    expect(plain(await store.read(branch, 0, 10))).toEqual(rows)
+    expect(await store.read(other.branch, 0, 10)).toEqual([])
   })
 }
 

@@ -4,6 +4,7 @@ import { type LogRow, logReadBytesMax, type LogStore } from '../ports/log-store.
 export class MemoryLogStore implements LogStore {
   /** Open to tests that damage or count what is stored. */
   readonly logs: Map<BranchId, LogRow[]> = new Map()
+  readonly #trimmed = new Map<BranchId, number>()
 
   async append(branch: BranchId, rows: readonly LogRow[]): Promise<void> {
     const log = this.#log(branch)
@@ -36,6 +37,19 @@ export class MemoryLogStore implements LogStore {
   async find(branch: BranchId, session: SessionId, number: number): Promise<LogRow | undefined> {
     const found = this.#log(branch).find((row) => row.session === session && row.number === number)
     return found && copyRow(found)
+  }
+
+  async trimmedTo(branch: BranchId): Promise<number> {
+    return this.#trimmed.get(branch) ?? 0
+  }
+
+  async trim(branch: BranchId, seq: number, rows: readonly LogRow[]): Promise<void> {
+    const log = this.#log(branch)
+    for (const { seq: at, hash, bytes } of rows) {
+      const row = log[at - 1]
+      if (row?.hash === hash) log[at - 1] = copyRow({ ...row, bytes })
+    }
+    if (log.length > 0) this.#trimmed.set(branch, Math.max(seq, await this.trimmedTo(branch)))
   }
 
   #log(branch: BranchId): LogRow[] {

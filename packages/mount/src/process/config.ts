@@ -7,6 +7,8 @@ export interface MountConfig {
   readonly key: string
   readonly workspace: string
   readonly branch: string
+  /** A checkpoint to show instead of the branch as it is. `branch` is empty where it is found without. */
+  readonly at?: string | undefined
   /** The directory of the workspace, as a byte string. */
   readonly path: string
   readonly readOnly: boolean

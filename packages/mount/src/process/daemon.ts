@@ -29,6 +29,7 @@ async function runDaemon({ config, init }: DaemonStart): Promise<void> {
     connect: connectWebSocket(config.server, config.key),
     workspace: config.workspace,
     branch: config.branch,
+    at: config.at,
     path: config.path as ByteString,
     readOnly: config.readOnly,
     sharedLocks: config.sharedLocks,
@@ -84,9 +85,9 @@ async function answer(
   { mount, config, closed }: Daemon,
   ...[command, progress, gone]: Parameters<AnswerCommand>
 ): Promise<unknown> {
-  const { mountPoint, workspace, branch } = config
+  const { mountPoint, workspace, branch, at } = config
   const pids = { pid: process.pid, supervisorPid: process.ppid }
-  if (command === 'status') return { mountPoint, workspace, branch, ...pids, ...mount.status }
+  if (command === 'status') return { mountPoint, workspace, branch, at, ...pids, ...mount.status }
   const report = setInterval(() => {
     const { pendingOps, pendingBytes } = mount.status
     progress({ type: 'progress', pendingOps, pendingBytes })

@@ -21,7 +21,8 @@ function describeStatus(mount: Mount, config: MountConfig): string {
       : `${pendingOps} operations, ${pendingBytes} bytes, the oldest ${pendingMs} ms old`
   return lines([
     `workspace: ${config.workspace}`,
-    `branch: ${config.branch}`,
+    ...(config.branch === '' ? [] : [`branch: ${config.branch}`]),
+    ...(config.at === undefined ? [] : [`checkpoint: ${config.at}, read-only`]),
     `connected: ${connected ? 'yes' : 'no'}`,
     `lease: ${standing}`,
     `durability: ${config.durability}`,

@@ -1,6 +1,7 @@
 import { decodeBatch, encodeBody, type Op, type Time } from '@cairn/core'
-import { CairnError, type Ino, type SessionReply, sessionVersion } from '@cairn/protocol'
+import { CairnError, type Ino, type SessionReply } from '@cairn/protocol'
 import { BackOff } from './back-off.ts'
+import { greetingOf } from './greeting.ts'
 import { HeldLease } from './held-lease.ts'
 import type { Reservation, SessionOptions, Standing, Welcome, WelcomeReply } from './options.ts'
 import { type Question, Questions } from './questions.ts'
@@ -238,11 +239,9 @@ export class SessionClient {
   }
 
   #sayHello(wire: Wire): void {
-    const { workspace, branch, mode } = this.#options
-    const [version, session, seq] = [sessionVersion, this.#session, this.#seq]
     // Once found, the directory is known by its inode: it may have another name by now.
     const path = this.#root === undefined ? (this.#options.path ?? '') : ''
-    wire.send({ type: 'hello', version, workspace, branch, mode, session, seq, path })
+    wire.send(greetingOf(this.#options, { session: this.#session, seq: this.#seq, path }))
   }
 
   #handle(reply: SessionReply): void {

@@ -13,6 +13,8 @@ export interface SessionOptions {
   readonly workspace: string
   readonly branch: string
   readonly mode: 'read' | 'write'
+  /** A checkpoint: the branch as it was then, to be read. `branch` may then be empty. */
+  readonly at?: string | undefined
   /** The directory whose inode the first welcome tells. */
   readonly path?: ByteString
   /** Begins with where the branch stands, and hears of what comes after; else with the whole log. */

@@ -1,4 +1,4 @@
-import { Branch, decodeBatch, genesis, Reach, type Stores } from '@cairn/core'
+import { Branch, decodeBatch, genesis, hashOfRow, Reach, type Stores } from '@cairn/core'
 import { type BranchId, CairnError } from '@cairn/protocol'
 import type { Storage } from '../storage/open.ts'
 import { damageOf, listPools, sortBranches } from './pools.ts'
@@ -58,7 +58,7 @@ async function checkLog({ log, nodes }: Stores, branch: BranchId): Promise<numbe
     for (const row of rows) {
       const batch = decodeBatch(row.bytes)
       const fits = batch.seq === seq + 1 && batch.previous === previous && batch.branch === branch
-      if (!fits || nodes.hash(row.bytes) !== row.hash) throw brokenChain(branch, row.seq)
+      if (!fits || hashOfRow(row.bytes, nodes.hash) !== row.hash) throw brokenChain(branch, row.seq)
       seq = batch.seq
       previous = row.hash
     }

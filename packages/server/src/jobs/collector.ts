@@ -1,4 +1,4 @@
-import { type LogMemory, newLogMemory, Reach } from '@cairn/core'
+import { type LogMemory, newLogMemory, Reach, trimLog } from '@cairn/core'
 import {
   type BranchId,
   type CollectReport,
@@ -84,6 +84,7 @@ export class Collector {
       for (const branch of dryRun ? [] : branches.gone) await this.#removeBranch(branch)
       for (const branch of branches.live)
         report.checkpoints += await this.#dropCheckpoints(branch, end, dryRun)
+      for (const branch of dryRun ? [] : branches.live) await this.#trim(pool, branch)
       const sweep = { pool, dryRun, alone, beginMs: this.#options.nowMs() }
       const reach = await this.#mark(pool, end, new Set(branches.gone))
       for (const table of contentTables) await this.#sweep(sweep, table, reach, sums)
@@ -117,6 +118,16 @@ export class Collector {
   async #removeBranch(branch: BranchId): Promise<void> {
     await this.#storage.survey.removeBranch(branch)
     this.#logs.delete(branch)
+  }
+
+  /** What servers that ended had not come to. */
+  async #trim({ stores }: Pool, branch: BranchId): Promise<void> {
+    try {
+      await trimLog(stores, branch, this.#options.step)
+    } catch (error) {
+      // Another collector took it away just now.
+      if (!isCairnError(error, 'branch_missing')) throw error
+    }
   }
 
   /** The newest stays however old it is: the sandbox it is for may only have been asleep. */

@@ -188,19 +188,24 @@ export async function findPoint(
     return { branch: await workspace.branch(branch ?? 'main') }
   const place = await findPlaceAt(workspace, layer ?? branch, at)
   if (side !== undefined) return findSide(workspace, place, side)
-  const checkpoint =
-    at === undefined ? place.checkpoint : await findCheckpoint(workspace, place, at)
+  const { checkpoint } = place
   if (!checkpoint) return { branch: place.branch }
   return { branch: place.branch, snapshot: checkpoint.snapshot }
 }
 
-/** A label alone is enough where only one branch has it. */
-async function findPlaceAt(
+/** A branch, at one of its checkpoints if `at` names one. A label alone is enough where only one branch has it. */
+export async function findPlaceAt(
   workspace: Workspace,
   layer: string | undefined,
   at: string | undefined,
 ): Promise<LayerPlace> {
-  if (layer !== undefined || at === undefined) return findLayer(workspace, layer ?? 'main')
+  if (at === undefined) return findLayer(workspace, layer ?? 'main')
+  const place =
+    layer === undefined ? await findBranchOf(workspace, at) : await findLayer(workspace, layer)
+  return { ...place, checkpoint: await findCheckpoint(workspace, place, at) }
+}
+
+async function findBranchOf(workspace: Workspace, at: string): Promise<LayerPlace> {
   const main = await mainOf(workspace)
   const isOnMain = (await workspace.layers.listLabels(main.branch.id)).some(
     ({ id, label, toolCall }) => [id, label, toolCall].includes(at),

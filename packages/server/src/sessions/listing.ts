@@ -1,14 +1,9 @@
-import { type Branch, type NamedDentry, NodeMiss, type View } from '@cairn/core'
+import { type NamedDentry, NodeMiss, type View } from '@cairn/core'
 import { FsError, type Ino, type Name, type SessionRequest, Writer } from '@cairn/protocol'
-import type { Workspace } from '../workspaces/workspace.ts'
 import { getInode, writeInode } from './inode-writer.ts'
+import { type Place, readPlace } from './place.ts'
 
 type Question<Type> = Extract<SessionRequest, { readonly type: Type }>
-
-interface Place {
-  readonly workspace: Workspace
-  readonly branch: Branch
-}
 
 const entriesMax = 1000
 const pageBytesMax = 2 << 20
@@ -17,18 +12,18 @@ const subtreeBytesMax = 2 << 20
 
 /** Entries of a directory, read at one moment of the log. */
 export async function directoryPage(
-  { workspace, branch }: Place,
+  place: Place,
   { ino, after, limit }: Question<'directory'>,
 ): Promise<Uint8Array> {
   const count = Math.min(Math.max(1, limit), entriesMax)
   const start = after === '' ? undefined : (after as Name)
-  return readAll({ workspace, branch }, { ino, after: start, count }, (view) => {
+  return readAll(place, { ino, after: start, count }, (view) => {
     requireDirectory(view, ino)
     const entries = view.entries(ino, start, count)
     const body = new Writer(4096)
     const written = writeEntries(body, view, entries, pageBytesMax)
     const isDone = written === entries.length && written < count
-    const head = new Writer(16).varint(branch.head.position.seq).u8(isDone ? 1 : 0)
+    const head = new Writer(16).varint(place.seq).u8(isDone ? 1 : 0)
     return head.varint(written).raw(body.finish()).finish()
   })
 }
@@ -38,7 +33,7 @@ export async function directoryPage(
  * the answer is of one moment. Directory by directory, so that a large tree holds up nobody for long.
  */
 export async function subtree(
-  { workspace, branch }: Place,
+  place: Place,
   { ino, limit }: Question<'subtree'>,
 ): Promise<Uint8Array> {
   const writer = new Writer(1 << 16)
@@ -47,8 +42,8 @@ export async function subtree(
   let firstSeq: number | undefined
   for (const directory of queue) {
     const listed = { ino: directory, after: undefined, count: left + 1 }
-    const { seq, whole } = await readAll({ workspace, branch }, listed, (view) => ({
-      seq: branch.head.position.seq,
+    const { seq, whole } = await readAll(place, listed, (view) => ({
+      seq: place.seq,
       whole: readWhole(view, directory, left),
     }))
     if (firstSeq === undefined) writer.varint((firstSeq = seq))
@@ -104,22 +99,21 @@ interface Listed {
  * all it will need is loaded.
  */
 async function readAll<T>(place: Place, listed: Listed, read: (view: View) => T): Promise<T> {
-  const { workspace, branch } = place
   try {
-    return read(branch.head.view)
+    return read(place.view)
   } catch (miss) {
     if (!(miss instanceof NodeMiss)) throw miss
   }
   await warm(place, listed)
-  return workspace.read(branch, read)
+  return readPlace(place, read)
 }
 
-async function warm({ workspace, branch }: Place, { ino, after, count }: Listed): Promise<void> {
-  const { nodes } = workspace.stores
+async function warm(place: Place, { ino, after, count }: Listed): Promise<void> {
+  const { nodes } = place.workspace.stores
   for (let [left, from] = [count, after]; left > 0;) {
     const [limit, start] = [Math.min(left, entriesMax), from]
-    const entries = await nodes.read(() => branch.head.view.entries(ino, start, limit))
-    await nodes.readEach(entries, (entry) => branch.head.view.inode(entry.ino))
+    const entries = await nodes.read(() => place.view.entries(ino, start, limit))
+    await nodes.readEach(entries, (entry) => place.view.inode(entry.ino))
     if (entries.length < limit) return
     from = entries.at(-1)!.name
     left -= limit

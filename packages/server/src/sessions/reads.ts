@@ -1,17 +1,11 @@
-import {
-  blobBytesMax,
-  type Branch,
-  decodeBatch,
-  findChangedKeys,
-  seekData,
-  seekHole,
-} from '@cairn/core'
+import { blobBytesMax, decodeBatch, findChangedKeys, seekData, seekHole } from '@cairn/core'
 import { CairnError, FsError, messageBytesMax, type SessionRequest, Writer } from '@cairn/protocol'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { getInode, writeInode } from './inode-writer.ts'
 import { directoryPage, subtree } from './listing.ts'
+import { type Place, readPlace } from './place.ts'
 
 export type ReadRequest = Extract<
   SessionRequest,
@@ -24,12 +18,7 @@ const changedKeysMax = 150_000
 /** What is left for the answer in its message. */
 const answerBytesMax = messageBytesMax - 64
 
-interface Place {
-  readonly workspace: Workspace
-  readonly branch: Branch
-}
-
-/** Answers what a session asks about the branch's head, as bytes of docs/internals/protocol.md. */
+/** Answers what a session asks about its branch, as bytes of docs/internals/protocol.md. */
 export async function answerRead(place: Place, request: ReadRequest): Promise<Uint8Array> {
   const answer = await answerAny(place, request)
   // A message that the other end cannot take would end the connection, and be asked for again over the next.
@@ -59,37 +48,37 @@ function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
 }
 
 function readInode(
-  { workspace, branch }: Place,
+  place: Place,
   { ino }: Extract<ReadRequest, { type: 'inode' }>,
 ): Promise<Uint8Array> {
-  return workspace.read(branch, (view) => {
-    const writer = new Writer(256).varint(branch.head.position.seq)
+  return readPlace(place, (view) => {
+    const writer = new Writer(256).varint(place.seq)
     writeInode(writer, view, ino)
     return writer.finish()
   })
 }
 
 async function readContent(
-  { workspace, branch }: Place,
+  place: Place,
   { ino, offset, length }: Extract<ReadRequest, { type: 'content' }>,
 ): Promise<Uint8Array> {
   if (length > contentBytesMax) throw tooLarge(`more than ${contentBytesMax} bytes at once`)
-  const { seq, extents } = await workspace.read(branch, (view) => {
+  const { seq, extents } = await readPlace(place, (view) => {
     const file = getInode(view, ino)
     if (file.kind !== 'file') throw new FsError('EINVAL')
     const end = Math.min(offset + length, file.size)
-    return { seq: branch.head.position.seq, extents: planRead(view, ino, file, offset, end) }
+    return { seq: place.seq, extents: planRead(view, ino, file, offset, end) }
   })
   const pieces: Uint8Array[] = [new Writer(8).varint(seq).finish()]
-  for await (const piece of sendExtents(extents, workspace.stores.blobs)) pieces.push(piece)
+  for await (const piece of sendExtents(extents, place.workspace.stores.blobs)) pieces.push(piece)
   return Buffer.concat(pieces)
 }
 
 function seekContent(
-  { workspace, branch }: Place,
+  place: Place,
   { ino, offset, hole }: Extract<ReadRequest, { type: 'seek' }>,
 ): Promise<Uint8Array> {
-  return workspace.read(branch, (view) => {
+  return readPlace(place, (view) => {
     const { content, size } = getInode(view, ino)
     if (!content) throw new FsError('EINVAL')
     const find = hole === 1 ? seekHole : seekData

@@ -1,10 +1,18 @@
 import type { Branch } from '@cairn/core'
-import { type ActorId, CairnError, decodeRequest } from '@cairn/protocol'
+import {
+  type ActorId,
+  CairnError,
+  decodeRequest,
+  type SessionRequest,
+  sessionVersion,
+} from '@cairn/protocol'
 import { findLayer } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import type { Connection } from './connection.ts'
-import { failureOf, Session } from './session.ts'
+import { failureOf } from './failure.ts'
+import { PastSession } from './past-session.ts'
+import { Session } from './session.ts'
 
 export interface ServeParts {
   readonly workspaces: Workspaces
@@ -24,13 +32,19 @@ export interface ServedConnection {
   onClose(): void
 }
 
+interface OpenSession {
+  handle(request: SessionRequest): Promise<void>
+  /** `drained` when the other end has said goodbye. */
+  close(drained: boolean): Promise<void>
+}
+
 /** Lives one connection's life: hello first, then whatever the session is asked. */
 export function serveConnection(
   connection: Connection,
   parts: ServeParts,
   caller: Caller,
 ): ServedConnection {
-  let session: Promise<Session> | undefined
+  let session: Promise<OpenSession> | undefined
   const fail = (error: unknown): void => {
     connection.send({ type: 'goodbye', ...failureOf(error) })
     connection.close()
@@ -52,11 +66,13 @@ async function openSession(
   { workspaces, leaseMs }: ServeParts,
   caller: Caller,
   bytes: Uint8Array,
-): Promise<Session> {
+): Promise<OpenSession> {
   const hello = decodeRequest(bytes)
-  if (hello.type !== 'hello')
+  if (hello.type !== 'hello' && hello.type !== 'revisit')
     throw new CairnError('malformed', { message: 'cannot begin: want hello first' })
+  requireVersion(hello.version)
   const workspace = await workspaces.open(caller.owner, hello.workspace)
+  if (hello.type === 'revisit') return PastSession.open(workspace, connection, hello, leaseMs)
   const branch = await openBranch(workspace, hello.branch)
   const keeper = workspace.lease(branch)
   return Session.open(
@@ -64,6 +80,13 @@ async function openSession(
     connection,
     hello,
   )
+}
+
+function requireVersion(version: number): void {
+  if (version === sessionVersion) return
+  throw new CairnError('unsupported_version', {
+    message: `cannot speak version ${version} of the session protocol: this server has ${sessionVersion}`,
+  })
 }
 
 /** Other than a branch of that name, a layer that is so called: by its tag, say. */

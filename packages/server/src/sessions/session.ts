@@ -7,17 +7,11 @@ import {
   type Limits,
   type LogRow,
   type Receipt,
-  resolveExisting,
 } from '@cairn/core'
 import {
   type ActorId,
-  type ByteString,
   CairnError,
-  FsError,
-  type Ino,
   isCairnError,
-  isFsError,
-  rootIno,
   type SessionId,
   type SessionReply,
   type SessionRequest,
@@ -28,8 +22,10 @@ import type { Waits } from '../locks/waits.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from './audience.ts'
 import type { Connection } from './connection.ts'
+import { failureOf } from './failure.ts'
 import type { LeaseRecord } from './lease.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
+import { findDirectory, headPlace, type Place } from './place.ts'
 import { answerRead } from './reads.ts'
 import { rescue } from './rescue.ts'
 import { Room } from './room.ts'
@@ -51,13 +47,12 @@ const bufferedBytesMax = 8 << 20
 const bufferLookMs = 20
 /** A batch without operations is smaller than this. */
 const emptyBatchBytesMax = 4096
-/** Whoever may open a session may see where its path leads; what it may do there is asked with each operation. */
-const anybody = { uid: 0, gid: 0, groups: [] }
 
 /** A connected writer or reader of a branch. Everything about it that another server needs is in the stores. */
 export class Session {
   readonly id: SessionId
   readonly #parts: SessionParts
+  readonly #place: Place
   readonly #connection: Connection
   readonly #writes: boolean
   readonly #hello: Hello
@@ -74,6 +69,7 @@ export class Session {
 
   private constructor(parts: SessionParts, connection: Connection, hello: Hello) {
     this.#parts = parts
+    this.#place = headPlace(parts.workspace, parts.branch)
     this.#connection = connection
     this.#writes = hello.mode === 'write'
     this.#hello = hello
@@ -83,10 +79,6 @@ export class Session {
   }
 
   static async open(parts: SessionParts, connection: Connection, hello: Hello): Promise<Session> {
-    if (hello.version !== sessionVersion)
-      throw new CairnError('unsupported_version', {
-        message: `cannot speak version ${hello.version} of the session protocol: this server has ${sessionVersion}`,
-      })
     const session = new Session(parts, connection, hello)
     await session.#start()
     return session
@@ -95,7 +87,7 @@ export class Session {
   async #start(): Promise<void> {
     const { branch, keeper, leaseMs } = this.#parts
     await branch.refresh()
-    const root = await this.#findRoot(this.#hello.path)
+    const root = await findDirectory(this.#place, this.#hello.path)
     if (this.#writes) await keeper.join(this.id)
     const { seq, epoch } = branch.head.position
     const [version, session] = [sessionVersion, this.id]
@@ -132,19 +124,10 @@ export class Session {
     this.#stop.push(() => observe.session?.(mode, -1))
   }
 
-  async #findRoot(path: ByteString): Promise<Ino> {
-    if (path === '') return rootIno
-    const { workspace, branch } = this.#parts
-    const { ino, kind } = await workspace.read(branch, (view) =>
-      resolveExisting(view, path, { who: anybody, follow: true }),
-    )
-    if (kind !== 'directory') throw new FsError('ENOTDIR')
-    return ino
-  }
-
   async handle(request: SessionRequest): Promise<void> {
     switch (request.type) {
       case 'hello':
+      case 'revisit':
         throw new CairnError('malformed', { message: 'cannot say hello twice' })
       case 'submit':
         return this.#submit(request)
@@ -156,7 +139,7 @@ export class Session {
       case 'changes':
       case 'blob':
       case 'inodes':
-        return this.#answer(request.id, () => answerRead(this.#parts, request))
+        return this.#answer(request.id, () => answerRead(this.#place, request))
       case 'lock':
       case 'blocker':
       case 'locks':
@@ -358,9 +341,4 @@ function hasOperations({ bytes }: LogRow): boolean {
   if (bytes.length > emptyBatchBytesMax) return true
   const { body } = decodeBatch(bytes)
   return body.type === 'ops' && body.ops.length > 0
-}
-
-export function failureOf(error: unknown): { code: string; message: string } {
-  if (isFsError(error) || isCairnError(error)) return { code: error.code, message: error.message }
-  return { code: 'internal', message: 'something unforeseen happened' }
 }

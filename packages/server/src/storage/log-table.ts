@@ -76,6 +76,27 @@ export class LogTable implements LogStore {
     )
     return row && logRow(row)
   }
+
+  async trimmedTo(branch: BranchId): Promise<number> {
+    const [row] = await this.#database.query('SELECT trimmed_seq FROM log_heads WHERE branch = ?', [
+      keyBytes(branch),
+    ])
+    return row && row['trimmed_seq'] !== null ? numberOf(row, 'trimmed_seq') : 0
+  }
+
+  async trim(branch: BranchId, seq: number, rows: readonly LogRow[]): Promise<void> {
+    const id = keyBytes(branch)
+    await this.#database.transact([
+      ...rows.map((row) => ({
+        sql: 'UPDATE log_rows SET bytes = ? WHERE branch = ? AND seq = ? AND hash = ?',
+        params: [row.bytes, id, row.seq, hashColumn(row.hash)],
+      })),
+      {
+        sql: 'UPDATE log_heads SET trimmed_seq = ? WHERE branch = ? AND (trimmed_seq IS NULL OR trimmed_seq < ?)',
+        params: [seq, id, seq],
+      },
+    ])
+  }
 }
 
 /**

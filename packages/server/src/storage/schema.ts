@@ -44,6 +44,11 @@ export const migrations: readonly Migration[] = [
       { table: 'layers', name: 'closed_at', type: 'key' },
     ],
   },
+  {
+    version: 6,
+    statements: () => [],
+    columns: [{ table: 'log_heads', name: 'trimmed_seq', type: 'integer' }],
+  },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { type Author, Branch, type Op, type Receipt, type Stores, type View } from '@cairn/core'
+import {
+  type Author,
+  Branch,
+  type Op,
+  type Receipt,
+  type Stores,
+  trimLog,
+  type View,
+} from '@cairn/core'
 import {
   type ActorId,
   type BranchId,
@@ -77,6 +85,8 @@ export class Workspace {
   readonly #lockStore: LockStore
   readonly #locks = new Map<Branch, LockKeeper>()
   readonly #branches = new Map<BranchId, Promise<Branch>>()
+  /** Up to which fold their logs were looked at. */
+  readonly #trimmed = new Map<BranchId, number>()
   readonly layers: LayerStore
   readonly quotas: Quotas = new Quotas(this)
   /** Where the writers of a branch may write; undefined for everywhere. */
@@ -128,6 +138,7 @@ export class Workspace {
     })
     this.#branches.delete(id)
     this.#limits.delete(id)
+    this.#trimmed.delete(id)
     this.quotas.forget(id)
   }
 
@@ -145,6 +156,19 @@ export class Workspace {
         // It was deleted, or the next renewal finds the store in a better mood: there are several in a grace time.
         if (isCairnError(error, 'branch_missing')) this.forgetBranch(id)
       }
+    }
+  }
+
+  /** Trims the logs of open branches that were folded since the last time. Others the collector finds. */
+  async trim(step: () => Promise<void>): Promise<void> {
+    for (const [id, opening] of this.#branches) {
+      const seq = await opening.then(
+        ({ head }) => head.folded.seq,
+        () => 0,
+      )
+      if (seq <= (this.#trimmed.get(id) ?? 0)) continue
+      await trimLog(this.stores, id, step)
+      this.#trimmed.set(id, seq)
     }
   }
 

@@ -172,6 +172,11 @@ export class Workspaces {
     for (const workspace of this.#open.values()) await workspace.renew()
   }
 
+  /** Takes out of logs what folds have stored; see `Workspace.trim`. */
+  async trim(step: () => Promise<void>): Promise<void> {
+    for (const workspace of this.#open.values()) await workspace.trim(step)
+  }
+
   async #find(owner: string, nameOrId: string): Promise<WorkspaceRecord | undefined> {
     const key = JSON.stringify([owner, nameOrId])
     const known = this.#known.get(key)

@@ -2,6 +2,7 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { checkContextName, getContext, readConfig, writeConfig } from '../../context/config.ts'
 import { usageError } from '../../errors.ts'
 import { connect } from '../../remote/open.ts'
+import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Make a workspace that starts from another, and a context for it',
@@ -42,6 +43,6 @@ export const command: Command = defineCommand({
     await writeConfig(cli, { ...config, contexts })
     if (cli.isJson) return cli.out.json({ ...fork, context: name, from: source })
     await cli.out.line(`made workspace ${fork.name} from ${source}, and the context ${name}`)
-    await cli.out.line(`next: cairn ctx use ${name}`)
+    await cli.out.line(commandLine`next: cairn ctx use ${name}`)
   },
 })

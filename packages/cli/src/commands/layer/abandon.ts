@@ -1,6 +1,7 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
+import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Give a layer up',
@@ -13,6 +14,6 @@ export const command: Command = defineCommand({
     const info = await layers.abandon(layer, { signal: cli.signal })
     if (cli.isJson) return cli.out.json(info)
     await cli.out.line(`abandoned ${layer}`)
-    await cli.out.line(`bring it back: cairn fs layer reopen ${layer}`)
+    await cli.out.line(commandLine`bring it back: cairn fs layer reopen ${layer}`)
   },
 })

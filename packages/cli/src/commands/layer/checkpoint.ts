@@ -2,6 +2,7 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { checkpointName } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
+import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Name a layer as it is now',
@@ -28,6 +29,6 @@ export const command: Command = defineCommand({
     if (cli.isJson) return cli.out.json(checkpoint)
     await cli.out.line(`made checkpoint ${checkpointName(checkpoint)} of ${layer}`)
     const to = label ?? toolCall ?? checkpoint.id
-    await cli.out.line(`back to it: cairn fs layer rollback ${layer} --to ${to}`)
+    await cli.out.line(commandLine`back to it: cairn fs layer rollback ${layer} --to ${to}`)
   },
 })

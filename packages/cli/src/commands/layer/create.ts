@@ -4,6 +4,7 @@ import { layerName, parseTags } from '../../layers/format.ts'
 import { newLayerOptions, parseSettings } from '../../layers/options.ts'
 import { quotaOptions } from '../../layers/quota.ts'
 import { openRemote } from '../../remote/open.ts'
+import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Make a layer: an attempt at a directory',
@@ -44,7 +45,7 @@ export const command: Command = defineCommand({
     if (cli.isJson) return cli.out.json(layer)
     const called = layerName(layer)
     await cli.out.line(`made layer ${called} of ${layer.path} (${layer.id})`)
-    await cli.out.line(`next: cairn fs cp FILE :${layer.path} --layer ${called}`)
+    await cli.out.line(commandLine`next: cairn fs cp FILE :${layer.path} --layer ${called}`)
   },
 })
 

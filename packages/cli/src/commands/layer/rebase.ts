@@ -4,6 +4,7 @@ import { withConflicts } from '../../layers/conflicts.ts'
 import { countPaths } from '../../layers/format.ts'
 import { mergeOptions } from '../../layers/options.ts'
 import { openWorkspace } from '../../remote/open.ts'
+import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Put a layer on top of what its parent is now',
@@ -18,6 +19,6 @@ export const command: Command = defineCommand({
     const receipt = await withConflicts(cli, layer, () => layers.rebase(layer, request))
     if (cli.isJson) return cli.out.json(receipt)
     await cli.out.line(`rebased ${layer}: ${countPaths(receipt.paths.length)} changed`)
-    await cli.out.line(`next: cairn fs layer commit ${layer}`)
+    await cli.out.line(commandLine`next: cairn fs layer commit ${layer}`)
   },
 })

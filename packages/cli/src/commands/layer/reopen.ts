@@ -1,6 +1,7 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
+import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Bring an abandoned layer back',
@@ -13,6 +14,6 @@ export const command: Command = defineCommand({
     const info = await layers.reopen(layer, { signal: cli.signal })
     if (cli.isJson) return cli.out.json(info)
     await cli.out.line(`reopened ${layer}`)
-    await cli.out.line(`next: cairn fs layer status ${layer}`)
+    await cli.out.line(commandLine`next: cairn fs layer status ${layer}`)
   },
 })

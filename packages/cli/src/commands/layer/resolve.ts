@@ -7,6 +7,7 @@ import { layerOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { conflictLines } from '../../layers/conflicts.ts'
 import { openWorkspace } from '../../remote/open.ts'
+import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Decide the conflicts at a path',
@@ -38,7 +39,7 @@ export const command: Command = defineCommand({
     const next =
       conflicts.length > 0
         ? conflictLines(layer, conflicts, cli.out.isTerminal)
-        : [`next: cairn fs layer rebase ${layer}, or cairn fs layer commit ${layer}`]
+        : [commandLine`next: cairn fs layer rebase ${layer}, or cairn fs layer commit ${layer}`]
     for (const line of next) await cli.out.line(line)
   },
 })

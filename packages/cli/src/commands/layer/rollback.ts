@@ -2,6 +2,7 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { countPaths } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
+import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Put a layer back to a checkpoint, or to its base',
@@ -37,6 +38,6 @@ export const command: Command = defineCommand({
     const changed = countPaths(receipt.paths.length)
     const where = beforeToolCall === undefined ? (to ?? 'its base') : `before ${beforeToolCall}`
     await cli.out.line(`rolled ${layer} back to ${where}: ${changed} changed`)
-    await cli.out.line(`take it back: cairn fs layer undo ${layer}`)
+    await cli.out.line(commandLine`take it back: cairn fs layer undo ${layer}`)
   },
 })

@@ -6,6 +6,7 @@ import { countPaths, formatChange, formatTags } from '../../layers/format.ts'
 import { formatQuota } from '../../layers/quota.ts'
 import { formatBytes, formatName, formatTable } from '../../output/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
+import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Tell what a layer changed, and who else did',
@@ -65,10 +66,11 @@ function rows({
 }
 
 function nextLines(layer: string, { state, conflicts, behind, changes }: LayerStatus): string[] {
-  if (state === 'abandoned') return [`next: cairn fs layer reopen ${layer}`]
+  if (state === 'abandoned') return [commandLine`next: cairn fs layer reopen ${layer}`]
   if (state === 'committed' || conflicts.length > 0) return []
-  if (behind) return [`next: cairn fs layer rebase ${layer}, or cairn fs layer commit ${layer}`]
-  return changes.length === 0 ? [] : [`next: cairn fs layer commit ${layer}`]
+  if (behind)
+    return [commandLine`next: cairn fs layer rebase ${layer}, or cairn fs layer commit ${layer}`]
+  return changes.length === 0 ? [] : [commandLine`next: cairn fs layer commit ${layer}`]
 }
 
 function bytesText({ private: own, shared }: LayerStatus['bytes']): string {

@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
   },
   options: {
     ...workspaceOptions,
-    checkpoint: { kind: 'text', value: 'ID', summary: 'Not yet: says how to look at one' },
+    checkpoint: { kind: 'text', value: 'CHECKPOINT', summary: 'The same as --at' },
     'read-only': { kind: 'flag', summary: 'Nothing can be changed through it' },
     foreground: { kind: 'flag', summary: 'Stay until Ctrl-C, then unmount' },
     'allow-other': { kind: 'flag', summary: 'Other users may enter, as permissions allow' },
@@ -41,6 +41,10 @@ export const command: Command = defineCommand({
     { command: 'cairn mount :/repo ./work', does: 'then work in ./work as in any directory' },
     { command: 'cairn mount --read-only :/ /mnt/all', does: 'the whole workspace, to look at' },
     { command: 'cairn mount --layer fix-auth-a :/repo ./a', does: 'one attempt of several' },
+    {
+      command: 'cairn mount --layer fix-auth-a --checkpoint tests-pass :/repo ./then',
+      does: 'as it was then, read-only',
+    },
     { command: 'cairn mount --durability close-sync :/ ./w', does: 'close waits for the server' },
   ],
   run: ({ args, options, cli }) => startMount(cli, args, options),

@@ -1,0 +1,94 @@
+import type { Checkpoint } from '@cairn/core'
+import { CairnError, formatHash, type SessionRequest, sessionVersion } from '@cairn/protocol'
+import { checkpointMissing } from '../layers/errors.ts'
+import { findPlaceAt, type LayerPlace } from '../layers/references.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import type { Connection } from './connection.ts'
+import { failureOf } from './failure.ts'
+import { findDirectory, pastPlace, type Place } from './place.ts'
+import { answerRead, type ReadRequest } from './reads.ts'
+
+type Revisit = Extract<SessionRequest, { type: 'revisit' }>
+type Moment = LayerPlace & { readonly checkpoint: Checkpoint }
+
+/**
+ * A connected reader of a checkpoint. The past does not move: nothing is sent to it but answers, and nothing of it is
+ * kept anywhere.
+ */
+export class PastSession {
+  readonly #connection: Connection
+  readonly #place: Place
+  #isOpen = true
+
+  private constructor(connection: Connection, place: Place) {
+    this.#connection = connection
+    this.#place = place
+    place.workspace.observe.session?.('read', 1)
+  }
+
+  static async open(
+    workspace: Workspace,
+    connection: Connection,
+    revisit: Revisit,
+    leaseMs: number,
+  ): Promise<PastSession> {
+    const moment = await findMoment(workspace, revisit)
+    const place = pastPlace(workspace, moment.branch, moment.checkpoint)
+    const root = await findDirectory(place, revisit.path)
+    const [version, session, seq] = [sessionVersion, nameOf(moment), place.seq]
+    connection.send({ type: 'welcome', version, session, seq, epoch: 0, leaseMs, root })
+    return new PastSession(connection, place)
+  }
+
+  async handle(request: SessionRequest): Promise<void> {
+    if (request.type === 'bye') return this.close()
+    if (request.type === 'hello' || request.type === 'revisit')
+      throw new CairnError('malformed', { message: 'cannot say hello twice' })
+    if (request.type === 'submit')
+      return this.#connection.send({ type: 'refused', number: request.number, ...isPast })
+    if (!('id' in request)) return
+    await this.#answer(request)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isOpen) this.#place.workspace.observe.session?.('read', -1)
+    this.#isOpen = false
+    this.#connection.close()
+  }
+
+  async #answer(request: Extract<SessionRequest, { readonly id: number }>): Promise<void> {
+    const { id } = request
+    if (!isAboutFiles(request)) return this.#connection.send({ type: 'failure', id, ...isPast })
+    try {
+      this.#connection.send({ type: 'answer', id, bytes: await answerRead(this.#place, request) })
+    } catch (error) {
+      this.#connection.send({ type: 'failure', id, ...failureOf(error) })
+    }
+  }
+}
+
+const isPast = failureOf(
+  new CairnError('read_only', { message: 'cannot write to a checkpoint: it is the past' }),
+)
+
+function isAboutFiles(request: SessionRequest): request is ReadRequest {
+  return ['inode', 'directory', 'subtree', 'content', 'seek'].includes(request.type)
+}
+
+/** By the name it was given before, if it was: a label may be another checkpoint's by now. */
+async function findMoment(workspace: Workspace, { branch, at, session }: Revisit): Promise<Moment> {
+  const [layer, id] = session.split(' ')
+  const place = id
+    ? await findPlaceAt(workspace, layer, id)
+    : await findPlaceAt(workspace, branch === '' ? undefined : branch, at)
+  const { checkpoint } = place
+  const moment = checkpoint && { ...place, checkpoint }
+  // What a layer stands on is another tree after a rebase. Whoever has seen the first must not mix in the second.
+  if (moment && (session === '' || session === nameOf(moment))) return moment
+  throw checkpointMissing(at, place.id)
+}
+
+/** Neither ids nor hashes have blanks. */
+function nameOf({ id, checkpoint }: Moment): string {
+  return `${id} ${checkpoint.id} ${formatHash(checkpoint.snapshot.root)}`
+}

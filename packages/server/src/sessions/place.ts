@@ -1,0 +1,51 @@
+import { type Branch, resolveExisting, type Snapshot, TreeView, type View } from '@cairn/core'
+import { type ByteString, FsError, type Ino, rootIno } from '@cairn/protocol'
+import type { Workspace } from '../workspaces/workspace.ts'
+
+/** Whoever may open a session may see where its path leads; what it may do there is asked with each operation. */
+const anybody = { uid: 0, gid: 0, groups: [] }
+
+/** What a session's questions are about: a branch as it is, or as it was. */
+export interface Place {
+  readonly workspace: Workspace
+  readonly branch: Branch
+  /** The batch after which the branch is as `view` shows it. Both may move on whenever somebody waits. */
+  readonly seq: number
+  readonly view: View
+}
+
+export function headPlace(workspace: Workspace, branch: Branch): Place {
+  return {
+    workspace,
+    branch,
+    get seq() {
+      return branch.head.position.seq
+    },
+    get view() {
+      return branch.head.view
+    },
+  }
+}
+
+export function pastPlace(
+  workspace: Workspace,
+  branch: Branch,
+  { seq, snapshot }: { readonly seq: number; readonly snapshot: Snapshot },
+): Place {
+  return { workspace, branch, seq, view: new TreeView(workspace.stores.nodes, snapshot) }
+}
+
+/** Reads at one moment; loads what is not in memory and begins anew. */
+export function readPlace<T>(place: Place, read: (view: View) => T): Promise<T> {
+  return place.workspace.stores.nodes.read(() => read(place.view))
+}
+
+/** An empty path is the root directory. */
+export async function findDirectory(place: Place, path: ByteString): Promise<Ino> {
+  if (path === '') return rootIno
+  const { ino, kind } = await readPlace(place, (view) =>
+    resolveExisting(view, path, { who: anybody, follow: true }),
+  )
+  if (kind !== 'directory') throw new FsError('ENOTDIR')
+  return ino
+}
