@@ -11,6 +11,7 @@ import { findHelper } from './helper.ts'
 import type { EgressRules, Jail, JailCommand, JailOptions, JailProcess, JailUsage } from './jail.ts'
 import { readLines } from './lines.ts'
 import { Plan } from './plan.ts'
+import { Relay } from './relay.ts'
 import { runProgram } from './run-program.ts'
 import { startInside } from './start.ts'
 import { sweep, writeOwner } from './sweep.ts'
@@ -122,6 +123,7 @@ class NamespaceJail implements Jail {
   readonly ended: Promise<void>
   readonly fuseMounter: readonly string[]
   readonly #parts: Parts
+  #relay: Relay | undefined
   #killing: Promise<void> | undefined
 
   constructor(parts: Parts) {
@@ -168,8 +170,9 @@ class NamespaceJail implements Jail {
     }
   }
 
-  async connect(port: number): Promise<Socket> {
-    throw new Error(`not yet ${port}`)
+  connect(port: number): Promise<Socket> {
+    this.#relay ??= new Relay(this.#parts.helper, this.pid)
+    return this.#relay.connect(port)
   }
 
   async setEgress(rules: EgressRules): Promise<void> {
@@ -184,6 +187,7 @@ class NamespaceJail implements Jail {
   async #kill(): Promise<void> {
     const { cgroups, helperProcess, directory } = this.#parts
     helperProcess.ref()
+    this.#relay?.close()
     await cgroups.kill()
     // Its end is the lifeline's, where there are no cgroups.
     helperProcess.stdin!.destroy()
