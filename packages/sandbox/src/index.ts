@@ -1,1 +1,5 @@
 export type * from './sandbox.ts'
+export type * from './jail/jail.ts'
+export { createJail } from './jail/create-jail.ts'
+export { JailStartError } from './jail/jail.ts'
+export { LocalSandbox, type LocalSandboxOptions } from './local/local-sandbox.ts'
