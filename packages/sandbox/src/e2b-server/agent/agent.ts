@@ -44,12 +44,7 @@ export class Agent {
   async send(bytes: Uint8Array): Promise<void> {
     const { stdin } = this.#process
     if (stdin === undefined || this.#isBroken) throw gone()
-    try {
-      await writeFrame(stdin, bytes)
-    } catch {
-      this.#isBroken = true
-      throw gone()
-    }
+    await writeFrame(stdin, bytes)
   }
 
   async answer<Result>(): Promise<Result> {

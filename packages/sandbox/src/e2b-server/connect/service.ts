@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { roomIn } from '../room.ts'
 import { decodeMessages, encodeEnd, encodeMessage } from './framing.ts'
 import { RpcError, toRpcError } from './rpc-error.ts'
 
@@ -125,16 +126,6 @@ async function serveStream<Context>(
   } finally {
     clearInterval(keepalive)
   }
-}
-
-function roomIn(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done)
-      resolve()
-    }
-    response.on('drain', done).on('close', done)
-  })
 }
 
 /** Process streams wrap their events once more than directory watches do. */

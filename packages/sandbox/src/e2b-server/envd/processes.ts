@@ -1,5 +1,6 @@
 import { type Jail, type JailCommand, type JailProcess, JailStartError } from '../../jail/jail.ts'
 import { RpcError } from '../connect/rpc-error.ts'
+import { roomIn } from '../room.ts'
 
 export interface ProcessConfig {
   readonly cmd: string
@@ -155,8 +156,7 @@ export class Process {
     const { stdin } = this.#process
     if (stdin === undefined || stdin.writableEnded || stdin.destroyed)
       throw new RpcError('internal', 'the input of the process is closed')
-    if (!stdin.write(bytes))
-      await Promise.race([new Promise((resolve) => stdin.once('drain', resolve)), this.ended])
+    if (!stdin.write(bytes)) await Promise.race([roomIn(stdin), this.ended])
   }
 
   closeInput(): void {
