@@ -1,5 +1,6 @@
 export type * from './sandbox.ts'
 export type * from './jail/jail.ts'
+export { type E2BServer, type E2BServerOptions, serveE2B } from './e2b-server/server.ts'
 export { createJail } from './jail/create-jail.ts'
 export { JailStartError } from './jail/jail.ts'
 export { LocalSandbox, type LocalSandboxOptions } from './local/local-sandbox.ts'

@@ -4,8 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
-import type { Cairn } from '@cairn/sdk'
+import type { DaemonCommand } from '@cairn/mount'
+import { Cairn } from '@cairn/sdk'
 import { createJail } from '../jail/create-jail.ts'
+import type { Credential } from '../workspace/credential.ts'
 import { ApiError } from './api-error.ts'
 import { ControlPlane } from './control/control-plane.ts'
 import { DataPlane } from './data-plane.ts'
@@ -20,6 +22,7 @@ import { BuildFiles } from './templates/build-files.ts'
 import { Builder } from './templates/builder.ts'
 import { Catalog } from './templates/catalog.ts'
 import { serveVolumeContent } from './volumes/content.ts'
+import { VolumeMounts } from './volumes/volume-mounts.ts'
 import { type Volume, Volumes } from './volumes/volumes.ts'
 
 export interface E2BServerOptions {
@@ -31,8 +34,10 @@ export interface E2BServerOptions {
   readonly port?: number
   /** What clients have to send. Default: a new one. */
   readonly apiKey?: string
-  /** Where volumes are kept; without it there are none. */
-  readonly cairn?: Cairn
+  /** The Cairn server where volumes are kept, and a key for it; without it there are none. */
+  readonly cairn?: Credential
+  /** For bundles: the command that serves mounts. */
+  readonly mountDaemon?: DaemonCommand
   /** Told of what went wrong inside the server. */
   readonly warn?: (message: string) => void
 }
@@ -51,7 +56,7 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
   const { data, host: address = '127.0.0.1', port = 0 } = options
   const apiKey = options.apiKey ?? `e2b_${randomBytes(20).toString('hex')}`
   const warn = options.warn ?? ((): void => {})
-  const parts = await openParts(data, options.cairn)
+  const parts = await openParts(options)
   const server = createServer()
   const url = await listen(server, address, port)
   const domain = `localhost:${new URL(url).port}`
@@ -84,7 +89,7 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
 
 type Parts = Awaited<ReturnType<typeof openParts>>
 
-async function openParts(data: string, cairn: Cairn | undefined) {
+async function openParts({ data, cairn: credential, mountDaemon }: E2BServerOptions) {
   await mkdir(data, { recursive: true, mode: 0o700 })
   const records = await RecordStore.open<SandboxRecord>(join(data, 'sandboxes'))
   const catalog = await Catalog.open(join(data, 'templates'))
@@ -98,19 +103,25 @@ async function openParts(data: string, cairn: Cairn | undefined) {
     ...catalog.all().flatMap(({ builds }) => Object.values(builds).map(({ disk }) => disk)),
   ])
   const disks = await Disks.open(join(data, 'disks'), (name) => named.has(name))
+  const mounts = new VolumeMounts({
+    credential,
+    directory: join(data, 'mounts'),
+    daemon: mountDaemon,
+  })
   const host: Host = {
     makeJail: createJail,
     jails: join(data, 'jails'),
     disks,
     records,
-    mountVolume: () => Promise.reject(new ApiError(501, 'volumes cannot be mounted yet')),
-    drainVolumes: () => Promise.resolve(),
+    mountVolume: (jail, mount) => mounts.mount(jail, mount),
+    drainVolumes: (jail) => mounts.drain(jail),
   }
   const sandboxes = new Sandboxes(host, kept)
   const builder = new Builder(host, catalog, new BuildFiles(join(data, 'files')))
   const store = await RecordStore.open<Volume>(join(data, 'volumes'))
+  const cairn = credential && new Cairn({ server: credential.server, apiKey: credential.key })
   const volumes = new Volumes(cairn, store, await store.all())
-  return { sandboxes, catalog, disks, builder, volumes }
+  return { sandboxes, catalog, disks, builder, volumes, mounts }
 }
 
 interface Routed {
@@ -162,10 +173,11 @@ async function listen(server: Server, host: string, port: number): Promise<strin
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`
 }
 
-async function close(server: Server, { sandboxes, builder }: Parts): Promise<void> {
+async function close(server: Server, { sandboxes, builder, mounts }: Parts): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   await builder.close()
   await sandboxes.close()
+  await mounts.settled()
   server.closeAllConnections()
   await closed
 }
