@@ -198,6 +198,7 @@ static _Noreturn void be_first(int users, uid_t owner) {
   int children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   setsid();
   umask(0);
+  for (; strcmp(next_field, "join") == 0; put(field(), "0")) field();
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) die("mount", "keep mounts private");
   act_as(owner);
   follow_plan(users);
@@ -207,13 +208,15 @@ static _Noreturn void be_first(int users, uid_t owner) {
   stay(children);
 }
 
-/* The plan begins with the users, `BASE COUNT`, then `join CGROUP` for each. */
+/*
+ * The plan begins with the users, `BASE COUNT`, then `join CGROUP` for each. Whoever waits here for process 1 is in none of
+ * them: it ends when everything in the jail has.
+ */
 int init_main(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
   read_plan();
   char *base = field(), *count = field();
-  for (; strcmp(next_field, "join") == 0; put(field(), "0")) field();
   int users = make_users(base, count);
   pid_t first = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
   if (first < 0) die("namespaces", "clone");

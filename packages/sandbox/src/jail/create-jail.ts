@@ -8,7 +8,15 @@ import type { Duplex } from 'node:stream'
 import { Cgroups } from './cgroups.ts'
 import { copyDisk, type Disk, makeDisk } from './disk.ts'
 import { findHelper } from './helper.ts'
-import type { EgressRules, Jail, JailCommand, JailOptions, JailProcess, JailUsage } from './jail.ts'
+import {
+  type EgressRules,
+  type Jail,
+  type JailCommand,
+  type JailOptions,
+  type JailProcess,
+  JailStartError,
+  type JailUsage,
+} from './jail.ts'
 import { readLines } from './lines.ts'
 import { Plan } from './plan.ts'
 import { Relay } from './relay.ts'
@@ -28,7 +36,8 @@ export async function createJail(options: JailOptions): Promise<Jail> {
   const directory = join(options.directory, id)
   await mkdir(options.directory, { recursive: true })
   await sweep(options.directory)
-  await mkdir(directory, { mode: 0o755 })
+  // Nobody else may come near: what a jail's root made setuid is, on the disk, the host's root's.
+  await mkdir(directory, { mode: 0o700 })
   let cgroups: Cgroups | undefined
   try {
     cgroups = Cgroups.create(id, options.limits ?? {})
@@ -42,6 +51,7 @@ export async function createJail(options: JailOptions): Promise<Jail> {
       hostname: options.hostname ?? id,
       binds: options.binds ?? [],
       doors: cgroups.doors,
+      memoryBytes: options.limits?.memoryBytes,
     })
     const first = await startFirst(helper, plan)
     return new NamespaceJail({ id, helper, directory, disk, cgroups, ...first })
@@ -136,7 +146,9 @@ class NamespaceJail implements Jail {
   }
 
   async start(command: JailCommand): Promise<JailProcess> {
-    const { helper, pid, cgroups } = this.#parts
+    const { helper, pid, cgroups, helperProcess } = this.#parts
+    if (this.#killing !== undefined || helperProcess.exitCode !== null)
+      throw new JailStartError('jail', `cannot start ${command.args[0]}: the jail has ended`)
     return startInside({ helper, pid, doors: cgroups.doors }, command)
   }
 
@@ -189,9 +201,9 @@ class NamespaceJail implements Jail {
     helperProcess.ref()
     this.#relay?.close()
     await cgroups.kill()
-    // Its end is the lifeline's, where there are no cgroups.
+    // Where there are no cgroups to kill, process 1 ends with its lifeline and everything with it. Not by its number: that
+    // may be another's by now.
     helperProcess.stdin!.destroy()
-    helperProcess.kill('SIGKILL')
     await this.ended
     await cgroups.remove()
     await rm(directory, { recursive: true, force: true })

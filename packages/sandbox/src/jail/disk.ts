@@ -83,7 +83,7 @@ async function addLayers(piece: Piece, layers: readonly string[]): Promise<Piece
  * The record comes last; without it a directory is no snapshot.
  */
 export async function copyDisk(disk: Disk, directory: string): Promise<void> {
-  await mkdir(directory)
+  await mkdir(directory, { mode: 0o700 })
   try {
     for (const [at, layer] of disk.layers.entries())
       await linkOrCopy(layer, join(directory, `${at}`))

@@ -27,7 +27,7 @@ export interface Jail {
   freeze(): Promise<void>
   thaw(): Promise<void>
   /**
-   * Copies the jail's disk (not /tmp, /dev/shm, mounts) into a directory that must not exist yet and can then be a
+   * Copies the jail's disk (not /run, /dev/shm, mounts) into a directory that must not exist yet and can then be a
    * `base: { snapshot }` for any number of jails. It is frozen meanwhile, so that the copy is of one moment.
    */
   snapshot(directory: string): Promise<void>

@@ -35,6 +35,8 @@ export interface PlanOptions {
   readonly binds: readonly JailBind[]
   /** The cgroups that everything in the jail belongs to. */
   readonly doors: readonly string[]
+  /** What is in memory counts: files there may take a part of it. */
+  readonly memoryBytes: number | undefined
 }
 
 type Held = number
@@ -116,6 +118,8 @@ export class Plan {
   #makeDevices(): void {
     const { base } = this.#options.users
     const owner = `uid=${base},gid=${base}`
+    const { memoryBytes } = this.#options
+    const room = memoryBytes === undefined ? '' : `,size=${Math.floor(memoryBytes / 4)}`
     const { noSuid, noDev, noExec } = flag
     this.#mount('dev', '/dev', 'tmpfs', noSuid, `mode=0755,size=1m,${owner}`)
     for (const [name, major, minor] of devices)
@@ -124,8 +128,8 @@ export class Plan {
     for (const name of ['pts', 'shm']) this.#op('mkdir', `/dev/${name}`)
     const terminals = `newinstance,ptmxmode=0666,mode=0620,gid=${base + ttyGroup}`
     this.#mount('devpts', '/dev/pts', 'devpts', noSuid | noExec, terminals)
-    this.#mount('shm', '/dev/shm', 'tmpfs', noSuid | noDev, `mode=1777,${owner}`)
-    this.#mount('run', '/run', 'tmpfs', noSuid | noDev, `mode=0755,${owner}`)
+    this.#mount('shm', '/dev/shm', 'tmpfs', noSuid | noDev, `mode=1777,${owner}${room}`)
+    this.#mount('run', '/run', 'tmpfs', noSuid | noDev, `mode=0755,${owner}${room}`)
   }
 
   /** Of /sys only what says how many processors there are: the rest is about the host's hardware. */
