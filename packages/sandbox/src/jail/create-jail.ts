@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { Cgroups } from './cgroups.ts'
 import { copyDisk, type Disk, makeDisk } from './disk.ts'
+import { Exit } from './egress/exit.ts'
+import { openExit } from './egress/open-exit.ts'
 import { findHelper } from './helper.ts'
 import {
   type EgressRules,
@@ -54,7 +56,9 @@ export async function createJail(options: JailOptions): Promise<Jail> {
       memoryBytes: options.limits?.memoryBytes,
     })
     const first = await startFirst(helper, plan)
-    return new NamespaceJail({ id, helper, directory, disk, cgroups, ...first })
+    const jail = new NamespaceJail({ id, helper, directory, disk, cgroups, ...first })
+    if (options.network === 'egress') await openOrEnd(jail, options)
+    return jail
   } catch (error) {
     await cgroups?.remove()
     await rm(directory, { recursive: true, force: true })
@@ -62,13 +66,25 @@ export async function createJail(options: JailOptions): Promise<Jail> {
   }
 }
 
+async function openOrEnd(jail: NamespaceJail, { egress, outside }: JailOptions): Promise<void> {
+  try {
+    await jail.openExit(new Exit(egress ?? {}, outside))
+  } catch (error) {
+    await jail.kill()
+    throw error
+  }
+}
+
 async function prepareDisk(options: JailOptions, directory: string, id: string): Promise<Disk> {
-  const { base = 'host', hostname = id } = options
+  const { base = 'host', hostname = id, network } = options
   const disk = await makeDisk(join(directory, 'disk'), options.directory, base)
   const etc = join(disk.directory, disk.record.base === 'host' ? 'etc/upper' : 'root/upper/etc')
   await mkdir(etc, { recursive: true })
   await mkdir(join(directory, 'stage'))
   await writeFile(join(directory, 'boot_id'), `${randomUUID()}\n`)
+  const names = network === 'egress' ? 'nameserver 127.0.0.53\n' : '# no network\n'
+  await rm(join(etc, 'resolv.conf'), { force: true })
+  await writeFile(join(etc, 'resolv.conf'), names)
   await writeFile(join(etc, 'hostname'), `${hostname}\n`)
   await writeFile(join(etc, 'hosts'), `127.0.0.1 localhost\n::1 localhost\n127.0.1.1 ${hostname}\n`)
   return disk
@@ -134,6 +150,7 @@ class NamespaceJail implements Jail {
   readonly fuseMounter: readonly string[]
   readonly #parts: Parts
   #relay: Relay | undefined
+  #exit: Exit | undefined
   #killing: Promise<void> | undefined
 
   constructor(parts: Parts) {
@@ -183,12 +200,24 @@ class NamespaceJail implements Jail {
   }
 
   connect(port: number): Promise<Socket> {
-    this.#relay ??= new Relay(this.#parts.helper, this.pid)
-    return this.#relay.connect(port)
+    return this.#openRelay().connect(port)
+  }
+
+  /** Once: gives it a network that ends there. */
+  async openExit(exit: Exit): Promise<void> {
+    this.#exit = exit
+    await openExit(this.#openRelay(), this.pid, exit)
   }
 
   async setEgress(rules: EgressRules): Promise<void> {
-    throw new Error(`not yet ${JSON.stringify(rules)}`)
+    if (this.#exit === undefined)
+      throw new Error("cannot set egress rules: the jail was made without network: 'egress'")
+    this.#exit.rules = rules
+  }
+
+  #openRelay(): Relay {
+    this.#relay ??= new Relay(this.#parts.helper, this.pid)
+    return this.#relay
   }
 
   kill(): Promise<void> {

@@ -61,6 +61,8 @@ export interface JailOptions {
   readonly network?: 'loopback' | 'egress'
   /** With `egress`; default: everything is allowed. */
   readonly egress?: EgressRules
+  /** With `egress`: how what may leave goes on. Default: from this machine, as any program here would. */
+  readonly outside?: JailOutside
   readonly limits?: JailLimits
   readonly binds?: readonly JailBind[]
 }
@@ -82,8 +84,16 @@ export interface JailLimits {
   readonly processes?: number
 }
 
+/** The network behind the rules. */
+export interface JailOutside {
+  connect(address: string, port: number): Promise<Socket>
+  /** IPv4 addresses of a name. Rejects with ENOTFOUND when there is none. */
+  resolve(name: string): Promise<string[]>
+}
+
 /**
- * Allow beats deny; what neither names is allowed. A deny rule is an address or a CIDR; an allow rule may also be a
+ * Allow beats deny; what neither names is allowed, but for private networks and this machine itself, which an allow rule
+ * has to name. A deny rule is an address or a CIDR; an allow rule may also be a
  * domain (`example.com`, `*.example.com`), which is found in the HTTP Host header or the TLS server name.
  */
 export interface EgressRules {
