@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream'
 import type { DaemonCommand } from '@cairn/mount'
 import { Cairn } from '@cairn/sdk'
 import { createJail } from '../jail/create-jail.ts'
+import type { JailOutside } from '../jail/jail.ts'
 import type { Credential } from '../workspace/credential.ts'
 import { ApiError } from './api-error.ts'
 import { ControlPlane } from './control/control-plane.ts'
@@ -38,6 +39,8 @@ export interface E2BServerOptions {
   readonly cairn?: Credential
   /** For bundles: the command that serves mounts. */
   readonly mountDaemon?: DaemonCommand
+  /** What the sandboxes' way out leads to. Default: what this machine reaches. */
+  readonly outside?: JailOutside
   /** Told of what went wrong inside the server. */
   readonly warn?: (message: string) => void
 }
@@ -89,7 +92,8 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
 
 type Parts = Awaited<ReturnType<typeof openParts>>
 
-async function openParts({ data, cairn: credential, mountDaemon }: E2BServerOptions) {
+async function openParts(options: E2BServerOptions) {
+  const { data, cairn: credential, mountDaemon, outside } = options
   await mkdir(data, { recursive: true, mode: 0o700 })
   const records = await RecordStore.open<SandboxRecord>(join(data, 'sandboxes'))
   const catalog = await Catalog.open(join(data, 'templates'))
@@ -109,7 +113,7 @@ async function openParts({ data, cairn: credential, mountDaemon }: E2BServerOpti
     daemon: mountDaemon,
   })
   const host: Host = {
-    makeJail: createJail,
+    makeJail: (jail) => createJail({ ...jail, ...(outside && { outside }) }),
     jails: join(data, 'jails'),
     disks,
     records,
