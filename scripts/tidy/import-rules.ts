@@ -10,8 +10,8 @@ const importsOf: Readonly<Record<string, readonly string[]>> = {
   server: ['core', 'protocol'],
   sdk: ['protocol'],
   mount: ['core', 'protocol'],
-  providers: ['sdk', 'protocol'],
-  cli: ['sdk', 'mount', 'providers', 'protocol'],
+  sandbox: ['sdk', 'mount', 'protocol'],
+  cli: ['sdk', 'mount', 'sandbox', 'protocol'],
   console: ['sdk'],
 }
 

@@ -1,6 +1,7 @@
 import { benchCore } from './core.ts'
 import { benchLayers } from './layers.ts'
 import { benchMount } from './mount.ts'
+import { benchSandbox } from './sandbox.ts'
 import { benchServer } from './server.ts'
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
@@ -8,6 +9,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   server: benchServer,
   mount: benchMount,
   layers: benchLayers,
+  sandbox: benchSandbox,
 }
 
 const asked = process.argv.slice(2)

@@ -1,11 +1,12 @@
-// Makes dist/cairn.mjs: the parts that every start needs in one file, each command in a chunk of its own. Only the
-// server stays outside, because it brings native stores and is loaded by one command alone. The native piece of mounts
-// is put beside it, so that users need no compiler.
+// Makes dist/cairn.mjs: the parts that every start needs in one file, each command in a chunk of its own. The server and
+// the sandboxes stay outside, because they bring more and are loaded by few commands. The native piece of mounts is put
+// beside it, so that users need no compiler. dist/cairn-single is all of it in one file.
 import { copyFile, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { buildFuseIo } from '@cairn/mount/native/build'
+import { makeSingleFile } from './single-file.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const outdir = process.argv[2] ?? join(root, 'dist')
@@ -22,7 +23,7 @@ await build({
   platform: 'node',
   target: 'node22',
   conditions: ['source'],
-  external: ['@cairn/server'],
+  external: ['@cairn/server', '@cairn/sandbox'],
   // ws is CommonJS, and asks for Node's own modules by `require`.
   banner: {
     js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
@@ -33,6 +34,7 @@ await build({
   logLevel: 'warning',
 })
 await shipFuseIo()
+await makeSingleFile(outdir)
 
 /** One for another machine stays; where there is no compiler, everything but mounts works. */
 async function shipFuseIo() {

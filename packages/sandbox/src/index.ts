@@ -1,1 +1,17 @@
 export type * from './sandbox.ts'
+export type * from './jail/jail.ts'
+export { type E2BServer, type E2BServerOptions, serveE2B } from './e2b-server/server.ts'
+export { createJail } from './jail/create-jail.ts'
+export { JailStartError } from './jail/jail.ts'
+export { LocalSandbox, type LocalSandboxOptions } from './local/local-sandbox.ts'
+export { E2BSandbox, type E2BSandboxOptions } from './e2b/e2b-sandbox.ts'
+export { E2BFS, type E2BFSHost } from './e2b/e2b-files.ts'
+export { installCairn } from './e2b/install-cairn.ts'
+export {
+  E2BTemplateBuilder,
+  type E2BTemplateConfig,
+  type E2BTemplateOptions,
+} from './e2b/template-builder.ts'
+export { type SandboxConfig, SandboxFactory } from './factory.ts'
+export { dockerfile, e2bProgram } from './template/recipe.ts'
+export { findSingleFile } from './template/single-file.ts'

@@ -1,15 +1,32 @@
 /** A machine of its own for commands, alive for minutes. What must stay is in the workspace mounted in it. */
 export interface Sandbox {
   readonly kind: 'local' | 'e2b'
-  /** Where commands start and what relative paths are relative to. */
+  /** Where commands start and what relative paths are relative to. With a workspace, where it is mounted. */
   readonly workDir: string
   readonly fs: SandboxFs
-  /** Resolves for a command that failed too: its code says so. */
+  /**
+   * Makes the machine and mounts the workspace. The first command or file does it, too: calling it is a choice of the
+   * moment. Called twice or at once it does it once; after `dispose` it makes a new one.
+   */
+  init(): Promise<void>
+  /** Resolves for a command that failed too: its code says so. Rejects when there is no machine, or no workspace. */
   exec(command: string, options?: ExecOptions): Promise<ExecResult>
-  dispose(): Promise<void>
+  /** Tells of files that were changed, by whomever; gives an id. Rejects for a path that does not exist. */
+  watchFiles(paths: readonly string[], listener: (change: FileChange) => void): Promise<string>
+  /** An unknown id is fine. */
+  unwatchFiles(id: string): void
+  status(): Promise<SandboxStatus>
+  /** Stops it where it is, once everything written to the workspace is at the server. */
+  pause(): Promise<void>
+  resume(): Promise<void>
+  /** New sandboxes, each on a layer of its own of what the workspace is now. Commit the one that did best. */
+  fork(count: number): Promise<Sandbox[]>
+  /** Ends it, once everything written to the workspace is at the server. */
+  dispose(options?: DisposeOptions): Promise<void>
 }
 
 export interface ExecOptions {
+  /** Default: two minutes. */
   readonly timeoutMs?: number
 }
 
@@ -17,6 +34,48 @@ export interface ExecResult {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
+}
+
+export interface FileChange {
+  readonly path: string
+  readonly mtimeMs: number
+}
+
+export interface DisposeOptions {
+  /** False ends it at once, as a crash would. */
+  readonly drain?: boolean
+}
+
+/** A workspace in a sandbox. */
+export interface SandboxWorkspace {
+  readonly name: string
+  /** The directory of the workspace to mount. Default: `/`. */
+  readonly path?: string
+  /** A layer, by id or name. Default: `main`. */
+  readonly layer?: string
+  /** Where in the sandbox. Default: `/home/user/workspace`. */
+  readonly mountPath?: string
+  readonly readOnly?: boolean
+  /** Default: CAIRN_SERVER. */
+  readonly server?: string
+  /** A key or token for it. Default: CAIRN_API_KEY. */
+  readonly token?: string
+}
+
+export interface SandboxStatus {
+  readonly state: 'new' | 'running' | 'paused' | 'ended'
+  readonly workspace?: WorkspaceStatus
+}
+
+/** How the mount of a workspace is. */
+export interface WorkspaceStatus {
+  readonly name: string
+  readonly layer?: string
+  readonly mountPath: string
+  readonly connected: boolean
+  /** What programs were told is written and is not at the server yet. */
+  readonly pendingOps: number
+  readonly pendingBytes: number
 }
 
 export interface SandboxFs {
@@ -28,7 +87,7 @@ export interface SandboxFs {
   /** A path for something temporary; makes nothing. */
   temp(name?: string): string
   stat(path: string): Promise<{ readonly mtimeMs: number }>
-  /** Files only. */
+  /** Files only. `*` stays inside a directory, `**` does not; results are relative to `workDir` unless `absolute`. */
   glob(pattern: string, options?: GlobOptions): Promise<string[]>
 }
 

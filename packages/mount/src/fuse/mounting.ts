@@ -16,7 +16,13 @@ export interface MountOptions {
   readonly allowOther?: boolean
   /** The kernel checks permissions by mode, owner and group. */
   readonly defaultPermissions?: boolean
+  readonly mounter?: Mounter | undefined
 }
+
+/** A command with the manners of fusermount3 that mounts where this process does not see: in a sandbox. */
+export type Mounter = readonly [file: string, ...args: string[]]
+
+const fusermount: Mounter = ['fusermount3']
 
 export interface Mounted {
   /** /dev/fuse, mounted. Nothing answers yet: whoever enters waits. */
@@ -26,6 +32,8 @@ export interface Mounted {
 
 /** Mounts over a directory, empty or not. Ordinary users need fusermount3; root needs only the device. */
 export async function mountFuse(dir: string, options: MountOptions = {}): Promise<Mounted> {
+  if (options.mounter !== undefined)
+    return mountByHelper(await loadFuseIo(), dir, options, options.mounter)
   checkMountPoint(dir)
   const io = await loadFuseIo()
   return process.getuid?.() === 0
@@ -35,8 +43,12 @@ export async function mountFuse(dir: string, options: MountOptions = {}): Promis
 
 export async function unmount(
   dir: string,
-  { lazy = false }: { readonly lazy?: boolean } = {},
+  {
+    lazy = false,
+    mounter,
+  }: { readonly lazy?: boolean; readonly mounter?: Mounter | undefined } = {},
 ): Promise<void> {
+  if (mounter !== undefined) return unmountByHelper(dir, lazy, mounter)
   if (process.getuid?.() !== 0) return unmountByHelper(dir, lazy)
   const io = await loadFuseIo()
   const result = await io.umount(dir, lazy ? detach : 0)
@@ -122,8 +134,13 @@ function sharedOptions({ allowOther, defaultPermissions }: MountOptions): string
   ]
 }
 
-async function mountByHelper(io: FuseIo, dir: string, options: MountOptions): Promise<Mounted> {
-  if (options.allowOther) checkAllowOther(dir)
+async function mountByHelper(
+  io: FuseIo,
+  dir: string,
+  options: MountOptions,
+  mounter: Mounter = fusermount,
+): Promise<Mounted> {
+  if (options.allowOther && mounter === fusermount) checkAllowOther(dir)
   const pair = io.socketPair()
   if (typeof pair === 'number') throw fail(dir, describe(pair), 'Close some files and try again.')
   const [ours, theirs] = pair
@@ -137,9 +154,8 @@ async function mountByHelper(io: FuseIo, dir: string, options: MountOptions): Pr
       'subtype=cairn',
       ...sharedOptions(options),
     ]
-    await runHelper(['-o', words.join(','), '--', dir], theirs, (why, remedy, cause) =>
-      fail(dir, why, remedy, cause),
-    )
+    const args = ['-o', words.join(','), '--', dir]
+    await runHelper(mounter, args, theirs, (why, remedy, cause) => fail(dir, why, remedy, cause))
     const fd = io.recvFd(ours)
     if (fd < 0) throw fail(dir, `fusermount3 sent no descriptor: ${describe(fd)}`, 'Try again.')
     return { fd, how: 'fusermount3' }
@@ -165,19 +181,24 @@ function checkAllowOther(dir: string): void {
   )
 }
 
-async function unmountByHelper(dir: string, lazy: boolean): Promise<void> {
+async function unmountByHelper(
+  dir: string,
+  lazy: boolean,
+  mounter: Mounter = fusermount,
+): Promise<void> {
   const args = ['-u', ...(lazy ? ['-z'] : []), '--', dir]
-  await runHelper(args, 'ignore', (why) => failUnmount(dir, why))
+  await runHelper(mounter, args, 'ignore', (why) => failUnmount(dir, why))
 }
 
 type HelperFailure = (why: string, remedy: string, cause?: unknown) => Error
 
 async function runHelper(
+  [file, ...before]: Mounter,
   args: readonly string[],
   socket: number | 'ignore',
   failure: HelperFailure,
 ): Promise<void> {
-  const child = spawn('fusermount3', args, {
+  const child = spawn(file, [...before, ...args], {
     stdio: ['ignore', 'ignore', 'pipe', socket],
     env: { ...process.env, _FUSE_COMMFD: '3' },
   })

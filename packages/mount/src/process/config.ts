@@ -1,3 +1,4 @@
+import type { Mounter } from '../fuse/mounting.ts'
 import type { DurabilityName } from '../sync/durability.ts'
 
 /** Everything a mount's processes need to know. It comes over a pipe: the key is in no file and no argument list. */
@@ -24,6 +25,8 @@ export interface MountConfig {
   /** Whose files root's appear as, and back; undefined leaves them as they are. */
   readonly uid: number | undefined
   readonly gid: number | undefined
+  /** Mounts for it where this process does not see; `mountPoint` is a path there. */
+  readonly mounter?: Mounter | undefined
 }
 
 /** What the daemon tells its supervisor. */

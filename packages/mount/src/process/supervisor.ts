@@ -50,7 +50,7 @@ export class Supervisor {
   }
 
   async start(): Promise<void> {
-    const { mountPoint, directory, readOnly, allowOther, workspace } = this.#config
+    const { mountPoint, directory, readOnly, allowOther, workspace, mounter } = this.#config
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const { fd } = await mountFuse(mountPoint, {
       fsName: `cairn:${workspace}`,
@@ -58,6 +58,7 @@ export class Supervisor {
       allowOther,
       // Root alone may do everything anyway, and the kernel asks less when it does not check.
       defaultPermissions: allowOther || process.getuid?.() !== 0,
+      mounter,
     })
     this.#fd = fd
     this.#startDaemon()
@@ -97,7 +98,7 @@ export class Supervisor {
     }
     if (message.type === 'failed') this.#failure = message.message
     if (message.type === 'unmount')
-      await unmount(this.#config.mountPoint).catch((error: Error) => {
+      await this.#unmount().catch((error: Error) => {
         this.#daemon?.send({ type: 'busy', message: error.message })
       })
   }
@@ -116,13 +117,18 @@ export class Supervisor {
   async #replace(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     if (code === 0) return this.#end()
     if (!this.#isReady || this.#isHopeless()) {
-      await unmount(this.#config.mountPoint, { lazy: true }).catch(() => undefined)
+      await this.#unmount({ lazy: true }).catch(() => undefined)
       const why = this.#failure ?? `the daemon ended with ${signal ?? `code ${code}`}`
       this.#ready.reject(new Error(why))
       return this.#end()
     }
     await new Promise((resolve) => setTimeout(resolve, restartPauseMs))
     this.#startDaemon()
+  }
+
+  #unmount({ lazy = false } = {}): Promise<void> {
+    const { mountPoint, mounter } = this.#config
+    return unmount(mountPoint, { lazy, mounter })
   }
 
   #isHopeless(): boolean {

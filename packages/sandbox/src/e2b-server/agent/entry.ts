@@ -1,0 +1,33 @@
+/** What the agent tells of a file. */
+export interface AgentEntry {
+  readonly name: string
+  readonly path: string
+  /** Of what a link leads to; `other` where it leads nowhere. */
+  readonly type: 'file' | 'directory' | 'other'
+  readonly size: number
+  readonly mode: number
+  readonly permissions: string
+  readonly owner: string
+  readonly group: string
+  readonly mtimeNs: string
+  readonly target?: string
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** A user of the jail. */
+export interface AgentUser {
+  readonly name: string
+  readonly uid: number
+  readonly gid: number
+  readonly home: string
+}
+
+/** An errno of the jail's file system. */
+export class AgentError extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string, path: string) {
+    super(path === '' ? message : `${path}: ${message}`)
+    this.code = code
+  }
+}

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ApiError } from '../api-error.ts'
+import { RpcError } from '../connect/rpc-error.ts'
+import { sendUnaryError, serveRpc } from '../connect/service.ts'
+import { sendJson, sendNothing } from '../http.ts'
+import { Caller, userOfHeader } from './caller.ts'
+import { serveFiles } from './files.ts'
+import { filesystemService } from './filesystem-service.ts'
+import type { Machine } from './machine.ts'
+import { processService } from './process-service.ts'
+import { isEqual, isSigned } from './signature.ts'
+
+const services = {
+  'process.Process': processService,
+  'filesystem.Filesystem': filesystemService,
+} as const
+
+export interface EnvdTarget {
+  readonly machine: Machine
+  readonly accessToken: string
+}
+
+/** Port 49983 of a sandbox: what E2B runs inside, we run beside it. */
+export async function serveEnvd(
+  { machine, accessToken }: EnvdTarget,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname, searchParams } = url
+  if (pathname === '/health') return sendNothing(response)
+  const isFiles = pathname === '/files' || pathname.startsWith('/files/')
+  if (!isAllowed(request, isFiles ? searchParams : undefined, accessToken))
+    return refuse(request, response)
+  const [, service = '', method = ''] = pathname.split('/')
+  if (isFiles) {
+    const user = searchParams.get('username') ?? userOfHeader(request.headers.authorization)
+    return serveFiles(new Caller(machine, user), url, request, response)
+  }
+  if (service in services && request.method === 'POST') {
+    const caller = new Caller(machine, userOfHeader(request.headers.authorization))
+    const table = services[service as keyof typeof services]
+    return serveRpc(table, method, request, response, caller)
+  }
+  if (pathname === '/envs') return sendJson(response, 200, machine.settings.env)
+  throw new ApiError(404, 'there is no such route')
+}
+
+function isAllowed(
+  { headers, method }: IncomingMessage,
+  query: URLSearchParams | undefined,
+  accessToken: string,
+): boolean {
+  const token = headers['x-access-token']
+  if (token !== undefined) return isEqual(String(token), accessToken)
+  if (query === undefined) return false
+  return isSigned(query, method === 'POST' ? 'write' : 'read', accessToken, Date.now())
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  const message = 'the access token or signature is missing, wrong or too old'
+  request.resume()
+  if (request.headers['content-type']?.includes('json') && request.url?.includes('.'))
+    sendUnaryError(response, new RpcError('unauthenticated', message))
+  else sendJson(response, 401, { code: 401, message })
+}

@@ -1,0 +1,29 @@
+import type { Jail } from '../../jail/jail.ts'
+import { Agents } from '../agent/agents.ts'
+import { Processes } from './processes.ts'
+import { Watchers } from './watchers.ts'
+
+/** What a template, and whoever made the sandbox, set for everything that runs in it. */
+export interface MachineSettings {
+  readonly env: Readonly<Record<string, string>>
+  readonly user: string
+  /** Undefined: the user's home. */
+  readonly workDir: string | undefined
+}
+
+/** A jail that runs, and what envd knows of it. Ends with the jail. */
+export class Machine {
+  readonly jail: Jail
+  readonly settings: MachineSettings
+  readonly agents: Agents
+  readonly processes: Processes
+  readonly watchers: Watchers
+
+  constructor(jail: Jail, settings: MachineSettings) {
+    this.jail = jail
+    this.settings = settings
+    this.agents = new Agents(jail)
+    this.processes = new Processes(jail)
+    this.watchers = new Watchers(jail)
+  }
+}

@@ -1,0 +1,31 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+export type FileOperation = 'read' | 'write'
+
+/** Whether the address was signed with this token, for this operation, and is still good. */
+export function isSigned(
+  query: URLSearchParams,
+  operation: FileOperation,
+  token: string,
+  nowMs: number,
+): boolean {
+  const signature = query.get('signature')
+  if (signature === null) return false
+  const expiry = query.get('signature_expiration')
+  if (expiry !== null && !(Number(expiry) * 1000 >= nowMs)) return false
+  const parts = [query.get('path') ?? '', operation, query.get('username') ?? '', token]
+  const wanted = sign(expiry === null ? parts : [...parts, expiry])
+  return isEqual(signature, wanted)
+}
+
+function sign(parts: readonly string[]): string {
+  const hash = createHash('sha256').update(parts.join(':')).digest('base64')
+  return `v1_${hash.replace(/=+$/, '')}`
+}
+
+/** Takes the same time wherever they differ. */
+export function isEqual(given: string, wanted: string): boolean {
+  const a = createHash('sha256').update(given).digest()
+  const b = createHash('sha256').update(wanted).digest()
+  return timingSafeEqual(a, b)
+}

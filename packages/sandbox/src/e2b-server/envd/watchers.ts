@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import type { Jail } from '../../jail/jail.ts'
+import { AgentError } from '../agent/entry.ts'
+import { watchProgram } from '../agent/watch-program.ts'
+
+export interface WatchOptions {
+  readonly path: string
+  readonly recursive: boolean
+  readonly allowNetworkMounts: boolean
+}
+
+export interface WatchEvent {
+  /** Relative to the watched directory. */
+  readonly name: string
+  readonly type: 'CREATE' | 'WRITE' | 'REMOVE' | 'RENAME' | 'CHMOD'
+}
+
+interface Line extends Partial<WatchEvent> {
+  readonly started?: true
+  readonly error?: { readonly code: string; readonly message: string; readonly path: string }
+}
+
+export interface Watch {
+  readonly events: AsyncIterable<WatchEvent>
+  end(): void
+}
+
+interface PolledWatch {
+  readonly watch: Watch
+  events: WatchEvent[]
+}
+
+/** What nobody fetches is dropped, oldest first. */
+const polledMax = 10_000
+
+/** Directories that are watched, each by a program in the jail. */
+export class Watchers {
+  readonly #jail: Jail
+  readonly #polled = new Map<string, PolledWatch>()
+
+  constructor(jail: Jail) {
+    this.#jail = jail
+  }
+
+  /** Resolves when every later change will be told. */
+  async watch({ path, recursive, allowNetworkMounts }: WatchOptions): Promise<Watch> {
+    const flags = [recursive, allowNetworkMounts].map((flag) => (flag ? '1' : '0'))
+    const process = await this.#jail.start({
+      args: ['/usr/bin/python3', '-I', '-S', '-c', watchProgram, path, ...flags],
+      env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
+      cwd: '/',
+      user: 'root',
+    })
+    process.stderr.resume()
+    const lines = createInterface({ input: process.stdout })[Symbol.asyncIterator]()
+    const end = (): void => process.signal('SIGKILL')
+    const first = await lines.next()
+    const { started, error } = first.done ? {} : (JSON.parse(first.value) as Line)
+    if (error !== undefined) throw new AgentError(error.code, error.message, error.path)
+    if (started === undefined) throw new AgentError('EIO', 'cannot be watched', path)
+    return { events: eventsOf(lines), end }
+  }
+
+  /** For callers that ask now and then instead of listening. */
+  async poll(options: WatchOptions): Promise<string> {
+    const watch = await this.watch(options)
+    const id = randomBytes(8).toString('hex')
+    const polled: PolledWatch = { watch, events: [] }
+    this.#polled.set(id, polled)
+    void collect(polled)
+    return id
+  }
+
+  take(id: string): WatchEvent[] | undefined {
+    const polled = this.#polled.get(id)
+    return polled?.events.splice(0)
+  }
+
+  endPoll(id: string): boolean {
+    this.#polled.get(id)?.watch.end()
+    return this.#polled.delete(id)
+  }
+}
+
+async function* eventsOf(lines: AsyncIterator<string>): AsyncIterable<WatchEvent> {
+  for (let line = await lines.next(); !line.done; line = await lines.next())
+    yield JSON.parse(line.value) as WatchEvent
+}
+
+async function collect({ watch, events }: PolledWatch): Promise<void> {
+  for await (const event of watch.events) {
+    events.push(event)
+    if (events.length > polledMax) events.shift()
+  }
+}

@@ -1,0 +1,17 @@
+import type { Jail, JailOptions } from '../../jail/jail.ts'
+import type { RecordStore } from '../store.ts'
+import type { Disks } from './disks.ts'
+import type { SandboxRecord, VolumeMount } from './record.ts'
+
+/** What sandboxes are made of and kept in. */
+export interface Host {
+  readonly makeJail: (options: JailOptions) => Promise<Jail>
+  /** Where the jails' own disks are. */
+  readonly jails: string
+  readonly disks: Disks
+  readonly records: RecordStore<SandboxRecord>
+  /** Resolves when the volume is mounted and was seen to be. It ends with the jail. */
+  mountVolume(jail: Jail, mount: VolumeMount): Promise<void>
+  /** Resolves when everything written to the jail's volumes is at their server. */
+  drainVolumes(jail: Jail): Promise<void>
+}

@@ -1,0 +1,267 @@
+import type { Machine } from '../envd/machine.ts'
+import { ApiError, notFound } from '../api-error.ts'
+import { bootMachine } from './boot.ts'
+import { egressOf } from './egress.ts'
+import type { Host } from './host.ts'
+import { Metrics } from './metrics.ts'
+import type { NetworkRules, SandboxRecord } from './record.ts'
+
+/** How long one lives that woke up because somebody asked it something. */
+const wakeLifetimeMs = 300_000
+
+/** Something that can be cut off: a socket with a request on its way. */
+export interface Cuttable {
+  destroy(): unknown
+}
+
+/** One sandbox, from its first boot to its end. What changes it happens one after the other. */
+export class HostedSandbox {
+  readonly record: SandboxRecord
+  readonly metrics: Metrics
+  readonly #host: Host
+  readonly #inFlight = new Set<Cuttable>()
+  readonly #onEnd: (sandbox: HostedSandbox) => void
+  #machine: Machine | undefined
+  #timer: NodeJS.Timeout | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #isEnded = false
+
+  constructor(record: SandboxRecord, host: Host, onEnd: (sandbox: HostedSandbox) => void) {
+    this.record = record
+    this.metrics = new Metrics(record)
+    this.#host = host
+    this.#onEnd = onEnd
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  start(): Promise<void> {
+    return this.#serial(async () => {
+      try {
+        await this.#boot()
+      } catch (error) {
+        await this.#end()
+        throw error
+      }
+      await this.#save()
+      this.#arm()
+    })
+  }
+
+  /** The machine for a request from outside. One that may wake up does; otherwise 502, as if nobody were there. */
+  async machine(): Promise<Machine> {
+    const { state, lifecycle, isColdPause, id } = this.record
+    if (this.#isEnded) throw new ApiError(502, `the sandbox ${id} has ended`)
+    if (state === 'paused' && lifecycle.autoResume && !isColdPause)
+      await this.resume(wakeLifetimeMs, true)
+    await this.#last.catch(() => {})
+    if (this.#machine === undefined || this.record.state === 'paused')
+      throw new ApiError(502, `the sandbox ${id} is ${this.#isEnded ? 'gone' : 'paused'}`)
+    return this.#machine
+  }
+
+  /** True if it was paused. With `memory` its processes go on, where it was paused with them. */
+  resume(lifetimeMs: number, memory: boolean): Promise<boolean> {
+    return this.#serial(async () => {
+      const wasPaused = this.record.state === 'paused'
+      const endAt = Date.now() + lifetimeMs
+      if (!wasPaused) {
+        this.record.endAt = Math.max(this.record.endAt, endAt)
+      } else {
+        if (memory && this.#machine !== undefined) await this.#thaw(this.#machine)
+        else await this.#bootAgain()
+        Object.assign(this.record, { state: 'running', endAt, isColdPause: false })
+      }
+      await this.#save()
+      this.#arm()
+      return wasPaused
+    })
+  }
+
+  pause(memory: boolean): Promise<void> {
+    return this.#serial(() => this.#pause(memory))
+  }
+
+  kill(): Promise<void> {
+    return this.#queue(() => this.#end())
+  }
+
+  setLifetime(lifetimeMs: number): Promise<void> {
+    return this.#serial(async () => {
+      this.record.endAt = Date.now() + lifetimeMs
+      await this.#save()
+      this.#arm()
+    })
+  }
+
+  setNetwork(network: NetworkRules, allowInternetAccess: boolean | undefined): Promise<void> {
+    return this.#serial(async () => {
+      const { allowPublicTraffic, maskRequestHost } = this.record.network
+      const kept = {
+        ...(allowPublicTraffic === undefined ? {} : { allowPublicTraffic }),
+        ...(maskRequestHost === undefined ? {} : { maskRequestHost }),
+      }
+      this.record.network = { ...kept, ...network }
+      this.record.allowInternetAccess = allowInternetAccess
+      await this.#machine?.jail.setEgress(egressOf(this.record))
+      await this.#save()
+    })
+  }
+
+  /** A copy of its disk, under a new name. */
+  snapshot(): Promise<string> {
+    return this.#serial(async () => {
+      if (this.#machine === undefined || this.record.state === 'paused')
+        throw new ApiError(409, `the sandbox ${this.record.id} is paused; resume it first`)
+      return this.#copyDisk(this.#machine)
+    })
+  }
+
+  /** While the request lasts, it is cut off when the sandbox ends or pauses. Gives what ends that. */
+  track(request: Cuttable): () => void {
+    this.#inFlight.add(request)
+    return () => void this.#inFlight.delete(request)
+  }
+
+  /** For the end of the server: paused ones, and those that pause at their timeout, can be resumed by the next. */
+  retire(): Promise<void> {
+    return this.#queue(async () => {
+      if (this.#isEnded) return
+      const { state, lifecycle } = this.record
+      if (state === 'running' && lifecycle.onTimeout === 'pause') await this.#pause(false)
+      if (this.record.state === 'running') await this.#end()
+      else await this.#stopMachine()
+    })
+  }
+
+  async #pause(memory: boolean): Promise<void> {
+    const machine = this.#machine
+    if (machine === undefined || this.record.state === 'paused')
+      throw new ApiError(409, `the sandbox ${this.record.id} is paused already`)
+    await this.#host.drainVolumes(machine.jail)
+    this.#cutOff()
+    this.record.pausedDisk = await this.#copyDisk(machine)
+    this.record.state = 'paused'
+    this.record.isColdPause = !memory
+    clearTimeout(this.#timer)
+    this.metrics.stop()
+    if (memory) await machine.jail.freeze()
+    else await this.#stopMachine()
+    await this.#save()
+    // DURABLE: disk and record are on this machine's disk; the server may end now, however it ends.
+  }
+
+  async #thaw(machine: Machine): Promise<void> {
+    await machine.jail.thaw()
+    this.metrics.start(machine)
+    const { pausedDisk } = this.record
+    this.record.pausedDisk = undefined
+    await this.#host.disks.remove(pausedDisk)
+  }
+
+  /** From the disk as it was when paused, with no process of before. */
+  async #bootAgain(): Promise<void> {
+    await this.#stopMachine()
+    const { disk, ownsDisk, pausedDisk } = this.record
+    this.record.disk = pausedDisk
+    try {
+      await this.#boot()
+    } catch (error) {
+      this.record.disk = disk
+      throw error
+    }
+    this.record.ownsDisk = true
+    this.record.pausedDisk = undefined
+    if (ownsDisk) await this.#host.disks.remove(disk)
+  }
+
+  async #boot(): Promise<void> {
+    const { disk } = this.record
+    this.#host.disks.hold(disk)
+    try {
+      const machine = await bootMachine(this.record, this.#host)
+      this.#machine = machine
+      this.metrics.start(machine)
+      void machine.jail.ended.then(async () => {
+        await this.#host.disks.release(disk)
+        if (this.#machine === machine) await this.kill()
+      })
+    } catch (error) {
+      await this.#host.disks.release(disk)
+      throw error
+    }
+  }
+
+  async #copyDisk(machine: Machine): Promise<string> {
+    const name = this.#host.disks.newName()
+    await machine.jail.snapshot(this.#host.disks.path(name))
+    return name
+  }
+
+  async #stopMachine(): Promise<void> {
+    const machine = this.#machine
+    this.#machine = undefined
+    this.metrics.stop()
+    if (machine === undefined) return
+    // What is not at the server by now is in the mount's own spool, and no reason to keep a sandbox alive.
+    await this.#host.drainVolumes(machine.jail).catch(() => {})
+    await machine.jail.kill()
+  }
+
+  async #end(): Promise<void> {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    clearTimeout(this.#timer)
+    this.#cutOff()
+    this.#onEnd(this)
+    await this.#stopMachine()
+    const { disk, ownsDisk, pausedDisk, id } = this.record
+    await this.#host.records.delete(id)
+    if (ownsDisk) await this.#host.disks.remove(disk)
+    await this.#host.disks.remove(pausedDisk)
+  }
+
+  #cutOff(): void {
+    for (const request of this.#inFlight) request.destroy()
+    this.#inFlight.clear()
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(
+      () => void this.#expire().catch(() => {}),
+      this.record.endAt - Date.now(),
+    )
+    this.#timer.unref()
+  }
+
+  #expire(): Promise<void> {
+    return this.#serial(async () => {
+      const { state, endAt, lifecycle } = this.record
+      if (state === 'paused') return
+      if (Date.now() < endAt) this.#arm()
+      else if (lifecycle.onTimeout === 'kill') await this.#end()
+      else await this.#pause(lifecycle.keepMemory)
+    })
+  }
+
+  async #save(): Promise<void> {
+    if (!this.#isEnded) await this.#host.records.put(this.record.id, this.record)
+  }
+
+  /** One change after the other; of one that has ended, none. */
+  #serial<Result>(change: () => Promise<Result>): Promise<Result> {
+    return this.#queue(async () => {
+      if (this.#isEnded) throw notFound(`the sandbox ${this.record.id} was`)
+      return change()
+    })
+  }
+
+  #queue<Result>(change: () => Promise<Result>): Promise<Result> {
+    const now = this.#last.catch(() => {}).then(change)
+    this.#last = now
+    return now
+  }
+}

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import type { DaemonCommand } from '@cairn/mount'
+import { Cairn } from '@cairn/sdk'
+import { createJail } from '../jail/create-jail.ts'
+import type { JailOutside } from '../jail/jail.ts'
+import type { Credential } from '../workspace/credential.ts'
+import { ApiError } from './api-error.ts'
+import { ControlPlane } from './control/control-plane.ts'
+import { DataPlane } from './data-plane.ts'
+import { sendError, sendNothing } from './http.ts'
+import { targetOf } from './plane.ts'
+import { Disks } from './sandboxes/disks.ts'
+import type { Host } from './sandboxes/host.ts'
+import type { SandboxRecord } from './sandboxes/record.ts'
+import { Sandboxes } from './sandboxes/sandboxes.ts'
+import { RecordStore } from './store.ts'
+import { BuildFiles } from './templates/build-files.ts'
+import { Builder } from './templates/builder.ts'
+import { Catalog } from './templates/catalog.ts'
+import { serveVolumeContent } from './volumes/content.ts'
+import { VolumeMounts } from './volumes/volume-mounts.ts'
+import { type Volume, Volumes } from './volumes/volumes.ts'
+
+export interface E2BServerOptions {
+  /** Where templates, snapshots and paused sandboxes are kept, and the disks of those that run. Not on a tmpfs. */
+  readonly data: string
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** Default 0: any that is free. */
+  readonly port?: number
+  /** What clients have to send. Default: a new one. */
+  readonly apiKey?: string
+  /** The Cairn server where volumes are kept, and a key for it; without it there are none. */
+  readonly cairn?: Credential
+  /** For bundles: the command that serves mounts. */
+  readonly mountDaemon?: DaemonCommand
+  /** What the sandboxes' way out leads to. Default: what this machine reaches. */
+  readonly outside?: JailOutside
+  /** Told of what went wrong inside the server. */
+  readonly warn?: (message: string) => void
+}
+
+export interface E2BServer {
+  readonly url: string
+  readonly apiKey: string
+  /** What a program that uses the `e2b` package needs to find this server. */
+  readonly env: Readonly<Record<string, string>>
+  /** Ends every sandbox; those that are paused, or pause at their timeout, can be resumed from the same data. */
+  close(): Promise<void>
+}
+
+/** A server that speaks E2B's protocol, with jails of this machine as sandboxes. */
+export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
+  const { data, host: address = '127.0.0.1', port = 0 } = options
+  const apiKey = options.apiKey ?? `e2b_${randomBytes(20).toString('hex')}`
+  const warn = options.warn ?? ((): void => {})
+  const parts = await openParts(options)
+  const server = createServer()
+  const url = await listen(server, address, port)
+  const domain = `localhost:${new URL(url).port}`
+  const control = new ControlPlane({ ...parts, domain, url }, apiKey)
+  const plane = new DataPlane(parts.sandboxes)
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    route({ request, response, url, plane, control, volumes: parts.volumes }).catch(
+      (error: unknown) => {
+        if (!(error instanceof ApiError)) warn(describe(error))
+        const status = error instanceof ApiError ? error.status : 500
+        sendError(response, status, error instanceof Error ? error.message : String(error))
+      },
+    )
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy())
+    upgrade(plane, request, socket, head).catch((error: unknown) => {
+      const status = error instanceof ApiError ? error.status : 500
+      socket.end(`HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    })
+  })
+  const env = {
+    E2B_API_URL: url,
+    E2B_SANDBOX_URL: url,
+    E2B_VOLUME_API_URL: url,
+    E2B_API_KEY: apiKey,
+  }
+  return { url, apiKey, env, close: () => close(server, parts) }
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>
+
+async function openParts(options: E2BServerOptions) {
+  const { data, cairn: credential, mountDaemon, outside } = options
+  await mkdir(data, { recursive: true, mode: 0o700 })
+  const records = await RecordStore.open<SandboxRecord>(join(data, 'sandboxes'))
+  const catalog = await Catalog.open(join(data, 'templates'))
+  const kept: SandboxRecord[] = []
+  for (const record of await records.all())
+    // Jails end with the server that made them, whatever ended it.
+    if (record.state === 'paused') kept.push({ ...record, isColdPause: true })
+    else await records.delete(record.id)
+  const named = new Set([
+    ...kept.map(({ pausedDisk }) => pausedDisk),
+    ...catalog.all().flatMap(({ builds }) => Object.values(builds).map(({ disk }) => disk)),
+  ])
+  const disks = await Disks.open(join(data, 'disks'), (name) => named.has(name))
+  const mounts = new VolumeMounts({
+    credential,
+    directory: join(data, 'mounts'),
+    daemon: mountDaemon,
+  })
+  const host: Host = {
+    makeJail: (jail) => createJail({ ...jail, ...(outside && { outside }) }),
+    jails: join(data, 'jails'),
+    disks,
+    records,
+    mountVolume: (jail, mount) => mounts.mount(jail, mount),
+    drainVolumes: (jail) => mounts.drain(jail),
+  }
+  const sandboxes = new Sandboxes(host, kept)
+  const builder = new Builder(host, catalog, new BuildFiles(join(data, 'files')))
+  const store = await RecordStore.open<Volume>(join(data, 'volumes'))
+  const cairn = credential && new Cairn({ server: credential.server, apiKey: credential.key })
+  const volumes = new Volumes(cairn, store, await store.all())
+  return { sandboxes, catalog, disks, builder, volumes, mounts }
+}
+
+interface Routed {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: string
+  readonly plane: DataPlane
+  readonly control: ControlPlane
+  readonly volumes: Volumes
+}
+
+async function route({
+  request,
+  response,
+  url: base,
+  plane,
+  control,
+  volumes,
+}: Routed): Promise<void> {
+  const url = new URL(request.url ?? '/', base)
+  const method = request.method ?? 'GET'
+  const target = targetOf(request) ?? plane.findSigned(url, method)
+  if (target !== undefined) await plane.serve(target, url, request, response)
+  else if (url.pathname.startsWith('/volumecontent/'))
+    await serveVolumeContent(volumes, url, request, response)
+  else if (url.pathname === '/health') sendNothing(response)
+  else await control.serve(url, request, response)
+}
+
+async function upgrade(
+  plane: DataPlane,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<void> {
+  const target = targetOf(request)
+  if (target === undefined) throw new ApiError(400, 'the request names no sandbox')
+  await plane.upgrade(target, request, socket, head)
+}
+
+async function listen(server: Server, host: string, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  // Streams are silent for as long as the commands they tell of.
+  server.requestTimeout = 0
+  const { address, port: taken, family } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`
+}
+
+async function close(server: Server, { sandboxes, builder, mounts }: Parts): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  await builder.close()
+  await sandboxes.close()
+  await mounts.settled()
+  server.closeAllConnections()
+  await closed
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

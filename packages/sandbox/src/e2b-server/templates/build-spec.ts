@@ -1,0 +1,38 @@
+import { ApiError } from '../api-error.ts'
+
+/** One line of what is like a Dockerfile. */
+export interface Step {
+  readonly type: string
+  readonly args: readonly string[]
+  /** Of COPY: which uploaded archive. */
+  readonly filesHash?: string
+}
+
+export interface BuildSpec {
+  readonly fromImage: string | undefined
+  readonly fromTemplate: string | undefined
+  readonly startCommand: string | undefined
+  readonly readyCommand: string | undefined
+  readonly steps: readonly Step[]
+}
+
+const stepTypes = ['RUN', 'COPY', 'ENV', 'WORKDIR', 'USER']
+
+export function parseSpec(body: Readonly<Record<string, unknown>>): BuildSpec {
+  const text = (name: string): string | undefined => {
+    const value = body[name]
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+  const fromImage = text('fromImage')
+  const fromTemplate = text('fromTemplate')
+  if ((fromImage === undefined) === (fromTemplate === undefined))
+    throw new ApiError(400, 'want exactly one of fromImage and fromTemplate')
+  const steps = (body['steps'] ?? []) as Step[]
+  for (const { type, args } of steps) {
+    if (!stepTypes.includes(type)) throw new ApiError(400, `there is no step ${type}`)
+    if (!Array.isArray(args) || !args.every((arg) => typeof arg === 'string'))
+      throw new ApiError(400, `the arguments of ${type} must be texts`)
+  }
+  const commands = { startCommand: text('startCmd'), readyCommand: text('readyCmd') }
+  return { fromImage, fromTemplate, ...commands, steps }
+}

@@ -1,0 +1,150 @@
+import type { Host } from '../sandboxes/host.ts'
+import { Machine, type MachineSettings } from '../envd/machine.ts'
+import { startService } from '../sandboxes/boot.ts'
+import { ApiError } from '../api-error.ts'
+import type { BuildFiles } from './build-files.ts'
+import type { BuildSpec } from './build-spec.ts'
+import type { Catalog } from './catalog.ts'
+import { runStep, StepError } from './run-step.ts'
+import { type Build, defaultSettings, defaultTag, type Template } from './template.ts'
+
+export interface BuildLogEntry {
+  readonly timestamp: string
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly step?: string
+}
+
+type Log = (level: BuildLogEntry['level'], message: string, step?: string) => void
+
+/** There is nothing here that fetches images: names that mean a Debian-like system are this machine's own. */
+const knownImages =
+  /^(?:docker\.io\/)?(?:library\/)?(?:e2bdev\/[\w-]+|debian|ubuntu|python|node)(?::[\w.-]+)?$/
+
+/** Builds templates, each in a jail of its own. */
+export class Builder {
+  readonly files: BuildFiles
+  readonly #host: Host
+  readonly #catalog: Catalog
+  readonly #logs = new Map<string, BuildLogEntry[]>()
+  readonly #tags = new Map<string, readonly string[]>()
+  readonly #running = new Map<string, Promise<void>>()
+
+  constructor(host: Host, catalog: Catalog, files: BuildFiles) {
+    this.#host = host
+    this.#catalog = catalog
+    this.files = files
+  }
+
+  /** Which tags the build gets when it is done. */
+  expect(buildId: string, tags: readonly string[]): void {
+    this.#tags.set(buildId, tags)
+  }
+
+  logsOf(buildId: string): readonly BuildLogEntry[] {
+    return this.#logs.get(buildId) ?? []
+  }
+
+  start(template: Template, build: Build, spec: BuildSpec): void {
+    if (build.status !== 'waiting') throw new ApiError(409, `the build is ${build.status}`)
+    build.status = 'building'
+    const entries: BuildLogEntry[] = []
+    this.#logs.set(build.id, entries)
+    const log: Log = (level, message, step) =>
+      void entries.push({
+        timestamp: new Date().toISOString(),
+        level,
+        message,
+        ...(step === undefined ? {} : { step }),
+      })
+    const running = this.#build(template, build, spec, log).finally(() =>
+      this.#running.delete(build.id),
+    )
+    this.#running.set(build.id, running)
+  }
+
+  /** Resolves when none is under way any more. Their jails have to be ended by whoever ends the server. */
+  async close(): Promise<void> {
+    await Promise.all(this.#running.values())
+  }
+
+  async #build(template: Template, build: Build, spec: BuildSpec, log: Log): Promise<void> {
+    try {
+      build.disk = await this.#make(build, spec, log)
+      build.status = 'ready'
+      for (const tag of this.#tags.get(build.id) ?? [defaultTag]) template.tags[tag] = build.id
+      // One that was only ever built under a tag can still be named without.
+      template.tags[defaultTag] ??= build.id
+      log('info', 'Build finished')
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      const step = error instanceof StepError ? error.step : 'base'
+      log('error', message, step)
+      build.status = 'error'
+      build.reason = { message, step }
+    }
+    await this.#catalog.save(template)
+  }
+
+  async #make(build: Build, spec: BuildSpec, log: Log): Promise<string> {
+    const base = this.#base(spec, log)
+    const { disks, makeJail, jails } = this.#host
+    disks.hold(base.disk)
+    const limits = { memoryBytes: build.memoryMB * 2 ** 20, cpus: build.cpuCount, processes: 4096 }
+    const jail = await makeJail({
+      directory: jails,
+      base: disks.base(base.disk),
+      network: 'egress',
+      limits,
+    })
+    try {
+      let { settings } = base
+      for (const [index, step] of spec.steps.entries()) {
+        const number = String(index + 1)
+        log('info', `[${number}/${spec.steps.length}] ${step.type} ${step.args.join(' ')}`, number)
+        const say = (line: string): void => log('info', line, number)
+        settings = await runStep({ jail, step, number, settings, files: this.files, say })
+      }
+      build.settings = settings
+      if (spec.startCommand !== undefined) build.startCommand = spec.startCommand
+      if (spec.readyCommand !== undefined) build.readyCommand = spec.readyCommand
+      await tryService(new Machine(jail, settings), build, settings)
+      const disk = disks.newName()
+      await jail.snapshot(disks.path(disk))
+      return disk
+    } finally {
+      await jail.kill()
+      await disks.release(base.disk)
+    }
+  }
+
+  #base(spec: BuildSpec, log: Log): { disk: string | undefined; settings: MachineSettings } {
+    if (spec.fromTemplate !== undefined) {
+      const { build } = this.#catalog.getReady(spec.fromTemplate)
+      return { disk: build.disk, settings: build.settings }
+    }
+    const image = spec.fromImage ?? ''
+    if (!knownImages.test(image))
+      throw new StepError(
+        'base',
+        `cannot use the image ${image}: this server fetches none. Start from debian, ubuntu, python or node, ` +
+          'which mean the system of this machine, or from a template.',
+      )
+    log('warn', `${image} is not fetched: the build starts from the system of this machine`, 'base')
+    return { disk: undefined, settings: defaultSettings }
+  }
+}
+
+/** A start command that does not come up is a fault of the template, better found now than in every sandbox. */
+async function tryService(
+  machine: Machine,
+  build: Build,
+  settings: MachineSettings,
+): Promise<void> {
+  try {
+    const { startCommand, readyCommand } = build
+    await startService(machine, { startCommand, readyCommand, settings })
+  } catch (error) {
+    throw new StepError('finalize', error instanceof Error ? error.message : String(error))
+  }
+}

@@ -1,0 +1,141 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { pipeline } from 'node:stream/promises'
+import type { Jail, JailCommand } from '../../jail/jail.ts'
+import type { MachineSettings } from '../envd/machine.ts'
+import type { BuildFiles } from './build-files.ts'
+import type { Step } from './build-spec.ts'
+
+/** Which step of a build failed: `base`, `finalize` or its number from 1. */
+export class StepError extends Error {
+  readonly step: string
+
+  constructor(step: string, message: string) {
+    super(message)
+    this.step = step
+  }
+}
+
+interface StepRun {
+  readonly jail: Jail
+  readonly step: Step
+  readonly number: string
+  readonly settings: MachineSettings
+  readonly files: BuildFiles
+  readonly say: (line: string) => void
+}
+
+/** Gives what holds for the steps that follow. */
+export async function runStep(run: StepRun): Promise<MachineSettings> {
+  const { step, settings } = run
+  const [first = '', second = ''] = step.args
+  switch (step.type) {
+    case 'ENV':
+      return { ...settings, env: { ...settings.env, ...pairsOf(step.args) } }
+    case 'USER':
+      return { ...settings, user: first }
+    case 'WORKDIR':
+      await runShell(run, 'mkdir -p "$1" && chown "$2" "$1"', [first, settings.user], 'root')
+      return { ...settings, workDir: first }
+    case 'RUN':
+      await runCommand(run, ['/bin/bash', '-l', '-c', first], second || settings.user)
+      return settings
+    default:
+      await copyFiles(run)
+      return settings
+  }
+}
+
+function pairsOf(flat: readonly string[]): Record<string, string> {
+  const pairs: Record<string, string> = {}
+  for (let index = 0; index + 1 < flat.length; index += 2)
+    pairs[flat[index] ?? ''] = flat[index + 1] ?? ''
+  return pairs
+}
+
+/** As Docker's COPY: the content of a directory, or files into a directory, or one file under a name. */
+const copyScript = `
+set -e
+source=$1 target=$2 owner=$3 mode=$4
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tar -x $5 -C "$scratch"
+cd "$scratch"
+set -- $source
+case $target in /*) ;; *) target=$OLDPWD/$target ;; esac
+place() {
+  [ -z "$owner" ] || chown -R "$owner" "$1"
+  [ -z "$mode" ] || chmod -R "$mode" "$1"
+}
+if [ $# -eq 1 ] && [ -d "$1" ]; then
+  mkdir -p "$target"
+  place "$1"
+  cp -a "$1/." "$target/"
+else
+  case $target in */) mkdir -p "$target" ;; *) mkdir -p "$(dirname "$target")" ;; esac
+  [ $# -eq 1 ] || mkdir -p "$target"
+  for each; do place "$each"; cp -a "$each" "$target"; done
+fi
+`
+
+async function copyFiles(run: StepRun): Promise<void> {
+  const { step, settings, files, number } = run
+  const [source = '', target = '', owner = '', mode = ''] = step.args
+  if (step.filesHash === undefined || !(await files.has(step.filesHash)))
+    throw new StepError(number, `the files of COPY ${source} were not uploaded`)
+  const archive = files.path(step.filesHash)
+  const unpack = (await isGzip(archive)) ? '-z' : '-f-'
+  const args = [source, target, owner || settings.user, mode, unpack]
+  await runShell(run, copyScript, args, 'root', archive)
+}
+
+async function isGzip(path: string): Promise<boolean> {
+  for await (const bytes of createReadStream(path, { end: 1 }) as AsyncIterable<Buffer>)
+    return bytes[0] === 0x1f && bytes[1] === 0x8b
+  return false
+}
+
+function runShell(
+  run: StepRun,
+  script: string,
+  args: readonly string[],
+  user: string,
+  input?: string,
+): Promise<void> {
+  return runCommand(run, ['/bin/bash', '-c', script, 'step', ...args], user, input)
+}
+
+async function runCommand(
+  { jail, settings, number, say }: StepRun,
+  args: readonly string[],
+  user: string,
+  input?: string,
+): Promise<void> {
+  const { workDir: cwd } = settings
+  const command: JailCommand = {
+    args,
+    env: settings.env,
+    user,
+    ...(cwd === undefined ? {} : { cwd }),
+  }
+  const process = await jail.start(input === undefined ? command : { ...command, stdin: 'pipe' })
+  const last: string[] = []
+  const follow = async (source: NodeJS.ReadableStream): Promise<void> => {
+    for await (const line of createInterface({ input: source })) {
+      say(line)
+      last.splice(0, Math.max(0, last.length - 4))
+      last.push(line)
+    }
+  }
+  const followed = Promise.all([follow(process.stdout), follow(process.stderr)])
+  // A program that ends before it has read everything closes the pipe; its exit code says what that means.
+  if (input !== undefined && process.stdin !== undefined)
+    await pipeline(createReadStream(input), process.stdin).catch(() => {})
+  const { code, signal } = await process.exit
+  if (code !== 0)
+    throw new StepError(
+      number,
+      `it ended with ${signal ?? `exit status ${code}`}: ${last.join('\n')}`,
+    )
+  await followed
+}

@@ -1,0 +1,45 @@
+import type { MachineSettings } from '../envd/machine.ts'
+
+export interface Build {
+  readonly id: string
+  readonly createdAt: string
+  readonly cpuCount: number
+  readonly memoryMB: number
+  status: 'waiting' | 'building' | 'ready' | 'error'
+  reason?: { readonly message: string; readonly step?: string }
+  /** Undefined: the host's own system. */
+  disk?: string
+  settings: MachineSettings
+  startCommand?: string
+  readyCommand?: string
+}
+
+/** Something sandboxes are started from. A snapshot is one, too. */
+export interface Template {
+  readonly id: string
+  readonly createdAt: string
+  /** The sandbox it is a snapshot of. */
+  readonly snapshotOf?: string
+  /** Without tags; none for a snapshot without a name. */
+  names: string[]
+  builds: Record<string, Build>
+  /** Which build a tag means. */
+  tags: Record<string, string>
+}
+
+export const defaultTag = 'default'
+export const defaultSettings: MachineSettings = { env: {}, user: 'user', workDir: undefined }
+export const defaultSize = { cpuCount: 2, memoryMB: 1024 } as const
+
+export interface Reference {
+  readonly name: string
+  readonly tag: string | undefined
+}
+
+/** `[namespace/]alias[:tag]`, in lower case. Undefined when it is none. */
+export function parseReference(text: string): Reference | undefined {
+  const pattern = /^(?<name>(?:[a-z0-9_-]+\/)?[a-z0-9_-]+)(?::(?<tag>[a-z0-9_.-]+))?$/
+  const groups = pattern.exec(text.trim().toLowerCase())?.groups
+  if (groups?.['name'] === undefined) return undefined
+  return { name: groups['name'], tag: groups['tag'] }
+}

@@ -1,0 +1,80 @@
+import { posix } from 'node:path'
+import type { Sandbox as E2BInstance } from 'e2b'
+import { compileGlob } from '@cairn/sdk'
+import type { GlobOptions, SandboxFs } from '../sandbox.ts'
+import { quote } from './shell.ts'
+
+/** What the files are of. */
+export interface E2BFSHost {
+  readonly workDir: string
+  /** Throws, or makes one, where there is none. */
+  getE2BInstance(): E2BInstance | Promise<E2BInstance>
+}
+
+const listTimeoutMs = 30_000
+
+/** Files of an E2B sandbox. Globs mean the same as in every other sandbox: `*` stays inside a directory. */
+export class E2BFS implements SandboxFs {
+  readonly #host: E2BFSHost
+
+  constructor(host: E2BFSHost) {
+    this.#host = host
+  }
+
+  resolve(path: string): string {
+    if (path.startsWith('/')) return path
+    return `${this.#host.workDir}/${path}`.replaceAll(/\/{2,}/g, '/')
+  }
+
+  /** The machine itself is the boundary. */
+  isInside(_path: string): boolean {
+    return true
+  }
+
+  async read(path: string): Promise<string> {
+    return (await this.#host.getE2BInstance()).files.read(this.resolve(path))
+  }
+
+  async write(path: string, content: string): Promise<void> {
+    await (await this.#host.getE2BInstance()).files.write(this.resolve(path), content)
+  }
+
+  temp(name: string = `temp-${Date.now()}-${Math.random().toString(36).slice(2, 8)}`): string {
+    return posix.join('/tmp', name)
+  }
+
+  async stat(path: string): Promise<{ readonly mtimeMs: number }> {
+    const { modifiedTime } = await (
+      await this.#host.getE2BInstance()
+    ).files.getInfo(this.resolve(path))
+    if (modifiedTime === undefined)
+      throw new Error(
+        `cannot tell when ${path} was changed: the sandbox's template is too old to say. Build it again.`,
+      )
+    return { mtimeMs: modifiedTime.getTime() }
+  }
+
+  async glob(pattern: string, options: GlobOptions = {}): Promise<string[]> {
+    const { cwd = '.', ignore = [], dot = false, absolute = false } = options
+    const base = posix.normalize(this.resolve(cwd))
+    const matches = compileGlob(pattern, { dot })
+    const ignored = ignore.map((each) => compileGlob(each, { dot: true }))
+    return (await this.#filesBelow(base))
+      .filter((name) => matches(name) && !ignored.some((ignores) => ignores(name)))
+      .map((name) => posix.join(base, name))
+      .map((whole) => (absolute ? whole : posix.relative(this.#host.workDir, whole)))
+      .toSorted()
+  }
+
+  /** One call, however many there are. */
+  async #filesBelow(base: string): Promise<string[]> {
+    const e2b = await this.#host.getE2BInstance()
+    // find also fails for what it may not enter and for links in a circle: what it found counts.
+    const command = `cd ${quote(base)} 2>&- && find -L . -type f -print0 2>&-; true`
+    const { stdout } = await e2b.commands.run(command, { timeoutMs: listTimeoutMs })
+    return stdout
+      .split('\0')
+      .filter((name) => name !== '')
+      .map((name) => name.slice('./'.length))
+  }
+}

@@ -1,0 +1,130 @@
+import type { Sandbox as E2BInstance } from 'e2b'
+import type { ExecResult, WorkspaceStatus } from '../sandbox.ts'
+import type { Credential } from '../workspace/credential.ts'
+import type { WorkspaceReference } from '../workspace/reference.ts'
+import { installCairn } from './install-cairn.ts'
+import { toResult } from './results.ts'
+import { quote } from './shell.ts'
+
+const mountTimeoutMs = 120_000
+const askTimeoutMs = 30_000
+const refusedCode = 113
+const refusedWord = 'cairn-workspace-is-not-mounted'
+
+/**
+ * A workspace mounted by cairn inside the machine. The key goes in by standard input, to root, and is neither in the
+ * machine's environment nor on its disk. No command runs where the workspace is not.
+ */
+export class InnerMount {
+  readonly #workspace: WorkspaceReference
+  readonly #credential: Credential
+
+  constructor(workspace: WorkspaceReference, credential: Credential) {
+    this.#workspace = workspace
+    this.#credential = credential
+  }
+
+  /** The command, with a question before it: a directory that is empty by mistake must look like a mistake. */
+  guard(command: string): string {
+    const marker = quote(`${this.#workspace.mountPath}/.cairn/status`)
+    return `[ -r ${marker} ] || { echo ${refusedWord} >&2; exit ${refusedCode}; }\n${command}`
+  }
+
+  wasRefused({ code, stderr }: ExecResult): boolean {
+    return code === refusedCode && stderr.trim() === refusedWord
+  }
+
+  /** Mounts it unless it is. */
+  async ensure(e2b: E2BInstance): Promise<void> {
+    if (!(await this.#isMounted(e2b))) await this.mount(e2b)
+  }
+
+  async mount(e2b: E2BInstance): Promise<void> {
+    await this.#step('install cairn', () => installCairn(e2b))
+    await this.#step('mount', () => this.#start(e2b))
+    await this.#step('verify', async () => {
+      if (!(await this.#isMounted(e2b)))
+        throw new Error(`it does not appear at ${this.#workspace.mountPath}`)
+    })
+  }
+
+  async status(e2b: E2BInstance): Promise<WorkspaceStatus> {
+    const { name, layer, mountPath } = this.#workspace
+    const said = await runRoot(e2b, `cairn mount status --json ${quote(mountPath)}`, askTimeoutMs)
+    const { connected, pendingOps, pendingBytes } = JSON.parse(
+      said.stdout || '{}',
+    ) as Partial<WorkspaceStatus>
+    return {
+      name,
+      ...(layer && { layer }),
+      mountPath,
+      connected: connected ?? false,
+      pendingOps: pendingOps ?? 0,
+      pendingBytes: pendingBytes ?? 0,
+    }
+  }
+
+  /** Resolves when everything is at the server. */
+  async drain(e2b: E2BInstance, timeoutMs: number): Promise<void> {
+    const command = `cairn mount drain ${quote(this.#workspace.mountPath)}`
+    const { code, stderr } = await runRoot(e2b, command, timeoutMs)
+    if (code !== 0)
+      throw new Error(
+        `cannot bring what was written to workspace ${this.#workspace.name} to the server: ${stderr.trim()}. ` +
+          'Try again; `dispose({ drain: false })` ends the sandbox without it.',
+      )
+  }
+
+  async #isMounted(e2b: E2BInstance): Promise<boolean> {
+    const { mountPath, name } = this.#workspace
+    const [place, line] = [quote(mountPath), quote(`workspace: ${name}`)]
+    const command = `mountpoint -q ${place} && grep -qxF ${line} ${place}/.cairn/status`
+    return (await runRoot(e2b, command, askTimeoutMs)).code === 0
+  }
+
+  async #start(e2b: E2BInstance): Promise<void> {
+    const { name, path, layer, mountPath, readOnly } = this.#workspace
+    const place = quote(mountPath)
+    const words = ['cairn mount --allow-other --uid "$(id -u user)" --gid "$(id -g user)"']
+    words.push('--workspace', quote(name))
+    if (layer !== undefined) words.push('--layer', quote(layer))
+    if (readOnly === true) words.push('--read-only')
+    words.push(quote(`:${path}`), place)
+    const script = [
+      'IFS= read -r CAIRN_API_KEY',
+      'export CAIRN_API_KEY',
+      // What a machine that was killed or frozen left of an earlier one.
+      `umount -l ${place} 2>/dev/null`,
+      `mkdir -p ${place} && chmod 0555 ${place} && ${words.join(' ')}`,
+    ].join('\n')
+    const { server, key } = this.#credential
+    const command = await e2b.commands.run(script, {
+      user: 'root',
+      cwd: '/',
+      envs: { CAIRN_SERVER: server },
+      background: true,
+      stdin: true,
+      timeoutMs: mountTimeoutMs,
+    })
+    await e2b.commands.sendStdin(command.pid, `${key}\n`)
+    const { code, stderr } = await toResult(command.wait())
+    if (code !== 0) throw new Error(stderr.trim() || `cairn mount ended with ${code}`)
+  }
+
+  async #step(step: string, run: () => Promise<void>): Promise<void> {
+    try {
+      await run()
+    } catch (error) {
+      const { name, mountPath } = this.#workspace
+      const why = error instanceof Error ? error.message : String(error)
+      throw new Error(
+        `cannot use workspace ${name} at ${mountPath} in the sandbox: ${step}: ${why}. No command was run.`,
+        { cause: error },
+      )
+    }
+  }
+}
+
+function runRoot(e2b: E2BInstance, command: string, timeoutMs: number): Promise<ExecResult> {
+  return toResult(e2b.commands.run(command, { user: 'root', cwd: '/', timeoutMs }))
+}

@@ -1,0 +1,38 @@
+import { E2BSandbox, type E2BSandboxOptions } from './e2b/e2b-sandbox.ts'
+import { LocalSandbox, type LocalSandboxOptions } from './local/local-sandbox.ts'
+import type { Sandbox } from './sandbox.ts'
+
+/** What a sandbox is made from: its kind, and the options of that kind. */
+export interface SandboxConfig {
+  readonly kind: string
+  readonly [option: string]: unknown
+}
+
+type Make = (config: SandboxConfig) => Sandbox
+
+/** Makes sandboxes by the name of their kind, also those that were stored: `{ ...sandbox }` is such a config. */
+export class SandboxFactory {
+  readonly #makes = new Map<string, Make>([
+    ['local', (config) => new LocalSandbox(config as LocalSandboxOptions)],
+    ['e2b', (config) => new E2BSandbox(config as E2BSandboxOptions)],
+  ])
+
+  /** A kind that is known already is replaced. */
+  register(kind: string, make: Make): void {
+    this.#makes.set(kind, make)
+  }
+
+  create(config: SandboxConfig): Sandbox {
+    const make = this.#makes.get(config.kind)
+    if (make === undefined) throw new Error(`Sandbox factory not registered: ${config.kind}`)
+    return make(config)
+  }
+
+  /** Resolves when it can be used. */
+  async createAsync(config: SandboxConfig): Promise<Sandbox> {
+    const sandbox = this.create(config)
+    // One that somebody registered may have nothing to do.
+    await (sandbox as Partial<Sandbox>).init?.()
+    return sandbox
+  }
+}

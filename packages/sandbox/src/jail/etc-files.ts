@@ -1,0 +1,44 @@
+import { ordinaryUser } from './users.ts'
+
+type Read = (name: string) => Promise<string>
+
+/** The files of /etc that are a jail's own, by name, from those of its base. */
+export async function etcFiles(read: Read): Promise<ReadonlyMap<string, string>> {
+  const passwd = systemAccounts(await read('passwd'))
+  const group = systemAccounts(await read('group'))
+  const { name, uid, gid, home } = ordinaryUser
+  const names = passwd.map((line) => line.split(':')[0]!)
+  return new Map([
+    ['passwd', lines([...passwd, `${name}:x:${uid}:${gid}::${home}:/bin/bash`])],
+    ['group', lines([...group.map(withoutMembers), `${name}:x:${gid}:`])],
+    ['shadow', lines([...names, name].map((each) => `${each}:*:19000:0:99999:7:::`))],
+    ['gshadow', lines(group.map((line) => `${line.split(':')[0]!}:*::`).concat(`${name}:!::`))],
+    ['sudoers', sudoers(name)],
+    ['fuse.conf', 'user_allow_other\n'],
+  ])
+}
+
+/** People's accounts stay outside; nobody (65534) is no person. */
+function systemAccounts(text: string): string[] {
+  return text.split('\n').filter((line) => {
+    const id = Number(line.split(':')[2])
+    return line !== '' && (id < 1000 || id === 65_534)
+  })
+}
+
+function withoutMembers(line: string): string {
+  return line.split(':').slice(0, 3).join(':') + ':'
+}
+
+function sudoers(name: string): string {
+  return lines([
+    'Defaults env_reset',
+    'Defaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"',
+    'root ALL=(ALL:ALL) ALL',
+    `${name} ALL=(ALL:ALL) NOPASSWD: ALL`,
+  ])
+}
+
+function lines(all: readonly string[]): string {
+  return `${all.join('\n')}\n`
+}

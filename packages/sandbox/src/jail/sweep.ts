@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Who made a jail, and what remains of it outside of its directory when that process is killed. */
+interface Owner {
+  readonly pid: number
+  /** Numbers are used again; a number and its time of birth are not. */
+  readonly bornAt: string
+  readonly cgroups: readonly string[]
+}
+
+const swept = new Map<string, Promise<void>>()
+
+export async function writeOwner(directory: string, cgroups: readonly string[]): Promise<void> {
+  const owner: Owner = { pid: process.pid, bornAt: bornAt(process.pid)!, cgroups }
+  await writeFile(join(directory, 'owner.json'), JSON.stringify(owner))
+}
+
+/** Removes what jails left here whose makers were killed. Once in a process's life is enough. */
+export function sweep(directory: string): Promise<void> {
+  const sweeping = swept.get(directory) ?? sweepAll(directory)
+  swept.set(directory, sweeping)
+  return sweeping
+}
+
+async function sweepAll(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const place = join(directory, name)
+    const owner = await readOwner(place)
+    if (owner === undefined || bornAt(owner.pid) === owner.bornAt) continue
+    for (const cgroup of owner.cgroups) await rmdir(cgroup).catch(() => undefined)
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+async function readOwner(place: string): Promise<Owner | undefined> {
+  try {
+    return JSON.parse(await readFile(join(place, 'owner.json'), 'utf8')) as Owner
+  } catch {
+    // No jail's, or one that is being made.
+    return undefined
+  }
+}
+
+/** In ticks since the machine started; undefined if there is no such process. */
+function bornAt(pid: number): string | undefined {
+  try {
+    // The name before it may contain anything but a closing parenthesis followed by a space and a letter.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream'
+import type { Jail, JailCommand } from '../jail/jail.ts'
+
+export interface RunOptions {
+  readonly timeoutMs?: number
+  readonly stdin?: string
+  /** Of output and of errors, each. What says more is ended. */
+  readonly bytesMax?: number
+}
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+  /** Why it was ended before its time. */
+  readonly stopped?: 'timeout' | 'output'
+}
+
+/** As a shell tells of a program that a signal ended: 128 and its number; only this one is ours to send. */
+const killedCode = 137
+
+/** Runs a program in a jail to its end, and that of everything that holds its output open. */
+export async function runInside(
+  jail: Jail,
+  command: JailCommand,
+  { timeoutMs, stdin, bytesMax = 1 << 30 }: RunOptions = {},
+): Promise<Ran> {
+  const program = await jail.start({ ...command, stdin: stdin === undefined ? 'none' : 'pipe' })
+  let stopped: Ran['stopped']
+  const stop = (why: NonNullable<Ran['stopped']>): void => {
+    stopped ??= why
+    void killGroup(jail, program.pid)
+  }
+  program.stdin?.end(stdin)
+  const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs, 'timeout')
+  const gathered = [program.stdout, program.stderr].map((stream) =>
+    gather(stream, bytesMax, () => stop('output')),
+  )
+  const [stdout, stderr] = await Promise.all(gathered)
+  const { code } = await program.exit
+  clearTimeout(timer)
+  return {
+    code: code ?? killedCode,
+    stdout: stdout!,
+    stderr: stderr!,
+    ...(stopped !== undefined && { stopped }),
+  }
+}
+
+/** A program is the first of its session, and so what it started in the background goes too. */
+async function killGroup(jail: Jail, pid: number): Promise<void> {
+  // The jail may end meanwhile, and everything with it.
+  await jail
+    .start({ args: ['kill', '-KILL', '--', `-${pid}`], user: 'root' })
+    .catch(() => undefined)
+}
+
+function gather(stream: Readable, bytesMax: number, onTooMuch: () => void): Promise<string> {
+  const chunks: Buffer[] = []
+  let room = bytesMax
+  return new Promise((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      if (chunk.length > room) onTooMuch()
+      if (room > 0) chunks.push(chunk.subarray(0, room))
+      room = Math.max(0, room - chunk.length)
+    })
+    stream.once('close', () => resolve(Buffer.concat(chunks).toString()))
+  })
+}

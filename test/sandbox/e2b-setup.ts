@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { E2B } from 'e2b'
+import { E2BSandbox, type E2BSandboxOptions, type JailOutside, serveE2B } from '@cairn/sandbox'
+import type { SandboxSetup } from '@cairn/sandbox/testing'
+import { startServer } from '../e2e/start-server.ts'
+
+const cairnName = 'cairn.test'
+/** Of a network that is kept for examples: nobody answers there but we. */
+const cairnAddress = '192.0.2.1'
+
+export interface E2BSetup extends SandboxSetup {
+  readonly make: (
+    workspace?: { readonly name: string; readonly layer?: string },
+    options?: E2BSandboxOptions,
+  ) => E2BSandbox
+  readonly e2b: E2B
+}
+
+/** A Cairn server, a server that speaks E2B, and a template with the Node that cairn needs. */
+export async function openE2BSetup(): Promise<E2BSetup> {
+  const directory = await mkdtemp(join(tmpdir(), 'cairn-e2b-'))
+  const cairn = await startServer()
+  const sandboxes = await serveE2B({ data: join(directory, 'e2b'), outside: outsideOf(cairn.url) })
+  const { url: apiUrl, apiKey } = sandboxes
+  const connection = { apiKey, apiUrl, sandboxUrl: apiUrl }
+  const e2b = new E2B(connection)
+  let preparing: Promise<void> | undefined
+  const prepare = async (): Promise<void> => {
+    process.env['CAIRN_SINGLE_FILE'] = await buildSingleFile(directory)
+    await makeTemplate(e2b)
+  }
+  const hidden = randomUUID()
+  const serverInside = `http://${cairnName}:${new URL(cairn.url).port}`
+  return {
+    e2b,
+    secrets: [cairn.apiKey, apiKey, hidden],
+    make: (workspace, options) =>
+      new E2BSandbox({
+        ...connection,
+        envs: { HIDDEN: hidden },
+        ...(workspace && {
+          template: 'with-node',
+          workspace: { ...workspace, server: cairn.url, token: cairn.apiKey },
+          serverInside,
+        }),
+        ...options,
+      }),
+    makeWorkspace: async () => {
+      await (preparing ??= prepare())
+      const name = `w-${randomUUID().slice(0, 8)}`
+      await cairn.cairn.workspaces.create(name)
+      return cairn.cairn.workspace(name)
+    },
+    close: async () => {
+      delete process.env['CAIRN_SINGLE_FILE']
+      await sandboxes.close()
+      await cairn.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The network of the machines: one name, which is the Cairn server. */
+function outsideOf(url: string): JailOutside {
+  return {
+    resolve: (name) => Promise.resolve(name === cairnName ? [cairnAddress] : []),
+    connect: (address, port) =>
+      new Promise((resolve, reject) => {
+        if (address !== cairnAddress) return reject(new Error(`nobody is at ${address}`))
+        const host = new URL(url).hostname
+        const socket = connect({ host, port, allowHalfOpen: true }, () => resolve(socket))
+        socket.once('error', reject)
+      }),
+  }
+}
+
+async function buildSingleFile(directory: string): Promise<string> {
+  const script = fileURLToPath(new URL('../../packages/cli/scripts/bundle.mjs', import.meta.url))
+  execFileSync(process.execPath, [script, join(directory, 'dist')], { stdio: 'inherit' })
+  return join(directory, 'dist', 'cairn-single')
+}
+
+/** The system's own Node may be older than cairn can use. */
+async function makeTemplate(e2b: E2B): Promise<void> {
+  const sandbox = await e2b.Sandbox.create()
+  const node = new Blob([await readFile(process.execPath)])
+  await sandbox.files.write('/usr/local/bin/node', node, { user: 'root', useOctetStream: true })
+  await sandbox.commands.run('chmod 0755 /usr/local/bin/node', { user: 'root' })
+  await sandbox.createSnapshot({ name: 'with-node' })
+  await sandbox.kill()
+}
