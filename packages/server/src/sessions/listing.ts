@@ -1,5 +1,6 @@
 import { type Branch, type NamedDentry, NodeMiss, type View } from '@cairn/core'
 import { FsError, type Ino, type Name, type SessionRequest, Writer } from '@cairn/protocol'
+import type { SessionScope } from '../access/session-scope.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { getInode, writeInode } from './inode-writer.ts'
 
@@ -8,6 +9,7 @@ type Question<Type> = Extract<SessionRequest, { readonly type: Type }>
 interface Place {
   readonly workspace: Workspace
   readonly branch: Branch
+  readonly scope?: SessionScope | undefined
 }
 
 const entriesMax = 1000
@@ -17,16 +19,18 @@ const subtreeBytesMax = 2 << 20
 
 /** Entries of a directory, read at one moment of the log. */
 export async function directoryPage(
-  { workspace, branch }: Place,
+  { workspace, branch, scope }: Place,
   { ino, after, limit }: Question<'directory'>,
 ): Promise<Uint8Array> {
   const count = Math.min(Math.max(1, limit), entriesMax)
   const start = after === '' ? undefined : (after as Name)
   return readAll({ workspace, branch }, { ino, after: start, count }, (view) => {
-    requireDirectory(view, ino)
-    const entries = view.entries(ino, start, count)
+    const seen = scope?.see(view) ?? view
+    requireDirectory(seen, ino)
+    requireListable(view, ino, scope)
+    const entries = seen.entries(ino, start, count)
     const body = new Writer(4096)
-    const written = writeEntries(body, view, entries, pageBytesMax)
+    const written = writeEntries(body, seen, entries, pageBytesMax)
     const isDone = written === entries.length && written < count
     const head = new Writer(16).varint(branch.head.position.seq).u8(isDone ? 1 : 0)
     return head.varint(written).raw(body.finish()).finish()
@@ -38,7 +42,7 @@ export async function directoryPage(
  * the answer is of one moment. Directory by directory, so that a large tree holds up nobody for long.
  */
 export async function subtree(
-  { workspace, branch }: Place,
+  { workspace, branch, scope }: Place,
   { ino, limit }: Question<'subtree'>,
 ): Promise<Uint8Array> {
   const writer = new Writer(1 << 16)
@@ -49,9 +53,10 @@ export async function subtree(
     const listed = { ino: directory, after: undefined, count: left + 1 }
     const { seq, whole } = await readAll({ workspace, branch }, listed, (view) => ({
       seq: branch.head.position.seq,
-      whole: readWhole(view, directory, left),
+      whole: readWhole(view, directory, left, scope),
     }))
     if (firstSeq === undefined) writer.varint((firstSeq = seq))
+    if (whole === 'unlisted') continue
     if (!whole || seq !== firstSeq || writer.length + whole.bytes.length > subtreeBytesMax) break
     writer.varint(directory).varint(whole.entries.length).raw(whole.bytes)
     left -= whole.entries.length
@@ -66,7 +71,14 @@ interface WholeDirectory {
 }
 
 /** Undefined when it has more than `limit` entries. */
-function readWhole(view: View, ino: Ino, limit: number): WholeDirectory | undefined {
+function readWhole(
+  whole: View,
+  ino: Ino,
+  limit: number,
+  scope: SessionScope | undefined,
+): WholeDirectory | 'unlisted' | undefined {
+  if (scope && !scope.canList(whole, ino)) return 'unlisted'
+  const view = scope?.see(whole) ?? whole
   requireDirectory(view, ino)
   const entries = view.entries(ino, undefined, limit + 1)
   if (entries.length > limit) return undefined
@@ -124,6 +136,10 @@ async function warm({ workspace, branch }: Place, { ino, after, count }: Listed)
     from = entries.at(-1)!.name
     left -= limit
   }
+}
+
+function requireListable(view: View, ino: Ino, scope: SessionScope | undefined): void {
+  if (scope && !scope.canList(view, ino)) throw new FsError('EACCES')
 }
 
 function requireDirectory(view: View, ino: Ino): void {

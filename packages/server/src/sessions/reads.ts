@@ -1,4 +1,5 @@
 import {
+  type BatchBody,
   blobBytesMax,
   type Branch,
   decodeBatch,
@@ -7,6 +8,7 @@ import {
   seekHole,
 } from '@cairn/core'
 import { CairnError, FsError, messageBytesMax, type SessionRequest, Writer } from '@cairn/protocol'
+import { type SessionScope, type Touched, touchedBy } from '../access/session-scope.ts'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -27,6 +29,7 @@ const answerBytesMax = messageBytesMax - 64
 interface Place {
   readonly workspace: Workspace
   readonly branch: Branch
+  readonly scope?: SessionScope | undefined
 }
 
 /** Answers what a session asks about the branch's head, as bytes of docs/internals/protocol.md. */
@@ -52,6 +55,7 @@ function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
     case 'changes':
       return readChanges(place, request.seq)
     case 'blob':
+      place.scope?.requireSomewhere('write')
       return storeBlob(place.workspace, request.bytes)
     case 'inodes':
       return takeInodes(place.workspace, request.count)
@@ -59,22 +63,23 @@ function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
 }
 
 function readInode(
-  { workspace, branch }: Place,
+  { workspace, branch, scope }: Place,
   { ino }: Extract<ReadRequest, { type: 'inode' }>,
 ): Promise<Uint8Array> {
   return workspace.read(branch, (view) => {
     const writer = new Writer(256).varint(branch.head.position.seq)
-    writeInode(writer, view, ino)
+    writeInode(writer, scope?.see(view) ?? view, ino)
     return writer.finish()
   })
 }
 
 async function readContent(
-  { workspace, branch }: Place,
+  { workspace, branch, scope }: Place,
   { ino, offset, length }: Extract<ReadRequest, { type: 'content' }>,
 ): Promise<Uint8Array> {
   if (length > contentBytesMax) throw tooLarge(`more than ${contentBytesMax} bytes at once`)
   const { seq, extents } = await workspace.read(branch, (view) => {
+    scope?.require(view, 'read', ino)
     const file = getInode(view, ino)
     if (file.kind !== 'file') throw new FsError('EINVAL')
     const end = Math.min(offset + length, file.size)
@@ -86,10 +91,11 @@ async function readContent(
 }
 
 function seekContent(
-  { workspace, branch }: Place,
+  { workspace, branch, scope }: Place,
   { ino, offset, hole }: Extract<ReadRequest, { type: 'seek' }>,
 ): Promise<Uint8Array> {
   return workspace.read(branch, (view) => {
+    scope?.require(view, 'read', ino)
     const { content, size } = getInode(view, ino)
     if (!content) throw new FsError('EINVAL')
     const find = hole === 1 ? seekHole : seekData
@@ -98,19 +104,30 @@ function seekContent(
   })
 }
 
-async function readChanges({ workspace, branch }: Place, seq: number): Promise<Uint8Array> {
-  const { log, nodes } = workspace.stores
-  const [row] = seq > 0 ? await log.read(branch.id, seq - 1, 1) : []
+async function readChanges(place: Place, seq: number): Promise<Uint8Array> {
+  const { workspace, branch, scope } = place
+  const [row] = seq > 0 ? await workspace.stores.log.read(branch.id, seq - 1, 1) : []
   const body = row && decodeBatch(row.bytes).body
-  if (body?.type !== 'root') throw new FsError('EINVAL')
-  const { before, after } = body.change
-  const changed = await findChangedKeys(nodes, before, after, changedKeysMax)
-  if (!changed) throw tooLarge(`more than ${changedKeysMax} changes at once`)
-  const writer = new Writer(4096).varint(changed.inodes.size)
-  for (const ino of changed.inodes) writer.varint(ino)
+  if (!body) throw new FsError('EINVAL')
+  const all = await changesOf(place, body)
+  const changed = scope ? await workspace.read(branch, (view) => scope.touched(view, all)) : all
+  const inodes = [...changed.inodes]
+  const writer = new Writer(4096).varint(inodes.length)
+  for (const ino of inodes) writer.varint(ino)
   writer.varint(changed.names.length)
   for (const { parent, name } of changed.names) writer.varint(parent).byteString(name)
   return writer.finish()
+}
+
+/** Operations are told only to whoever may not see them as they are. */
+async function changesOf({ workspace, branch, scope }: Place, body: BatchBody): Promise<Touched> {
+  if (scope && body.type === 'ops')
+    return workspace.read(branch, (view) => touchedBy(view, body.ops))
+  if (body.type !== 'root') throw new FsError('EINVAL')
+  const { before, after } = body.change
+  const changed = await findChangedKeys(workspace.stores.nodes, before, after, changedKeysMax)
+  if (!changed) throw tooLarge(`more than ${changedKeysMax} changes at once`)
+  return changed
 }
 
 /** Gives the blob's id, or nothing for a block of zeros, which needs no blob. */

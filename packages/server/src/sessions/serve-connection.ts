@@ -1,8 +1,11 @@
 import type { Branch } from '@cairn/core'
 import { type ActorId, CairnError, decodeRequest } from '@cairn/protocol'
+import type { Scope } from '../access/access.ts'
+import { findScopedLayer } from '../access/layers.ts'
+import { SessionScope } from '../access/session-scope.ts'
 import { findLayer } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
-import type { Workspaces } from '../workspaces/workspaces.ts'
+import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, Session } from './session.ts'
 
@@ -15,6 +18,8 @@ export interface ServeParts {
 export interface Caller {
   readonly id: string
   readonly owner: string
+  /** Of a token. */
+  readonly scope?: Scope
 }
 
 /** What a carrier of messages calls. */
@@ -22,6 +27,8 @@ export interface ServedConnection {
   onMessage(bytes: Uint8Array): void
   /** Once, whoever closed it. */
   onClose(): void
+  /** Ends it for that reason. */
+  readonly end: (why: unknown) => void
 }
 
 /** Lives one connection's life: hello first, then whatever the session is asked. */
@@ -44,6 +51,7 @@ export function serveConnection(
     },
     // Without a goodbye its place is kept for the lease time: it may only have lost the network.
     onClose: () => void session?.then((open) => open.close(false)).catch(() => undefined),
+    end: fail,
   }
 }
 
@@ -56,20 +64,31 @@ async function openSession(
   const hello = decodeRequest(bytes)
   if (hello.type !== 'hello')
     throw new CairnError('malformed', { message: 'cannot begin: want hello first' })
-  const workspace = await workspaces.open(caller.owner, hello.workspace)
-  const branch = await openBranch(workspace, hello.branch)
+  const { owner, scope } = caller
+  const workspace = await workspaces.open(owner, hello.workspace)
+  if (scope && scope.workspace !== workspace.info.id) throw workspaceMissing(hello.workspace)
+  const branch = await openBranch(workspace, hello.branch, scope)
   const keeper = workspace.lease(branch)
+  const parts = { workspace, branch, keeper, actor: caller.id as ActorId, leaseMs }
   return Session.open(
-    { workspace, branch, keeper, actor: caller.id as ActorId, leaseMs },
+    scope ? { ...parts, scope: new SessionScope(scope) } : parts,
     connection,
     hello,
   )
 }
 
 /** Other than a branch of that name, a layer that is so called: by its tag, say. */
-async function openBranch(workspace: Workspace, name: string): Promise<Branch> {
-  if (name === 'main') return workspace.branch(name)
-  const { branch, checkpoint } = await findLayer(workspace, name)
+async function openBranch(
+  workspace: Workspace,
+  name: string,
+  scope: Scope | undefined,
+): Promise<Branch> {
+  // Whoever is bound to a layer and names none means that one.
+  const meant = name === 'main' ? (scope?.grant.layer ?? name) : name
+  if (meant === 'main') return workspace.branch(meant)
+  const { branch, checkpoint } = await (scope
+    ? findScopedLayer(workspace, scope, meant)
+    : findLayer(workspace, meant))
   if (!checkpoint) return branch
   throw new CairnError('read_only', {
     message: `cannot open a session at checkpoint '${name}': it is the past`,

@@ -38,7 +38,10 @@ export function uploadRoutes(
 ): void {
   app.post(
     url,
-    { schema: { summary: 'Begin an upload in blocks', params, querystring } },
+    {
+      config: { access: ['write'] },
+      schema: { summary: 'Begin an upload in blocks', params, querystring },
+    },
     async (request, reply): Promise<Upload> => {
       const { workspace } = await openTarget(workspaces, request)
       const [id, now] = [`up_${randomUUID()}`, workspace.clock.nowMs()]
@@ -51,7 +54,7 @@ export function uploadRoutes(
 
   app.put<{ Params: UploadParams }>(
     `${url}/:upload/blocks/:number`,
-    { schema: { summary: 'Send one block', params, querystring } },
+    { config: { access: ['write'] }, schema: { summary: 'Send one block', params, querystring } },
     async (request, reply) => {
       const { workspace } = await openUpload(workspaces, uploads, request)
       const { upload, number } = request.params
@@ -67,7 +70,10 @@ export function uploadRoutes(
 
   app.get<{ Params: UploadParams }>(
     `${url}/:upload`,
-    { schema: { summary: 'Which blocks have arrived', params, querystring } },
+    {
+      config: { access: ['write'] },
+      schema: { summary: 'Which blocks have arrived', params, querystring },
+    },
     async (request): Promise<Upload> => {
       await openUpload(workspaces, uploads, request)
       const { upload: id } = request.params
@@ -77,7 +83,10 @@ export function uploadRoutes(
 
   app.post<{ Params: UploadParams }>(
     `${url}/:upload/complete`,
-    { schema: { summary: 'Make a file of the blocks', params, querystring } },
+    {
+      config: { access: ['write'] },
+      schema: { summary: 'Make a file of the blocks', params, querystring },
+    },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const { upload } = request.params
@@ -95,7 +104,7 @@ export function uploadRoutes(
 
   app.delete<{ Params: UploadParams }>(
     `${url}/:upload`,
-    { schema: { summary: 'Forget an upload', params, querystring } },
+    { config: { access: ['write'] }, schema: { summary: 'Forget an upload', params, querystring } },
     async (request, reply) => {
       await openUpload(workspaces, uploads, request)
       await uploads.remove(request.params.upload)
