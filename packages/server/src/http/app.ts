@@ -134,8 +134,9 @@ function isFastifyRefusal(error: unknown): error is Error {
 
 function collectRoutes(app: FastifyInstance): RouteInfo[] {
   const routes: RouteInfo[] = []
-  app.addHook('onRoute', ({ method, url, schema }) => {
-    for (const verb of [method].flat()) routes.push({ method: verb, url, schema: schema ?? {} })
+  app.addHook('onRoute', ({ method, url, schema, config }) => {
+    for (const verb of [method].flat())
+      routes.push({ method: verb, url, schema: schema ?? {}, access: config?.access })
   })
   return routes
 }
