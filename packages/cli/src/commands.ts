@@ -8,6 +8,7 @@ export const nouns = {
   ctx: 'Servers and keys, saved under names',
   ws: 'Workspaces',
   fs: 'Files of a workspace',
+  token: 'Tokens: some paths, some operations, some time',
   'fs layer': 'Attempts at a directory, each on a frozen base of its own',
 } as const
 
@@ -67,6 +68,12 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs layer quota': () => import('./commands/layer/quota.ts'),
   'fs layer fork': () => import('./commands/layer/fork.ts'),
   'fs layer chain': () => import('./commands/layer/chain.ts'),
+  'token issue': () => import('./commands/token/issue.ts'),
+  'token narrow': () => import('./commands/token/narrow.ts'),
+  'token list': () => import('./commands/token/list.ts'),
+  'token show': () => import('./commands/token/show.ts'),
+  'token revoke': () => import('./commands/token/revoke.ts'),
+  'token refresh': () => import('./commands/token/refresh.ts'),
   completion: () => import('./commands/completion.ts'),
   version: () => import('./commands/version.ts'),
   help: () => import('./commands/help.ts'),
@@ -78,6 +85,7 @@ export const aliases: Readonly<Record<string, string>> = {
   'ctx list': 'ctx ls',
   'mount list': 'mount ls',
   'ws list': 'ws ls',
+  'token ls': 'token list',
   'fs layer ls': 'fs layer list',
   'fs layer get': 'fs layer status',
   'fs layer rm': 'fs layer delete',

@@ -1,3 +1,6 @@
+export * from './access/paths.ts'
+export * from './access/require.ts'
+export * from './access/scoped-view.ts'
 export * from './content/assemble.ts'
 export * from './content/block.ts'
 export * from './content/blobs.ts'

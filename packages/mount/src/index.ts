@@ -24,5 +24,5 @@ export {
   supervisorMain,
   type SupervisorReport,
 } from './process/supervisor.ts'
-export type { MountStatus } from './mount.ts'
+export type * from './mount-status.ts'
 export { durabilityNames } from './sync/durability.ts'

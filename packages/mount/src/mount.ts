@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Batch, Op } from '@cairn/core'
-import { type ByteString, type Ino, Reader } from '@cairn/protocol'
+import { type ByteString, type Grant, type Ino, isCairnError, Reader } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
 import { type Place, Segments } from './data/segments.ts'
@@ -21,14 +21,16 @@ import { changesNames, findDone } from './outbox/find-done.ts'
 import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation, Resume } from './session/options.ts'
+import { Refusal } from './session/refusal.ts'
 import { untilAnswered } from './session/retry.ts'
 import type { Connect } from './session/wire.ts'
 import type { Caches } from './sync/caches.ts'
 import { durabilities, type DurabilityName } from './sync/durability.ts'
 import { Follower } from './sync/follower.ts'
 import { InodeNumbers } from './sync/inode-numbers.ts'
+import type { MountStatus } from './mount-status.ts'
 import { growthMax, QuotaRoom } from './sync/quota-room.ts'
-import { Writer } from './sync/writer.ts'
+import { mayWrite, Writer } from './sync/writer.ts'
 
 export interface MountOptions {
   readonly connect: Connect
@@ -39,6 +41,8 @@ export interface MountOptions {
   /** The directory of the workspace that is mounted. */
   readonly path: ByteString
   readonly readOnly: boolean
+  /** What the token allows that it connects with; everything unless given. */
+  readonly grant?: Grant | undefined
   /** Locks hold between mounts that have this. */
   readonly sharedLocks?: boolean
   readonly durability: DurabilityName
@@ -50,23 +54,6 @@ export interface MountOptions {
   readonly gid: number | undefined
   /** What the kernel remembers, by its numbers. */
   readonly caches: (nodeid: (ino: Ino) => number) => Caches
-}
-
-export interface MountStatus {
-  readonly connected: boolean
-  readonly standing: string
-  readonly pendingOps: number
-  readonly pendingBytes: number
-  /** How long the oldest of what is not at the server has been waiting. */
-  readonly pendingMs: number
-  readonly cacheBytes: number
-  readonly knownInodes: number
-  readonly seq: number
-  readonly errors: readonly string[]
-  /** What others changed lately. */
-  readonly log: readonly string[]
-  /** Where late writes of a lost lease went. */
-  readonly rescues: readonly string[]
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -99,6 +86,7 @@ export class Mount {
   readonly #acknowledged = new Set<number>()
   readonly #waiting = new Set<() => void>()
   readonly #room = new QuotaRoom()
+  readonly #refusal = new Refusal()
   readonly #locks: SharedLocks | undefined
   #wasConnected = false
   #progress: NodeJS.Timeout | undefined
@@ -143,7 +131,10 @@ export class Mount {
     const session = this.#session
     const putBlob = (bytes: Uint8Array): Promise<Uint8Array> =>
       untilAnswered(() => session.ask({ type: 'blob', bytes }), sleep)
-    this.#loader = new Loader({ image: this.#image, ask: (question) => session.ask(question) })
+    this.#loader = new Loader({
+      image: this.#image,
+      ask: (question) => this.#refusal.unlessRefused(session.ask(question)),
+    })
     this.#outbox = new Outbox({
       segments: this.#segments,
       reserve: () => this.#reserve(),
@@ -177,7 +168,7 @@ export class Mount {
     this.#numbers = new InodeNumbers(async () =>
       decodeInodesAnswer(await session.ask({ type: 'inodes', count: inodesAtOnce })),
     )
-    const writer = this.#makeWriter(putBlob, waits === 'write')
+    const writer = this.#makeWriter(putBlob, waits === 'write', options.grant)
     this.fileSystem = this.#makeFileSystem(writer, waits !== 'nothing')
     if (options.sharedLocks) this.#locks = this.#shareLocks()
   }
@@ -203,7 +194,7 @@ export class Mount {
     await this.#caches.settled()
   }
 
-  #makeWriter(putBlob: PutBlob, waits: boolean): Writer {
+  #makeWriter(putBlob: PutBlob, waits: boolean, grant: Grant | undefined): Writer {
     const session = this.#session
     return new Writer({
       image: this.#image,
@@ -221,6 +212,8 @@ export class Mount {
       barrier: (seq) => session.barrier(seq),
       waits,
       onRefused: (error) => this.note(error),
+      refusal: this.#refusal,
+      grant,
     })
   }
 
@@ -239,7 +232,8 @@ export class Mount {
 
   #makeFileSystem(writer: Writer, syncs: boolean): MountedFileSystem {
     const seek = async (ino: Ino, offset: number, hole: boolean): Promise<number> => {
-      const answer = await this.#session.ask({ type: 'seek', ino, offset, hole: hole ? 1 : 0 })
+      const asked = this.#session.ask({ type: 'seek', ino, offset, hole: hole ? 1 : 0 })
+      const answer = await this.#refusal.unlessRefused(asked)
       return new Reader(answer, 'seek answer').varint()
     }
     return new MountedFileSystem({
@@ -269,6 +263,7 @@ export class Mount {
       cacheBytes: this.#segments.bytes,
       knownInodes: this.#image.inodeCount,
       seq: this.#loader.seq,
+      ...(this.#refusal.why ? { refused: this.#refusal.why.message } : {}),
       errors: this.#errors,
       log: this.#log,
       rescues: this.#rescues,
@@ -281,9 +276,15 @@ export class Mount {
     push(this.#errors, `${new Date().toISOString()} ${operation} ${text}`.replace('  ', ' '))
   }
 
-  /** Resolves when everything acknowledged so far is at the server. */
-  drain(): Promise<void> {
-    return this.#outbox.drain()
+  /** Resolves when everything acknowledged so far is at the server; rejects when that will not take it. */
+  async drain(): Promise<void> {
+    try {
+      await this.#refusal.unlessRefused(this.#outbox.drain())
+    } catch (error) {
+      const { why } = this.#refusal
+      if (!why) throw error
+      if (this.#outbox.pendingOps > 0) throw why
+    }
   }
 
   /** Hands everything in and says goodbye. Nothing local is left. */
@@ -312,7 +313,7 @@ export class Mount {
       clock: { sleep },
       workspace: options.workspace,
       branch: options.branch,
-      mode: options.readOnly ? 'read' : 'write',
+      mode: options.readOnly || !mayWrite(options.grant) ? 'read' : 'write',
       at: options.at,
       path: options.path,
       startsAtHead: true,
@@ -325,6 +326,7 @@ export class Mount {
       onRoom: (room) => this.#room.hear(room),
       onStanding: () => this.#onStanding(),
       onRescue: (outcome) => this.#onRescue(outcome),
+      onOver: (why) => this.#onOver(why),
     })
   }
 
@@ -355,9 +357,19 @@ export class Mount {
     if (isConnected && !this.#wasConnected)
       this.#locks?.reassert().catch((error) => this.note(error))
     this.#wasConnected = isConnected
+    if (isConnected) this.#refusal.end()
     if (!this.#session.canAcknowledge) this.#outbox.flushNow()
     this.#wake()
     this.fileSystem.reap()
+  }
+
+  /** What was not handed in stays in the spool. Should access come back, it goes on from there. */
+  #onOver(why: unknown): void {
+    const isRefused = isCairnError(why, 'access_ended') || isCairnError(why, 'unauthenticated')
+    if (!isRefused) return
+    if (!this.#refusal.why) this.note(why)
+    this.#refusal.begin(why)
+    this.#wake()
   }
 
   #wake(): void {
@@ -381,7 +393,8 @@ export class Mount {
   }
 
   async #fetch(ino: Ino, offset: number, length: number): Promise<Uint8Array> {
-    const answer = await this.#session.ask({ type: 'content', ino, offset, length })
+    const asked = this.#session.ask({ type: 'content', ino, offset, length })
+    const answer = await this.#refusal.unlessRefused(asked)
     return decodeContentAnswer(answer).bytes
   }
 

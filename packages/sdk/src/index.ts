@@ -1,4 +1,5 @@
 export type {
+  AccessOperation,
   BatchOperation,
   ChangeEvent,
   ChangeReceipt,
@@ -9,6 +10,7 @@ export type {
   FileEntry,
   FileKind,
   FileStat,
+  IssuedToken,
   LayerChange,
   LayerConflict,
   LayerConflictSide,
@@ -24,6 +26,8 @@ export type {
   ResolveReceipt,
   RetryClass,
   RootReceipt,
+  TokenInfo,
+  TokenRule,
   Used,
   WorkspaceInfo,
 } from '@cairn/protocol'
@@ -63,5 +67,7 @@ export type {
   RollbackOptions,
   UpdateLayerOptions,
 } from './layers/options.ts'
+export { narrowToken, type NarrowOptions } from './tokens/narrow-token.ts'
+export type { IssueOptions, RefreshOptions, Tokens } from './tokens/tokens.ts'
 export type { LogOptions, Workspace, WorkspaceOptions } from './workspace.ts'
 export type { ForkWorkspaceOptions, QuotaOptions, Workspaces } from './workspaces.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hashSecret } from './http/authenticate.ts'
+import { hashSecret } from './access/authenticator.ts'
 import type { KeyTable } from './storage/key-table.ts'
 
 const owner = 'owner'

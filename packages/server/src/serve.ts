@@ -2,11 +2,15 @@ import type { AddressInfo } from 'node:net'
 import { Blobs, Nodes, type Stores } from '@cairn/core'
 import { CairnError } from '@cairn/protocol'
 import { buildApp } from './http/app.ts'
-import type { FindKey } from './http/authenticate.ts'
+import { FailedAttempts } from './access/attempts.ts'
+import type { FindKey } from './access/authenticator.ts'
+import { TokenWatch } from './access/token-watch.ts'
+import { Tokens } from './access/tokens.ts'
 import type { Pace } from './http/body.ts'
 import { Collecting } from './jobs/background.ts'
 import { type KeepTimes, ordinaryKeepTimes } from './jobs/keep-times.ts'
 import { Trimming } from './jobs/trimming.ts'
+import { type MasterKey, openMasterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { ensureOwnerKey } from './owner-key.ts'
 import { contentWorker, sha256 } from './ports.ts'
@@ -26,6 +30,9 @@ export interface ServeOptions {
   /** Hears of what works and should not be left so; a warning of the process by default. */
   readonly warn?: (message: string) => void
   readonly leaseMs?: number
+  /** 32 bytes as base64 or hexadecimal, or a file that holds them; made in the data directory unless given. */
+  readonly masterKey?: string
+  readonly masterKeyFile?: string
   /** How long what nobody needs stays; a day, and a week for what was deleted. */
   readonly keep?: KeepTimes
   /** How fast bodies must come; see docs/reference/http.md. */
@@ -77,8 +84,9 @@ async function listen(
   storage: Storage,
   metrics: Metrics,
   address: { host: string; port: number },
-  { log, pace, meta, leaseMs = 10_000, keep = ordinaryKeepTimes }: ServeOptions,
+  options: ServeOptions,
 ): Promise<{ url: string; close: () => Promise<void> }> {
+  const { log, pace, meta, leaseMs = 10_000, keep = ordinaryKeepTimes } = options
   const clock = systemClock()
   const workspaces = new Workspaces({
     directory: storage.workspaces,
@@ -107,17 +115,21 @@ async function listen(
   })
   const findKey = rememberKeys(storage)
   const { checkReady, uploads } = storage
+  const tokens = new Tokens({ store: storage.tokens, masterKey: masterKeyOf(options), clock })
+  const watch = new TokenWatch(tokens)
+  const keys = { findKey, tokens, attempts: new FailedAttempts() }
   const app = buildApp({
     workspaces,
     uploads,
-    findKey,
+    ...keys,
+    watch,
     collect: (dryRun) => collecting.run(dryRun),
     metrics,
     checkReady,
     ...(log ? { logStream: log } : {}),
     ...(pace ? { pace } : {}),
   })
-  const closeSessions = openSessionDoor(app.server, { workspaces, findKey, leaseMs })
+  const closeSessions = openSessionDoor(app.server, { workspaces, ...keys, watch, leaseMs })
   await app.listen(address)
   collecting.start()
   trimming.start()
@@ -127,6 +139,7 @@ async function listen(
     url: `http://${host}:${port}`,
     close: async () => {
       closeSessions()
+      watch.close()
       await Promise.all([app.close(), collecting.stop(), trimming.stop()])
     },
   }
@@ -148,6 +161,17 @@ function storesByPool(storage: Storage): (pool: string) => Stores {
       known.set(pool, stores)
     }
     return stores
+  }
+}
+
+/** Opened when the first token needs it; a failure is told to whoever came with it, and tried again. */
+function masterKeyOf(options: ServeOptions): () => Promise<MasterKey> {
+  const { data, masterKey: key, masterKeyFile: file, meta } = options
+  let opened: Promise<MasterKey> | undefined
+  return () => {
+    opened ??= openMasterKey({ data, key, file, isShared: meta !== undefined })
+    opened.catch(() => (opened = undefined))
+    return opened
   }
 }
 

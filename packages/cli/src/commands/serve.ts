@@ -22,6 +22,11 @@ export const command: Command = defineCommand({
     },
     meta: { kind: 'text', value: 'URL', summary: 'A database instead of the directory: mysql://…' },
     objects: { kind: 'text', value: 'URL', summary: 'An object store: s3://bucket?endpoint=…' },
+    'master-key-file': {
+      kind: 'text',
+      value: 'PATH',
+      summary: 'The master key, instead of CAIRN_MASTER_KEY or DIR/master-key',
+    },
     log: { kind: 'flag', summary: 'Write a line of JSON for each request to standard error' },
   },
   examples: [
@@ -31,10 +36,15 @@ export const command: Command = defineCommand({
   async run({ options, cli }) {
     const { serve } = await import('@cairn/server')
     const data = options.data ?? join(cli.home, '.cairn', 'data')
+    const { CAIRN_MASTER_KEY: masterKey } = cli.env
     const server = await serve({
       data,
+      ...(masterKey ? { masterKey } : {}),
       listen: options.listen ?? '127.0.0.1:7070',
       warn: (message) => void cli.err.line(`warning: ${message}.`).catch(() => {}),
+      ...(options['master-key-file'] === undefined
+        ? {}
+        : { masterKeyFile: options['master-key-file'] }),
       ...(options.meta === undefined ? {} : { meta: options.meta }),
       ...(options.objects === undefined ? {} : { objects: options.objects }),
       ...(options.log

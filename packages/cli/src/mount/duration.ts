@@ -1,6 +1,12 @@
 import { usageError } from '../errors.ts'
 
-const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const unitsMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
 
 export const timeoutOption = {
   kind: 'text',
@@ -11,8 +17,8 @@ export const timeoutOption = {
 /** `30s`; a number alone is seconds. In milliseconds. */
 export function parseTimeout(text: string | undefined, option = '--timeout'): number | undefined {
   if (text === undefined) return undefined
-  const [, count, unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(text) ?? []
+  const [, count, unit = 's'] = /^(\d{1,9})(ms|s|m|h|d)?$/.exec(text) ?? []
   if (count !== undefined) return Number(count) * unitsMs[unit]!
-  const hint = 'Give a number and a unit: 500ms, 30s, 5m, 1h.'
+  const hint = 'Give a number and a unit: 500ms, 30s, 5m, 1h, 7d.'
   throw usageError(`wait for ${option} ${text}`, 'that cannot be read', hint)
 }

@@ -8,11 +8,16 @@ export interface Health {
   readonly verdict: string
 }
 
-export function describeHealth({ connected, pendingOps, rescues }: DaemonStatus): Health {
+export function describeHealth(status: DaemonStatus): Health {
+  const { connected, pendingOps, rescues, refused } = status
   const waiting =
     pendingOps === 0
       ? 'everything is at the server'
       : `${countOperations(pendingOps)} on the way to the server`
+  if (refused !== undefined) {
+    const kept = pendingOps === 0 ? waiting : `${countOperations(pendingOps)} kept in the cache`
+    return { healthy: false, verdict: `the server takes nothing more: ${refused} (${kept})` }
+  }
   if (!connected) return { healthy: false, verdict: `the server is away, ${waiting}` }
   const isRescued = rescues.length > 0
   return {

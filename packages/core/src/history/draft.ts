@@ -317,6 +317,7 @@ const answers: readonly ErrorCode[] = [
   'stale_epoch',
   'batch_mismatch',
   'batch_passed_over',
+  'forbidden',
   'layer_closed',
   'malformed',
   'outside_layer',

@@ -1,4 +1,4 @@
-import type { ByteString } from '@cairn/protocol'
+import { type ByteString, type Grant, grantOfToken, parseToken } from '@cairn/protocol'
 import { now } from '../clock.ts'
 import { statusDirectory } from '../filesystem/status-directory.ts'
 import type { InitInfo } from '../fuse/init.ts'
@@ -32,6 +32,7 @@ async function runDaemon({ config, init }: DaemonStart): Promise<void> {
     at: config.at,
     path: config.path as ByteString,
     readOnly: config.readOnly,
+    grant: grantOf(config.key),
     sharedLocks: config.sharedLocks,
     durability: config.durability,
     cacheDirectory: config.cacheDirectory,
@@ -46,12 +47,23 @@ async function runDaemon({ config, init }: DaemonStart): Promise<void> {
     answer({ mount, config, closed }, command, progress, gone),
   )
   process.on('message', (message: SupervisorMessage) => {
-    if (message.type === 'stop') void mount.drain().then(() => tell({ type: 'unmount' }))
+    if (message.type === 'stop') void drained(mount).then(() => tell({ type: 'unmount' }))
   })
   tell({ type: 'ready' })
   await closed
   await closeControl(control)
   await notifier.close()
+}
+
+/** Of a token; undefined for an owner's key. */
+function grantOf(key: string): Grant | undefined {
+  const token = parseToken(key)
+  return token && grantOfToken(token)
+}
+
+/** As far as the server takes it: what it refuses stays in the spool. */
+async function drained(mount: Mount): Promise<void> {
+  await mount.drain().catch((error: unknown) => mount.note(error))
 }
 
 function serveKernel(

@@ -13,8 +13,17 @@ export function statusFiles(mount: Mount, config: MountConfig): StatusFiles {
 }
 
 function describeStatus(mount: Mount, config: MountConfig): string {
-  const { connected, standing, pendingOps, pendingBytes, pendingMs, cacheBytes, knownInodes, seq } =
-    mount.status
+  const {
+    refused,
+    connected,
+    standing,
+    pendingOps,
+    pendingBytes,
+    pendingMs,
+    cacheBytes,
+    knownInodes,
+    seq,
+  } = mount.status
   const pending =
     pendingOps === 0
       ? 'nothing: everything is at the server'
@@ -24,6 +33,7 @@ function describeStatus(mount: Mount, config: MountConfig): string {
     ...(config.branch === '' ? [] : [`branch: ${config.branch}`]),
     ...(config.at === undefined ? [] : [`checkpoint: ${config.at}, read-only`]),
     `connected: ${connected ? 'yes' : 'no'}`,
+    ...(refused === undefined ? [] : [`refused: ${refused}`]),
     `lease: ${standing}`,
     `durability: ${config.durability}`,
     `not yet at the server: ${pending}`,

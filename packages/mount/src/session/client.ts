@@ -198,6 +198,7 @@ export class SessionClient {
     while (!this.#closed) {
       const why = await this.#connectOnce().catch((error: unknown) => error)
       this.#forgetConnection()
+      this.#options.onOver?.(why)
       if (this.#root === undefined && isFinal(why)) return this.#fail(why)
       if (!this.#closed) await this.#options.clock.sleep(this.#backOff.next())
     }

@@ -33,6 +33,8 @@ export interface SessionOptions {
   readonly onStanding?: () => void
   /** Hears how much larger the tree may become, where that is limited, in order with `onOwn`. */
   readonly onRoom?: (room: Extract<SessionReply, { type: 'room' }>) => void
+  /** Hears that a connection is over, and why if the server said so. */
+  readonly onOver?: (why: unknown) => void
   /** Hears where the late writes of a lost lease went. */
   readonly onRescue?: (outcome: string) => void
 }

@@ -29,9 +29,9 @@ export function connectWebSocket(
         handshakeTimeout: silentBeatsMax * heartbeatMs,
       })
       socket.on('error', reject)
-      socket.on('unexpected-response', (request, { statusCode = 0 }) => {
+      socket.on('unexpected-response', (request, { statusCode = 0, headers }) => {
         request.destroy()
-        reject(refusal(server, statusCode))
+        reject(refusal(server, statusCode, headers['cairn-error']))
       })
       socket.on('upgrade', (response) => endWhenSilent(socket, response.socket, heartbeatMs))
       socket.on('message', (data: Buffer) => hear(socket, data, events))
@@ -68,8 +68,9 @@ function endWhenSilent(socket: WebSocket, raw: Socket, heartbeatMs: number): voi
   socket.on('close', () => clearInterval(timer))
 }
 
-function refusal(server: string, status: number): CairnError {
+function refusal(server: string, status: number, code: unknown): CairnError {
   const message = `cannot open a session at ${server}: it answers ${status}`
+  if (code === 'access_ended') return new CairnError(code, { message })
   if (status === 401) return new CairnError('unauthenticated', { message })
   if (status === 404) return new CairnError('not_found', { message })
   return new CairnError('storage_unavailable', { message })

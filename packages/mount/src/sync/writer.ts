@@ -1,9 +1,18 @@
-import type { Op } from '@cairn/core'
-import { type CairnError, FsError, isCairnError, isFsError } from '@cairn/protocol'
+import { type Op, requireOperation } from '@cairn/core'
+import {
+  allowsSomewhere,
+  type CairnError,
+  type Errno,
+  FsError,
+  type Grant,
+  isCairnError,
+  isFsError,
+} from '@cairn/protocol'
 import { applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
 import type { Image } from '../image/image.ts'
 import type { Outbox } from '../outbox/outbox.ts'
+import type { Refusal } from '../session/refusal.ts'
 import type { Answer } from '../fuse/file-system.ts'
 import type { Follower } from './follower.ts'
 import { growthMax, type QuotaRoom } from './quota-room.ts'
@@ -25,6 +34,10 @@ export interface WriterParts {
   /** Each change waits for the server. */
   readonly waits: boolean
   readonly onRefused: (error: CairnError) => void
+  /** Whether the server takes nothing more from this session. */
+  readonly refusal: Refusal
+  /** What its token allows; undefined for everything. What it does not must not be acknowledged. */
+  readonly grant: Grant | undefined
 }
 
 /**
@@ -47,23 +60,37 @@ export class Writer {
 
   /** Throws the errno, or ImageMiss for what is to be loaded first. `make` is asked again when it had to wait. */
   change(make: () => Op): Answer<void> {
-    const { outbox, standing, waits, room } = this.#parts
+    const { outbox, standing, waits, room, refusal } = this.#parts
+    refusal.require()
     const now = standing()
     if (now === 'lease') {
       if (this.#asking) return this.#asking.then(() => this.change(make))
-      const op = make()
+      const op = this.#allowed(make())
       if (!room.has(growthMax(op))) return this.#ask(make)
       if (outbox.isFull || !this.#tryToAcknowledge(op))
         return outbox.whenRoom().then(() => this.change(make))
-      return waits ? outbox.sync() : undefined
+      return waits ? this.sync() : undefined
     }
+    const op = this.#allowed(make())
     if (now === 'waiting') return this.#parts.whenStanding().then(() => this.change(make))
-    return this.#share(make())
+    return this.#share(op)
+  }
+
+  /** By the same rules that the server has. */
+  #allowed(op: Op): Op {
+    const { image, grant } = this.#parts
+    try {
+      if (grant) requireOperation(image, grant, op, () => true)
+      return op
+    } catch (error) {
+      throw isCairnError(error, 'forbidden') ? new FsError('EACCES') : error
+    }
   }
 
   /** Once everything that was acknowledged is at the server. */
   sync(): Promise<void> {
-    return this.#parts.outbox.sync()
+    const { outbox, refusal } = this.#parts
+    return refusal.unlessRefused(outbox.sync())
   }
 
   /** False when the disk is full and will have room as soon as the server has what is on its way. */
@@ -92,11 +119,11 @@ export class Writer {
 
   /** There may be too little room for it. What is acknowledged must not be refused, so the server decides. */
   async #ask(make: () => Op): Promise<void> {
-    const { outbox, standing } = this.#parts
+    const { outbox, standing, refusal } = this.#parts
     const asked = Promise.withResolvers<void>()
     this.#asking = asked.promise
     try {
-      await outbox.drain()
+      await refusal.unlessRefused(outbox.drain())
       if (standing() === 'lease') return await this.#decide(make())
     } finally {
       this.#asking = undefined
@@ -111,15 +138,27 @@ export class Writer {
 
   /** Has the server decide, and takes in what it took in. */
   async #decide(op: Op, taken?: (seq: number) => Promise<void>): Promise<void> {
+    const { submit, refusal } = this.#parts
     try {
-      const { seq } = await this.#parts.submit([op])
+      const { seq } = await refusal.unlessRefused(submit([op]))
       await this.#parts.follower.whenApplied(seq, [op])
       await taken?.(seq)
     } catch (error) {
       if (isFsError(error)) throw error
       if (isCairnError(error, 'quota_exceeded')) throw new FsError('EDQUOT')
       if (isCairnError(error)) this.#parts.onRefused(error)
-      throw new FsError(isCairnError(error, 'read_only') ? 'EROFS' : 'EIO')
+      throw new FsError(isCairnError(error) ? errnoOf(error) : 'EIO')
     }
   }
+}
+
+/** One that may not is no writer: it must not cost others their lease. */
+export function mayWrite(grant: Grant | undefined): boolean {
+  return !grant || allowsSomewhere(grant, 'write') || allowsSomewhere(grant, 'delete')
+}
+
+/** What a program can do something about has an errno of its own. */
+function errnoOf({ code }: CairnError): Errno {
+  if (code === 'read_only') return 'EROFS'
+  return code === 'forbidden' ? 'EACCES' : 'EIO'
 }

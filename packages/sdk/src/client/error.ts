@@ -132,10 +132,11 @@ function parseErrorBody(body: string): ApiErrorBody['error'] | undefined {
 }
 
 /** The server's own words, less those that are said anyway: its "cannot …:", the path, the hint. */
-function reasonOf({ errno, message, hint, subject }: ApiErrorBody['error']): string {
+function reasonOf({ code, errno, message, hint, subject }: ApiErrorBody['error']): string {
   const known = Object.entries(errnoTable).find(([name]) => name === errno)?.[1][1]
   const inside = subject?.startsWith('operations[') === true ? `${subject}: ` : ''
-  if (known !== undefined) return inside + known
+  // What the token allows instead is worth more than the errno's words.
+  if (known !== undefined && code !== 'forbidden') return inside + known
   const words = message.endsWith(hint) ? message.slice(0, -hint.length) : message
   return (
     inside +

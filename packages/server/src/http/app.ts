@@ -5,7 +5,9 @@ import { CairnError } from '@cairn/protocol'
 import type { UploadStore } from '../files/upload-store.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
-import { type FindKey, requireKeys } from './authenticate.ts'
+import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
+import type { TokenWatch } from '../access/token-watch.ts'
+import { requireAccess } from './authenticate.ts'
 import { type Body, ordinaryPace, type Pace, paced } from './body.ts'
 import { answerBrokenRequest, headerBytesMax } from './broken-requests.ts'
 import { toHttpError } from './errors.ts'
@@ -20,13 +22,13 @@ import { layerChangeRoutes } from './routes/layer-changes.ts'
 import { logRoutes } from './routes/log.ts'
 import { readFileRoutes } from './routes/read-files.ts'
 import { type Collect, serverRoutes } from './routes/server.ts'
+import { tokenRoutes } from './routes/tokens.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { workspaceRoutes } from './routes/workspaces.ts'
 
-export interface AppParts {
+export interface AppParts extends AuthenticatorParts {
   readonly workspaces: Workspaces
   readonly uploads: UploadStore
-  readonly findKey: FindKey
   /** Takes away what nobody needs, or with a dry run tells what that would be. Absent where there is nothing to collect. */
   readonly collect?: Collect
   readonly metrics: Metrics
@@ -34,6 +36,8 @@ export interface AppParts {
   readonly checkReady: () => Promise<void>
   /** Structured log lines; undefined for silence. */
   readonly logStream?: { write(line: string): void }
+  /** Ends what goes on when its token is over. */
+  readonly watch?: TokenWatch
   /** How fast bodies must come. */
   readonly pace?: Pace
 }
@@ -63,7 +67,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   )
   takeBodiesAsTheyCome(app, parts.pace ?? ordinaryPace)
   parts.metrics.watchRequests(app)
-  requireKeys(app, parts.findKey)
+  requireAccess(app, new Authenticator(parts))
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
   answerErrors(app)
   const routes = collectRoutes(app)
@@ -75,9 +79,10 @@ export function buildApp(parts: AppParts): FastifyInstance {
   layerRoutes(app, parts.workspaces)
   layerChangeRoutes(app, parts.workspaces)
   logRoutes(app, parts.workspaces)
-  eventRoutes(app, parts.workspaces)
+  eventRoutes(app, parts.workspaces, parts.watch)
   uploadRoutes(app, parts.workspaces, parts.uploads)
   serverRoutes(app, parts.collect)
+  if (parts.tokens) tokenRoutes(app, parts.workspaces, parts.tokens)
   return app
 }
 
@@ -129,24 +134,39 @@ function isFastifyRefusal(error: unknown): error is Error {
 
 function collectRoutes(app: FastifyInstance): RouteInfo[] {
   const routes: RouteInfo[] = []
-  app.addHook('onRoute', ({ method, url, schema }) => {
-    for (const verb of [method].flat()) routes.push({ method: verb, url, schema: schema ?? {} })
+  app.addHook('onRoute', ({ method, url, schema, config }) => {
+    for (const verb of [method].flat())
+      routes.push({ method: verb, url, schema: schema ?? {}, access: config?.access })
   })
   return routes
 }
 
 function plainRoutes(app: FastifyInstance, parts: AppParts, routes: readonly RouteInfo[]): void {
-  app.get('/healthz', { schema: { summary: 'The process is up' } }, async () => ({ status: 'ok' }))
-  app.get('/readyz', { schema: { summary: 'The stores answer' } }, async () => {
-    await parts.checkReady()
-    return { status: 'ok' }
-  })
-  app.get('/metrics', { schema: { summary: 'Prometheus metrics' } }, async (_request, reply) => {
-    void reply.type(parts.metrics.registry.contentType)
-    return parts.metrics.registry.metrics()
-  })
-  app.get('/v1/openapi.json', { schema: { summary: 'This API, for machines' } }, async () =>
-    openApiOf(routes),
+  app.get(
+    '/healthz',
+    { config: { access: 'open' }, schema: { summary: 'The process is up' } },
+    async () => ({ status: 'ok' }),
+  )
+  app.get(
+    '/readyz',
+    { config: { access: 'open' }, schema: { summary: 'The stores answer' } },
+    async () => {
+      await parts.checkReady()
+      return { status: 'ok' }
+    },
+  )
+  app.get(
+    '/metrics',
+    { config: { access: 'open' }, schema: { summary: 'Prometheus metrics' } },
+    async (_request, reply) => {
+      void reply.type(parts.metrics.registry.contentType)
+      return parts.metrics.registry.metrics()
+    },
+  )
+  app.get(
+    '/v1/openapi.json',
+    { config: { access: 'open' }, schema: { summary: 'This API, for machines' } },
+    async () => openApiOf(routes),
   )
 }
 

@@ -1,35 +1,47 @@
-import { createHash } from 'node:crypto'
-import { type ActorId, CairnError } from '@cairn/protocol'
+import { type AccessOperation, allowsSomewhere, CairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
-
-/** A key that may be used now. */
-export interface KnownKey {
-  readonly id: string
-  readonly owner: string
-}
-
-/** Looks a key up by the hash of its secret; the secret itself is stored nowhere. */
-export type FindKey = (secretHash: Uint8Array) => Promise<KnownKey | undefined>
-
-const open = new Set(['/healthz', '/readyz', '/metrics', '/v1/openapi.json'])
+import type { Access } from '../access/access.ts'
+import type { Authenticator } from '../access/authenticator.ts'
 
 /**
- * Every other route needs a key. Comparing happens between hashes inside the database's index, so how long it
- * takes tells nothing about the secret.
+ * Who may use a route: everybody; keys of owners alone; or tokens, too. For those, either what it tells is of their
+ * workspace and of no path, or it is about paths and takes one of these operations there, which its handler asks.
  */
-export function requireKeys(app: FastifyInstance, findKey: FindKey): void {
-  app.decorateRequest('actor', undefined)
-  app.decorateRequest('owner', undefined)
-  app.addHook('onRequest', async (request) => {
-    if (open.has(request.routeOptions.url ?? '')) return
-    const secret = /^Bearer ([\x21-\x7e]{8,512})$/.exec(request.headers.authorization ?? '')?.[1]
-    const key = secret === undefined ? undefined : await findKey(hashSecret(secret))
-    if (!key) throw new CairnError('unauthenticated', { message: 'cannot tell who asks' })
-    request.actor = key.id as ActorId
-    request.owner = key.owner
+export type RouteAccess = 'open' | 'owner' | 'workspace' | readonly AccessOperation[]
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: RouteAccess
+  }
+}
+
+/** Every route says who may use it, or the server does not start. */
+export function requireAccess(app: FastifyInstance, authenticator: Authenticator): void {
+  app.decorateRequest('access', undefined)
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.access === undefined)
+      throw new Error(`route ${String(method)} ${url} does not say who may use it: config.access`)
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    const { access: rule } = request.routeOptions.config
+    if (rule === 'open') return
+    const { headers, ip } = request
+    const waitMs = authenticator.attempts.waitMs(ip)
+    if (waitMs > 0) void reply.header('retry-after', Math.ceil(waitMs / 1000))
+    request.access = await authenticator.authenticate(headers.authorization, ip)
+    requireRule(request.access, rule)
   })
 }
 
-export function hashSecret(secret: string): Uint8Array {
-  return createHash('sha256').update(secret).digest()
+/** The first sieve: what the token allows nowhere, and what no token does. Whether there is such a thing is not told. */
+function requireRule({ scope }: Access, rule: RouteAccess | undefined): void {
+  if (!scope || rule === undefined || rule === 'workspace' || rule === 'open') return
+  if (rule === 'owner')
+    throw new CairnError('forbidden', {
+      message: "cannot do this with a token: it takes an owner's key",
+    })
+  if (rule.some((operation) => allowsSomewhere(scope.grant, operation))) return
+  throw new CairnError('forbidden', {
+    message: `cannot do this: it takes ${rule.join(' or ')}, which the token allows nowhere`,
+  })
 }

@@ -1,9 +1,11 @@
-import { type Branch, type Snapshot, TreeView, type View } from '@cairn/core'
-import { type ActorId, CairnError } from '@cairn/protocol'
+import { type Branch, scopedView, type Snapshot, TreeView, type View } from '@cairn/core'
+import { CairnError } from '@cairn/protocol'
 import type { FastifyRequest } from 'fastify'
+import type { Access, Scope } from '../access/access.ts'
+import { findScopedPoint } from '../access/layers.ts'
 import { findPoint, type PointQuery } from '../layers/references.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
-import type { Workspaces } from '../workspaces/workspaces.ts'
+import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
 import type { Body } from './body.ts'
 
 /** What a handler works with: who asks, and what they ask about. */
@@ -22,15 +24,17 @@ declare module 'fastify' {
 
   interface FastifyRequest {
     /** Set once the key has been checked. */
-    actor: ActorId | undefined
-    owner: string | undefined
+    access: Access | undefined
   }
 }
 
 export async function openTarget(workspaces: Workspaces, request: FastifyRequest): Promise<Target> {
-  const { workspace: name } = request.params as { workspace: string }
-  const workspace = await workspaces.open(ownerOf(request), name)
-  const point = await findPoint(workspace, request.query as PointQuery)
+  const workspace = await openWorkspace(workspaces, request)
+  const asker = askerOf(request)
+  const query = request.query as PointQuery
+  const point = await (asker.scope
+    ? findScopedPoint(workspace, asker.scope, query)
+    : findPoint(workspace, query))
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   if (point.snapshot && !isRead)
     throw new CairnError('read_only', {
@@ -38,25 +42,47 @@ export async function openTarget(workspaces: Workspaces, request: FastifyRequest
     })
   // A write finds out by itself whether what it saw is old.
   if (isRead && workspace.isShared && !point.snapshot) await point.branch.refresh()
-  return { workspace, ...point, asker: askerOf(request) }
+  return { workspace, ...point, asker }
 }
 
 /** Reads what the request is about. */
 export function readTarget<T>(target: Target, read: (view: View) => T): Promise<T> {
-  const { workspace, branch, snapshot } = target
-  if (!snapshot) return workspace.read(branch, read)
+  const { workspace, branch, snapshot, asker } = target
+  const seen = (view: View): View => (asker.scope ? scopedView(view, asker.scope.grant) : view)
+  if (!snapshot) return workspace.read(branch, (view) => read(seen(view)))
   const { nodes } = workspace.stores
-  return nodes.read(() => read(new TreeView(nodes, snapshot)))
+  return nodes.read(() => read(seen(new TreeView(nodes, snapshot))))
+}
+
+/** The one in the URL. For a token there is no other than its own. */
+export async function openWorkspace(
+  workspaces: Workspaces,
+  request: FastifyRequest,
+): Promise<Workspace> {
+  const { workspace: name } = request.params as { workspace: string }
+  const workspace = await workspaces.open(ownerOf(request), name)
+  const scope = scopeOf(request)
+  if (scope && scope.workspace !== workspace.info.id) throw workspaceMissing(name)
+  return workspace
 }
 
 export function ownerOf(request: FastifyRequest): string {
-  if (request.owner === undefined) throw new Error('a route that needs an owner is open to all')
-  return request.owner
+  return accessOf(request).owner
+}
+
+/** Undefined for an owner. */
+export function scopeOf(request: FastifyRequest): Scope | undefined {
+  return accessOf(request).scope
 }
 
 export function askerOf(request: FastifyRequest): Asker {
-  if (request.actor === undefined) throw new Error('a route that needs an actor is open to all')
-  return { actor: request.actor, idempotencyKey: idempotencyKeyOf(request) }
+  const { actor, scope } = accessOf(request)
+  return { actor, idempotencyKey: idempotencyKeyOf(request), ...(scope ? { scope } : {}) }
+}
+
+function accessOf({ access }: FastifyRequest): Access {
+  if (!access) throw new Error('a route that asks who asks is open to all')
+  return access
 }
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {

@@ -3,6 +3,7 @@ import {
   type ApiErrorBody,
   CairnError,
   type Errno,
+  type ErrorCode,
   errorTable,
   type FsError,
   isCairnError,
@@ -65,7 +66,7 @@ export function toHttpError(error: unknown, requestId: string, subject?: string)
         code: known.code,
         message: known.message,
         hint,
-        ...(known.code === 'quota_exceeded' ? { errno: errorTable[known.code].errno } : {}),
+        ...(hasErrno(known.code) ? { errno: errorTable[known.code].errno } : {}),
         retry,
         ...(about === undefined ? {} : { subject: about }),
         ...listsOf(known),
@@ -73,6 +74,11 @@ export function toHttpError(error: unknown, requestId: string, subject?: string)
       },
     },
   }
+}
+
+/** Those that a file system gives, too. */
+function hasErrno(code: ErrorCode): boolean {
+  return code === 'quota_exceeded' || code === 'forbidden'
 }
 
 /** What an error names besides its subject. */

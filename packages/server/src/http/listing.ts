@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
-import { pathOf, resolvePath, type View } from '@cairn/core'
+import { joinNames, pathOf, requireAllowed, resolvePath, type View } from '@cairn/core'
 import {
   type ByteString,
   CairnError,
   type FileEntry,
   FsError,
+  type Grant,
   type Ino,
   isName,
+  isWay,
   type Name,
   type Page,
 } from '@cairn/protocol'
@@ -31,8 +33,10 @@ export function listPage(
   { recursive, cursor, limit }: ListQuery,
 ): Promise<Page<FileEntry>> {
   const after = cursor === undefined ? [] : readCursor(cursor, recursive)
+  const { scope } = target.asker
   return readTarget(target, (view) => {
     const { ino, names } = findDirectory(view, path)
+    if (scope) requireListable(scope.grant, joinNames(names))
     const met = recursive
       ? walkFrom(view, ino, after, limit + 1)
       : view
@@ -43,6 +47,11 @@ export function listPage(
       .map(({ ino, path }) => entryOf(view, ino, view.inode(ino)!, [...names, ...path]))
     return met.length > limit ? { items, next: writeCursor(met[limit - 1]!.path) } : { items }
   })
+}
+
+/** Of what is only on the way, the way is listed. */
+function requireListable(grant: Grant, directory: ByteString): void {
+  if (!isWay(grant, directory)) requireAllowed(grant, 'list', directory)
 }
 
 /** The whole walk as lines of JSON: a tree of any size takes little memory. */

@@ -1,9 +1,11 @@
 import { errorTable } from '@cairn/protocol'
+import type { RouteAccess } from './authenticate.ts'
 
 export interface RouteInfo {
   readonly method: string
   readonly url: string
   readonly schema: object
+  readonly access: RouteAccess | undefined
 }
 
 interface Schema {
@@ -23,7 +25,8 @@ export function openApiOf(routes: readonly RouteInfo[]): object {
   for (const route of routes) {
     const method = route.method.toLowerCase()
     const url = urlTemplate(route.url)
-    paths[url] = { ...paths[url], [method]: operation(method, url, route.schema as Schema) }
+    const described = operation(method, url, route.schema as Schema)
+    paths[url] = { ...paths[url], [method]: { ...described, 'x-access': route.access } }
   }
   return {
     openapi: '3.1.0',

@@ -30,6 +30,8 @@ export interface DiffEnds {
   readonly after: Snapshot
   /** Only what is there or below. */
   readonly path: ByteString
+  /** What of a change whoever asks may see. */
+  readonly see?: (change: PathChange) => PathChange | undefined
 }
 
 /**
@@ -94,10 +96,11 @@ export async function listDiff(
 
 async function changesOf(
   { stores }: Workspace,
-  { before, after, path }: DiffEnds,
+  { before, after, path, see }: DiffEnds,
 ): Promise<readonly PathChange[]> {
   const root = namesOf(path)
-  const changes = await diffPaths(stores.nodes, before, after)
+  const all = await diffPaths(stores.nodes, before, after)
+  const changes = see ? all.flatMap((change) => see(change) ?? []) : all
   return changes.filter(
     ({ path, from }) => isBelow(path, root) || (from !== undefined && isBelow(from, root)),
   )

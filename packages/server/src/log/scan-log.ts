@@ -17,6 +17,8 @@ export interface LogRange {
 export interface LogFilter {
   readonly batch?: (batch: Batch) => boolean
   readonly entry?: (entry: LogEntry) => boolean
+  /** What of an entry is to be seen by whoever asks; nothing else is asked about. */
+  readonly see?: (entry: LogEntry) => LogEntry | undefined
 }
 
 /**
@@ -60,8 +62,9 @@ async function describeWanted(
   filter: LogFilter,
 ): Promise<LogEntry | undefined> {
   if (filter.batch?.(batch) === false) return undefined
-  const entry = await workspace.read(branch, (view) => describeBatch(view, batch))
-  return filter.entry?.(entry) === false ? undefined : entry
+  const whole = await workspace.read(branch, (view) => describeBatch(view, batch))
+  const entry = filter.see ? filter.see(whole) : whole
+  return entry && filter.entry?.(entry) === false ? undefined : entry
 }
 
 interface Span {

@@ -1,7 +1,15 @@
-import type { IncomingMessage, Server } from 'node:http'
-import { encodeReply, messageBytesMax, type SessionReply } from '@cairn/protocol'
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import {
+  encodeReply,
+  errorTable,
+  isCairnError,
+  messageBytesMax,
+  type SessionReply,
+} from '@cairn/protocol'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import { type FindKey, hashSecret, type KnownKey } from '../http/authenticate.ts'
+import type { Access } from '../access/access.ts'
+import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
+import type { TokenWatch } from '../access/token-watch.ts'
 import type { Connection } from './connection.ts'
 import { keepAlive } from './heartbeat.ts'
 import { type ServeParts, serveConnection } from './serve-connection.ts'
@@ -9,10 +17,10 @@ import { type ServeParts, serveConnection } from './serve-connection.ts'
 const heartbeatMs = 10_000
 /** Each may ask for megabytes at once: more of them belong on more servers. */
 const sessionsMax = 2000
-const unauthorized: Refusal = { status: '401 Unauthorized', why: 'want a valid key' }
 
-export interface SessionDoorParts extends ServeParts {
-  readonly findKey: FindKey
+export interface SessionDoorParts extends ServeParts, AuthenticatorParts {
+  /** Ends sessions whose token is over. */
+  readonly watch?: TokenWatch
   /** How often a socket is asked whether its other end is there. */
   readonly heartbeatMs?: number
   /** How many may be open at this server. */
@@ -22,6 +30,8 @@ export interface SessionDoorParts extends ServeParts {
 interface Refusal {
   readonly status: string
   readonly why: string
+  /** The code of the error, where it is one. */
+  readonly code?: string
 }
 
 /** Where sessions come in. */
@@ -34,10 +44,11 @@ export function openSessionDoor(server: Server, parts: SessionDoorParts): () => 
     maxPayload: messageBytesMax,
     perMessageDeflate: false,
   })
+  const authenticator = new Authenticator(parts)
   server.on('upgrade', (request, socket, head) => {
     // Whoever goes while the store is asked for the key must not take the server along.
     socket.on('error', () => socket.destroy())
-    void admit(parts, request, sockets.clients.size).then((admitted) => {
+    void admit(authenticator, parts, request, sockets.clients.size).then((admitted) => {
       if ('status' in admitted) return void socket.end(refusalText(admitted))
       sockets.handleUpgrade(request, socket, head, (ws) => {
         keepAlive(ws, request.socket, parts.heartbeatMs ?? heartbeatMs)
@@ -53,37 +64,55 @@ export function openSessionDoor(server: Server, parts: SessionDoorParts): () => 
 
 /** Who comes, or why they are refused. */
 async function admit(
-  { findKey, sessionsMax: most = sessionsMax }: SessionDoorParts,
-  { url, headers }: IncomingMessage,
+  authenticator: Authenticator,
+  { sessionsMax: most = sessionsMax }: SessionDoorParts,
+  { url, headers, socket }: IncomingMessage,
   open: number,
-): Promise<KnownKey | Refusal> {
+): Promise<Access | Refusal> {
   if (url !== sessionsPath) return { status: '404 Not Found', why: `want ${sessionsPath}` }
-  const secret = /^Bearer ([\x21-\x7e]{8,512})$/.exec(headers.authorization ?? '')?.[1]
-  if (secret === undefined) return unauthorized
   try {
-    const key = await findKey(hashSecret(secret))
-    if (!key) return unauthorized
+    const access = await authenticator.authenticate(
+      headers.authorization,
+      socket.remoteAddress ?? '',
+    )
     return open < most
-      ? key
+      ? access
       : unavailable(`this server has ${open} sessions open, and takes no more`)
-  } catch {
-    // That says nothing about the key: the other end tries again.
-    return unavailable('the store does not answer')
+  } catch (error) {
+    return refusalOf(error)
   }
+}
+
+function refusalOf(error: unknown): Refusal {
+  // That says nothing about the key: the other end tries again.
+  if (!isCairnError(error) || errorTable[error.code].httpStatus >= 500)
+    return unavailable('the store does not answer')
+  const { httpStatus } = errorTable[error.code]
+  const status = `${httpStatus} ${STATUS_CODES[httpStatus]}`
+  return { status, why: error.message, code: error.code }
 }
 
 function unavailable(why: string): Refusal {
   return { status: '503 Service Unavailable', why }
 }
 
-function refusalText({ status, why }: Refusal): string {
+function refusalText({ status, why, code }: Refusal): string {
   const body = `cannot open a session: ${why}\n`
-  const type = 'Content-Type: text/plain; charset=utf-8'
-  return `HTTP/1.1 ${status}\r\n${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(code === undefined ? [] : [`Cairn-Error: ${code}`]),
+    'Connection: close',
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
-function serveSocket(socket: WebSocket, parts: SessionDoorParts, key: KnownKey): void {
-  const served = serveConnection(connectionOf(socket), parts, key)
+function serveSocket(socket: WebSocket, parts: SessionDoorParts, access: Access): void {
+  const { actor, owner, scope } = access
+  const caller = { id: actor, owner, ...(scope ? { scope } : {}) }
+  const served = serveConnection(connectionOf(socket), parts, caller)
+  if (scope && parts.watch) socket.on('close', parts.watch.add(scope, served.end))
   socket.on('message', (data) => served.onMessage(bytesOf(data)))
   socket.on('close', () => served.onClose())
   socket.on('error', () => socket.terminate())

@@ -1,5 +1,6 @@
 import { type NamedDentry, NodeMiss, type View } from '@cairn/core'
 import { FsError, type Ino, type Name, type SessionRequest, Writer } from '@cairn/protocol'
+import type { SessionScope } from '../access/session-scope.ts'
 import { getInode, writeInode } from './inode-writer.ts'
 import { type Place, readPlace } from './place.ts'
 
@@ -17,11 +18,14 @@ export async function directoryPage(
 ): Promise<Uint8Array> {
   const count = Math.min(Math.max(1, limit), entriesMax)
   const start = after === '' ? undefined : (after as Name)
+  const { scope } = place
   return readAll(place, { ino, after: start, count }, (view) => {
-    requireDirectory(view, ino)
-    const entries = view.entries(ino, start, count)
+    const seen = scope?.see(view) ?? view
+    requireDirectory(seen, ino)
+    requireListable(view, ino, scope)
+    const entries = seen.entries(ino, start, count)
     const body = new Writer(4096)
-    const written = writeEntries(body, view, entries, pageBytesMax)
+    const written = writeEntries(body, seen, entries, pageBytesMax)
     const isDone = written === entries.length && written < count
     const head = new Writer(16).varint(place.seq).u8(isDone ? 1 : 0)
     return head.varint(written).raw(body.finish()).finish()
@@ -44,9 +48,10 @@ export async function subtree(
     const listed = { ino: directory, after: undefined, count: left + 1 }
     const { seq, whole } = await readAll(place, listed, (view) => ({
       seq: place.seq,
-      whole: readWhole(view, directory, left),
+      whole: readWhole(view, directory, left, place.scope),
     }))
     if (firstSeq === undefined) writer.varint((firstSeq = seq))
+    if (whole === 'unlisted') continue
     if (!whole || seq !== firstSeq || writer.length + whole.bytes.length > subtreeBytesMax) break
     writer.varint(directory).varint(whole.entries.length).raw(whole.bytes)
     left -= whole.entries.length
@@ -61,7 +66,14 @@ interface WholeDirectory {
 }
 
 /** Undefined when it has more than `limit` entries. */
-function readWhole(view: View, ino: Ino, limit: number): WholeDirectory | undefined {
+function readWhole(
+  whole: View,
+  ino: Ino,
+  limit: number,
+  scope: SessionScope | undefined,
+): WholeDirectory | 'unlisted' | undefined {
+  if (scope && !scope.canList(whole, ino)) return 'unlisted'
+  const view = scope?.see(whole) ?? whole
   requireDirectory(view, ino)
   const entries = view.entries(ino, undefined, limit + 1)
   if (entries.length > limit) return undefined
@@ -118,6 +130,10 @@ async function warm(place: Place, { ino, after, count }: Listed): Promise<void> 
     from = entries.at(-1)!.name
     left -= limit
   }
+}
+
+function requireListable(view: View, ino: Ino, scope: SessionScope | undefined): void {
+  if (scope && !scope.canList(view, ino)) throw new FsError('EACCES')
 }
 
 function requireDirectory(view: View, ino: Ino): void {

@@ -1,5 +1,7 @@
 import type { Checkpoint } from '@cairn/core'
 import { CairnError, formatHash, type SessionRequest, sessionVersion } from '@cairn/protocol'
+import { isShown } from '../access/layers.ts'
+import type { SessionScope } from '../access/session-scope.ts'
 import { checkpointMissing } from '../layers/errors.ts'
 import { findPlaceAt, type LayerPlace } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -10,6 +12,12 @@ import { answerRead, type ReadRequest } from './reads.ts'
 
 type Revisit = Extract<SessionRequest, { type: 'revisit' }>
 type Moment = LayerPlace & { readonly checkpoint: Checkpoint }
+
+interface PastParts {
+  readonly workspace: Workspace
+  readonly scope: SessionScope | undefined
+  readonly leaseMs: number
+}
 
 /**
  * A connected reader of a checkpoint. The past does not move: nothing is sent to it but answers, and nothing of it is
@@ -27,13 +35,14 @@ export class PastSession {
   }
 
   static async open(
-    workspace: Workspace,
+    { workspace, scope, leaseMs }: PastParts,
     connection: Connection,
     revisit: Revisit,
-    leaseMs: number,
   ): Promise<PastSession> {
-    const moment = await findMoment(workspace, revisit)
-    const place = pastPlace(workspace, moment.branch, moment.checkpoint)
+    const moment = await findMoment(workspace, withOwnLayer(revisit, scope))
+    if (scope && !isShown(scope.grant, moment.id, moment.record?.path ?? '/'))
+      throw checkpointMissing(revisit.at, revisit.branch)
+    const place = pastPlace(workspace, moment.branch, moment.checkpoint, scope)
     const root = await findDirectory(place, revisit.path)
     const [version, session, seq] = [sessionVersion, nameOf(moment), place.seq]
     connection.send({ type: 'welcome', version, session, seq, epoch: 0, leaseMs, root })
@@ -73,6 +82,11 @@ const isPast = failureOf(
 
 function isAboutFiles(request: SessionRequest): request is ReadRequest {
   return ['inode', 'directory', 'subtree', 'content', 'seek'].includes(request.type)
+}
+
+/** Whoever is bound to a layer and names none means that one, as it was. */
+function withOwnLayer(revisit: Revisit, scope: SessionScope | undefined): Revisit {
+  return revisit.branch === '' ? { ...revisit, branch: scope?.grant.layer ?? '' } : revisit
 }
 
 /** By the name it was given before, if it was: a label may be another checkpoint's by now. */

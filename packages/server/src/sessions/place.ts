@@ -1,5 +1,6 @@
 import { type Branch, resolveExisting, type Snapshot, TreeView, type View } from '@cairn/core'
 import { type ByteString, FsError, type Ino, rootIno } from '@cairn/protocol'
+import type { SessionScope } from '../access/session-scope.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 
 /** Whoever may open a session may see where its path leads; what it may do there is asked with each operation. */
@@ -12,12 +13,19 @@ export interface Place {
   /** The batch after which the branch is as `view` shows it. Both may move on whenever somebody waits. */
   readonly seq: number
   readonly view: View
+  /** Of a token: nothing else is there for it. */
+  readonly scope: SessionScope | undefined
 }
 
-export function headPlace(workspace: Workspace, branch: Branch): Place {
+export function headPlace(
+  workspace: Workspace,
+  branch: Branch,
+  scope: SessionScope | undefined,
+): Place {
   return {
     workspace,
     branch,
+    scope,
     get seq() {
       return branch.head.position.seq
     },
@@ -31,8 +39,9 @@ export function pastPlace(
   workspace: Workspace,
   branch: Branch,
   { seq, snapshot }: { readonly seq: number; readonly snapshot: Snapshot },
+  scope: SessionScope | undefined,
 ): Place {
-  return { workspace, branch, seq, view: new TreeView(workspace.stores.nodes, snapshot) }
+  return { workspace, branch, seq, view: new TreeView(workspace.stores.nodes, snapshot), scope }
 }
 
 /** Reads at one moment; loads what is not in memory and begins anew. */
@@ -44,7 +53,7 @@ export function readPlace<T>(place: Place, read: (view: View) => T): Promise<T> 
 export async function findDirectory(place: Place, path: ByteString): Promise<Ino> {
   if (path === '') return rootIno
   const { ino, kind } = await readPlace(place, (view) =>
-    resolveExisting(view, path, { who: anybody, follow: true }),
+    resolveExisting(place.scope?.see(view) ?? view, path, { who: anybody, follow: true }),
   )
   if (kind !== 'directory') throw new FsError('ENOTDIR')
   return ino

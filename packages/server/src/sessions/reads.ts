@@ -1,5 +1,13 @@
-import { blobBytesMax, decodeBatch, findChangedKeys, seekData, seekHole } from '@cairn/core'
+import {
+  type BatchBody,
+  blobBytesMax,
+  decodeBatch,
+  findChangedKeys,
+  seekData,
+  seekHole,
+} from '@cairn/core'
 import { CairnError, FsError, messageBytesMax, type SessionRequest, Writer } from '@cairn/protocol'
+import { type SessionScope, type Touched, touchedBy } from '../access/session-scope.ts'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -41,6 +49,7 @@ function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
     case 'changes':
       return readChanges(place, request.seq)
     case 'blob':
+      place.scope?.requireSomewhere('write')
       return storeBlob(place.workspace, request.bytes)
     case 'inodes':
       return takeInodes(place.workspace, request.count)
@@ -53,7 +62,7 @@ function readInode(
 ): Promise<Uint8Array> {
   return readPlace(place, (view) => {
     const writer = new Writer(256).varint(place.seq)
-    writeInode(writer, view, ino)
+    writeInode(writer, place.scope?.see(view) ?? view, ino)
     return writer.finish()
   })
 }
@@ -64,6 +73,7 @@ async function readContent(
 ): Promise<Uint8Array> {
   if (length > contentBytesMax) throw tooLarge(`more than ${contentBytesMax} bytes at once`)
   const { seq, extents } = await readPlace(place, (view) => {
+    place.scope?.require(view, 'read', ino)
     const file = getInode(view, ino)
     if (file.kind !== 'file') throw new FsError('EINVAL')
     const end = Math.min(offset + length, file.size)
@@ -79,6 +89,7 @@ function seekContent(
   { ino, offset, hole }: Extract<ReadRequest, { type: 'seek' }>,
 ): Promise<Uint8Array> {
   return readPlace(place, (view) => {
+    place.scope?.require(view, 'read', ino)
     const { content, size } = getInode(view, ino)
     if (!content) throw new FsError('EINVAL')
     const find = hole === 1 ? seekHole : seekData
@@ -87,19 +98,30 @@ function seekContent(
   })
 }
 
-async function readChanges({ workspace, branch }: Place, seq: number): Promise<Uint8Array> {
-  const { log, nodes } = workspace.stores
-  const [row] = seq > 0 ? await log.read(branch.id, seq - 1, 1) : []
+async function readChanges(place: Place, seq: number): Promise<Uint8Array> {
+  const { workspace, branch, scope } = place
+  const [row] = seq > 0 ? await workspace.stores.log.read(branch.id, seq - 1, 1) : []
   const body = row && decodeBatch(row.bytes).body
-  if (body?.type !== 'root') throw new FsError('EINVAL')
-  const { before, after } = body.change
-  const changed = await findChangedKeys(nodes, before, after, changedKeysMax)
-  if (!changed) throw tooLarge(`more than ${changedKeysMax} changes at once`)
-  const writer = new Writer(4096).varint(changed.inodes.size)
-  for (const ino of changed.inodes) writer.varint(ino)
+  if (!body) throw new FsError('EINVAL')
+  const all = await changesOf(place, body)
+  const changed = scope ? await workspace.read(branch, (view) => scope.touched(view, all)) : all
+  const inodes = [...changed.inodes]
+  const writer = new Writer(4096).varint(inodes.length)
+  for (const ino of inodes) writer.varint(ino)
   writer.varint(changed.names.length)
   for (const { parent, name } of changed.names) writer.varint(parent).byteString(name)
   return writer.finish()
+}
+
+/** Operations are told only to whoever may not see them as they are. */
+async function changesOf({ workspace, branch, scope }: Place, body: BatchBody): Promise<Touched> {
+  if (scope && body.type === 'ops')
+    return workspace.read(branch, (view) => touchedBy(view, body.ops))
+  if (body.type !== 'root') throw new FsError('EINVAL')
+  const { before, after } = body.change
+  const changed = await findChangedKeys(workspace.stores.nodes, before, after, changedKeysMax)
+  if (!changed) throw tooLarge(`more than ${changedKeysMax} changes at once`)
+  return changed
 }
 
 /** Gives the blob's id, or nothing for a block of zeros, which needs no blob. */

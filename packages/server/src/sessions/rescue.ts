@@ -1,4 +1,4 @@
-import { Branch, commitLayer, decodeBody, forkBranch } from '@cairn/core'
+import { Branch, commitLayer, decodeBody, forkBranch, type Op, type Submission } from '@cairn/core'
 import {
   type ActorId,
   type BranchId,
@@ -6,6 +6,7 @@ import {
   type SessionId,
   type SessionRequest,
 } from '@cairn/protocol'
+import type { SessionScope } from '../access/session-scope.ts'
 import { keepRescueLayer } from '../layers/rescue-layer.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { findEpochEnd } from './epoch-end.ts'
@@ -18,6 +19,7 @@ interface Place {
   readonly branch: Branch
   readonly keeper: LeaseKeeper
   readonly actor: ActorId
+  readonly scope?: SessionScope
 }
 
 const utf8 = new TextEncoder()
@@ -39,12 +41,21 @@ export async function rescue(
     const { time, ops } = decodeBody(request.body)
     const { number } = request
     const { epoch } = layer.head.position
-    const check = place.workspace.storedBlobs.checkOf(ops)
+    const check = checkOf(place, ops)
     await layer.submit({ session, number, epoch, actor: place.actor, time, ops, check })
     // DURABLE: the late writes are in the layer's log.
     return utf8.encode(`kept ${layer.id}`)
   }
   return utf8.encode(`${(await tryCommit(place, layer)) ? 'committed' : 'kept'} ${layer.id}`)
+}
+
+function checkOf({ workspace, scope }: Place, ops: readonly Op[]): Submission['check'] {
+  const areStored = workspace.storedBlobs.checkOf(ops)
+  if (!scope) return areStored
+  return async (view) => {
+    await areStored?.()
+    await workspace.stores.nodes.read(() => scope.requireAll(view, ops))
+  }
 }
 
 async function openRescueLayer(

@@ -1,5 +1,6 @@
 import type { Branch, Limits, Usage } from '@cairn/core'
 import type { SessionReply } from '@cairn/protocol'
+import type { Budget } from '../access/budget.ts'
 import type { Quotas } from '../layers/quotas.ts'
 
 type RoomReply = Extract<SessionReply, { type: 'room' }>
@@ -11,12 +12,16 @@ type RoomReply = Extract<SessionReply, { type: 'room' }>
 export class Room {
   readonly #branch: Branch
   readonly #quotas: Quotas
+  readonly #budget: Budget | undefined
+  /** Of the budget. */
+  #left: Usage = { bytes: Infinity, files: Infinity }
   #limits: Limits | undefined
   #isTold = false
 
-  constructor(branch: Branch, quotas: Quotas) {
+  constructor(branch: Branch, quotas: Quotas, budget?: Budget) {
     this.#branch = branch
     this.#quotas = quotas
+    this.#budget = budget
   }
 
   get limits(): Limits | undefined {
@@ -26,10 +31,12 @@ export class Room {
   /** Before a lease is given: nothing is acknowledged at this moment. */
   async begin(): Promise<void> {
     this.#limits = await this.#quotas.limitsOf(this.#branch, true)
+    await this.#lookAtBudget()
   }
 
   /** While it may be acknowledging. */
   async raise(): Promise<void> {
+    await this.#lookAtBudget()
     if (!this.#limits) return
     const limits = await this.#quotas.limitsOf(this.#branch)
     this.#limits = limits && {
@@ -40,12 +47,12 @@ export class Room {
 
   /** Whether there is anything to say. */
   get isLimited(): boolean {
-    return this.#limits !== undefined || this.#isTold
+    return this.#limits !== undefined || this.#isTold || this.#budget !== undefined
   }
 
   /** What to say, each time: the other end counts down what it acknowledges, and forgets that when it hears this. */
   tell(used: Usage): RoomReply {
-    const { bytes, files } = this.#limits ?? { bytes: Infinity, files: Infinity }
+    const { bytes, files } = this.#mostBy(used)
     this.#isTold = true
     return {
       type: 'room',
@@ -54,6 +61,18 @@ export class Room {
       maxBytes: finite(bytes),
       maxFiles: finite(files),
     }
+  }
+
+  #mostBy(used: Usage): Limits {
+    const { bytes, files } = this.#limits ?? { bytes: Infinity, files: Infinity }
+    return {
+      bytes: Math.min(bytes, used.bytes + this.#left.bytes),
+      files: Math.min(files, used.files + this.#left.files),
+    }
+  }
+
+  async #lookAtBudget(): Promise<void> {
+    if (this.#budget) this.#left = await this.#budget.left()
   }
 }
 

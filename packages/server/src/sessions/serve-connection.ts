@@ -6,9 +6,12 @@ import {
   type SessionRequest,
   sessionVersion,
 } from '@cairn/protocol'
+import type { Scope } from '../access/access.ts'
+import { findScopedLayer } from '../access/layers.ts'
+import { SessionScope } from '../access/session-scope.ts'
 import { findLayer } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
-import type { Workspaces } from '../workspaces/workspaces.ts'
+import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
 import type { Connection } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { PastSession } from './past-session.ts'
@@ -23,6 +26,8 @@ export interface ServeParts {
 export interface Caller {
   readonly id: string
   readonly owner: string
+  /** Of a token. */
+  readonly scope?: Scope
 }
 
 /** What a carrier of messages calls. */
@@ -30,6 +35,8 @@ export interface ServedConnection {
   onMessage(bytes: Uint8Array): void
   /** Once, whoever closed it. */
   onClose(): void
+  /** Ends it for that reason. */
+  readonly end: (why: unknown) => void
 }
 
 interface OpenSession {
@@ -58,6 +65,7 @@ export function serveConnection(
     },
     // Without a goodbye its place is kept for the lease time: it may only have lost the network.
     onClose: () => void session?.then((open) => open.close(false)).catch(() => undefined),
+    end: fail,
   }
 }
 
@@ -71,15 +79,16 @@ async function openSession(
   if (hello.type !== 'hello' && hello.type !== 'revisit')
     throw new CairnError('malformed', { message: 'cannot begin: want hello first' })
   requireVersion(hello.version)
-  const workspace = await workspaces.open(caller.owner, hello.workspace)
-  if (hello.type === 'revisit') return PastSession.open(workspace, connection, hello, leaseMs)
-  const branch = await openBranch(workspace, hello.branch)
+  const { owner, scope: allowed } = caller
+  const workspace = await workspaces.open(owner, hello.workspace)
+  if (allowed && allowed.workspace !== workspace.info.id) throw workspaceMissing(hello.workspace)
+  const scope = allowed && new SessionScope(allowed)
+  if (hello.type === 'revisit')
+    return PastSession.open({ workspace, scope, leaseMs }, connection, hello)
+  const branch = await openBranch(workspace, hello.branch, allowed)
   const keeper = workspace.lease(branch)
-  return Session.open(
-    { workspace, branch, keeper, actor: caller.id as ActorId, leaseMs },
-    connection,
-    hello,
-  )
+  const parts = { workspace, branch, keeper, actor: caller.id as ActorId, leaseMs }
+  return Session.open(scope ? { ...parts, scope } : parts, connection, hello)
 }
 
 function requireVersion(version: number): void {
@@ -90,9 +99,17 @@ function requireVersion(version: number): void {
 }
 
 /** Other than a branch of that name, a layer that is so called: by its tag, say. */
-async function openBranch(workspace: Workspace, name: string): Promise<Branch> {
-  if (name === 'main') return workspace.branch(name)
-  const { branch, checkpoint } = await findLayer(workspace, name)
+async function openBranch(
+  workspace: Workspace,
+  name: string,
+  scope: Scope | undefined,
+): Promise<Branch> {
+  // Whoever is bound to a layer and names none means that one.
+  const meant = name === 'main' ? (scope?.grant.layer ?? name) : name
+  if (meant === 'main') return workspace.branch(meant)
+  const { branch, checkpoint } = await (scope
+    ? findScopedLayer(workspace, scope, meant)
+    : findLayer(workspace, meant))
   if (!checkpoint) return branch
   throw new CairnError('read_only', {
     message: `cannot open a session at checkpoint '${name}': it is the past`,

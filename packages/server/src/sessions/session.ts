@@ -6,10 +6,14 @@ import {
   isAnswer,
   type Limits,
   type LogRow,
+  noUsage,
   type Receipt,
+  type Submission,
+  type Usage,
 } from '@cairn/core'
 import {
   type ActorId,
+  allowsSomewhere,
   CairnError,
   isCairnError,
   type SessionId,
@@ -17,6 +21,8 @@ import {
   type SessionRequest,
   sessionVersion,
 } from '@cairn/protocol'
+import { requireLeft } from '../access/budget.ts'
+import { maskBatch, type SessionScope, touchedBy } from '../access/session-scope.ts'
 import { answerLock, type LockQuestion } from '../locks/answer-lock.ts'
 import type { Waits } from '../locks/waits.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -36,6 +42,8 @@ export interface SessionParts {
   readonly keeper: LeaseKeeper
   readonly actor: ActorId
   readonly leaseMs: number
+  /** Of a token: nothing else is there for it. */
+  readonly scope?: SessionScope
 }
 
 type Hello = Extract<SessionRequest, { type: 'hello' }>
@@ -69,12 +77,12 @@ export class Session {
 
   private constructor(parts: SessionParts, connection: Connection, hello: Hello) {
     this.#parts = parts
-    this.#place = headPlace(parts.workspace, parts.branch)
+    this.#place = headPlace(parts.workspace, parts.branch, parts.scope)
     this.#connection = connection
     this.#writes = hello.mode === 'write'
     this.#hello = hello
     this.#sent = hello.seq
-    this.#room = new Room(parts.branch, parts.workspace.quotas)
+    this.#room = new Room(parts.branch, parts.workspace.quotas, parts.scope?.budget)
     this.id = (hello.session === '' ? `s_${randomUUID()}` : hello.session) as SessionId
   }
 
@@ -87,6 +95,7 @@ export class Session {
   async #start(): Promise<void> {
     const { branch, keeper, leaseMs } = this.#parts
     await branch.refresh()
+    this.#requireMode()
     const root = await findDirectory(this.#place, this.#hello.path)
     if (this.#writes) await keeper.join(this.id)
     const { seq, epoch } = branch.head.position
@@ -100,6 +109,13 @@ export class Session {
     if (this.#writes) this.#stop.push(keeper.subscribe((record) => this.#stand(record)))
     this.#forward()
     if (this.#writes) this.#stand(keeper.record)
+  }
+
+  /** Whoever writes costs other writers something. */
+  #requireMode(): void {
+    const { scope } = this.#parts
+    if (!scope || !this.#writes || allowsSomewhere(scope.grant, 'delete')) return
+    scope.requireSomewhere('write')
   }
 
   /** Where a session that has nothing yet begins, it has nothing old either. One that comes back says what it has. */
@@ -190,14 +206,38 @@ export class Session {
   }
 
   async #write({ number, epoch, body }: Submit): Promise<Receipt> {
-    const { workspace, branch, keeper, actor } = this.#parts
+    const { workspace, branch, keeper, actor, scope } = this.#parts
     if (!this.#writes)
       throw new CairnError('read_only', { message: 'cannot write: this session only reads' })
     const { time, ops } = decodeBody(body)
     const check = workspace.checkOf(branch, ops)
     const limits = keeper.record.holder === this.id ? async () => this.#limits : undefined
     const author = { session: this.id, number, actor, time }
-    return branch.submit({ ...author, epoch, ops, check, line: this, limits })
+    const submission = { ...author, epoch, ops, check, line: this, limits }
+    return scope ? this.#writeScoped(scope, submission) : branch.submit(submission)
+  }
+
+  /** Each operation is asked about where it will stand in the log; of what is added, the token's budget is told. */
+  async #writeScoped(scope: SessionScope, submission: Submission): Promise<Receipt> {
+    const { workspace, branch, keeper } = this.#parts
+    let added = noUsage
+    const submit = (left?: Usage): Promise<Receipt> =>
+      branch.submit({
+        ...submission,
+        check: async (view) => {
+          await submission.check?.(view)
+          added = await workspace.stores.nodes.read(() => scope.requireAll(view, submission.ops))
+          // Whoever holds the lease has acknowledged it, by the room it was told of.
+          if (left && keeper.record.holder !== this.id) requireLeft(added, left)
+        },
+      })
+    if (!scope.budget) return submit()
+    const receipt = await scope.budget.spend(async (left) => ({
+      result: await submit(left),
+      added,
+    }))
+    this.#forward()
+    return receipt
   }
 
   /** Of whoever holds the lease. What it hands in because it must was acknowledged by the room there was. */
@@ -215,8 +255,10 @@ export class Session {
   }
 
   async #answerLock(question: LockQuestion): Promise<Uint8Array> {
-    const { workspace, branch, keeper } = this.#parts
+    const { workspace, branch, keeper, scope } = this.#parts
     const [session, waits] = [this.id, this.#waits]
+    if (scope && 'ino' in question)
+      await workspace.read(branch, (view) => scope.require(view, 'read', question.ino))
     if (!waits)
       throw new CairnError('read_only', { message: 'cannot lock: this session only reads' })
     const stayAlive = async (): Promise<void> => {
@@ -313,16 +355,29 @@ export class Session {
       await this.#whenRead()
       const rows = await workspace.stores.log.read(branch.id, this.#sent, rowsAtOnce)
       for (const row of rows) {
-        this.#sendRow(row)
+        await this.#sendRow(row)
         this.#sent = row.seq
       }
     }
   }
 
-  #sendRow(row: LogRow): void {
+  async #sendRow(row: LogRow): Promise<void> {
+    const { scope } = this.#parts
     const { number, seq, bytes } = row
     if (row.session === this.id && hasOperations(row)) this.#send({ type: 'own', number, seq })
-    else this.#send({ type: 'batch', bytes })
+    else if (!scope || scope.readsAll) this.#send({ type: 'batch', bytes })
+    else this.#send({ type: 'batch', bytes: await this.#masked(scope, row) })
+  }
+
+  async #masked(scope: SessionScope, { bytes }: LogRow): Promise<Uint8Array> {
+    const { workspace, branch } = this.#parts
+    const batch = decodeBatch(bytes)
+    const { body } = batch
+    if (body.type !== 'ops') return maskBatch(batch, true)
+    const { inodes, names } = await workspace.read(branch, (view) =>
+      scope.touched(view, touchedBy(view, body.ops)),
+    )
+    return maskBatch(batch, names.length > 0 || [...inodes].length > 0)
   }
 
   async #whenRead(): Promise<void> {

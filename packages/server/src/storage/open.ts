@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { BlobStore, LogStore, NodeStore, RefStore } from '@cairn/core'
+import type { TokenStore } from '../access/token-store.ts'
 import type { UploadStore } from '../files/upload-store.ts'
 import type { LockStore } from '../locks/lock-store.ts'
 import type { LeaseStore } from '../sessions/lease-store.ts'
@@ -28,6 +29,7 @@ import { withRetry } from './retry.ts'
 import { parseS3Url, type S3Config } from './s3/config.ts'
 import { SqliteDatabase } from './sqlite/sqlite-database.ts'
 import { SurveyTable } from './survey-table.ts'
+import { TokenTable } from './token-table.ts'
 import { UploadTable } from './upload-table.ts'
 import { WorkspaceTable } from './workspace-table.ts'
 
@@ -53,6 +55,7 @@ export interface Storage {
   readonly workspaces: WorkspaceTable
   readonly branchNames: BranchNameTable
   readonly keys: KeyTable
+  readonly tokens: TokenStore
   readonly leases: LeaseStore
   readonly locks: LockStore
   readonly layers: LayerStore
@@ -124,6 +127,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
     workspaces: new WorkspaceTable(database),
     branchNames: new BranchNameTable(database),
     keys: new KeyTable(database),
+    tokens: new TokenTable(database),
     leases: new LeaseTable(database),
     locks: new LockTable(database),
     layers: new LayerTable(database),

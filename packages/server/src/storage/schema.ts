@@ -49,6 +49,7 @@ export const migrations: readonly Migration[] = [
     statements: () => [],
     columns: [{ table: 'log_heads', name: 'trimmed_seq', type: 'integer' }],
   },
+  { version: 7, statements: tokenTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -278,6 +279,28 @@ function blobObjectTables({ types: { key, integer }, tableEnd }: Dialect): strin
     // Objects whose row is gone, until they are gone themselves.
     `CREATE TABLE IF NOT EXISTS dead_objects (
       dead_key ${key} NOT NULL PRIMARY KEY
+    ) ${tableEnd}`,
+  ]
+}
+
+/** Nothing in a row opens anything: the hash is of a signature that only the master key can make. */
+function tokenTables({ types: { key, integer, bytes }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS tokens (
+      id ${key} NOT NULL PRIMARY KEY,
+      owner ${key} NOT NULL,
+      workspace ${key} NOT NULL,
+      name ${key} NOT NULL,
+      caveat ${bytes} NOT NULL,
+      signature_hash ${key} NOT NULL,
+      issued_by ${key} NOT NULL,
+      created_ms ${integer} NOT NULL,
+      expires_ms ${integer} NOT NULL,
+      revoked_ms ${integer},
+      used_bytes ${integer} NOT NULL,
+      used_files ${integer} NOT NULL,
+      UNIQUE (workspace, id),
+      UNIQUE (workspace, name, id)
     ) ${tableEnd}`,
   ]
 }

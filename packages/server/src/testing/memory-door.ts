@@ -5,9 +5,12 @@ import {
   MemoryNodeStore,
   MemoryRefStore,
 } from '@cairn/core/testing'
+import type { CollectReport } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
-import { buildApp } from '../http/app.ts'
-import { hashSecret } from '../http/authenticate.ts'
+import { Tokens } from '../access/tokens.ts'
+import { type AppParts, buildApp } from '../http/app.ts'
+import { openMasterKey } from '../master-key.ts'
+import { hashSecret } from '../access/authenticator.ts'
 import { Metrics } from '../metrics.ts'
 import { contentWorker, sha256 } from '../ports.ts'
 import { systemClock } from '../workspaces/clock.ts'
@@ -16,13 +19,17 @@ import { MemoryDirectory } from './memory-directory.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
 import { MemoryLeaseStore } from './memory-lease-store.ts'
 import { MemoryLockStore } from './memory-lock-store.ts'
+import { MemoryTokenStore } from './memory-token-store.ts'
 import { MemoryUploadStore } from './memory-upload-store.ts'
 
 /** The one key that it knows. */
 export const secret = 'test-secret-key'
 
+const masterKey = (): ReturnType<typeof openMasterKey> =>
+  openMasterKey({ data: '', key: '00'.repeat(32) })
+
 /** The HTTP door on stores in memory. */
-export function memoryDoor(): FastifyInstance {
+export function memoryDoor(parts: Pick<AppParts, 'logStream' | 'attempts'> = {}): FastifyInstance {
   const clock = systemClock()
   const metrics = new Metrics()
   const log = new MemoryLogStore()
@@ -51,7 +58,10 @@ export function memoryDoor(): FastifyInstance {
     uploads: new MemoryUploadStore(),
     findKey: async (hash) =>
       Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
+    tokens: new Tokens({ store: new MemoryTokenStore(), masterKey, clock }),
+    collect: async () => ({}) as CollectReport,
     metrics,
     checkReady: async () => {},
+    ...parts,
   })
 }

@@ -7,7 +7,7 @@ import {
 } from '@cairn/core/testing'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../http/app.ts'
-import { hashSecret } from '../http/authenticate.ts'
+import { hashSecret } from '../access/authenticator.ts'
 import { Metrics } from '../metrics.ts'
 import { contentWorker, sha256 } from '../ports.ts'
 import { type Clock, systemClock } from '../workspaces/clock.ts'

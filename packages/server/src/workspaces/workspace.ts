@@ -16,6 +16,8 @@ import {
   type SessionId,
   type WorkspaceInfo,
 } from '@cairn/protocol'
+import type { Scope } from '../access/access.ts'
+import { editScope, type ScopedEdit } from '../access/scoped-edit.ts'
 import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
 import { type KeepTimes, ordinaryKeepTimes, renewEveryMs } from '../jobs/keep-times.ts'
@@ -34,6 +36,8 @@ export interface Asker {
   readonly actor: ActorId
   /** The same key again is the same request again. */
   readonly idempotencyKey: string | undefined
+  /** Of a token: nothing else is there for it. */
+  readonly scope?: Scope
 }
 
 /** Hears what was done, for counting. */
@@ -208,13 +212,28 @@ export class Workspace {
     decide: (edit: TreeEdit) => T,
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
     const limit = await this.#limitOf(branch.id)
-    const guard =
-      limit === undefined ? undefined : (view: View, op: Op) => requireInside(view, op, limit)
+    if (!asker.scope) return this.#change(branch, asker, decide, { limit })
+    return editScope(asker.scope, (scoped) =>
+      this.#change(branch, asker, decide, { limit, scoped }),
+    )
+  }
+
+  async #change<T>(
+    branch: Branch,
+    asker: Asker,
+    decide: (edit: TreeEdit) => T,
+    { limit, scoped }: { limit: string | undefined; scoped?: ScopedEdit },
+  ): Promise<{ receipt: Receipt; result: T | undefined }> {
+    const guard = (view: View, op: Op): void => {
+      scoped?.require(view, op)
+      if (limit !== undefined) requireInside(view, op, limit)
+    }
     let result: T | undefined
     const attempt = (view: View): readonly Op[] => {
       const env = { now: this.clock.now(), newIno: this.#inodes.next }
-      const edit = new TreeEdit(view, env, guard)
+      const edit = new TreeEdit(scoped?.see(view) ?? view, env, guard)
       result = decide(edit)
+      scoped?.count(edit.view, view)
       return edit.ops
     }
     const receipt = await this.#inodes.supply(() =>

@@ -110,7 +110,7 @@ export class Workspaces {
     snapshot: Snapshot,
   ): Promise<WorkspaceInfo> {
     const from = await this.#find(owner, origin)
-    if (!from) throw missing(origin)
+    if (!from) throw workspaceMissing(origin)
     const { pool } = from
     const record = { id, owner, name, pool, createdAt: isoTime(this.#clock.now()) }
     const branch = { name: 'main', id: `${id}/main` as BranchId }
@@ -126,7 +126,7 @@ export class Workspaces {
   /** By name or id. Rejects with `workspace_missing`. */
   async open(owner: string, nameOrId: string): Promise<Workspace> {
     const record = await this.#find(owner, nameOrId)
-    if (!record) throw missing(nameOrId)
+    if (!record) throw workspaceMissing(nameOrId)
     let workspace = this.#open.get(record.id)
     if (!workspace) this.#open.set(record.id, (workspace = this.#openRecord(record)))
     return workspace
@@ -162,7 +162,8 @@ export class Workspaces {
 
   async remove(owner: string, nameOrId: string): Promise<void> {
     const record = await this.#directory.find(owner, nameOrId)
-    if (!record || !(await this.#directory.remove(owner, record.id))) throw missing(nameOrId)
+    if (!record || !(await this.#directory.remove(owner, record.id)))
+      throw workspaceMissing(nameOrId)
     this.#open.delete(record.id)
     this.#known.clear()
   }
@@ -217,7 +218,7 @@ function infoOf({ id, name, createdAt }: WorkspaceRecord): WorkspaceInfo {
   return { id, name, createdAt }
 }
 
-function missing(name: string): CairnError {
+export function workspaceMissing(name: string): CairnError {
   return new CairnError('workspace_missing', {
     message: `cannot open workspace '${name}': there is none`,
     subject: name,

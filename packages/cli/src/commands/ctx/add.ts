@@ -1,7 +1,9 @@
+import { isToken } from '@cairn/protocol'
 import { Cairn } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { checkContextName, readConfig, withContext, writeConfig } from '../../context/config.ts'
 import { usageError } from '../../errors.ts'
+import { readSecret } from '../../tokens/own.ts'
 
 export const command: Command = defineCommand({
   summary: 'Save a server and a key under a name',
@@ -13,6 +15,11 @@ export const command: Command = defineCommand({
     name: { kind: 'text', value: 'NAME', summary: 'What to call it; default unless given' },
     server: { kind: 'text', value: 'URL', summary: 'Where the server is' },
     'api-key': { kind: 'text', value: 'KEY', summary: 'The key, as it was issued' },
+    token: {
+      kind: 'text',
+      value: 'TOKEN',
+      summary: 'A token for some paths, instead of a key; - for standard input',
+    },
     workspace: {
       kind: 'text',
       short: 'w',
@@ -30,19 +37,24 @@ export const command: Command = defineCommand({
       command: 'cairn ctx add --name site --server http://127.0.0.1:7070 --api-key KEY -w website',
       does: 'with a workspace of its own',
     },
+    {
+      command: 'cairn ctx add --name agent --server http://127.0.0.1:7070 --token TOKEN -w website',
+      does: 'save what somebody issued',
+    },
   ],
   async run({ options, cli }) {
-    const { server, 'api-key': apiKey, workspace } = options
+    const { server, workspace, token } = options
+    const apiKey = token === '-' ? await readSecret(cli, token) : (token ?? options['api-key'])
     const name = checkContextName(options.name ?? 'default')
     if (server === undefined || apiKey === undefined)
       throw usageError(
         'add the context',
         `--${server === undefined ? 'server' : 'api-key'} is missing`,
-        'Give --server URL and --api-key KEY.',
+        'Give --server URL and --api-key KEY, or --token TOKEN.',
       )
     // Refuses what could never be used.
     new Cairn({ server, apiKey })
-    const kind = options.scoped ? 'fs_scoped' : 'owner'
+    const kind = options.scoped || isToken(apiKey) ? 'fs_scoped' : 'owner'
     const context = {
       kind,
       server,

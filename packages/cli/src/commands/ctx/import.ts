@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { Cairn } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
@@ -6,6 +5,7 @@ import type { Cli } from '../../cli.ts'
 import { checkContextName, readConfig, withContext, writeConfig } from '../../context/config.ts'
 import { readToken } from '../../context/token.ts'
 import { usageError } from '../../errors.ts'
+import { readSecret } from '../../tokens/own.ts'
 
 export const command: Command = defineCommand({
   summary: 'Save a token that somebody has delegated',
@@ -39,7 +39,7 @@ export const command: Command = defineCommand({
     { command: 'pass show cairn | cairn ctx import --from-file -', does: 'from another program' },
   ],
   async run({ options, cli }) {
-    const token = (await readSecret(cli, options['from-file'])).trim()
+    const token = (await readGiven(cli, options['from-file'])).trim()
     const claims = readToken(token)
     const server = claims.issuer
     if (server === undefined)
@@ -70,12 +70,9 @@ export const command: Command = defineCommand({
   },
 })
 
-async function readSecret(cli: Cli, path: string | undefined): Promise<string> {
+async function readGiven(cli: Cli, path: string | undefined): Promise<string> {
   if (path === '-' || (path === undefined && cli.stdin.isTTY !== true)) return text(cli.stdin)
   if (path === undefined)
     throw usageError('import a token', 'none is given', 'Give --from-file PATH, or pipe it in.')
-  const { mode } = await stat(path)
-  if ((mode & 0o077) !== 0)
-    throw usageError(`trust ${path}`, 'others can read it', `Run: chmod 600 ${path}`)
-  return readFile(path, 'utf8')
+  return readSecret(cli, path)
 }

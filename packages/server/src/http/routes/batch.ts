@@ -14,6 +14,7 @@ export function batchRoutes(app: FastifyInstance, workspaces: Workspaces): void 
   app.post(
     '/v1/workspaces/:workspace/batch',
     {
+      config: { access: ['write', 'delete'] },
       schema: {
         summary: 'Do several operations, all or none',
         params: workspaceParams,

@@ -44,6 +44,7 @@ function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.put<{ Querystring: WriteQuery }>(
     url,
     {
+      config: { access: ['write'] },
       schema: {
         summary: 'Make or replace a file with the body',
         params: workspaceParams,
@@ -72,6 +73,7 @@ function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.patch(
     url,
     {
+      config: { access: ['write'] },
       schema: {
         summary: 'Write the body at the offset that Content-Range names',
         params: workspaceParams,
@@ -99,6 +101,7 @@ function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.post<{ Querystring: Partial<Record<Verb, string>> & WriteQuery }>(
     url,
     {
+      config: { access: ['write', 'delete'] },
       schema: {
         summary: 'Change what is at a path; the query names the verb',
         params: workspaceParams,
@@ -126,6 +129,7 @@ function deleteRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.delete<{ Querystring: { recursive?: string } }>(
     url,
     {
+      config: { access: ['delete'] },
       schema: {
         summary: 'Remove a file, an empty directory or, with ?recursive, a tree',
         params: workspaceParams,

@@ -3,6 +3,10 @@ import type { ServerResponse } from 'node:http'
 import { type Batch, type Branch, decodeBatch } from '@cairn/core'
 import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import type { Scope } from '../../access/access.ts'
+import { requireUnbound, requireWhole } from '../../access/layers.ts'
+import type { TokenWatch } from '../../access/token-watch.ts'
+import { visibleEntry } from '../../access/visible-log.ts'
 import { Radar } from '../../layers/radar.ts'
 import { placeOf } from '../../layers/references.ts'
 import { concerning, describeBatch } from '../../log/describe.ts'
@@ -24,10 +28,15 @@ const rowsAtOnce = 500
 /** Soon enough to stop an attempt that works on the same lines, seldom enough to cost little. */
 const radarMs = 1000
 
-export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function eventRoutes(
+  app: FastifyInstance,
+  workspaces: Workspaces,
+  watch: TokenWatch | undefined,
+): void {
   app.get<{ Querystring: EventsQuery }>(
     '/v1/workspaces/:workspace/events',
     {
+      config: { access: ['read', 'list'] },
       schema: {
         summary: 'Follow changes as they happen (server-sent events)',
         params: workspaceParams,
@@ -40,21 +49,29 @@ export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void 
       },
     },
     async (request, reply) => {
-      const { workspace, branch } = await openTarget(workspaces, request)
+      const { workspace, branch, asker } = await openTarget(workspaces, request)
+      const { scope } = asker
       const path = pathOfQuery(request.query) ?? '/'
-      const radar = isOn(request.query.radar) ? await openRadar(workspace, branch) : undefined
+      const radar = isOn(request.query.radar)
+        ? await openRadar(workspace, branch, scope)
+        : undefined
       const after = lastSeen(request.headers['last-event-id']) ?? request.query.after
       void reply.hijack()
       const { raw } = reply
       raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
       const closed = new AbortController()
       raw.on('close', () => closed.abort())
+      if (scope && watch)
+        closed.signal.addEventListener(
+          'abort',
+          watch.add(scope, () => closed.abort()),
+        )
       // An id before any event: whoever is cut off early knows where to go on.
       raw.write(`id: ${after ?? branch.head.position.seq}\n: following\n\n`)
       const keepAlive = setInterval(() => raw.write(': still here\n\n'), keepAliveMs)
       if (radar) void sendRadar(workspace, radar, raw, closed)
       try {
-        for await (const event of follow(workspace, branch, path, after, closed.signal))
+        for await (const event of follow(workspace, branch, { path, after, scope }, closed.signal))
           await send(
             raw,
             `id: ${event.seq}\nevent: change\ndata: ${JSON.stringify(event)}\n\n`,
@@ -68,9 +85,17 @@ export function eventRoutes(app: FastifyInstance, workspaces: Workspaces): void 
   )
 }
 
-/** Of a layer that is open: others have nobody to be warned. */
-async function openRadar(workspace: Workspace, { id }: Branch): Promise<Radar> {
+/** Of a layer that is open: others have nobody to be warned. Of siblings, too: so not for whoever may not know them. */
+async function openRadar(
+  workspace: Workspace,
+  { id }: Branch,
+  scope: Scope | undefined,
+): Promise<Radar> {
   const record = await workspace.layers.findByBranch(id)
+  if (scope) {
+    requireUnbound(scope)
+    requireWhole(scope, 'list', record?.path ?? '/')
+  }
   if (record) return new Radar(workspace, { ...(await placeOf(workspace, record)), record })
   throw new CairnError('malformed', {
     message: 'cannot warn of overlaps: only a layer has a parent and siblings',
@@ -101,12 +126,17 @@ async function send(
   await once(to, 'drain', { signal }).catch(() => undefined)
 }
 
+interface Following {
+  readonly path: ByteString
+  readonly after: number | undefined
+  readonly scope: Scope | undefined
+}
+
 /** Every batch after `after` (now, unless given) that concerns the path, from the log and then as they come. */
 async function* follow(
   workspace: Workspace,
   branch: Branch,
-  path: ByteString,
-  after: number | undefined,
+  { path, after, scope }: Following,
   signal: AbortSignal,
 ): AsyncGenerator<ChangeEvent> {
   const isWanted = concerning(path, 'below')
@@ -119,8 +149,9 @@ async function* follow(
       const rows = await workspace.stores.log.read(branch.id, seq, rowsAtOnce)
       for (const row of rows) {
         seq = row.seq
-        const event = await describe(workspace, branch, decodeBatch(row.bytes))
-        if (event.operations.some(isWanted)) yield event
+        const whole = await describe(workspace, branch, decodeBatch(row.bytes))
+        const event = scope ? visibleEntry(scope.grant, whole) : whole
+        if (event?.operations.some(isWanted)) yield event
       }
       if (rows.length === 0) await bell.wait(() => branch.head.position.seq > seq)
     }

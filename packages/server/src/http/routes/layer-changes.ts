@@ -1,5 +1,7 @@
-import { type ByteString, CairnError } from '@cairn/protocol'
+import { type AccessOperation, type ByteString, CairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import type { Scope } from '../../access/access.ts'
+import { findScopedLayer, requireLayer, requireUnbound } from '../../access/layers.ts'
 import { abandon, reopen } from '../../layers/layers.ts'
 import {
   commit,
@@ -17,7 +19,7 @@ import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { checkPath, bytesOfText } from '../raw-path.ts'
 import { objectSchema } from '../schema.ts'
-import { layerParams, openLayer } from './layers.ts'
+import { layerParams, openWholeLayer } from './layers.ts'
 
 const url = '/v1/workspaces/:workspace/layers/:layer'
 const reference = { type: 'string', minLength: 1, maxLength: 256 } as const
@@ -27,6 +29,8 @@ const flag = { type: 'boolean' } as const
 interface Change<Body> {
   readonly verb: string
   readonly summary: string
+  /** What a token must allow for all of the layer's path; write unless given. */
+  readonly operation?: AccessOperation
   readonly body?: Readonly<Record<string, unknown>>
   readonly required?: readonly string[]
   readonly run: (workspace: Workspace, asker: Asker, layer: string, body: Body) => Promise<unknown>
@@ -48,12 +52,16 @@ interface ResolveBody {
 
 /** Everything that is done to a layer as a whole. */
 export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces): void {
-  const add = <Body>({ verb, summary, body = {}, required = [], run }: Change<Body>): void => {
+  const add = <Body>(change: Change<Body>): void => {
+    const { verb, summary, operation = 'write', body = {}, required = [], run } = change
     app.post(
       `${url}/${verb}`,
-      { schema: { summary, params: layerParams, body: objectSchema(body, required) } },
+      {
+        config: { access: [operation] },
+        schema: { summary, params: layerParams, body: objectSchema(body, required) },
+      },
       async (request) => {
-        const { workspace, asker, layer } = await openLayer(workspaces, request)
+        const { workspace, asker, layer } = await openWholeLayer(workspaces, request, operation)
         return run(workspace, asker, layer, request.body as Body)
       },
     )
@@ -88,6 +96,7 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
   add<MergeBody>({
     verb: 'commit',
     summary: 'Apply a layer to its parent, all or nothing',
+    operation: 'commit',
     body: { message: text, merge: flag, dryRun: flag, checkpoint: reference },
     run: (workspace, asker, layer, body) =>
       (body.dryRun === true ? tryCommit : commit)(workspace, asker, layer, optionsOf(body)),
@@ -95,9 +104,20 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
   add<MergeBody>({
     verb: 'pick',
     summary: 'Commit one of several attempts and abandon the others',
+    operation: 'commit',
     body: { message: text, merge: flag },
-    run: (workspace, asker, layer, body) => pick(workspace, asker, layer, optionsOf(body)),
+    run: async (workspace, asker, layer, body) => {
+      if (asker.scope) await requireSiblings(workspace, asker.scope, layer)
+      return pick(workspace, asker, layer, optionsOf(body))
+    },
   })
+}
+
+/** Its siblings are abandoned: whatever their paths are, they lie within the parent's. */
+async function requireSiblings(workspace: Workspace, scope: Scope, layer: string): Promise<void> {
+  requireUnbound(scope)
+  const { record } = await findScopedLayer(workspace, scope, layer)
+  if (record) await requireLayer(workspace, scope, record.parent, 'commit')
 }
 
 function optionsOf({ message = '', merge = false, checkpoint }: MergeBody): CommitOptions {

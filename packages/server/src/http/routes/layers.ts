@@ -1,9 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type LayerChange, layerStates, type Page } from '@cairn/protocol'
+import {
+  type AccessOperation,
+  accessOperations,
+  type LayerChange,
+  layerStates,
+  type LayerStatus,
+  type Page,
+} from '@cairn/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Scope } from '../../access/access.ts'
+import {
+  findScopedLayer,
+  isShown,
+  requireEnd,
+  requireLayer,
+  requireUnbound,
+  requireWhole,
+} from '../../access/layers.ts'
 import { atBarrier } from '../../layers/barrier.ts'
 import { createCheckpoint, deleteCheckpoint, listCheckpoints } from '../../layers/checkpoints.ts'
+import { seeChange } from '../../access/visible-diff.ts'
 import { findEnds, listDiff, patchDiff, statDiff } from '../../layers/diff.ts'
 import {
   chainOf,
@@ -20,8 +37,8 @@ import { findPoint, type PointQuery } from '../../layers/references.ts'
 import { statusOf } from '../../layers/status.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { askerOf, ownerOf } from '../context.ts'
-import { pathOfText } from '../raw-path.ts'
+import { askerOf, openWorkspace, ownerOf } from '../context.ts'
+import { bytesOfText, pathOfText } from '../raw-path.ts'
 import {
   branchQuery,
   flagSchema,
@@ -65,9 +82,20 @@ export async function openLayer(
   workspaces: Workspaces,
   request: FastifyRequest,
 ): Promise<LayerTarget> {
-  const { workspace: name, layer = '' } = request.params as Partial<LayerParams>
-  const workspace = await workspaces.open(ownerOf(request), name!)
-  return { workspace, asker: askerOf(request), layer }
+  const { layer = '' } = request.params as Partial<LayerParams>
+  return { workspace: await openWorkspace(workspaces, request), asker: askerOf(request), layer }
+}
+
+/** A layer as a whole: a token must allow the operation for all of its path. */
+export async function openWholeLayer(
+  workspaces: Workspaces,
+  request: FastifyRequest,
+  operation: AccessOperation,
+): Promise<LayerTarget> {
+  const target = await openLayer(workspaces, request)
+  const { scope } = target.asker
+  if (scope) await requireLayer(target.workspace, scope, target.layer, operation)
+  return target
 }
 
 export function layerRoutes(app: FastifyInstance, workspaces: Workspaces): void {
@@ -83,6 +111,7 @@ function createRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.post<{ Body: CreateOptions }>(
     url,
     {
+      config: { access: ['write'] },
       schema: {
         summary: 'Make a layer: a branch on a frozen base, for one attempt',
         params: workspaceParams,
@@ -103,16 +132,41 @@ function createRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const { workspace, asker } = await openLayer(workspaces, request)
       const { path } = request.body
       const options = { ...request.body, path: path === undefined ? undefined : pathOfText(path) }
+      if (asker.scope) await requireCreatable(workspace, asker.scope, options)
       void reply.code(201)
       return createLayer(workspace, asker, options)
     },
   )
 }
 
+/** Made at a path where everything may be written, on a layer that exists for the token. */
+async function requireCreatable(
+  workspace: Workspace,
+  scope: Scope,
+  { path, parent = 'main' }: CreateOptions,
+): Promise<void> {
+  requireUnbound(scope)
+  const { record } = await findScopedLayer(workspace, scope, parent)
+  requireWhole(scope, 'write', path ?? record?.path ?? '/')
+}
+
+function shownTo<Layer extends { readonly id: string; readonly path: string }>(
+  { grant }: Scope,
+  layers: readonly Layer[],
+): readonly Layer[] {
+  return layers.filter(({ id, path }) => isShown(grant, id, bytesOfText(path)))
+}
+
+/** Who else works on the same is not for a token that is bound to its layer. */
+function statusFor(scope: Scope | undefined, status: LayerStatus): LayerStatus {
+  return scope?.grant.layer === undefined ? status : { ...status, overlaps: [] }
+}
+
 function listRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.get<{ Querystring: LayerFilter & { cursor?: string; limit: number } }>(
     url,
     {
+      config: { access: accessOperations },
       schema: {
         summary: 'List layers in the order in which they were made',
         params: workspaceParams,
@@ -126,9 +180,13 @@ function listRoute(app: FastifyInstance, workspaces: Workspaces): void {
       },
     },
     async (request) => {
-      const { workspace } = await openLayer(workspaces, request)
+      const { workspace, asker } = await openLayer(workspaces, request)
       const { cursor, limit, ...filter } = request.query
-      return listLayers(workspace, filter, cursor, limit)
+      const { scope } = asker
+      if (scope && filter.parent !== undefined)
+        await findScopedLayer(workspace, scope, filter.parent)
+      const page = await listLayers(workspace, filter, cursor, limit)
+      return scope ? { ...page, items: shownTo(scope, page.items) } : page
     },
   )
 }
@@ -136,16 +194,20 @@ function listRoute(app: FastifyInstance, workspaces: Workspaces): void {
 function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.get(
     `${url}/:layer`,
-    { schema: { summary: 'What a layer changed, and who else did', params: layerParams } },
+    {
+      config: { access: ['list'] },
+      schema: { summary: 'What a layer changed, and who else did', params: layerParams },
+    },
     async (request) => {
-      const { workspace, layer } = await openLayer(workspaces, request)
-      return statusOf(workspace, layer)
+      const { workspace, layer, asker } = await openWholeLayer(workspaces, request, 'list')
+      return statusFor(asker.scope, await statusOf(workspace, layer))
     },
   )
 
   app.patch<{ Body: LayerEdit }>(
     `${url}/:layer`,
     {
+      config: { access: ['write'] },
       schema: {
         summary: 'Rename a layer, set or take away tags, quotas and the like',
         params: layerParams,
@@ -163,7 +225,13 @@ function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
       },
     },
     async (request) => {
-      const { workspace, asker, layer } = await openLayer(workspaces, request)
+      const { maxBytes, maxFiles } = request.body
+      const isQuota = maxBytes !== undefined || maxFiles !== undefined
+      const { workspace, asker, layer } = await openWholeLayer(
+        workspaces,
+        request,
+        isQuota ? 'admin' : 'write',
+      )
       return editLayer(workspace, asker, layer, request.body)
     },
   )
@@ -171,6 +239,7 @@ function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.delete<{ Querystring: { cascade?: string } }>(
     `${url}/:layer`,
     {
+      config: { access: ['delete'] },
       schema: {
         summary: 'Take a layer away; with ?cascade, those made from it too',
         params: layerParams,
@@ -178,17 +247,23 @@ function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
       },
     },
     async (request) => {
-      const { workspace, asker, layer } = await openLayer(workspaces, request)
+      const { workspace, asker, layer } = await openWholeLayer(workspaces, request, 'delete')
       return deleteLayer(workspace, asker, layer, isOn(request.query.cascade))
     },
   )
 
   app.get(
     `${url}/:layer/chain`,
-    { schema: { summary: 'The layers a layer stands on, itself last', params: layerParams } },
+    {
+      config: { access: accessOperations },
+      schema: { summary: 'The layers a layer stands on, itself last', params: layerParams },
+    },
     async (request) => {
-      const { workspace, layer } = await openLayer(workspaces, request)
-      return { items: await chainOf(workspace, layer) }
+      const { workspace, layer, asker } = await openLayer(workspaces, request)
+      const { scope } = asker
+      if (scope) await findScopedLayer(workspace, scope, layer)
+      const items = await chainOf(workspace, layer)
+      return { items: scope ? shownTo(scope, items) : items }
     },
   )
 }
@@ -197,6 +272,7 @@ function checkpointRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.post<{ Body: { id?: string; label?: string; toolCall?: string } }>(
     `${url}/:layer/checkpoints`,
     {
+      config: { access: ['write'] },
       schema: {
         summary: 'Name a layer as it is, after what live sessions have acknowledged',
         params: layerParams,
@@ -204,7 +280,7 @@ function checkpointRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       },
     },
     async (request, reply) => {
-      const { workspace, asker, layer } = await openLayer(workspaces, request)
+      const { workspace, asker, layer } = await openWholeLayer(workspaces, request, 'write')
       void reply.code(201)
       return createCheckpoint(workspace, asker, layer, request.body)
     },
@@ -213,6 +289,7 @@ function checkpointRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.get<{ Querystring: { cursor?: string; limit: number } }>(
     `${url}/:layer/checkpoints`,
     {
+      config: { access: ['list'] },
       schema: {
         summary: 'List the checkpoints of a layer, oldest first',
         params: layerParams,
@@ -223,7 +300,7 @@ function checkpointRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       },
     },
     async (request) => {
-      const { workspace, layer } = await openLayer(workspaces, request)
+      const { workspace, layer } = await openWholeLayer(workspaces, request, 'list')
       const { cursor = '0', limit } = request.query
       return pageOf(await listCheckpoints(workspace, layer), Number(cursor), limit)
     },
@@ -231,9 +308,12 @@ function checkpointRoutes(app: FastifyInstance, workspaces: Workspaces): void {
 
   app.delete<{ Params: LayerParams & { checkpoint: string } }>(
     `${url}/:layer/checkpoints/:checkpoint`,
-    { schema: { summary: 'Forget a checkpoint', params: layerParams } },
+    {
+      config: { access: ['write'] },
+      schema: { summary: 'Forget a checkpoint', params: layerParams },
+    },
     async (request, reply) => {
-      const { workspace, layer } = await openLayer(workspaces, request)
+      const { workspace, layer } = await openWholeLayer(workspaces, request, 'write')
       await deleteCheckpoint(workspace, layer, request.params.checkpoint)
       void reply.code(204)
     },
@@ -257,6 +337,7 @@ function diffRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.get<{ Querystring: DiffQuery }>(
     `${url}/:layer/diff`,
     {
+      config: { access: ['list', 'read'] },
       schema: {
         summary: 'What differs between two points; with ?stat in lines, with ?patch as text',
         params: layerParams,
@@ -270,9 +351,13 @@ function diffRoute(app: FastifyInstance, workspaces: Workspaces): void {
       },
     },
     async (request, reply): Promise<unknown> => {
-      const { workspace, layer } = await openLayer(workspaces, request)
+      const { workspace, layer, asker } = await openLayer(workspaces, request)
+      const { scope } = asker
       const { from, to, path = '/', stat, patch } = request.query
-      const ends = await findEnds(workspace, layer, from, to, pathOfText(path))
+      if (scope) await requireEnds(workspace, scope, layer, [from, to])
+      const operation = isOn(patch) || isOn(stat) ? 'read' : 'list'
+      const found = await findEnds(workspace, layer, from, to, pathOfText(path))
+      const ends = scope ? { ...found, see: seeChange(scope.grant, operation) } : found
       if (isOn(patch)) return sendPatch(reply, patchDiff(workspace, ends))
       if (!isOn(stat)) return { items: await listDiff(workspace, ends) }
       const items: LayerChange[] = []
@@ -280,6 +365,16 @@ function diffRoute(app: FastifyInstance, workspaces: Workspaces): void {
       return { items }
     },
   )
+}
+
+async function requireEnds(
+  workspace: Workspace,
+  scope: Scope,
+  layer: string,
+  points: readonly (string | undefined)[],
+): Promise<void> {
+  const place = await findScopedLayer(workspace, scope, layer)
+  for (const point of points) await requireEnd(workspace, scope, place, point)
 }
 
 function sendPatch(reply: FastifyReply, patch: AsyncIterable<Uint8Array>): FastifyReply {
@@ -291,6 +386,7 @@ function forkRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.post<{ Body: { name: string }; Querystring: PointQuery; Params: { workspace: string } }>(
     '/v1/workspaces/:workspace/fork',
     {
+      config: { access: 'owner' },
       schema: {
         summary: 'Make a workspace that starts from a point of this one',
         params: workspaceParams,

@@ -1,6 +1,8 @@
 import type { Batch } from '@cairn/core'
 import { type ByteString, CairnError, type LogEntry, type Page } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import type { Scope } from '../../access/access.ts'
+import { visibleEntry } from '../../access/visible-log.ts'
 import { concerning } from '../../log/describe.ts'
 import { type LogFilter, type LogOrder, type LogRange, scanLog } from '../../log/scan-log.ts'
 import { millisecondsOf } from '../../workspaces/clock.ts'
@@ -30,6 +32,7 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.get<{ Querystring: LogQuery }>(
     '/v1/workspaces/:workspace/log',
     {
+      config: { access: ['read', 'list'] },
       schema: {
         summary: 'Who changed what, and when',
         params: workspaceParams,
@@ -48,11 +51,12 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       },
     },
     async (request) => {
-      const { workspace, branch } = await openTarget(workspaces, request)
+      const { workspace, branch, asker } = await openTarget(workspaces, request)
       const { query } = request
       const path = pathOfQuery(query)
       const filter: LogFilter = {
         batch: batchFilter(query),
+        ...seenBy(asker.scope),
         ...(path === undefined ? {} : { entry: someOperation(concerning(path, 'below')) }),
       }
       return scanLog(workspace, branch, rangeOf(query), filter)
@@ -62,12 +66,16 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
 
 /** The batches that touched a path, newest first unless asked for otherwise. */
 export function historyPage(
-  { workspace, branch }: Target,
+  { workspace, branch, asker }: Target,
   path: ByteString,
   query: PageQuery,
 ): Promise<Page<LogEntry>> {
-  const filter = { entry: someOperation(concerning(path, 'exactly')) }
+  const filter = { ...seenBy(asker.scope), entry: someOperation(concerning(path, 'exactly')) }
   return scanLog(workspace, branch, rangeOf({ order: 'newest', ...query }), filter)
+}
+
+function seenBy(scope: Scope | undefined): LogFilter {
+  return scope ? { see: (entry) => visibleEntry(scope.grant, entry) } : {}
 }
 
 /** A cursor is where the page before ended: it takes the place of the bound on that side. */

@@ -1,6 +1,13 @@
 import { Readable } from 'node:stream'
-import { type Extent, resolvePath } from '@cairn/core'
-import { type ByteString, type FileStat, FsError, type Ino } from '@cairn/protocol'
+import { type Extent, requireOnInode, resolvePath } from '@cairn/core'
+import {
+  type AccessOperation,
+  accessOperations,
+  type ByteString,
+  type FileStat,
+  FsError,
+  type Ino,
+} from '@cairn/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { planRead, sendExtents } from '../../files/send.ts'
 import { statOf } from '../../files/stat.ts'
@@ -39,6 +46,7 @@ export function readFileRoutes(app: FastifyInstance, workspaces: Workspaces): vo
     method: ['GET', 'HEAD'],
     url: '/v1/workspaces/:workspace/files',
     exposeHeadRoute: false,
+    config: { access: accessOperations },
     schema: {
       summary: 'Read a file; with ?stat, ?list or ?history, what is known of a path',
       params: workspaceParams,
@@ -75,12 +83,19 @@ interface Found {
   readonly plan: (start: number, end: number) => readonly Extent[]
 }
 
-function find(target: Target, path: ByteString, query: FileQuery): Promise<Found> {
+function find(
+  target: Target,
+  path: ByteString,
+  query: FileQuery,
+  operation?: AccessOperation,
+): Promise<Found> {
+  const { scope } = target.asker
   return readTarget(target, (view) => {
     const follow = query.follow !== 'false'
     const { dentry } = resolvePath(view, path, { who: superuser, follow })
     if (!dentry) throw new FsError('ENOENT')
     const { ino } = dentry
+    if (scope && operation) requireOnInode(view, scope.grant, operation, ino)
     const inode = view.inode(ino)!
     const plan = (start: number, end: number): readonly Extent[] =>
       planRead(view, ino, inode, start, end)
@@ -94,7 +109,7 @@ async function sendFile(
   target: Target,
   path: ByteString,
 ): Promise<unknown> {
-  const { stat, plan } = await find(target, path, request.query)
+  const { stat, plan } = await find(target, path, request.query, 'read')
   const isHead = request.method === 'HEAD'
   if (!isHead && stat.kind !== 'file')
     throw new FsError(stat.kind === 'directory' ? 'EISDIR' : 'EINVAL')

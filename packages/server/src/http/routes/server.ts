@@ -4,12 +4,13 @@ import { flagSchema, isOn, objectSchema } from '../schema.ts'
 
 export type Collect = (dryRun: boolean) => Promise<CollectReport>
 
-/** What concerns the whole server. For owners' keys alone, which all keys are. */
+/** What concerns the whole server. */
 export function serverRoutes(app: FastifyInstance, collect: Collect | undefined): void {
   if (!collect) return
   app.post<{ Querystring: { dryRun?: string } }>(
     '/v1/server/gc',
     {
+      config: { access: 'owner' },
       schema: {
         summary: 'Take away what nobody can ask for any more; with ?dryRun, only tell',
         querystring: objectSchema({ dryRun: flagSchema }),

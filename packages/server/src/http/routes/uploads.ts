@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { blockBytes } from '@cairn/core'
 import { CairnError, type Upload } from '@cairn/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -38,10 +38,13 @@ export function uploadRoutes(
 ): void {
   app.post(
     url,
-    { schema: { summary: 'Begin an upload in blocks', params, querystring } },
+    {
+      config: { access: ['write'] },
+      schema: { summary: 'Begin an upload in blocks', params, querystring },
+    },
     async (request, reply): Promise<Upload> => {
-      const { workspace } = await openTarget(workspaces, request)
-      const [id, now] = [`up_${randomUUID()}`, workspace.clock.nowMs()]
+      const { workspace, asker } = await openTarget(workspaces, request)
+      const [id, now] = [`up_${randomUUID()}${markOf(asker)}`, workspace.clock.nowMs()]
       await uploads.removeOlder(workspace.info.id, now - keptMs)
       await uploads.create(workspace.info.id, id, now)
       void reply.code(201)
@@ -51,7 +54,7 @@ export function uploadRoutes(
 
   app.put<{ Params: UploadParams }>(
     `${url}/:upload/blocks/:number`,
-    { schema: { summary: 'Send one block', params, querystring } },
+    { config: { access: ['write'] }, schema: { summary: 'Send one block', params, querystring } },
     async (request, reply) => {
       const { workspace } = await openUpload(workspaces, uploads, request)
       const { upload, number } = request.params
@@ -67,7 +70,10 @@ export function uploadRoutes(
 
   app.get<{ Params: UploadParams }>(
     `${url}/:upload`,
-    { schema: { summary: 'Which blocks have arrived', params, querystring } },
+    {
+      config: { access: ['write'] },
+      schema: { summary: 'Which blocks have arrived', params, querystring },
+    },
     async (request): Promise<Upload> => {
       await openUpload(workspaces, uploads, request)
       const { upload: id } = request.params
@@ -77,11 +83,14 @@ export function uploadRoutes(
 
   app.post<{ Params: UploadParams }>(
     `${url}/:upload/complete`,
-    { schema: { summary: 'Make a file of the blocks', params, querystring } },
+    {
+      config: { access: ['write'] },
+      schema: { summary: 'Make a file of the blocks', params, querystring },
+    },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const { upload } = request.params
-      const isThere = await uploads.exists(target.workspace.info.id, upload)
+      const isThere = await isOwn(uploads, target, upload)
       const blocks = await uploads.blocks(upload)
       const receipt = await complete(
         target,
@@ -95,7 +104,7 @@ export function uploadRoutes(
 
   app.delete<{ Params: UploadParams }>(
     `${url}/:upload`,
-    { schema: { summary: 'Forget an upload', params, querystring } },
+    { config: { access: ['write'] }, schema: { summary: 'Forget an upload', params, querystring } },
     async (request, reply) => {
       await openUpload(workspaces, uploads, request)
       await uploads.remove(request.params.upload)
@@ -111,8 +120,21 @@ async function openUpload(
 ): Promise<Target> {
   const target = await openTarget(workspaces, request)
   const { upload } = request.params as UploadParams
-  if (await uploads.exists(target.workspace.info.id, upload)) return target
+  if (await isOwn(uploads, target, upload)) return target
   throw missing(upload)
+}
+
+/** What a token uploads is there for it alone, and for the owner. */
+async function isOwn(
+  uploads: UploadStore,
+  { workspace, asker }: Target,
+  upload: string,
+): Promise<boolean> {
+  return upload.endsWith(markOf(asker)) && uploads.exists(workspace.info.id, upload)
+}
+
+function markOf({ scope, actor }: Target['asker']): string {
+  return scope ? `.${hash('sha256', actor).slice(0, 16)}` : ''
 }
 
 function missing(upload: string): CairnError {

@@ -1,13 +1,16 @@
 import type { FastifyInstance } from 'fastify'
+import { seesAll } from '@cairn/protocol'
+import { requireUnbound, requireWhole } from '../../access/layers.ts'
 import type { SettingsEdit } from '../../layers/quotas.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { ownerOf } from '../context.ts'
+import { openWorkspace, ownerOf, scopeOf } from '../context.ts'
 import { limitSchema, objectSchema, quotaEditSchema, workspaceParams } from '../schema.ts'
 
 export function workspaceRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.post<{ Body: { name: string } }>(
     '/v1/workspaces',
     {
+      config: { access: 'owner' },
       schema: {
         summary: 'Make a workspace',
         body: objectSchema(
@@ -25,35 +28,62 @@ export function workspaceRoutes(app: FastifyInstance, workspaces: Workspaces): v
   app.get<{ Querystring: { cursor?: string; limit: number } }>(
     '/v1/workspaces',
     {
+      config: { access: 'workspace' },
       schema: {
         summary: 'List workspaces',
         querystring: objectSchema({ cursor: { type: 'string' }, limit: limitSchema }),
       },
     },
-    (request) => workspaces.list(ownerOf(request), request.query.cursor, request.query.limit),
+    async (request) => {
+      const [owner, scope] = [ownerOf(request), scopeOf(request)]
+      if (!scope) return workspaces.list(owner, request.query.cursor, request.query.limit)
+      const { info } = await workspaces.open(owner, scope.workspace)
+      return { items: request.query.cursor === undefined ? [info] : [] }
+    },
   )
 
   app.get<{ Params: { workspace: string } }>(
     '/v1/workspaces/:workspace',
-    { schema: { summary: 'Look a workspace up by name or id', params: workspaceParams } },
-    (request) => workspaces.describe(ownerOf(request), request.params.workspace),
+    {
+      config: { access: 'workspace' },
+      schema: { summary: 'Look a workspace up by name or id', params: workspaceParams },
+    },
+    async (request) => {
+      const { info } = await openWorkspace(workspaces, request)
+      const scope = scopeOf(request)
+      // How much there is in all is not for whoever sees a part.
+      if (scope && !seesAll(scope.grant)) return info
+      return workspaces.describe(ownerOf(request), info.id)
+    },
   )
 
   app.patch<{ Params: { workspace: string }; Body: SettingsEdit }>(
     '/v1/workspaces/:workspace',
     {
+      config: { access: ['admin'] },
       schema: {
         summary: 'Limit how much a workspace may hold',
         params: workspaceParams,
         body: objectSchema(quotaEditSchema),
       },
     },
-    (request) => workspaces.setQuota(ownerOf(request), request.params.workspace, request.body),
+    async (request) => {
+      const { info } = await openWorkspace(workspaces, request)
+      const scope = scopeOf(request)
+      if (scope) {
+        requireUnbound(scope)
+        requireWhole(scope, 'admin', '/')
+      }
+      return workspaces.setQuota(ownerOf(request), info.id, request.body)
+    },
   )
 
   app.delete<{ Params: { workspace: string } }>(
     '/v1/workspaces/:workspace',
-    { schema: { summary: 'Take a workspace away', params: workspaceParams } },
+    {
+      config: { access: 'owner' },
+      schema: { summary: 'Take a workspace away', params: workspaceParams },
+    },
     async (request, reply) => {
       await workspaces.remove(ownerOf(request), request.params.workspace)
       void reply.code(204)

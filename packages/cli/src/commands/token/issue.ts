@@ -1,0 +1,64 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { usageError } from '../../errors.ts'
+import { parseQuota, quotaOptions, withoutNone } from '../../layers/quota.ts'
+import { parseTimeout } from '../../mount/duration.ts'
+import { openWorkspace } from '../../remote/open.ts'
+import { grantOptions, parseAllow } from '../../tokens/options.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Make a token for some paths, operations and time',
+  description:
+    'What is not allowed does not exist for whoever has it: not in listings, counts, events or errors. The secret is\n' +
+    'printed once and stored nowhere; it stands wherever a key does.',
+  arguments: { name: { summary: 'What to call it, to find and revoke it by' } },
+  options: {
+    ...layerOptions,
+    ttl: { kind: 'text', value: 'D', summary: 'How long it lives: 30m, 1h, 7d' },
+    ...grantOptions,
+    ...quotaOptions,
+    layer: { kind: 'text', value: 'REF', summary: 'Only inside this layer' },
+    'token-only': { kind: 'flag', summary: 'Print the secret and nothing else' },
+  },
+  examples: [
+    {
+      command:
+        'cairn token issue agent-17 --ttl 1h --allow /repo/src:read,list,search,write --allow /repo/tests:read,list,search',
+      does: 'write the sources, see the tests',
+    },
+    {
+      command:
+        'cairn token issue try-a --ttl 2h --allow /repo:read,list,write,delete --layer try-a',
+      does: 'inside of one attempt, which somebody else commits',
+    },
+    {
+      command:
+        'export CAIRN_API_KEY=$(cairn token issue ci --ttl 10m --allow /:read,list --token-only)',
+      does: 'for the programs of this shell',
+    },
+  ],
+  async run({ args, options, cli }) {
+    const ttlMs = parseTimeout(options.ttl, '--ttl')
+    if (ttlMs === undefined || options.allow.length === 0)
+      throw usageError(
+        `issue the token ${args.name}`,
+        `--${ttlMs === undefined ? 'ttl' : 'allow'} is missing`,
+        'Give --ttl 1h --allow /repo:read,list.',
+      )
+    const { layer, ...where } = options
+    const workspace = await openWorkspace(cli, where)
+    const token = await workspace.tokens.issue(args.name, {
+      ttlMs,
+      allow: parseAllow(options.allow),
+      deny: options.deny,
+      layer,
+      ...withoutNone(parseQuota(options)),
+      signal: cli.signal,
+    })
+    if (options['token-only']) return cli.out.line(token.secret)
+    if (cli.isJson) return cli.out.json(token)
+    await cli.out.line(token.secret)
+    await cli.err.line(`issued token ${token.name} (${token.id}), good until ${token.expiresAt}`)
+    await cli.err.line(`next: cairn ctx add --name ${token.name} --server URL --token SECRET`)
+  },
+})

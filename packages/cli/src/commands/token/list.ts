@@ -1,0 +1,30 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { formatTable } from '../../output/format.ts'
+import { openWorkspace } from '../../remote/open.ts'
+import { formatGrant, shortTime } from '../../tokens/format.ts'
+
+export const command: Command = defineCommand({
+  summary: 'List the tokens of a workspace',
+  arguments: {},
+  options: {
+    ...layerOptions,
+    all: { kind: 'flag', summary: 'Those that are expired or revoked, too' },
+  },
+  examples: [
+    { command: 'cairn token list', does: 'those that live' },
+    { command: 'cairn token list --all --json', does: 'all, for a program' },
+  ],
+  async run({ options, cli }) {
+    const workspace = await openWorkspace(cli, options)
+    const rows = [['NAME', 'STATE', 'UNTIL', 'ID', 'ALLOWS']]
+    for await (const token of workspace.tokens.list({ signal: cli.signal })) {
+      if (!options.all && token.state !== 'live') continue
+      if (cli.isJson) await cli.out.json(token)
+      const { name, state, expiresAt, id } = token
+      rows.push([name, state, shortTime(expiresAt), id, formatGrant(token)])
+    }
+    if (cli.isJson) return
+    for (const line of formatTable(rows)) await cli.out.line(line.trimEnd())
+  },
+})

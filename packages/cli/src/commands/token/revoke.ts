@@ -1,0 +1,30 @@
+import { isToken } from '@cairn/protocol'
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { usageError } from '../../errors.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'End tokens before their time',
+  description:
+    'Mounts under them are refused within a second; what they had not handed in stays with them. Of a name, all tokens\n' +
+    'that have it. What was narrowed from a token ends with it.',
+  arguments: { token: { summary: 'Names or ids', many: true } },
+  options: layerOptions,
+  examples: [{ command: 'cairn token revoke agent-17', does: 'by name' }],
+  async run({ args, options, cli }) {
+    for (const token of args.token)
+      if (isToken(token))
+        throw usageError(
+          'revoke a token by its secret',
+          'arguments are seen in the list of processes',
+          'Give its name or id; see: cairn token list.',
+        )
+    const { tokens } = await openWorkspace(cli, options)
+    for (const token of args.token) {
+      const revoked = await tokens.revoke(token, { signal: cli.signal })
+      if (cli.isJson) await cli.out.json({ token, revoked })
+      else await cli.out.line(`revoked ${token} (${revoked.join(', ')})`)
+    }
+  },
+})

@@ -1,0 +1,35 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { findCredentials, layerOptions } from '../../context/credentials.ts'
+import { formatTable } from '../../output/format.ts'
+import { openWorkspace } from '../../remote/open.ts'
+import { describeToken, formatGrant } from '../../tokens/format.ts'
+import { readOwnToken } from '../../tokens/own.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Show what a token allows',
+  description: 'Without a name, of the token in use, by its own words: nobody is asked.',
+  arguments: { token: { summary: 'Its name or id', optional: true } },
+  options: layerOptions,
+  examples: [
+    { command: 'cairn token show agent-17', does: 'one of the workspace, with an owner key' },
+    { command: 'cairn token show', does: 'the one in use' },
+  ],
+  async run({ args, options, cli }) {
+    if (args.token === undefined) {
+      const token = readOwnToken((await findCredentials(cli, options)).apiKey)
+      if (cli.isJson) return cli.out.json(token)
+      const { id, allow, deny, ...rest } = token
+      const rows = [
+        ['id:', id],
+        ['allows:', formatGrant({ allow, deny })],
+        ...Object.entries(rest).map(([name, value]) => [`${name}:`, String(value)]),
+      ]
+      for (const line of formatTable(rows)) await cli.out.line(line)
+      return
+    }
+    const workspace = await openWorkspace(cli, options)
+    const token = await workspace.tokens.show(args.token, { signal: cli.signal })
+    if (cli.isJson) return cli.out.json(token)
+    for (const line of formatTable(describeToken(token))) await cli.out.line(line)
+  },
+})

@@ -1,0 +1,36 @@
+import type { TokenInfo } from '@cairn/sdk'
+import { formatQuota } from '../layers/quota.ts'
+
+/** `/repo/src:read,list` for each, then `!/repo/src/secret` for what is denied. */
+export function formatGrant({ allow, deny }: Pick<TokenInfo, 'allow' | 'deny'>): string {
+  return [
+    ...allow.map(({ path, operations }) => `${path}:${operations.join()}`),
+    ...deny.map((path) => `!${path}`),
+  ].join(' ')
+}
+
+/** Without fractions of seconds. */
+export function shortTime(time: string): string {
+  return time.slice(0, 19).replace('T', ' ')
+}
+
+/** One line for each thing that is known. */
+export function describeToken(token: TokenInfo): string[][] {
+  const { maxBytes, maxFiles } = token
+  const isLimited = maxBytes !== undefined || maxFiles !== undefined
+  const quota = {
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(maxFiles === undefined ? {} : { maxFiles }),
+  }
+  return [
+    ['name:', token.name],
+    ['id:', token.id],
+    ['state:', token.state],
+    ['allows:', formatGrant(token)],
+    ...(token.layer === undefined ? [] : [['layer:', token.layer]]),
+    ...(isLimited ? [['added:', formatQuota(quota, token.used)]] : []),
+    ['issued:', `${shortTime(token.createdAt)} by ${token.issuedBy}`],
+    ['until:', shortTime(token.expiresAt)],
+    ...(token.revokedAt === undefined ? [] : [['revoked:', shortTime(token.revokedAt)]]),
+  ]
+}

@@ -1,0 +1,52 @@
+import { readFile, stat } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { fromByteString, type Grant, grantOfToken, parseToken } from '@cairn/protocol'
+import type { Cli } from '../cli.ts'
+import { usageError } from '../errors.ts'
+
+/** A token and what it says of itself. */
+export interface OwnToken {
+  readonly id: string
+  readonly allow: readonly {
+    readonly path: string
+    readonly operations: Grant['rules'][number]['operations']
+  }[]
+  readonly deny: readonly string[]
+  readonly layer?: string
+  readonly maxBytes?: number
+  readonly maxFiles?: number
+  /** By narrowing; when the one it was made from ends, only its owner's server knows. */
+  readonly notAfter?: string
+}
+
+/** Reads a token without asking anybody. Whether it is a true one, and not over, the server knows. */
+export function readOwnToken(secret: string): OwnToken {
+  const token = parseToken(secret)
+  const grant = token && grantOfToken(token)
+  if (!token || !grant)
+    throw usageError(
+      'read the token',
+      'what is used here is an owner key, or none that this version knows',
+      'Use a context or CAIRN_API_KEY with a token; list tokens with: cairn token list.',
+    )
+  const { rules, deny, layer, maxBytes, maxFiles, notAfterMs } = grant
+  const shown = (path: string): string => new TextDecoder().decode(fromByteString(path))
+  return {
+    id: token.id,
+    allow: rules.map(({ prefix, operations }) => ({ path: shown(prefix), operations })),
+    deny: deny.map(shown),
+    ...(layer === undefined ? {} : { layer }),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(maxFiles === undefined ? {} : { maxFiles }),
+    ...(notAfterMs === undefined ? {} : { notAfter: new Date(notAfterMs).toISOString() }),
+  }
+}
+
+/** From a file that only its owner can read, or the standard input: an argument is seen in the list of processes. */
+export async function readSecret(cli: Cli, path: string): Promise<string> {
+  if (path === '-') return (await text(cli.stdin)).trim()
+  const { mode } = await stat(path)
+  if ((mode & 0o077) !== 0)
+    throw usageError(`trust ${path}`, 'others can read it', `Run: chmod 600 ${path}`)
+  return (await readFile(path, 'utf8')).trim()
+}

@@ -1,0 +1,21 @@
+import type { ActorId, Grant } from '@cairn/protocol'
+import type { Budget } from './budget.ts'
+
+/** What whoever asks may do. */
+export interface Access {
+  readonly actor: ActorId
+  readonly owner: string
+  /** Absent for the owner's keys: all that is the owner's is allowed. */
+  readonly scope?: Scope
+}
+
+/** The part of one workspace that a token is for. */
+export interface Scope {
+  /** The token's id. */
+  readonly token: string
+  /** The workspace's id. */
+  readonly workspace: string
+  readonly grant: Grant
+  /** Absent where nothing is limited. */
+  readonly budget?: Budget
+}

@@ -1,0 +1,54 @@
+import { CairnError } from '@cairn/protocol'
+
+/** Wrong keys that an address may show at once, and how soon it may show another one. */
+const burst = 20
+const refillMs = 1000
+const addressesMax = 4096
+
+interface Bucket {
+  left: number
+  atMs: number
+}
+
+/**
+ * Slows down whoever guesses keys, by address. A key that is right costs nothing. The memory is bounded: the address
+ * that was heard of longest ago is forgotten first, with all its sins.
+ */
+export class FailedAttempts {
+  readonly #nowMs: () => number
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor(nowMs: () => number = Date.now) {
+    this.#nowMs = nowMs
+  }
+
+  /** Before a key is looked at. Throws `too_many_attempts`. */
+  require(address: string): void {
+    const waitMs = this.waitMs(address)
+    if (waitMs === 0) return
+    throw new CairnError('too_many_attempts', {
+      message: `cannot look at the key: too many wrong ones came from ${address}; the next in ${Math.ceil(waitMs / 1000)} s`,
+      subject: address,
+    })
+  }
+
+  /** How long until the next may be shown; 0 for now. */
+  waitMs(address: string): number {
+    const bucket = this.#buckets.get(address)
+    if (!bucket) return 0
+    const left = this.#refilled(bucket)
+    return left >= 1 ? 0 : Math.ceil((1 - left) * refillMs)
+  }
+
+  note(address: string): void {
+    const bucket = this.#buckets.get(address)
+    const left = bucket ? this.#refilled(bucket) : burst
+    this.#buckets.delete(address)
+    this.#buckets.set(address, { left: Math.max(0, left - 1), atMs: this.#nowMs() })
+    if (this.#buckets.size > addressesMax) this.#buckets.delete(this.#buckets.keys().next().value!)
+  }
+
+  #refilled({ left, atMs }: Bucket): number {
+    return Math.min(burst, left + (this.#nowMs() - atMs) / refillMs)
+  }
+}

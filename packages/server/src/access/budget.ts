@@ -1,0 +1,68 @@
+import type { Limits, Usage } from '@cairn/core'
+import { CairnError, type Grant } from '@cairn/protocol'
+import type { TokenStore } from './token-store.ts'
+
+/**
+ * How much a token may add in its whole life; what it takes away is not given back. What it has used is a row in the
+ * database, raised after each change that is in the log: a restart forgets nothing, and a crash in between at most the
+ * one change it cut off. One at a time asks and adds, so one server never lets two through for the room of one.
+ */
+export class Budget {
+  readonly #store: TokenStore
+  readonly #token: string
+  readonly #limits: Limits
+  readonly #line: Line
+
+  constructor(store: TokenStore, token: string, line: Line, { maxBytes, maxFiles }: Grant) {
+    this.#store = store
+    this.#token = token
+    this.#line = line
+    this.#limits = { bytes: maxBytes ?? Infinity, files: maxFiles ?? Infinity }
+  }
+
+  /** What is left at this moment. */
+  async left(): Promise<Usage> {
+    const used = (await this.#store.find(this.#token))?.used
+    const left = (most: number, gone = 0): number => Math.max(0, most - gone)
+    return {
+      bytes: left(this.#limits.bytes, used?.bytes),
+      files: left(this.#limits.files, used?.files),
+    }
+  }
+
+  /** Makes a change that adds no more than what is left, and counts what it has added. */
+  spend<T>(
+    change: (left: Usage) => Promise<{ readonly result: T; readonly added: Usage }>,
+  ): Promise<T> {
+    return this.#line.take(async () => {
+      const { result, added } = await change(await this.left())
+      await this.#charge(added)
+      return result
+    })
+  }
+
+  async #charge({ bytes, files }: Usage): Promise<void> {
+    const added = { bytes: Math.max(0, bytes), files: Math.max(0, files) }
+    if (added.bytes > 0 || added.files > 0) await this.#store.charge(this.#token, added)
+  }
+}
+
+/** One after the other: those who share a budget stand in the same. */
+export class Line {
+  #last: Promise<unknown> = Promise.resolve()
+
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work)
+    this.#last = turn.catch(() => undefined)
+    return turn
+  }
+}
+
+/** Refuses what adds more than is left. */
+export function requireLeft(added: Usage, left: Usage): void {
+  for (const what of ['bytes', 'files'] as const)
+    if (added[what] > 0 && added[what] > left[what])
+      throw new CairnError('quota_exceeded', {
+        message: `cannot write: it would add ${added[what]} ${what}, the token may add ${left[what]} more`,
+      })
+}

@@ -1,0 +1,153 @@
+import {
+  applyOp,
+  type Batch,
+  Changes,
+  encodeBatch,
+  genesis,
+  growthOf,
+  type Link,
+  type Op,
+  placeOf,
+  requireOnInode,
+  requireOperation,
+  scopedView,
+  type Usage,
+  type View,
+} from '@cairn/core'
+import {
+  type AccessOperation,
+  type ActorId,
+  allows,
+  allowsAll,
+  allowsSomewhere,
+  CairnError,
+  type Grant,
+  type Ino,
+  isVisible,
+  isWay,
+  seesAll,
+  type SessionId,
+} from '@cairn/protocol'
+import type { Scope } from './access.ts'
+import type { Budget } from './budget.ts'
+
+/** What changed, as a session is told. */
+export interface Touched {
+  readonly inodes: Iterable<Ino>
+  readonly names: readonly Link[]
+}
+
+/** A session must know what it had open; of a larger tree, what it saw last. */
+const shownMax = 200_000
+
+/** What there is for a session under a token. */
+export class SessionScope {
+  readonly grant: Grant
+  readonly budget: Budget | undefined
+  readonly #shown = new Set<Ino>()
+
+  constructor({ grant, budget }: Scope) {
+    this.grant = grant
+    this.budget = budget
+  }
+
+  /** Whether it may see everything that the log has. */
+  get readsAll(): boolean {
+    return allowsAll(this.grant, 'read', '/') && allowsAll(this.grant, 'list', '/')
+  }
+
+  see(view: View): View {
+    return scopedView(view, this.grant, {
+      has: (ino) => this.#shown.has(ino),
+      add: (ino) => this.#show(ino),
+    })
+  }
+
+  #show(ino: Ino): void {
+    this.#shown.add(ino)
+    if (this.#shown.size > shownMax) this.#shown.delete(this.#shown.values().next().value!)
+  }
+
+  readonly #isHeld = (ino: Ino): boolean => seesAll(this.grant) || this.#shown.has(ino)
+
+  require(view: View, operation: AccessOperation, ino: Ino): void {
+    requireOnInode(view, this.grant, operation, ino, this.#isHeld)
+  }
+
+  requireSomewhere(operation: AccessOperation): void {
+    if (allowsSomewhere(this.grant, operation)) return
+    throw new CairnError('forbidden', {
+      message: `cannot ${operation}: the token allows it nowhere`,
+    })
+  }
+
+  /** Of what is only on the way, the way is listed. */
+  canList(view: View, ino: Ino): boolean {
+    const path = pathOfDirectory(view, ino)
+    return path !== undefined && (allows(this.grant, 'list', path) || isWay(this.grant, path))
+  }
+
+  /** Each operation where it will stand: after those before it. Gives what they add. Throws NodeMiss. */
+  requireAll(view: View, ops: readonly Op[]): Usage {
+    const changes = new Changes(view)
+    for (const op of ops) {
+      requireOperation(changes, this.grant, op, this.#isHeld)
+      applyOp(changes, op)
+      if (op.type === 'create') this.#show(op.ino)
+    }
+    return growthOf(changes, view)
+  }
+
+  /**
+   * What the session may know of what changed. Told as it is now: what came out of hiding is new, what went into it is
+   * gone. Throws NodeMiss.
+   */
+  touched(view: View, { inodes, names }: Touched): Touched {
+    const seen = this.see(view)
+    const isSeen = (link: Link): boolean => {
+      const place = placeOf(view, link)
+      return place !== undefined && isVisible(this.grant, place)
+    }
+    return {
+      inodes: [...inodes].filter((ino) => seen.inode(ino) !== undefined || this.#shown.has(ino)),
+      names: names.filter(isSeen),
+    }
+  }
+}
+
+function pathOfDirectory(view: View, ino: Ino): string | undefined {
+  const home = view.inode(ino)?.home
+  return home ? placeOf(view, home) : '/'
+}
+
+/** What operations change, by number and name, as far as they say so themselves. Throws NodeMiss. */
+export function touchedBy(view: View, ops: readonly Op[]): Touched {
+  const inodes = new Set<Ino>()
+  const names: Link[] = []
+  const add = (parent: Ino, name: Link['name']): void => {
+    inodes.add(parent)
+    names.push({ parent, name })
+    const child = view.child(parent, name)
+    if (child) inodes.add(child.ino)
+  }
+  for (const op of ops) {
+    if ('ino' in op && op.type !== 'create') inodes.add(op.ino)
+    if ('parent' in op) add(op.parent, op.name)
+    if (op.type === 'rename') add(op.newParent, op.newName)
+  }
+  return { inodes, names }
+}
+
+/**
+ * A batch for a session that may not see everything: that something changed, to be asked for by its number, or that
+ * nothing did. Neither who did it nor what the tree is called tells of what is hidden.
+ */
+export function maskBatch(batch: Batch, isTouched: boolean): Uint8Array {
+  const nobody = { session: '' as SessionId, actor: '' as ActorId, previous: genesis }
+  if (batch.body.type !== 'ops' && batch.body.type !== 'root')
+    return encodeBatch({ ...batch, previous: genesis })
+  if (!isTouched) return encodeBatch({ ...batch, ...nobody, body: { type: 'ops', ops: [] } })
+  const none = { root: genesis, orphans: genesis }
+  const change = { cause: 'commit', before: none, after: none, subject: '', message: '' } as const
+  return encodeBatch({ ...batch, previous: genesis, body: { type: 'root', change } })
+}

@@ -1,0 +1,200 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  type ActorId,
+  CairnError,
+  type Caveat,
+  decodeCaveat,
+  encodeCaveat,
+  formatToken,
+  type Grant,
+  grantOfToken,
+  parseToken,
+  tokenCharactersMax,
+  type TokenText,
+} from '@cairn/protocol'
+import type { MasterKey } from '../master-key.ts'
+import type { Clock } from '../workspaces/clock.ts'
+import type { Access } from './access.ts'
+import { Budget, Line } from './budget.ts'
+import type { TokenRecord, TokenStore } from './token-store.ts'
+
+export interface TokensParts {
+  readonly store: TokenStore
+  /** Asked when the first token is issued or shown: a server without tokens needs none. */
+  readonly masterKey: () => Promise<MasterKey>
+  readonly clock: Pick<Clock, 'nowMs'>
+}
+
+/** For whom and for how long a token is to be made. */
+export interface TokenWish {
+  readonly owner: string
+  readonly workspace: string
+  readonly name: string
+  readonly issuedBy: ActorId
+  readonly ttlMs: number
+  readonly caveat: Caveat
+}
+
+/** How long a row is believed. With the time between two looks at live sessions it stays below a second. */
+const knownMs = 300
+const knownMax = 10_000
+const idBytes = 16
+
+/** Makes tokens and tells true ones from others. */
+export class Tokens {
+  readonly #store: TokenStore
+  readonly #masterKey: () => Promise<MasterKey>
+  readonly #clock: Pick<Clock, 'nowMs'>
+  readonly #known = new Map<string, { readonly record: TokenRecord; readonly untilMs: number }>()
+  readonly #lines = new Map<string, Line>()
+  readonly #listeners = new Set<() => void>()
+
+  constructor({ store, masterKey, clock }: TokensParts) {
+    this.#store = store
+    this.#masterKey = masterKey
+    this.#clock = clock
+  }
+
+  get store(): TokenStore {
+    return this.#store
+  }
+
+  /** The only time that the secret is known to anybody but its holder. */
+  async issue(wish: TokenWish): Promise<{ readonly record: TokenRecord; readonly secret: string }> {
+    const { owner, workspace, name, issuedBy, ttlMs } = wish
+    const id = `tok_${randomBytes(idBytes).toString('base64url')}`
+    const caveat = encodeCaveat(wish.caveat)
+    const signature = sign(await this.#keyOf(id), caveat)
+    const secret = formatToken({ id, caveats: [caveat], signature: text(signature) })
+    if (secret.length > tokenCharactersMax / 2)
+      throw new CairnError('too_large', {
+        message: `cannot issue token '${name}': its paths take ${secret.length} characters, ${tokenCharactersMax / 2} are allowed`,
+        subject: name,
+      })
+    const createdMs = this.#clock.nowMs()
+    const record: TokenRecord = {
+      id,
+      owner,
+      workspace,
+      name,
+      caveat,
+      signatureHash: hashOf(signature),
+      issuedBy,
+      createdMs,
+      expiresMs: createdMs + ttlMs,
+      revokedMs: undefined,
+      used: { bytes: 0, files: 0 },
+    }
+    await this.#store.create(record)
+    return { record, secret }
+  }
+
+  /**
+   * Whose it is and what it allows; undefined for what this server never issued. Rejects with `access_ended` for one
+   * that is over: whoever has its secret may know that.
+   */
+  async authenticate(secret: string): Promise<Access | undefined> {
+    const token = parseToken(secret)
+    const record = token && (await this.#find(token.id))
+    if (!token || !record || !(await this.#isTrue(token, record))) return undefined
+    const grant = grantOfToken(token)
+    if (!grant) return undefined
+    requireLive(record, grant, this.#clock.nowMs())
+    const { id, owner, workspace } = record
+    const budget = this.#budgetOf(token, grant)
+    return {
+      actor: id as ActorId,
+      owner,
+      scope: { token: id, workspace, grant, ...(budget ? { budget } : {}) },
+    }
+  }
+
+  async revoke(id: string): Promise<boolean> {
+    const isDone = await this.#store.revoke(id, this.#clock.nowMs())
+    this.#forget(id)
+    return isDone
+  }
+
+  /** Begins its time anew. The secret stays: whoever has it mounted goes on. */
+  async extend(id: string, ttlMs: number): Promise<boolean> {
+    const isDone = await this.#store.extend(id, this.#clock.nowMs() + ttlMs)
+    this.#forget(id)
+    return isDone
+  }
+
+  /** Hears that a token was revoked or extended here. Gives what stops it. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #forget(id: string): void {
+    this.#known.delete(id)
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** What is not there is not remembered: whoever tries many must not fill the memory. */
+  async #find(id: string): Promise<TokenRecord | undefined> {
+    const known = this.#known.get(id)
+    if (known && known.untilMs > this.#clock.nowMs()) return known.record
+    const untilMs = this.#clock.nowMs() + knownMs
+    const record = await this.#store.find(id)
+    this.#known.delete(id)
+    if (record) this.#known.set(id, { record, untilMs })
+    if (this.#known.size > knownMax) this.#known.delete(this.#known.keys().next().value!)
+    return record
+  }
+
+  async #isTrue({ id, caveats, signature }: TokenText, record: TokenRecord): Promise<boolean> {
+    let signed = await this.#keyOf(id)
+    const signatures = caveats.map((caveat) => (signed = sign(signed, caveat)))
+    const isIssued = timingSafeEqual(hashOf(signatures[0]!), record.signatureHash)
+    return timingSafeEqual(hashOf(signed), hashOf(Buffer.from(signature, 'base64url'))) && isIssued
+  }
+
+  /** Those that were narrowed from one another share what it has. */
+  #budgetOf({ id }: TokenText, grant: Grant): Budget | undefined {
+    if (grant.maxBytes === undefined && grant.maxFiles === undefined) return undefined
+    let line = this.#lines.get(id)
+    if (!line) this.#lines.set(id, (line = new Line()))
+    if (this.#lines.size > knownMax) this.#lines.delete(this.#lines.keys().next().value!)
+    return new Budget(this.#store, id, line, grant)
+  }
+
+  async #keyOf(id: string): Promise<Uint8Array> {
+    return (await this.#masterKey()).derive(`token:${id}`)
+  }
+}
+
+/** Throws `access_ended` once it is over, by what the database says or by its own words. */
+export function requireLive(
+  { id, revokedMs, expiresMs }: TokenRecord,
+  { notAfterMs = Infinity }: Pick<Grant, 'notAfterMs'>,
+  nowMs: number,
+): void {
+  const endMs = Math.min(expiresMs, notAfterMs)
+  if (revokedMs === undefined && endMs > nowMs) return
+  const why =
+    revokedMs === undefined
+      ? `it was for use until ${new Date(endMs).toISOString()}`
+      : `it was revoked at ${new Date(revokedMs).toISOString()}`
+  throw new CairnError('access_ended', { message: `cannot use token ${id}: ${why}`, subject: id })
+}
+
+export function caveatOf({ caveat, id }: TokenRecord): Caveat {
+  const decoded = decodeCaveat(caveat)
+  if (decoded) return decoded
+  throw new Error(`what token ${id} was issued for cannot be read`)
+}
+
+function sign(key: Uint8Array, caveat: string): Uint8Array {
+  return createHmac('sha256', key).update(caveat).digest()
+}
+
+function hashOf(signature: Uint8Array): Uint8Array {
+  return createHash('sha256').update(signature).digest()
+}
+
+function text(signature: Uint8Array): string {
+  return Buffer.from(signature).toString('base64url')
+}

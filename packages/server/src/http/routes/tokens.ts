@@ -1,0 +1,222 @@
+import {
+  CairnError,
+  type Caveat,
+  fromByteString,
+  type IssuedToken,
+  makeRule,
+  type Page,
+  parsePrefix,
+  type TokenInfo,
+  type TokenRequest,
+} from '@cairn/protocol'
+import type { FastifyInstance } from 'fastify'
+import type { TokenRecord } from '../../access/token-store.ts'
+import { caveatOf, type Tokens } from '../../access/tokens.ts'
+import { AmbiguousReferenceError } from '../../layers/errors.ts'
+import { findLayer } from '../../layers/references.ts'
+import type { Workspace } from '../../workspaces/workspace.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { askerOf, openWorkspace, ownerOf } from '../context.ts'
+import { limitSchema, objectSchema, quotaSchema, workspaceParams } from '../schema.ts'
+
+const url = '/v1/workspaces/:workspace/tokens'
+const text = { type: 'string', minLength: 1, maxLength: 4096 } as const
+/** A year: what lives longer is a key. */
+const ttlMsMax = 366 * 24 * 60 * 60 * 1000
+const ttlSchema = { type: 'integer', minimum: 1, maximum: ttlMsMax } as const
+const nameSchema = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' } as const
+const config = { access: 'owner' } as const
+
+const params = {
+  ...workspaceParams,
+  properties: { ...workspaceParams.properties, token: { type: 'string', maxLength: 256 } },
+}
+
+interface TokenParams {
+  readonly token: string
+}
+
+/** Tokens are the owner's business alone: who holds one narrows it without asking anybody. */
+export function tokenRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
+  issueRoute(app, workspaces, tokens)
+  listRoutes(app, workspaces, tokens)
+  changeRoutes(app, workspaces, tokens)
+}
+
+function issueRoute(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
+  const rule = objectSchema({ path: text, operations: { type: 'array', items: text } }, [
+    'path',
+    'operations',
+  ])
+  app.post<{ Body: TokenRequest }>(
+    url,
+    {
+      config,
+      schema: {
+        summary: 'Issue a token for some paths, operations and time; its secret is shown once',
+        params: workspaceParams,
+        body: objectSchema(
+          {
+            name: nameSchema,
+            ttlMs: ttlSchema,
+            allow: { type: 'array', minItems: 1, maxItems: 100, items: rule },
+            deny: { type: 'array', maxItems: 100, items: text },
+            layer: text,
+            ...quotaSchema,
+          },
+          ['name', 'ttlMs', 'allow'],
+        ),
+      },
+    },
+    async (request, reply): Promise<IssuedToken> => {
+      const workspace = await openWorkspace(workspaces, request)
+      const { name, ttlMs } = request.body
+      const { record, secret } = await tokens.issue({
+        owner: ownerOf(request),
+        workspace: workspace.info.id,
+        name,
+        issuedBy: askerOf(request).actor,
+        ttlMs,
+        caveat: await caveatFrom(workspace, request.body),
+      })
+      void reply.code(201).header('cache-control', 'no-store')
+      return { ...describe(workspace, record), secret }
+    },
+  )
+}
+
+function listRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
+  app.get<{ Querystring: { cursor?: string; limit: number } }>(
+    url,
+    {
+      config,
+      schema: {
+        summary: 'List tokens, those that are over too',
+        params: workspaceParams,
+        querystring: objectSchema({
+          cursor: { type: 'string', maxLength: 256 },
+          limit: limitSchema,
+        }),
+      },
+    },
+    async (request): Promise<Page<TokenInfo>> => {
+      const workspace = await openWorkspace(workspaces, request)
+      const { cursor, limit } = request.query
+      const records = await tokens.store.list(workspace.info.id, cursor, limit + 1)
+      const items = records.slice(0, limit).map((record) => describe(workspace, record))
+      return records.length > limit ? { items, next: items.at(-1)!.id } : { items }
+    },
+  )
+
+  app.get<{ Params: TokenParams }>(
+    `${url}/:token`,
+    { config, schema: { summary: 'What a token allows, by name or id', params } },
+    async (request): Promise<TokenInfo> => {
+      const workspace = await openWorkspace(workspaces, request)
+      return describe(workspace, await findOne(workspace, tokens, request.params.token))
+    },
+  )
+}
+
+function changeRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
+  app.delete<{ Params: TokenParams }>(
+    `${url}/:token`,
+    { config, schema: { summary: 'Revoke a token, or all of a name', params } },
+    async (request): Promise<{ readonly revoked: readonly string[] }> => {
+      const workspace = await openWorkspace(workspaces, request)
+      const records = await findAll(workspace, tokens, request.params.token)
+      for (const { id } of records) await tokens.revoke(id)
+      return { revoked: records.map(({ id }) => id) }
+    },
+  )
+
+  app.post<{ Params: TokenParams; Body: { ttlMs?: number } }>(
+    `${url}/:token/refresh`,
+    {
+      config,
+      schema: {
+        summary: 'Begin the time of a token anew; its secret stays',
+        params,
+        body: objectSchema({ ttlMs: ttlSchema }),
+      },
+    },
+    async (request): Promise<TokenInfo> => {
+      const workspace = await openWorkspace(workspaces, request)
+      const record = await findOne(workspace, tokens, request.params.token)
+      const { ttlMs = record.expiresMs - record.createdMs } = request.body
+      if (!(await tokens.extend(record.id, Math.min(ttlMs, ttlMsMax))))
+        throw new CairnError('access_ended', {
+          message: `cannot refresh token ${record.id}: it was revoked`,
+          subject: record.id,
+        })
+      return describe(workspace, (await tokens.store.find(record.id))!)
+    },
+  )
+}
+
+async function caveatFrom(workspace: Workspace, request: TokenRequest): Promise<Caveat> {
+  const { allow, deny = [], layer, maxBytes, maxFiles } = request
+  return {
+    rules: allow.map(({ path, operations }) => makeRule(path, operations)),
+    ...(deny.length === 0 ? {} : { deny: deny.map(parsePrefix) }),
+    ...(layer === undefined ? {} : { layer: (await findLayer(workspace, layer)).id }),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(maxFiles === undefined ? {} : { maxFiles }),
+  }
+}
+
+/** Of those with the name, all that live; by id also one that is over. */
+async function findAll(
+  { info, clock }: Workspace,
+  { store }: Tokens,
+  reference: string,
+): Promise<readonly TokenRecord[]> {
+  const exact = await store.find(reference)
+  if (exact?.workspace === info.id) return [exact]
+  const named = await store.findByName(info.id, reference)
+  const live = named.filter(
+    ({ revokedMs, expiresMs }) => revokedMs === undefined && expiresMs > clock.nowMs(),
+  )
+  const found = live.length > 0 ? live : named.slice(-1)
+  if (found.length > 0) return found
+  throw new CairnError('token_missing', {
+    message: `cannot find token '${reference}': none has this name or id`,
+    subject: reference,
+  })
+}
+
+async function findOne(
+  workspace: Workspace,
+  tokens: Tokens,
+  reference: string,
+): Promise<TokenRecord> {
+  const [record, ...more] = await findAll(workspace, tokens, reference)
+  if (more.length === 0) return record!
+  throw new AmbiguousReferenceError(
+    'token',
+    reference,
+    [record!, ...more].map(({ id }) => id),
+  )
+}
+
+function describe({ clock }: Workspace, record: TokenRecord): TokenInfo {
+  const { rules = [], deny = [], layer, maxBytes, maxFiles } = caveatOf(record)
+  const { id, name, issuedBy, createdMs, expiresMs, revokedMs, used } = record
+  const state = expiresMs > clock.nowMs() ? 'live' : 'expired'
+  const shown = (path: string): string => new TextDecoder().decode(fromByteString(path))
+  return {
+    id,
+    name,
+    allow: rules.map(({ prefix, operations }) => ({ path: shown(prefix), operations })),
+    deny: deny.map(shown),
+    ...(layer === undefined ? {} : { layer }),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(maxFiles === undefined ? {} : { maxFiles }),
+    ...(maxBytes === undefined && maxFiles === undefined ? {} : { used }),
+    state: revokedMs === undefined ? state : 'revoked',
+    issuedBy,
+    createdAt: new Date(createdMs).toISOString(),
+    expiresAt: new Date(expiresMs).toISOString(),
+    ...(revokedMs === undefined ? {} : { revokedAt: new Date(revokedMs).toISOString() }),
+  }
+}
