@@ -136,7 +136,7 @@ static napi_value js_socket_pair(napi_env env, napi_callback_info info) {
   return pair;
 }
 
-/* recvFd(socket): the descriptor that fusermount3 has sent, made nonblocking; does not wait for it. -ENODATA: it sent
+/* recvFd(socket): the descriptor that fusermount3 or sendFd has sent, made nonblocking; does not wait for it. -ENODATA: it sent
    something else. */
 static napi_value js_recv_fd(napi_env env, napi_callback_info info) {
   napi_value argv[1];
@@ -157,6 +157,26 @@ static napi_value js_recv_fd(napi_env env, napi_callback_info info) {
   memcpy(&fd, CMSG_DATA(header), sizeof fd);
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   return number(env, fd);
+}
+
+/* sendFd(socket, fd): what recvFd at the other end gives. */
+static napi_value js_send_fd(napi_env env, napi_callback_info info) {
+  napi_value argv[2];
+  int socket = -1, fd = -1;
+  char byte = 0;
+  alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+  struct iovec part = {&byte, 1};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  if (!arguments(env, info, 2, argv)) return NULL;
+  napi_get_value_int32(env, argv[0], &socket);
+  napi_get_value_int32(env, argv[1], &fd);
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fd);
+  memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  return number(env, sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0);
 }
 
 /* --- the spool --- */
@@ -381,7 +401,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
       {"mount", js_mount},   {"umount", js_umount},      {"socketPair", js_socket_pair}, {"recvFd", js_recv_fd},
       {"open", js_open},     {"close", js_close},        {"recv", js_recv},              {"sendRecv", js_send_recv},
       {"sendv", js_sendv},   {"send", js_send},          {"mapFile", js_map_file},
-      {"leaveFile", js_leave_file},
+      {"leaveFile", js_leave_file}, {"sendFd", js_send_fd},
   };
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;

@@ -4,25 +4,6 @@ export * from './session/client.ts'
 export type * from './session/options.ts'
 export * from './session/websocket-wire.ts'
 export type * from './session/wire.ts'
-export { type Mounter, unmount } from './fuse/mounting.ts'
-export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'
-export { askControl, ControlRefusal, type ControlReply } from './process/control.ts'
-export type { MountConfig } from './process/config.ts'
+export * from './beside.ts'
 export { daemonMain } from './process/daemon.ts'
-export { findLeftBehind, type LeftBehind } from './process/left-behind.ts'
-export { type KernelFeatures, probeKernel } from './process/probe-kernel.ts'
-export {
-  isRunning,
-  type MountState,
-  type ProcessMark,
-  readState,
-  removeState,
-} from './process/state.ts'
-export {
-  type DaemonCommand,
-  Supervisor,
-  supervisorMain,
-  type SupervisorReport,
-} from './process/supervisor.ts'
-export type * from './mount-status.ts'
 export { durabilityNames } from './sync/durability.ts'

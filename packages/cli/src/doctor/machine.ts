@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { findShippedFuseIo, loadFuseIo, probeKernel } from '@cairn/mount'
+import { findShippedFuseIo, loadFuseIo, probeKernel } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { listMounts } from '../mount/find-mount.ts'
 import { mountsDirectory } from '../mount/places.ts'

@@ -6,7 +6,7 @@ import {
   type MountState,
   type MountStatus,
   type ProcessMark,
-} from '@cairn/mount'
+} from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { isSystemError } from '../describe-error.ts'
 import { cliError } from '../errors.ts'

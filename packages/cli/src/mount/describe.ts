@@ -1,4 +1,4 @@
-import type { MountConfig, MountState } from '@cairn/mount'
+import type { MountConfig, MountState } from '@cairn/mount/beside'
 import { commandLine } from '../output/shell-words.ts'
 
 type Source = Pick<MountConfig, 'workspace' | 'branch' | 'path' | 'at'>

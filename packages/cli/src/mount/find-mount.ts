@@ -6,7 +6,7 @@ import {
   readState,
   removeState,
   unmount,
-} from '@cairn/mount'
+} from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
 import { findOurMount, isDead } from './mount-table.ts'

@@ -1,4 +1,4 @@
-import type { MountState } from '@cairn/mount'
+import type { MountState } from '@cairn/mount/beside'
 import { formatBytes, formatDuration } from '../output/format.ts'
 import type { DaemonStatus } from './control.ts'
 import { countOperations, describeSource } from './describe.ts'

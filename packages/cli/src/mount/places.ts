@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { MountConfig } from '@cairn/mount'
+import type { MountConfig } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 
 type Home = Pick<Cli, 'env' | 'home'>

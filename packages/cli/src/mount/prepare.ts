@@ -1,6 +1,6 @@
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { findLeftBehind, type MountConfig } from '@cairn/mount'
+import { findLeftBehind, type MountConfig } from '@cairn/mount/beside'
 import { toByteString } from '@cairn/protocol'
 import { CairnError, isCairnError } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'

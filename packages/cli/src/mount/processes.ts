@@ -1,4 +1,4 @@
-import type { DaemonCommand } from '@cairn/mount'
+import type { DaemonCommand } from '@cairn/mount/beside'
 
 /** The word that makes this program one of a mount's processes. Not a command: nobody types it. */
 export const processWord = '__mount'
@@ -13,6 +13,7 @@ export function processCommand(role: 'supervisor' | 'daemon'): DaemonCommand {
 
 /** Gives the exit code. */
 export async function runMountProcess(role: string | undefined): Promise<number> {
-  const { daemonMain, supervisorMain } = await import('@cairn/mount')
-  return role === 'daemon' ? daemonMain() : supervisorMain(processCommand('daemon'))
+  // Each by itself: a supervisor needs little of what a daemon does, and loading all of it takes as long as Node does.
+  if (role === 'daemon') return (await import('@cairn/mount/daemon')).daemonMain()
+  return (await import('@cairn/mount/supervisor')).supervisorMain(processCommand('daemon'))
 }

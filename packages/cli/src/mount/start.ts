@@ -1,10 +1,10 @@
-import type { MountConfig } from '@cairn/mount'
+import { type MountConfig, Supervisor } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
+import { shellWord } from '../output/shell-words.ts'
 import { describeSource } from './describe.ts'
 import { type MountValues, prepareMount } from './prepare.ts'
 import { processCommand } from './processes.ts'
-import { startSupervisor } from './start-supervisor.ts'
-import { shellWord } from '../output/shell-words.ts'
+import { StartingMount } from './starting-mount.ts'
 
 interface StartValues extends MountValues {
   readonly foreground: boolean
@@ -15,11 +15,15 @@ export async function startMount(
   args: { readonly path: string; readonly directory: string },
   options: StartValues,
 ): Promise<void> {
-  const { config, leftOperations, undo } = await prepareMount(cli, args, options)
+  const starting = options.foreground ? undefined : new StartingMount()
+  const { config, leftOperations, undo } = await prepareMount(cli, args, options).catch((error) => {
+    starting?.giveUp()
+    throw error
+  })
   try {
     if (leftOperations > 0) await cli.err.line(describeLeft(leftOperations))
-    if (options.foreground) return await runForeground(cli, config)
-    await startSupervisor(cli, config)
+    if (!starting) return await runForeground(cli, config)
+    await starting.begin(cli, config)
   } catch (error) {
     undo()
     throw error
@@ -47,7 +51,6 @@ function describeLeft(operations: number): string {
 }
 
 async function runForeground(cli: Cli, config: MountConfig): Promise<void> {
-  const { Supervisor } = await import('@cairn/mount')
   const supervisor = new Supervisor(config, processCommand('daemon'))
   cli.signal.addEventListener('abort', () => supervisor.stop())
   await supervisor.start()

@@ -14,6 +14,7 @@ export interface FuseIo {
   socketPair(): [number, number] | number
   /** The descriptor that was sent through a UNIX socket; does not wait for it. */
   recvFd(socket: number): number
+  sendFd(socket: number, fd: number): number
   /**
    * Watches a mounted descriptor (an unmounted one is never readable) and calls `onReadable`. Requests
    * are read into `request`, replies are sent from `reply`; both belong to the channel until it is closed.

@@ -45,8 +45,8 @@ export interface DaemonStart {
   readonly init: unknown
 }
 
-/** The descriptor of /dev/fuse in a daemon. */
-export const fuseDescriptor = 3
+/** The socket over which a daemon gets the descriptor of /dev/fuse: before it is told what to do with it. */
+export const descriptorSocket = 3
 
 /** What the supervisor tells a running one. */
 export type SupervisorMessage =

@@ -2,6 +2,7 @@ import { type ByteString, type Grant, grantOfToken, parseToken } from '@cairn/pr
 import { now } from '../clock.ts'
 import { statusDirectory } from '../filesystem/status-directory.ts'
 import type { InitInfo } from '../fuse/init.ts'
+import { loadFuseIo } from '../fuse/native.ts'
 import { Notifier } from '../fuse/notifier.ts'
 import { serveFuse } from '../fuse/serve.ts'
 import { Mount } from '../mount.ts'
@@ -10,7 +11,7 @@ import { durabilities } from '../sync/durability.ts'
 import {
   type DaemonMessage,
   type DaemonStart,
-  fuseDescriptor,
+  descriptorSocket,
   type MountConfig,
   type SupervisorMessage,
 } from './config.ts'
@@ -24,7 +25,9 @@ const negativeTtl = 3600
 
 /** Answers the kernel for one mount, until it is unmounted. A supervisor keeps the descriptor over its life. */
 async function runDaemon({ config, init }: DaemonStart): Promise<void> {
-  const notifier = new Notifier(fuseDescriptor)
+  const fd = (await loadFuseIo()).recvFd(descriptorSocket)
+  if (fd < 0) throw new Error(`cannot take over the mount: errno ${-fd}`)
+  const notifier = new Notifier(fd)
   const mount = await Mount.open({
     connect: connectWebSocket(config.server, config.key),
     workspace: config.workspace,
@@ -41,7 +44,7 @@ async function runDaemon({ config, init }: DaemonStart): Promise<void> {
     gid: config.gid,
     caches: (nodeid) => notifyingCaches(notifier, nodeid),
   })
-  const kernel = await serveKernel(mount, notifier, config, init)
+  const kernel = await serveKernel(fd, mount, notifier, { config, init })
   const closed = kernel.closed.then(() => mount.close())
   const control = serveControl(config.directory, (command, progress, gone) =>
     answer({ mount, config, closed }, command, progress, gone),
@@ -67,14 +70,14 @@ async function drained(mount: Mount): Promise<void> {
 }
 
 function serveKernel(
+  fd: number,
   mount: Mount,
   notifier: Notifier,
-  config: MountConfig,
-  init: unknown,
+  { config, init }: DaemonStart,
 ): ReturnType<typeof serveFuse> {
   const { fileSystem } = mount
   if (durabilities[config.durability].waits === 'close') fileSystem.flush = () => fileSystem.fsync()
-  return serveFuse(fuseDescriptor, statusDirectory(fileSystem, statusFiles(mount, config), now), {
+  return serveFuse(fd, statusDirectory(fileSystem, statusFiles(mount, config), now), {
     negativeTtl,
     locks: config.sharedLocks,
     onInit: (info) => tell({ type: 'init', info }),

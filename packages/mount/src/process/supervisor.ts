@@ -1,16 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mountFuse, unmount } from '../fuse/mounting.ts'
+import { loadFuseIo } from '../fuse/native.ts'
 import type { DaemonMessage, MountConfig } from './config.ts'
+import { type DaemonCommand, DaemonProcess } from './daemon-process.ts'
 import { removeState, writeState } from './state.ts'
-
-/** How a daemon is started: the same program, told to be one. */
-export interface DaemonCommand {
-  readonly file: string
-  readonly args: readonly string[]
-}
 
 const restartsMax = 10
 const restartWindowMs = 10 * 60_000
@@ -28,14 +24,17 @@ export class Supervisor {
   readonly #restarts: number[] = []
   #fd = -1
   #init: unknown
+  #warm: DaemonProcess | undefined
   #daemon: ChildProcess | undefined
   #isReady = false
   #isStopping = false
   #failure: string | undefined
 
-  constructor(config: MountConfig, command: DaemonCommand) {
+  /** With a daemon that is loading already, if there is one. */
+  constructor(config: MountConfig, command: DaemonCommand, warm?: DaemonProcess) {
     this.#config = config
     this.#command = command
+    this.#warm = warm
     this.#ready.promise.catch(() => undefined)
   }
 
@@ -52,16 +51,22 @@ export class Supervisor {
   async start(): Promise<void> {
     const { mountPoint, directory, readOnly, allowOther, workspace, mounter } = this.#config
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    const { fd } = await mountFuse(mountPoint, {
-      fsName: `cairn:${workspace}`,
-      readOnly,
-      allowOther,
-      // Root alone may do everything anyway, and the kernel asks less when it does not check.
-      defaultPermissions: allowOther || process.getuid?.() !== 0,
-      mounter,
-    })
-    this.#fd = fd
-    this.#startDaemon()
+    this.#warm ??= new DaemonProcess(this.#command, await loadFuseIo())
+    try {
+      const { fd } = await mountFuse(mountPoint, {
+        fsName: `cairn:${workspace}`,
+        readOnly,
+        allowOther,
+        // Root alone may do everything anyway, and the kernel asks less when it does not check.
+        defaultPermissions: allowOther || process.getuid?.() !== 0,
+        mounter,
+      })
+      this.#fd = fd
+    } catch (error) {
+      this.#warm.child.kill('SIGKILL')
+      throw error
+    }
+    await this.#startDaemon()
   }
 
   /** Hands everything in, then unmounts. Before it is usable there is nothing to hand in. */
@@ -71,17 +76,13 @@ export class Supervisor {
     else this.#daemon?.kill('SIGKILL')
   }
 
-  #startDaemon(): void {
-    const { file, args } = this.#command
-    const log = openSync(join(this.#config.directory, 'daemon.log'), 'a', 0o600)
-    const daemon = spawn(file, args, {
-      stdio: ['ignore', log, log, this.#fd, 'ipc'],
-      cwd: '/',
-    })
-    closeSync(log)
+  async #startDaemon(): Promise<void> {
+    const process = this.#warm ?? new DaemonProcess(this.#command, await loadFuseIo())
+    this.#warm = undefined
+    const daemon = process.child
     this.#daemon = daemon
     writeState(this.#config, daemon.pid)
-    daemon.send({ config: this.#config, init: this.#init })
+    process.begin(this.#fd, { config: this.#config, init: this.#init })
     daemon.on('message', (message: DaemonMessage) => void this.#hear(message))
     // Stopped before there was a daemon that could be.
     if (this.#isStopping && !this.#isReady) daemon.kill('SIGKILL')
@@ -123,7 +124,7 @@ export class Supervisor {
       return this.#end()
     }
     await new Promise((resolve) => setTimeout(resolve, restartPauseMs))
-    this.#startDaemon()
+    await this.#startDaemon()
   }
 
   #unmount({ lazy = false } = {}): Promise<void> {
@@ -142,34 +143,4 @@ export class Supervisor {
     removeState(this.#config.directory)
     this.#ended.resolve()
   }
-}
-
-/** The first line it prints: usable, or why not. */
-export type SupervisorReport = { readonly ready: true } | { readonly error: string }
-
-/** The life of a supervisor's process in the background: its config comes over the standard input. Gives its exit code. */
-export async function supervisorMain(command: DaemonCommand): Promise<number> {
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  const config = JSON.parse(Buffer.concat(chunks).toString()) as MountConfig
-  const supervisor = new Supervisor(config, command)
-  process.on('SIGTERM', () => supervisor.stop())
-  process.on('SIGINT', () => supervisor.stop())
-  process.on('SIGHUP', () => undefined)
-  try {
-    await supervisor.start()
-    await supervisor.ready
-    await report({ ready: true })
-    await supervisor.ended
-    return 0
-  } catch (error) {
-    await report({ error: error instanceof Error ? error.message : String(error) })
-    return 1
-  }
-}
-
-function report(line: SupervisorReport): Promise<void> {
-  return new Promise((resolve) =>
-    process.stdout.write(`${JSON.stringify(line)}\n`, () => resolve()),
-  )
 }

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { MountConfig, SupervisorReport } from '@cairn/mount/beside'
+import type { Cli } from '../cli.ts'
+import { cliError } from '../errors.ts'
+import { processCommand } from './processes.ts'
+
+/** After so long, whoever waits is told what for. */
+const patienceMs = 5000
+
+/**
+ * The processes of a mount; they outlive this one, its terminal and its working directory. Started before it is known
+ * what to mount: they load while this process asks the server.
+ */
+export class StartingMount {
+  readonly #child: ChildProcess
+
+  constructor() {
+    const { file, args } = processCommand('supervisor')
+    const stdio = ['pipe', 'pipe', 'ignore'] as const
+    this.#child = spawn(file, args, { detached: true, cwd: '/', stdio: [...stdio] })
+    // One that ended already says so where its report is waited for.
+    this.#child.stdin!.on('error', () => undefined)
+  }
+
+  /** There is nothing to mount after all. */
+  giveUp(): void {
+    this.#child.stdin!.end()
+    this.#child.unref()
+  }
+
+  /** Resolves when the mount is usable. Ctrl-C ends it again. */
+  async begin(cli: Cli, config: MountConfig): Promise<void> {
+    const child = this.#child
+    const ended = once(child, 'exit')
+    child.stdin!.end(JSON.stringify(config))
+    const stop = (): void => void child.kill('SIGTERM')
+    cli.signal.addEventListener('abort', stop, { once: true })
+    const tell = setTimeout(() => void sayWaiting(cli, config), patienceMs)
+    try {
+      const report = await firstReport(child.stdout!)
+      if ('error' in report) {
+        await ended
+        throw cannotMount(config, report.error)
+      }
+    } finally {
+      clearTimeout(tell)
+      cli.signal.removeEventListener('abort', stop)
+    }
+    child.stdout!.destroy()
+    child.unref()
+  }
+}
+
+async function sayWaiting(cli: Cli, { server, directory }: MountConfig): Promise<void> {
+  await cli.err.line(
+    `still waiting for a session with ${server}; Ctrl-C gives up; see ${directory}/daemon.log`,
+  )
+  await cli.err.flush()
+}
+
+function firstReport(stdout: NodeJS.ReadableStream): Promise<SupervisorReport> {
+  return new Promise((resolve) => {
+    const lines = createInterface(stdout)
+    lines.once('line', (line) => resolve(JSON.parse(line) as SupervisorReport))
+    lines.once('close', () => resolve({ error: 'its supervisor ended without a word' }))
+  })
+}
+
+/** What the processes said has the place in front already, and perhaps what to do at its end. */
+function cannotMount({ mountPoint, directory }: MountConfig, said: string): Error {
+  const reason = said.replace(/^cannot mount [^:]*: /, '')
+  const [, why = reason, remedy] = /^([^]*?)\. ([A-Z][^]*)$/.exec(reason) ?? []
+  const hint = remedy ?? `See: cairn doctor; and ${directory}/daemon.log.`
+  return cliError('mount_failed', `mount on ${mountPoint}`, why.replace(/\.$/, ''), hint)
+}

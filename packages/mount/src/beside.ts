@@ -1,0 +1,21 @@
+/**
+ * What a process beside a mount needs: to start it, to ask it, to see what it left. Nothing of what a daemon has to
+ * load, which takes as long as Node does.
+ */
+export { type Mounter, unmount } from './fuse/mounting.ts'
+export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'
+export type * from './mount-status.ts'
+export type { MountConfig } from './process/config.ts'
+export { askControl, ControlRefusal, type ControlReply } from './process/control.ts'
+export type { DaemonCommand } from './process/daemon-process.ts'
+export { findLeftBehind, type LeftBehind } from './process/left-behind.ts'
+export { type KernelFeatures, probeKernel } from './process/probe-kernel.ts'
+export {
+  isRunning,
+  type MountState,
+  type ProcessMark,
+  readState,
+  removeState,
+} from './process/state.ts'
+export { Supervisor } from './process/supervisor.ts'
+export type { SupervisorReport } from './process/supervisor-main.ts'

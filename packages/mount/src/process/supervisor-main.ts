@@ -1,0 +1,48 @@
+import { loadFuseIo } from '../fuse/native.ts'
+import type { MountConfig } from './config.ts'
+import { type DaemonCommand, DaemonProcess } from './daemon-process.ts'
+import { Supervisor } from './supervisor.ts'
+
+/** The first line it prints: usable, or why not. */
+export type SupervisorReport = { readonly ready: true } | { readonly error: string }
+
+/**
+ * The life of a supervisor's process in the background. It is started before the command that wants it has looked at
+ * everything: its config comes over the standard input, or nothing does. Gives its exit code.
+ */
+export async function supervisorMain(command: DaemonCommand): Promise<number> {
+  const warm = new DaemonProcess(command, await loadFuseIo())
+  const config = await readConfig()
+  if (!config) {
+    warm.child.kill('SIGKILL')
+    return 0
+  }
+  const supervisor = new Supervisor(config, command, warm)
+  process.on('SIGTERM', () => supervisor.stop())
+  process.on('SIGINT', () => supervisor.stop())
+  process.on('SIGHUP', () => undefined)
+  try {
+    await supervisor.start()
+    await supervisor.ready
+    await report({ ready: true })
+    await supervisor.ended
+    return 0
+  } catch (error) {
+    await report({ error: error instanceof Error ? error.message : String(error) })
+    return 1
+  }
+}
+
+/** Undefined when there is nothing to mount after all. */
+async function readConfig(): Promise<MountConfig | undefined> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  const text = Buffer.concat(chunks).toString()
+  return text === '' ? undefined : (JSON.parse(text) as MountConfig)
+}
+
+function report(line: SupervisorReport): Promise<void> {
+  return new Promise((resolve) =>
+    process.stdout.write(`${JSON.stringify(line)}\n`, () => resolve()),
+  )
+}
