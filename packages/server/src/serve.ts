@@ -49,7 +49,7 @@ export interface Serving {
 
 /** How long a key's owner is remembered: revoking one is felt within this time. */
 const keyMemoryMs = 500
-const nodeCacheBytes = 256 * 2 ** 20
+const nodeCacheBytes = 128 * 2 ** 20
 
 /** Runs the whole server in this process. */
 export async function serve(options: ServeOptions): Promise<Serving> {

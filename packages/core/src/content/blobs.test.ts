@@ -9,7 +9,7 @@ import { blobBytesMax, Blobs } from './blobs.ts'
 const store = new MemoryBlobStore()
 const blobs = new Blobs(store, contentWorker)
 
-const text = new TextEncoder().encode('the same words over and over, '.repeat(40))
+const text = new TextEncoder().encode('the same words over and over, '.repeat(80))
 /** It does not compress. */
 const noise = fromByteString(
   Array.from({ length: 150 }, (_, i) => sha256(Uint8Array.of(i))).join(''),
@@ -45,6 +45,10 @@ describe('blob', () => {
   it('is compressed where that saves a sixteenth, and plain where it does not', async () => {
     expect((await blobs.seal(text)).stored[0]).toBe(1)
     expect((await blobs.seal(noise)).stored[0]).toBe(0)
+  })
+
+  it('is plain where there is too little to be saved for the time it takes', async () => {
+    expect((await blobs.seal(text.subarray(0, 1000))).stored[0]).toBe(0)
   })
 
   it('takes at most one block', async () => {

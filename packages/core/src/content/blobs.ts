@@ -4,6 +4,8 @@ import type { ContentWorker } from '../ports/content-worker.ts'
 import { blockBytes } from './block.ts'
 
 const forms = { raw: 0, zstd: 1 } as const
+/** Fewer bytes are not worth the 50 µs that a compressor takes to be made: there is at most a page to be saved. */
+const compressBytesMin = 2048
 /** A blob is at most one block, so a file's blocks can be blobs as they are. */
 export const blobBytesMax: number = blockBytes
 
@@ -27,7 +29,7 @@ export class Blobs {
     if (bytes.length > blobBytesMax) throw new Error(`a blob takes at most ${blobBytesMax} bytes`)
     const [id, compressed] = await Promise.all([
       this.#worker.hash(bytes),
-      this.#worker.compress(bytes),
+      bytes.length < compressBytesMin ? bytes : this.#worker.compress(bytes),
     ])
     // Below a sixteenth saved, reading it plainly is worth more than the room.
     const pays = compressed.length < bytes.length - bytes.length / 16
