@@ -11,4 +11,9 @@ if (noMount === undefined) {
   chmodSync(mount.path('..'), 0o755)
   afterAll(() => site.close())
   runPosixQuestions('mount', hostSubjects(mount.directory))
+  if (process.geteuid?.() === 0) {
+    const user = { uid: 1234, gid: 1234, groups: [] }
+    const subjects = hostSubjects(mount.directory, user)
+    runPosixQuestions('mount, asked by an ordinary user', subjects, { root: false })
+  }
 } else describe('mount', () => it.skip(`is not asked: ${noMount}`))

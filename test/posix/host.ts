@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { Caller } from './caller.ts'
@@ -34,12 +34,13 @@ const XATTR_BYTES_MAX = 65536
 /**
  * Subjects in new directories under `parent`, which may lie in any mounted file system and which
  * every user must be able to search. A file system served by this very process cannot be asked: the
- * calls block the thread that would have to answer.
+ * calls block the thread that would have to answer. Asked by `who`, or by whoever runs this.
  */
-export function hostSubjects(parent: string): SubjectSetup {
+export function hostSubjects(parent: string, who?: Credentials): SubjectSetup {
   return async () => {
     const directory = await mkdtemp(join(parent, 'question-'))
     await chmod(directory, 0o755)
+    if (who) await chown(directory, who.uid, who.gid)
     const caller = new Caller(directory)
     const descriptors = new Set<number>()
     const dispose = async (): Promise<void> => {
@@ -47,7 +48,7 @@ export function hostSubjects(parent: string): SubjectSetup {
       caller.dispose()
       await rm(directory, { recursive: true })
     }
-    return { subject: new HostSubject(caller, descriptors, caller.home), dispose }
+    return { subject: new HostSubject(caller, descriptors, who ?? caller.home), dispose }
   }
 }
 
