@@ -10,7 +10,7 @@ const steps = 45
 /** So many steps between two kills, which cost seconds. */
 const stepsPerKill = 11
 /** Ends a hang, nothing else. */
-const timeout = 240_000
+const timeout = 600_000
 /** Collected every second; nothing that is done here takes as long as the grace time. */
 const keep = { graceMs: 4000, retentionMs: 4000 }
 
