@@ -4,5 +4,5 @@ import { serve, type ServeOptions } from '@cairn/server'
 const [data, listen, options] = process.argv.slice(2)
 const times = JSON.parse(options!) as Pick<ServeOptions, 'leaseMs' | 'keep'>
 const { url, close } = await serve({ data: data!, listen: listen!, ...times })
-process.on('SIGTERM', () => void close().then(() => process.exit(0)))
+process.on('SIGTERM', () => void close())
 console.log(JSON.stringify({ url }))
