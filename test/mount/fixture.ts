@@ -19,6 +19,14 @@ export interface Ran {
   readonly stderr: string
 }
 
+/** Other than a server has unless told. */
+interface SiteOptions {
+  /** How long a writer may be silent. */
+  readonly leaseMs?: number
+  /** How long what nobody needs stays. */
+  readonly keep?: { readonly graceMs: number; readonly retentionMs: number }
+}
+
 /**
  * A server and mounts of it, each in processes of their own: a program that waits in a mount must not be the one that
  * answers. Every mount gets a home of its own, as if it were another sandbox.
@@ -28,16 +36,15 @@ export class Site {
   #server: ChildProcess | undefined
   #url = ''
   readonly #mounts: SiteMount[] = []
-  /** How long a writer may be silent; undefined for what a server has unless told. */
-  readonly #leaseMs: number | undefined
+  readonly #options: SiteOptions
 
-  private constructor(leaseMs: number | undefined) {
-    this.#leaseMs = leaseMs
+  private constructor(options: SiteOptions) {
+    this.#options = options
     this.directory = mkdtempSync(join(tmpdir(), 'cairn-site-'))
   }
 
-  static async open(options: { readonly leaseMs?: number } = {}): Promise<Site> {
-    const site = new Site(options.leaseMs)
+  static async open(options: SiteOptions = {}): Promise<Site> {
+    const site = new Site(options)
     await site.startServer()
     await site.cairn(['ws', 'create', 'demo'])
     return site
@@ -55,10 +62,10 @@ export class Site {
   async startServer(): Promise<void> {
     const port = this.#url === '' ? '0' : new URL(this.#url).port
     const [data, listen] = [join(this.directory, 'data'), `127.0.0.1:${port}`]
-    const args =
-      this.#leaseMs === undefined
-        ? words(['serve', '--data', data, '--listen', listen, '--json'])
-        : [...nodeOptions, serverProgram, data, listen, `${this.#leaseMs}`]
+    const isOrdinary = Object.keys(this.#options).length === 0
+    const args = isOrdinary
+      ? words(['serve', '--data', data, '--listen', listen, '--json'])
+      : [...nodeOptions, serverProgram, data, listen, JSON.stringify(this.#options)]
     const server = spawn(process.execPath, args, {
       env: this.#env('server'),
       stdio: ['ignore', 'pipe', 'inherit'],

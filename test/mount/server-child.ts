@@ -1,6 +1,8 @@
-import { serve } from '@cairn/server'
+import { serve, type ServeOptions } from '@cairn/server'
 
-/** A server that gives up silent writers sooner: `server-child.ts DATA HOST:PORT LEASE_MS`. Tells its address as `cairn serve --json` does. */
-const [data, listen, leaseMs] = process.argv.slice(2)
-const { url } = await serve({ data: data!, listen: listen!, leaseMs: Number(leaseMs) })
+/** A server that is less patient than others: `server-child.ts DATA HOST:PORT OPTIONS`. Tells its address as `cairn serve --json` does. */
+const [data, listen, options] = process.argv.slice(2)
+const times = JSON.parse(options!) as Pick<ServeOptions, 'leaseMs' | 'keep'>
+const { url, close } = await serve({ data: data!, listen: listen!, ...times })
+process.on('SIGTERM', () => void close())
 console.log(JSON.stringify({ url }))

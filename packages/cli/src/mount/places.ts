@@ -63,7 +63,12 @@ export function spoolDirectory(
 ): string {
   const { server, workspace, branch, at, path, readOnly, mountPoint } = of
   const identity = JSON.stringify([
-    ...[server, workspace, branch, path, readOnly, mountPoint],
+    server,
+    workspace,
+    branch,
+    path,
+    readOnly,
+    mountPoint,
     ...(at === undefined ? [] : [at]),
   ])
   return join(base, `spool-${digest(identity)}`)

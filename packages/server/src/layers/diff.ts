@@ -23,6 +23,7 @@ import type { Workspace } from '../workspaces/workspace.ts'
 import { describeChange } from './describe.ts'
 import { isBelow, namesOf } from './guard.ts'
 import { findCheckpoint, findLayer, type LayerPlace, targetOf } from './references.ts'
+import { RenamedDirectories } from './renamed-directories.ts'
 
 /** The two ends of a comparison. */
 export interface DiffEnds {
@@ -91,24 +92,28 @@ export async function listDiff(
   workspace: Workspace,
   ends: DiffEnds,
 ): Promise<readonly LayerChange[]> {
-  return (await changesOf(workspace, ends)).map(describeChange)
+  const changes = await diffPaths(workspace.stores.nodes, ends.before, ends.after)
+  return changesBelow(changes, ends).map(describeChange)
 }
 
-async function changesOf(
-  { stores }: Workspace,
-  { before, after, path, see }: DiffEnds,
-): Promise<readonly PathChange[]> {
-  const root = namesOf(path)
-  const all = await diffPaths(stores.nodes, before, after)
-  const changes = see ? all.flatMap((change) => see(change) ?? []) : all
-  return changes.filter(
+/** Those of the path that was asked about, as far as the asker may know of them. */
+function changesBelow(
+  changes: readonly PathChange[],
+  { path: top, see }: DiffEnds,
+): readonly PathChange[] {
+  const root = namesOf(top)
+  const seen = see ? changes.flatMap((change) => see(change) ?? []) : changes
+  return seen.filter(
     ({ path, from }) => isBelow(path, root) || (from !== undefined && isBelow(from, root)),
   )
 }
 
 /** With the number of lines that came and went, where there are lines. */
 export async function* statDiff(workspace: Workspace, ends: DiffEnds): AsyncGenerator<LayerChange> {
-  for await (const { change, was, is } of readDiff(workspace, ends)) {
+  const changes = await diffPaths(workspace.stores.nodes, ends.before, ends.after)
+  const renamed = new RenamedDirectories(changes)
+  const wanted = changesBelow(changes, ends)
+  for await (const { change, was, is } of readDiff(workspace, ends, wanted, renamed)) {
     const lines = was.tooLarge || is.tooLarge ? undefined : diffStat(was.bytes, is.bytes)
     yield { ...describeChange(change), ...lines }
   }
@@ -118,7 +123,12 @@ const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
 /** A patch that `git apply` takes, file by file. */
 export async function* patchDiff(workspace: Workspace, ends: DiffEnds): AsyncGenerator<Uint8Array> {
-  for await (const { change, was, is } of readDiff(workspace, ends)) {
+  const { nodes } = workspace.stores
+  const changes = await diffPaths(nodes, ends.before, ends.after)
+  const renamed = new RenamedDirectories(changes)
+  const files = await renamed.withFilesBelow(nodes, ends.after, changes)
+  const wanted = changesBelow(files, ends)
+  for await (const { change, was, is } of readDiff(workspace, ends, wanted, renamed)) {
     if (change.fileKind === 'directory') continue
     const [path, from] = [change.path.join('/'), (change.from ?? change.path).join('/')]
     yield latin1(`diff --git ${quotePath(`a/${from}`)} ${quotePath(`b/${path}`)}\n`)
@@ -164,6 +174,8 @@ interface Content {
 async function* readDiff(
   workspace: Workspace,
   ends: DiffEnds,
+  changes: readonly PathChange[],
+  renamed: RenamedDirectories,
 ): AsyncGenerator<{ change: PathChange; was: Content; is: Content }> {
   const { nodes, blobs } = workspace.stores
   const views = [new TreeView(nodes, ends.before), new TreeView(nodes, ends.after)] as const
@@ -176,9 +188,10 @@ async function* readDiff(
     if (tooLarge || inode.kind !== 'file') return { inode, bytes: new Uint8Array(), tooLarge }
     return { inode, bytes: await readFile(nodes, blobs, view, ino, inode), tooLarge }
   }
-  for (const change of await changesOf(workspace, ends)) {
+  for (const change of changes) {
     const { kind, path, from } = change
-    const was = await read(views[0], kind === 'added' ? undefined : (from ?? path))
+    const former = kind === 'deleted' ? path : (from ?? renamed.formerPath(path))
+    const was = await read(views[0], kind === 'added' ? undefined : former)
     const is = await read(views[1], kind === 'deleted' ? undefined : path)
     yield { change, was, is }
   }

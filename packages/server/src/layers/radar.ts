@@ -1,8 +1,8 @@
-import { diffPaths, type PathChange, type Snapshot } from '@cairn/core'
-import { formatPath, type LayerOverlap, type RadarEvent } from '@cairn/protocol'
+import { type Branch, diffPaths, type FoldPoint, type PathChange, type Snapshot } from '@cairn/core'
+import { type BranchId, formatPath, type LayerOverlap, type RadarEvent } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { comparedMax, pathsOf, type RealPlace, siblingsOf } from './merging.ts'
-import { targetOf } from './references.ts'
+import { placeOf, targetOf } from './references.ts'
 
 /** More would be a list that nobody reads; `layer status` has them all. */
 const toldMax = 200
@@ -22,14 +22,15 @@ interface Seen {
 }
 
 /**
- * Tells a layer, while it is worked on, which of its paths somebody else has changed too. The parent is looked at as
- * it is; a sibling as it was folded last, which is at its checkpoints and every some thousand operations: a look costs
- * what has changed since the last one, and nobody's single writes.
+ * Tells a layer, while it is worked on, which of its paths somebody else has changed too: the parent, or a sibling, as
+ * far as the server has taken their writes in. A look costs what has changed since the last one; who wrote nothing
+ * costs no more than being asked.
  */
 export class Radar {
   readonly #workspace: Workspace
   readonly #place: RealPlace
   readonly #seen = new Map<string, Seen>()
+  readonly #folded = new Map<BranchId, FoldPoint>()
   #told = new Set<string>()
 
   constructor(workspace: Workspace, place: RealPlace) {
@@ -62,17 +63,29 @@ export class Radar {
     const { refs } = this.#workspace.stores
     const { branch, record, id } = this.#place
     const parent = await targetOf(this.#workspace, this.#place)
-    await parent.branch.refresh()
     const { base } = await refs.getBranch(branch.id)
-    const own = { id, name: record.name, base, head: (await branch.fold()).snapshot }
-    const target = (await parent.branch.fold()).snapshot
+    const own = { id, name: record.name, base, head: await this.#headOf(branch) }
+    const target = await this.#headOf(parent.branch)
     const others: Line[] = [{ id: parent.id, name: parent.record?.name, base, head: target }]
     const siblings = await siblingsOf(this.#workspace, record)
-    for (const { id, name, branch: sibling } of siblings.slice(-comparedMax)) {
-      const { base, folded } = await refs.getBranch(sibling)
-      others.push({ id, name, base, head: folded.snapshot })
+    // The newest: they are the ones that are being worked on.
+    for (const sibling of siblings.slice(-comparedMax)) {
+      const { id, name } = sibling
+      const { base } = await refs.getBranch(sibling.branch)
+      const { branch } = await placeOf(this.#workspace, sibling)
+      others.push({ id, name, base, head: await this.#headOf(branch) })
     }
     return { own, others }
+  }
+
+  /** Folded only where it has moved: every look would leave a tree behind. */
+  async #headOf(branch: Branch): Promise<Snapshot> {
+    if (this.#workspace.isShared) await branch.refresh()
+    const last = this.#folded.get(branch.id)
+    if (last?.seq === branch.head.position.seq) return last.snapshot
+    const folded = await branch.fold()
+    this.#folded.set(branch.id, folded)
+    return folded.snapshot
   }
 
   async #changesOf({ id, base, head }: Line): Promise<Seen['paths']> {

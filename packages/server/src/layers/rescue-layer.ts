@@ -2,20 +2,35 @@ import type { Branch } from '@cairn/core'
 import type { ActorId } from '@cairn/protocol'
 import { exactTime } from '../workspaces/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
+import type { LayerRecord } from './layer-store.ts'
+import { noteState } from './layers.ts'
 import { digest } from './once.ts'
 
-/** Makes a layer that holds somebody's late writes one that people find, resolve and commit. Again is fine. */
+/**
+ * Makes the branch that holds somebody's late writes a layer that people find, resolve and commit, and that goes with
+ * its time like any other. Again is fine, and notes how it stands by now.
+ */
 export async function keepRescueLayer(
   workspace: Workspace,
   layer: Branch,
   parent: Branch,
   actor: ActorId,
 ): Promise<void> {
+  const found = await workspace.layers.findByBranch(layer.id)
+  const record = found ?? (await make(workspace, layer, parent, actor))
+  await noteState(workspace, { id: record.id, branch: layer, record })
+}
+
+async function make(
+  workspace: Workspace,
+  layer: Branch,
+  parent: Branch,
+  actor: ActorId,
+): Promise<LayerRecord> {
   const { layers, info, clock, stores } = workspace
-  if (await layers.findByBranch(layer.id)) return
   const { base } = await stores.refs.getBranch(layer.id)
   const above = await layers.findByBranch(parent.id)
-  await layers.create({
+  const record: LayerRecord = {
     workspace: info.id,
     id: `rescue_${digest(layer.id)}`,
     branch: layer.id,
@@ -23,13 +38,15 @@ export async function keepRescueLayer(
     parent: above?.id ?? 'main',
     path: above?.path ?? '/',
     tags: { rescue: actor },
-    state: 'conflicted',
+    state: 'open',
     message: 'late writes of a session that had lost its lease',
     createdBy: actor,
     createdAt: exactTime(clock.now()),
     originRoot: base.root,
     originSeq: 0,
     version: 1,
-  })
+  }
+  await layers.create(record)
   // DURABLE: the layer can be found. Of two that note it at once, one wins, and both mean the same.
+  return record
 }

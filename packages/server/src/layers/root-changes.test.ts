@@ -261,6 +261,56 @@ describe('diff', () => {
   })
 })
 
+describe('the diff of a renamed directory', () => {
+  beforeEach(async () => {
+    await fixture.write('/repo/old/a.txt', 'a\n')
+    await fixture.write('/repo/old/deep/b.txt', 'b\n')
+    await fixture.create({ name: 'a' })
+    const move = (from: string, to: string): Promise<unknown> =>
+      fixture.server.call('POST', `/w/files${from}?move&layer=a`, { to })
+    await move('/repo/old/deep', '/repo/old/deeper')
+    await move('/repo/old', '/repo/new')
+    await fixture.write('/repo/new/deeper/b.txt', 'b\nbb\n', 'a')
+    await fixture.write('/repo/new/c.txt', 'c\n', 'a')
+  })
+
+  it('as a patch, tells of each file below it where it was', async () => {
+    const { body } = await fixture.server.call('GET', '/w/layers/a/diff?patch')
+    const expected = [
+      'diff --git a/repo/old/a.txt b/repo/new/a.txt',
+      'rename from repo/old/a.txt',
+      'rename to repo/new/a.txt',
+      'diff --git a/repo/new/c.txt b/repo/new/c.txt',
+      'new file mode 100644',
+      '--- /dev/null',
+      '+++ b/repo/new/c.txt',
+      '@@ -0,0 +1 @@',
+      '+c',
+      'diff --git a/repo/old/deep/b.txt b/repo/new/deeper/b.txt',
+      'rename from repo/old/deep/b.txt',
+      'rename to repo/new/deeper/b.txt',
+      '--- a/repo/old/deep/b.txt',
+      '+++ b/repo/new/deeper/b.txt',
+      '@@ -1 +1,2 @@',
+      ' b',
+      '+bb',
+      '',
+    ]
+    expect(body).toBe(expected.join('\n'))
+    const below = await fixture.server.call('GET', '/w/layers/a/diff?patch&path=/repo/new/deeper')
+    expect(below.body).toBe(expected.slice(9).join('\n'))
+  })
+
+  it('by lines, counts what changed in a file and not the whole file', async () => {
+    const { json } = await fixture.server.call<Page<LayerChange>>('GET', '/w/layers/a/diff?stat')
+    expect(json.items.find(({ path }) => path === '/repo/new/deeper/b.txt')).toMatchObject({
+      kind: 'modified',
+      added: 1,
+      removed: 0,
+    })
+  })
+})
+
 describe('another server', () => {
   it('reads what was written, rolled back and committed through this one', async () => {
     await fixture.create({ name: 'a' })

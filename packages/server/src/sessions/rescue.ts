@@ -43,10 +43,13 @@ export async function rescue(
     const { epoch } = layer.head.position
     const check = checkOf(place, ops)
     await layer.submit({ session, number, epoch, actor: place.actor, time, ops, check })
-    // DURABLE: the late writes are in the layer's log.
+    await keepRescueLayer(place.workspace, layer, place.branch, place.actor)
+    // DURABLE: the late writes are in the layer's log, and somebody can find them.
     return utf8.encode(`kept ${layer.id}`)
   }
-  return utf8.encode(`${(await tryCommit(place, layer)) ? 'committed' : 'kept'} ${layer.id}`)
+  const outcome = (await tryCommit(place, layer)) ? 'committed' : 'kept'
+  await keepRescueLayer(place.workspace, layer, place.branch, place.actor)
+  return utf8.encode(`${outcome} ${layer.id}`)
 }
 
 function checkOf({ workspace, scope }: Place, ops: readonly Op[]): Submission['check'] {
@@ -86,8 +89,7 @@ async function tryCommit(
     return true
   } catch (error) {
     const isKept = isCairnError(error, 'layer_conflict') || isCairnError(error, 'quota_exceeded')
-    if (!isKept) throw error
-    await keepRescueLayer(workspace, layer, branch, actor)
-    return false
+    if (isKept) return false
+    throw error
   }
 }

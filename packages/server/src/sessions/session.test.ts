@@ -184,6 +184,13 @@ describe('session', () => {
     const layer = `${servers[0]!.branch.id}/rescue-${a.session.id}-2` as BranchId
     const rows = await stores.log.read(layer, 0, 10)
     expect(rows.filter(({ session }) => session === a.session.id).length).toBe(1)
+    // Over, and so the collector takes it away in time.
+    const { layers } = await servers[0]!.workspaces.open('owner', 'w')
+    expect(await layers.findByBranch(layer)).toMatchObject({
+      state: 'committed',
+      closedAt: expect.any(String) as string,
+      tags: { rescue: actor },
+    })
   })
 
   it('a store that does not answer a submission ends the connection, and answers nothing', async () => {
