@@ -20,6 +20,8 @@ export interface E2BSetup extends SandboxSetup {
     options?: E2BSandboxOptions,
   ) => E2BSandbox
   readonly e2b: E2B
+  /** Where the machines reach the Cairn server. */
+  readonly serverInside: string
 }
 
 /** A Cairn server, a server that speaks E2B, and a template with the Node that cairn needs. */
@@ -39,6 +41,7 @@ export async function openE2BSetup(): Promise<E2BSetup> {
   const serverInside = `http://${cairnName}:${new URL(cairn.url).port}`
   return {
     e2b,
+    serverInside,
     secrets: [cairn.apiKey, apiKey, hidden],
     make: (workspace, options) =>
       new E2BSandbox({

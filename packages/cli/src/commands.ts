@@ -8,6 +8,7 @@ export const nouns = {
   ctx: 'Servers and keys, saved under names',
   ws: 'Workspaces',
   fs: 'Files of a workspace',
+  sandbox: 'Machines for commands, alive for minutes',
   'fs layer': 'Attempts at a directory, each on a frozen base of its own',
 } as const
 
@@ -67,6 +68,12 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs layer quota': () => import('./commands/layer/quota.ts'),
   'fs layer fork': () => import('./commands/layer/fork.ts'),
   'fs layer chain': () => import('./commands/layer/chain.ts'),
+  'sandbox serve': () => import('./commands/sandbox/serve.ts'),
+  'sandbox ls': () => import('./commands/sandbox/ls.ts'),
+  'sandbox exec': () => import('./commands/sandbox/exec.ts'),
+  'sandbox kill': () => import('./commands/sandbox/kill.ts'),
+  'sandbox install': () => import('./commands/sandbox/install.ts'),
+  'sandbox template': () => import('./commands/sandbox/template.ts'),
   completion: () => import('./commands/completion.ts'),
   version: () => import('./commands/version.ts'),
   help: () => import('./commands/help.ts'),
@@ -78,6 +85,7 @@ export const aliases: Readonly<Record<string, string>> = {
   'ctx list': 'ctx ls',
   'mount list': 'mount ls',
   'ws list': 'ws ls',
+  'sandbox list': 'sandbox ls',
   'fs layer ls': 'fs layer list',
   'fs layer get': 'fs layer status',
   'fs layer rm': 'fs layer delete',
