@@ -59,7 +59,8 @@ static _Noreturn void run(const struct passwd *user, const char *cwd, int termin
   sigprocmask(SIG_SETMASK, &none, NULL);
   if (terminal >= 0) take_terminal(terminal);
   else setsid();
-  if (setgroups(group_count, groups) != 0) die("user", "set its groups");
+  /* An ordinary user's jail has no groups to set. */
+  if (setgroups(group_count, groups) != 0 && errno != EPERM) die("user", "set its groups");
   become(user->pw_uid, user->pw_gid);
   if (chdir(cwd) != 0) die("cwd", cwd);
   add_environment(user);

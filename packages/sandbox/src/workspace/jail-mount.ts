@@ -14,7 +14,7 @@ import {
 } from '@cairn/mount'
 import { toByteString } from '@cairn/protocol'
 import type { Jail } from '../jail/jail.ts'
-import { ordinaryUser } from '../jail/users.ts'
+import { isRoot, ordinaryUser } from '../jail/users.ts'
 import { runInside } from '../local/run-inside.ts'
 import type { WorkspaceStatus } from '../sandbox.ts'
 import type { Credential } from './credential.ts'
@@ -153,8 +153,9 @@ function configOf({ jail, workspace, credential, directory }: JailMountOptions):
     directory,
     cacheDirectory: join(directory, 'spool'),
     cacheBytes,
-    uid: ordinaryUser.uid,
-    gid: ordinaryUser.gid,
+    // In an ordinary user's jail everybody is root, and root's files are as they should be.
+    uid: isRoot() ? ordinaryUser.uid : undefined,
+    gid: isRoot() ? ordinaryUser.gid : undefined,
     mounter: jail.fuseMounter as Mounter,
   }
 }
