@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { E2B } from 'e2b'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectE2B } from '@cairn/sandbox'
 import { noJail } from './local-setup.ts'
 
 const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
@@ -38,9 +38,9 @@ describe.skipIf(noJail !== undefined)(`cairn sandbox (${noJail ?? 'as root'})`, 
         exported[name] = value
         if (name === 'E2B_API_KEY') break
       }
-      const { E2B_API_URL: apiUrl = '', E2B_SANDBOX_URL: sandboxUrl = '' } = exported
-      expect(exported['E2B_VOLUME_API_URL']).toBe(apiUrl)
-      const e2b = new E2B({ apiKey: exported['E2B_API_KEY']!, apiUrl, sandboxUrl })
+      const { E2B_API_URL: url = '', E2B_API_KEY: apiKey = '' } = exported
+      expect([exported['E2B_SANDBOX_URL'], exported['E2B_VOLUME_API_URL']]).toEqual([url, url])
+      const e2b = await connectE2B({ apiKey, url })
       const { sandboxId } = await e2b.Sandbox.create({ metadata: { run: '7' } })
       expect(JSON.parse((await run('ls', '--json')).out)).toMatchObject({
         sandboxId,
@@ -76,5 +76,9 @@ describe.skipIf(noJail !== undefined)(`cairn sandbox (${noJail ?? 'as root'})`, 
       expect([docker.includes(word), e2b.includes(word)]).toEqual([true, true])
     expect(e2b).toContain('Template.build(template, "mine"')
     expect(await run('template')).toMatchObject({ code: 2 })
+    const out = join(home, 'image')
+    env['CAIRN_SINGLE_FILE'] = program
+    expect(await run('template', '--docker', '--out', out)).toMatchObject({ code: 0 })
+    expect((await readdir(out)).toSorted()).toEqual(['Dockerfile', 'cairn'])
   })
 })

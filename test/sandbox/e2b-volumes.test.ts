@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { E2B } from 'e2b'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type E2BServer, serveE2B } from '@cairn/sandbox'
+import { connectE2B, type E2BServer, serveE2B } from '@cairn/sandbox'
 import { startServer, type TestServer } from '../e2e/start-server.ts'
 import { noJail } from './local-setup.ts'
 
@@ -11,7 +10,7 @@ describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'a
   let directory: string
   let server: TestServer
   let sandboxes: E2BServer
-  let e2b: E2B
+  let e2b: Awaited<ReturnType<typeof connectE2B>>
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'cairn-volumes-'))
@@ -20,7 +19,7 @@ describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'a
     sandboxes = await serveE2B({ data: join(directory, 'e2b'), cairn: credential })
     const { url, apiKey } = sandboxes
     process.env['E2B_VOLUME_API_URL'] = url
-    e2b = new E2B({ apiKey, apiUrl: url, sandboxUrl: url })
+    e2b = await connectE2B({ apiKey, url })
   })
   afterAll(async () => {
     delete process.env['E2B_VOLUME_API_URL']

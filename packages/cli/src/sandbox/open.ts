@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { E2BConnection } from '@cairn/sandbox'
+import type * as sandboxPackage from '@cairn/sandbox'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
 
@@ -12,14 +12,14 @@ export const sandboxOptions = {
   },
 } as const
 
-type Sandboxes = Awaited<ReturnType<typeof import('@cairn/sandbox').connectE2B>>
+type Sandboxes = Awaited<ReturnType<typeof sandboxPackage.connectE2B>>
 
 export function dataOf(cli: Cli, data: string | undefined): string {
   return data ?? join(cli.home, '.cairn', 'sandboxes')
 }
 
 /** The package is not in every cairn: a single file that was dropped into a sandbox starts none itself. */
-export async function loadSandboxes(): Promise<typeof import('@cairn/sandbox')> {
+export async function loadSandboxes(): Promise<typeof sandboxPackage> {
   try {
     return await import('@cairn/sandbox')
   } catch (error) {
@@ -50,7 +50,7 @@ export async function openSandboxes(cli: Cli, data: string | undefined): Promise
   )
 }
 
-function fromEnvironment(env: Cli['env']): E2BConnection | undefined {
+function fromEnvironment(env: Cli['env']): sandboxPackage.E2BConnection | undefined {
   const { E2B_API_KEY: apiKey, E2B_API_URL: url } = env
   if (!apiKey) return undefined
   return { apiKey, ...(url && { url }) }

@@ -48,7 +48,11 @@ export async function ensureApiKey(data: string): Promise<string> {
   const key = `e2b_${randomBytes(20).toString('hex')}`
   try {
     const file = await open(path, 'wx', 0o600)
-    await file.writeFile(`${key}\n`).finally(() => file.close())
+    try {
+      await file.writeFile(`${key}\n`)
+    } finally {
+      await file.close()
+    }
     return key
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

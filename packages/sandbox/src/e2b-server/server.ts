@@ -90,7 +90,7 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
     E2B_VOLUME_API_URL: url,
     E2B_API_KEY: apiKey,
   }
-  return { url, apiKey, env, close: () => close(server, parts).finally(release) }
+  return { url, apiKey, env, close: () => close(server, parts, release) }
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>
@@ -179,13 +179,18 @@ async function listen(server: Server, host: string, port: number): Promise<strin
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`
 }
 
-async function close(server: Server, { sandboxes, builder, mounts }: Parts): Promise<void> {
+async function close(
+  server: Server,
+  { sandboxes, builder, mounts }: Parts,
+  release: () => Promise<void>,
+): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   await builder.close()
   await sandboxes.close()
   await mounts.settled()
   server.closeAllConnections()
   await closed
+  await release()
 }
 
 function describe(error: unknown): string {

@@ -35,9 +35,12 @@ export const command: Command = defineCommand({
       }),
     )
     cli.signal.addEventListener('abort', () => void run.kill().catch(() => false))
-    const ended = await run.wait().catch((error: unknown) => error as { exitCode?: number })
-    if (ended.exitCode === undefined)
-      throw cliError('sandbox_failed', what, String(ended), 'See: cairn sandbox ls.')
+    // A command that failed is an error of the SDK, too; without an exit code something else went wrong.
+    const ended = await run.wait().catch((error: unknown) => {
+      if (typeof (error as { exitCode?: unknown }).exitCode === 'number')
+        return error as { exitCode: number }
+      return asking(what, () => Promise.reject(error))
+    })
     if (ended.exitCode !== 0)
       throw cliError('sandbox_failed', what, `it ended with ${ended.exitCode}`, 'See above.')
   },
