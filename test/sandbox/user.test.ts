@@ -30,7 +30,7 @@ describe.skipIf(noUser !== undefined)(
       const words = [process.execPath, '--conditions=source', program, directory]
       const said = execFileSync('setpriv', [...asUser, ...words], {
         env: { HOME: home, PATH: process.env['PATH'] },
-      timeout: 50_000,
+        timeout: 50_000,
       })
       expect(JSON.parse(said.toString())).toEqual({
         limited: expect.stringContaining("cannot limit a jail's memory") as unknown,
