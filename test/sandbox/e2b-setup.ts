@@ -5,8 +5,13 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { E2B } from 'e2b'
-import { E2BSandbox, type E2BSandboxOptions, type JailOutside, serveE2B } from '@cairn/sandbox'
+import {
+  connectE2B,
+  E2BSandbox,
+  type E2BSandboxOptions,
+  type JailOutside,
+  serveE2B,
+} from '@cairn/sandbox'
 import type { SandboxSetup } from '@cairn/sandbox/testing'
 import { startServer } from '../e2e/start-server.ts'
 
@@ -19,7 +24,8 @@ export interface E2BSetup extends SandboxSetup {
     workspace?: { readonly name: string; readonly layer?: string },
     options?: E2BSandboxOptions,
   ) => E2BSandbox
-  readonly e2b: E2B
+  /** Where the machines reach the Cairn server. */
+  readonly serverInside: string
 }
 
 /** A Cairn server, a server that speaks E2B, and a template with the Node that cairn needs. */
@@ -29,7 +35,7 @@ export async function openE2BSetup(): Promise<E2BSetup> {
   const sandboxes = await serveE2B({ data: join(directory, 'e2b'), outside: outsideOf(cairn.url) })
   const { url: apiUrl, apiKey } = sandboxes
   const connection = { apiKey, apiUrl, sandboxUrl: apiUrl }
-  const e2b = new E2B(connection)
+  const e2b = await connectE2B({ apiKey, url: apiUrl })
   let preparing: Promise<void> | undefined
   const prepare = async (): Promise<void> => {
     process.env['CAIRN_SINGLE_FILE'] = await buildSingleFile(directory)
@@ -38,7 +44,7 @@ export async function openE2BSetup(): Promise<E2BSetup> {
   const hidden = randomUUID()
   const serverInside = `http://${cairnName}:${new URL(cairn.url).port}`
   return {
-    e2b,
+    serverInside,
     secrets: [cairn.apiKey, apiKey, hidden],
     make: (workspace, options) =>
       new E2BSandbox({
@@ -87,7 +93,7 @@ async function buildSingleFile(directory: string): Promise<string> {
 }
 
 /** The system's own Node may be older than cairn can use. */
-async function makeTemplate(e2b: E2B): Promise<void> {
+async function makeTemplate(e2b: Awaited<ReturnType<typeof connectE2B>>): Promise<void> {
   const sandbox = await e2b.Sandbox.create()
   const node = new Blob([await readFile(process.execPath)])
   await sandbox.files.write('/usr/local/bin/node', node, { user: 'root', useOctetStream: true })

@@ -1,34 +1,30 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { E2B } from 'e2b'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type E2BServer, serveE2B } from '@cairn/sandbox'
-import { Cairn } from '@cairn/sdk'
-import { type RunningServer, serve } from '@cairn/server'
+import { connectE2B, type E2BServer, serveE2B } from '@cairn/sandbox'
+import { startServer, type TestServer } from '../e2e/start-server.ts'
 import { noJail } from './local-setup.ts'
 
 describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'as root'})`, () => {
   let directory: string
-  let server: RunningServer
+  let server: TestServer
   let sandboxes: E2BServer
-  let e2b: E2B
-  let cairn: Cairn
+  let e2b: Awaited<ReturnType<typeof connectE2B>>
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'cairn-volumes-'))
-    server = await serve({ data: join(directory, 'cairn'), listen: '127.0.0.1:0' })
-    const credential = { server: server.url, key: server.ownerKey! }
-    cairn = new Cairn({ server: server.url, apiKey: server.ownerKey! })
+    server = await startServer()
+    const credential = { server: server.url, key: server.apiKey }
     sandboxes = await serveE2B({ data: join(directory, 'e2b'), cairn: credential })
     const { url, apiKey } = sandboxes
     process.env['E2B_VOLUME_API_URL'] = url
-    e2b = new E2B({ apiKey, apiUrl: url, sandboxUrl: url })
+    e2b = await connectE2B({ apiKey, url })
   })
   afterAll(async () => {
     delete process.env['E2B_VOLUME_API_URL']
     await sandboxes.close()
-    await server.close()
+    await server.stop()
     await rm(directory, { recursive: true, force: true })
   })
 
@@ -42,6 +38,7 @@ describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'a
       size: 10,
       mode: 0o600,
     })
+    const { cairn } = server
     const text = await cairn.workspace('shared').files.readText('/deep/er/note.txt')
     expect(text).toBe('by the SDK')
     await cairn.workspace('shared').files.write('/by-cairn', 'by Cairn')
@@ -77,7 +74,7 @@ describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'a
     const again = await e2b.Sandbox.connect(second.sandboxId)
     await expect(again.files.read('/mnt/data/repo/b')).resolves.toBe('by-envd')
     const { stdout: env } = await again.commands.run('env; cat /proc/*/environ 2>/dev/null || true')
-    expect(env).not.toContain(server.ownerKey)
+    expect(env).not.toContain(server.apiKey)
     await again.kill()
   })
 

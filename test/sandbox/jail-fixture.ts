@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
 import { afterAll, afterEach } from 'vitest'
 import { createJail, type Jail, type JailOptions } from '@cairn/sandbox'
 
@@ -40,7 +40,7 @@ export function useJails(): Jails {
 /** What a shell in the jail says to this. */
 export async function say(jail: Jail, script: string, user = 'user'): Promise<Said> {
   const program = await jail.start({ args: ['/bin/bash', '-c', script], user })
-  const [out, errors] = await Promise.all([buffer(program.stdout), buffer(program.stderr)])
+  const [out, errors] = await Promise.all([text(program.stdout), text(program.stderr)])
   return { ...(await program.exit), text: `${out}${errors}` }
 }
 

@@ -22,6 +22,7 @@ export interface LocalSetup extends SandboxSetup {
     options?: LocalSandboxOptions,
   ) => LocalSandbox
   readonly directory: string
+  readonly server: string
 }
 
 /** A server, and jails on a directory of their own. */
@@ -31,6 +32,7 @@ export async function openLocalSetup(): Promise<LocalSetup> {
   const hidden = randomUUID()
   return {
     directory,
+    server: server.url,
     secrets: [server.apiKey, hidden],
     make: (workspace, options) =>
       new LocalSandbox({

@@ -68,6 +68,25 @@ describe.skipIf(noJail !== undefined)(`workspaces in jails (${noJail ?? 'as root
     }
   })
 
+  it('lose nothing that programs were told is written when maker, mount and jail are killed', async () => {
+    const { name } = await setup.makeWorkspace()
+    const program = fileURLToPath(new URL('sandbox-maker.ts', import.meta.url))
+    const args = ['--conditions=source', program, setup.directory, name]
+    const env = { ...process.env, CAIRN_SERVER: setup.server, CAIRN_API_KEY: setup.secrets[0] }
+    const maker = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const [said] = (await once(createInterface(maker.stdout), 'line')) as [string]
+    maker.kill('SIGKILL')
+    expect(said).toBe('written')
+    const next = setup.make({ name })
+    try {
+      expect(await next.exec('ls | wc -l; tail -1 file-300')).toMatchObject({
+        stdout: '300\nnumber 300\n',
+      })
+    } finally {
+      await next.dispose()
+    }
+  })
+
   it(`work in ${inSequence} sandboxes, one after the other`, async () => {
     const workspace = await setup.makeWorkspace()
     for (let turn = 1; turn <= inSequence; turn++) {

@@ -28,10 +28,6 @@ export async function makeSingleFile(directory) {
 // Neither CommonJS nor a module: which of them a file without an ending is depends on where it lies.
 const program = (/** @type {string} */ packed) => `#!/usr/bin/env node
 const major = Number(process.versions.node.split('.')[0])
-if (major < 22) {
-  console.error('cairn: needs Node 22 or newer, and this is ' + process.versions.node + '.')
-  process.exit(2)
-}
 const { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } = process.getBuiltinModule('node:fs')
 const { homedir } = process.getBuiltinModule('node:os')
 const { dirname, join } = process.getBuiltinModule('node:path')
@@ -40,8 +36,13 @@ const version = '${createHash('sha256').update(packed).digest('hex').slice(0, 16
 const packed = '${packed}'
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cairn')
 const home = join(cache, version)
-if (!existsSync(home)) unpack()
-import(pathToFileURL(join(home, 'cairn.mjs')).href)
+if (major < 22) {
+  console.error('cairn: needs Node 22 or newer, and this is ' + process.versions.node + '.')
+  process.exitCode = 2
+} else {
+  if (!existsSync(home)) unpack()
+  import(pathToFileURL(join(home, 'cairn.mjs')).href)
+}
 
 /** Beside its place and then into it: whoever comes meanwhile finds all of it or nothing. */
 function unpack() {

@@ -9,6 +9,7 @@ export const nouns = {
   ws: 'Workspaces',
   fs: 'Files of a workspace',
   token: 'Tokens: some paths, some operations, some time',
+  sandbox: 'Machines for commands, alive for minutes',
   'fs layer': 'Attempts at a directory, each on a frozen base of its own',
 } as const
 
@@ -74,6 +75,12 @@ export const commands: Readonly<Record<string, Loader>> = {
   'token show': () => import('./commands/token/show.ts'),
   'token revoke': () => import('./commands/token/revoke.ts'),
   'token refresh': () => import('./commands/token/refresh.ts'),
+  'sandbox serve': () => import('./commands/sandbox/serve.ts'),
+  'sandbox ls': () => import('./commands/sandbox/ls.ts'),
+  'sandbox exec': () => import('./commands/sandbox/exec.ts'),
+  'sandbox kill': () => import('./commands/sandbox/kill.ts'),
+  'sandbox install': () => import('./commands/sandbox/install.ts'),
+  'sandbox template': () => import('./commands/sandbox/template.ts'),
   completion: () => import('./commands/completion.ts'),
   version: () => import('./commands/version.ts'),
   help: () => import('./commands/help.ts'),
@@ -86,6 +93,7 @@ export const aliases: Readonly<Record<string, string>> = {
   'mount list': 'mount ls',
   'ws list': 'ws ls',
   'token ls': 'token list',
+  'sandbox list': 'sandbox ls',
   'fs layer ls': 'fs layer list',
   'fs layer get': 'fs layer status',
   'fs layer rm': 'fs layer delete',

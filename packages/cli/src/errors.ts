@@ -18,6 +18,7 @@ export const cliErrorTable = {
     meaning: 'Something that cairn needs is missing; each is told before.',
   },
   local_file: { exitCode: 1, meaning: 'The file system of this machine said no.' },
+  sandbox_failed: { exitCode: 1, meaning: 'A sandbox, or the server of sandboxes, said no.' },
   damaged_store: { exitCode: 11, meaning: 'What a server keeps is not what it wrote.' },
   incomplete_copy: {
     exitCode: 1,

@@ -43,4 +43,6 @@ function compile(output) {
   if (run.stderr !== '') console.error(run.stderr)
 }
 
-if (argv[1] === fileURLToPath(import.meta.url)) console.log(buildJailHelper())
+// Elsewhere everything but jails works.
+if (argv[1] === fileURLToPath(import.meta.url) && process.platform === 'linux')
+  console.log(buildJailHelper())

@@ -59,7 +59,8 @@ static _Noreturn void run(const struct passwd *user, const char *cwd, int termin
   sigprocmask(SIG_SETMASK, &none, NULL);
   if (terminal >= 0) take_terminal(terminal);
   else setsid();
-  if (setgroups(group_count, groups) != 0) die("user", "set its groups");
+  /* An ordinary user's jail has no groups to set. */
+  if (setgroups(group_count, groups) != 0 && errno != EPERM) die("user", "set its groups");
   become(user->pw_uid, user->pw_gid);
   if (chdir(cwd) != 0) die("cwd", cwd);
   add_environment(user);
@@ -115,29 +116,35 @@ static int open_terminal(const char *size, const struct passwd *user, int *progr
   return terminal;
 }
 
-static void tell_end(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
+static void tell_end(int status) {
   if (WIFSIGNALED(status)) say("signal %d\n", WTERMSIG(status));
   else say("exit %d\n", WEXITSTATUS(status));
 }
 
+/* The signal also comes when a child is stopped or goes on. */
+static bool has_ended(pid_t child, int children, int *status) {
+  struct signalfd_siginfo ignored;
+  return read(children, &ignored, sizeof ignored) > 0 && waitpid(child, status, WNOHANG) == child;
+}
+
 /* What a terminal shows after the end of its program was written before it. */
-static void watch(pid_t child, int children, int terminal) {
+static int watch(pid_t child, int children, int terminal) {
+  int status = 0;
   enum { control, ended, input, output };
   struct pollfd watched[] = {{.fd = CONTROL, .events = POLLIN},
                              {.fd = children, .events = POLLIN},
                              {.fd = terminal < 0 ? -1 : 0, .events = POLLIN},
                              {.fd = terminal, .events = POLLIN}};
   for (;;) {
-    if (poll(watched, 4, -1) < 0 && errno != EINTR) return;
+    if (poll(watched, 4, -1) < 0 && errno != EINTR) die("jail", "poll");
     if (watched[control].revents != 0 && !obey(child, terminal)) watched[control].fd = -1;
     if (watched[input].revents != 0 && !pass(0, terminal)) watched[input].fd = -1;
     if (watched[output].revents != 0 && !pass(terminal, 1)) watched[output].fd = -1;
-    if (watched[ended].revents != 0) break;
+    if (watched[ended].revents != 0 && has_ended(child, children, &status)) break;
   }
   struct pollfd rest = {.fd = terminal, .events = POLLIN};
   while (terminal >= 0 && poll(&rest, 1, 0) > 0 && pass(terminal, 1)) continue;
+  return status;
 }
 
 /* exec PID USER CWD SIZE CGROUP... -- PROGRAM ARGUMENT...: an empty CWD is the user's home, an empty SIZE no terminal. */
@@ -162,7 +169,6 @@ int exec_main(int argc, char **argv) {
   if (child == 0) run(&user, cwd, program_side, argv + at + 1);
   if (terminal >= 0) close(program_side);
   else for (int fd = 0; fd < 3; fd++) close(fd);
-  watch(child, children, terminal);
-  tell_end(child);
+  tell_end(watch(child, children, terminal));
   return 0;
 }

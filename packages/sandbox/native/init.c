@@ -21,6 +21,8 @@
 
 #define PLAN_BYTES_MAX (1 << 20)
 #define HELD_MAX 512
+/* Those that belong to the jail's root. */
+#define LATER_NAMESPACES (CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWCGROUP)
 
 static char plan[PLAN_BYTES_MAX];
 static char *next_field = plan;
@@ -82,7 +84,7 @@ static void hold(int users) {
   int tree = syscall(SYS_open_tree, AT_FDCWD, source, flags);
   if (tree < 0 || index < 0 || index >= HELD_MAX) die("hold", source);
   struct mount_attr attributes = {0};
-  if (is_shifted) attributes = (struct mount_attr){.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = users};
+  if (is_shifted && users >= 0) attributes = (struct mount_attr){.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = users};
   if (is_read) attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
   int where = AT_EMPTY_PATH | (is_shifted ? 0 : AT_RECURSIVE);
   if (attributes.attr_set != 0 &&
@@ -134,10 +136,11 @@ static void raise_loopback(void) {
 
 /* The mounts before this belong to the host's root, so that the jail's cannot undo them. */
 static void leave_host(int users, const char *hostname) {
-  const int own = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWCGROUP;
-  if (setns(users, CLONE_NEWUSER) != 0) die("users", "enter their namespace");
-  become(0, 0);
-  if (unshare(own) != 0) die("namespaces", "unshare");
+  if (users >= 0) {
+    if (setns(users, CLONE_NEWUSER) != 0) die("users", "enter their namespace");
+    become(0, 0);
+    if (unshare(LATER_NAMESPACES) != 0) die("namespaces", "unshare");
+  }
   if (sethostname(hostname, strlen(hostname)) != 0) die("hostname", hostname);
   raise_loopback();
   /* Keys that the host's session holds are not the jail's. */
@@ -200,7 +203,7 @@ static _Noreturn void be_first(int users, uid_t owner) {
   umask(0);
   for (; strcmp(next_field, "join") == 0; put(field(), "0")) field();
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) die("mount", "keep mounts private");
-  act_as(owner);
+  if (users >= 0) act_as(owner);
   follow_plan(users);
   umask(022);
   say("ready\n");
@@ -208,19 +211,50 @@ static _Noreturn void be_first(int users, uid_t owner) {
   stay(children);
 }
 
+/* An ordinary user is the only one in the jail, and its root: the kernel lets nobody but root give it more. */
+static pid_t clone_alone(void) {
+  int mapped[2];
+  char path[64], map[64], byte;
+  uid_t uid = getuid();
+  gid_t gid = getgid();
+  if (pipe2(mapped, O_CLOEXEC) != 0) die("users", "pipe");
+  const int all = CLONE_NEWUSER | CLONE_NEWPID | LATER_NAMESPACES;
+  pid_t first = syscall(SYS_clone, all | SIGCHLD, NULL, NULL, NULL, NULL);
+  if (first < 0) die("users", "make a user namespace");
+  if (first == 0) {
+    close(mapped[1]);
+    if (read(mapped[0], &byte, 1) != 0) _exit(1);
+    become(0, 0);
+    return 0;
+  }
+  snprintf(path, sizeof path, "/proc/%d/setgroups", first);
+  put(path, "deny");
+  snprintf(map, sizeof map, "0 %d 1", uid);
+  snprintf(path, sizeof path, "/proc/%d/uid_map", first);
+  put(path, map);
+  snprintf(map, sizeof map, "0 %d 1", gid);
+  snprintf(path, sizeof path, "/proc/%d/gid_map", first);
+  put(path, map);
+  close(mapped[0]);
+  close(mapped[1]);
+  return first;
+}
+
 /*
- * The plan begins with the users, `BASE COUNT`, then `join CGROUP` for each. Whoever waits here for process 1 is in none of
- * them: it ends when everything in the jail has.
+ * The plan begins with the users, `BASE COUNT`, or a BASE of 0 for an ordinary user, then `join CGROUP` for each. Whoever
+ * waits here for process 1 is in none of them: it ends when everything in the jail has.
  */
 int init_main(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
   read_plan();
   char *base = field(), *count = field();
-  int users = make_users(base, count);
-  pid_t first = syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
+  uid_t owner = strtoul(base, NULL, 10);
+  int users = owner == 0 ? -1 : make_users(base, count);
+  pid_t first = users < 0 ? clone_alone()
+                          : syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
   if (first < 0) die("namespaces", "clone");
-  if (first == 0) be_first(users, strtoul(base, NULL, 10));
+  if (first == 0) be_first(users, owner);
   say("pid %d\n", first);
   close(0);
   close(CONTROL);

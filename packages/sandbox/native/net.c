@@ -127,10 +127,11 @@ int net_main(int argc, char **argv) {
   const char *number = getenv("NODE_CHANNEL_FD");
   int gate = -1;
   if (argc < 1 || number == NULL) return 2;
-  channel = atoi(number);
-  int jail = syscall(SYS_pidfd_open, atoi(argv[0]), 0);
-  if (jail < 0 || setns(jail, CLONE_NEWNET) != 0) return 1;
-  close(jail);
+  /* What others of this program say on CONTROL is no JSON. */
+  channel = fcntl(atoi(number), F_DUPFD_CLOEXEC, CONTROL + 1);
+  int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (channel < 0 || dup2(nowhere, CONTROL) < 0) return 1;
+  enter(atoi(argv[0]), CLONE_NEWUSER | CLONE_NEWNET);
   tell("{\"ready\":true}\n", -1);
   for (;;) {
     struct pollfd watched[] = {{.fd = channel, .events = POLLIN}, {.fd = gate, .events = POLLIN}};

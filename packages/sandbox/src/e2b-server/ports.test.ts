@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import type { Sandbox } from 'e2b'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { canServe, serveForTests } from './testing/serve-for-test.ts'
@@ -54,9 +55,9 @@ describe.skipIf(!canServe)('ports of a sandbox', () => {
   ): Promise<[number, string, string[]]> {
     const { port } = new URL(test.server.url)
     return new Promise((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port, path, ...options }, async (answer) => {
-        const body = Buffer.concat(await answer.toArray()).toString()
-        resolve([answer.statusCode ?? 0, body, answer.rawHeaders])
+      const sent = request({ host: '127.0.0.1', port, path, ...options }, (answer) => {
+        const { statusCode = 0, rawHeaders } = answer
+        text(answer).then((body) => resolve([statusCode, body, rawHeaders]), reject)
       })
       sent.setHeader('Host', host)
       sent.on('error', reject)

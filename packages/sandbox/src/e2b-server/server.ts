@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,6 +9,7 @@ import { createJail } from '../jail/create-jail.ts'
 import type { JailOutside } from '../jail/jail.ts'
 import type { Credential } from '../workspace/credential.ts'
 import { ApiError } from './api-error.ts'
+import { assertUnclaimed, claim, ensureApiKey } from './claim.ts'
 import { ControlPlane } from './control/control-plane.ts'
 import { DataPlane } from './data-plane.ts'
 import { sendError, sendNothing } from './http.ts'
@@ -33,7 +33,7 @@ export interface E2BServerOptions {
   readonly host?: string
   /** Default 0: any that is free. */
   readonly port?: number
-  /** What clients have to send. Default: a new one. */
+  /** What clients have to send. Default: one that is made once and kept with the data. */
   readonly apiKey?: string
   /** The Cairn server where volumes are kept, and a key for it; without it there are none. */
   readonly cairn?: Credential
@@ -57,11 +57,14 @@ export interface E2BServer {
 /** A server that speaks E2B's protocol, with jails of this machine as sandboxes. */
 export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
   const { data, host: address = '127.0.0.1', port = 0 } = options
-  const apiKey = options.apiKey ?? `e2b_${randomBytes(20).toString('hex')}`
-  const warn = options.warn ?? ((): void => {})
+  const warn = options.warn ?? ((): void => undefined)
+  await mkdir(data, { recursive: true, mode: 0o700 })
+  await assertUnclaimed(data)
+  const apiKey = options.apiKey ?? (await ensureApiKey(data))
   const parts = await openParts(options)
   const server = createServer()
   const url = await listen(server, address, port)
+  const release = await claim(data, { url, apiKey })
   const domain = `localhost:${new URL(url).port}`
   const control = new ControlPlane({ ...parts, domain, url }, apiKey)
   const plane = new DataPlane(parts.sandboxes)
@@ -87,14 +90,13 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
     E2B_VOLUME_API_URL: url,
     E2B_API_KEY: apiKey,
   }
-  return { url, apiKey, env, close: () => close(server, parts) }
+  return { url, apiKey, env, close: () => close(server, parts, release) }
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>
 
 async function openParts(options: E2BServerOptions) {
   const { data, cairn: credential, mountDaemon, outside } = options
-  await mkdir(data, { recursive: true, mode: 0o700 })
   const records = await RecordStore.open<SandboxRecord>(join(data, 'sandboxes'))
   const catalog = await Catalog.open(join(data, 'templates'))
   const kept: SandboxRecord[] = []
@@ -177,13 +179,18 @@ async function listen(server: Server, host: string, port: number): Promise<strin
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`
 }
 
-async function close(server: Server, { sandboxes, builder, mounts }: Parts): Promise<void> {
+async function close(
+  server: Server,
+  { sandboxes, builder, mounts }: Parts,
+  release: () => Promise<void>,
+): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   await builder.close()
   await sandboxes.close()
   await mounts.settled()
   server.closeAllConnections()
   await closed
+  await release()
 }
 
 function describe(error: unknown): string {

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { basename } from 'node:path/posix'
-import type { BuildOptions, TemplateBuilder as Steps } from 'e2b'
+import type { BuildOptions, TemplateBuilder as Steps, Template as TemplateStart } from 'e2b'
 import { recipe } from '../template/recipe.ts'
 import { findSingleFile } from '../template/single-file.ts'
 
@@ -65,10 +65,7 @@ export class E2BTemplateBuilder {
   }
 }
 
-function startFrom(
-  template: ReturnType<typeof import('e2b').Template>,
-  config: E2BTemplateConfig,
-): Steps {
+function startFrom(template: ReturnType<typeof TemplateStart>, config: E2BTemplateConfig): Steps {
   const { base, baseVersion, dockerfile } = config
   switch (base) {
     case 'python':

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { Cgroups } from './cgroups.ts'
-import { copyDisk, type Disk, makeDisk } from './disk.ts'
+import { copyDisk, type Disk, makeDisk, makeSudo, measureDisk, removeDisk } from './disk.ts'
 import { Exit } from './egress/exit.ts'
 import { openExit } from './egress/open-exit.ts'
 import { findHelper } from './helper.ts'
@@ -22,10 +22,10 @@ import {
 import { readLines } from './lines.ts'
 import { Plan } from './plan.ts'
 import { Relay } from './relay.ts'
-import { runProgram } from './run-program.ts'
 import { startInside } from './start.ts'
+import { continueAll, stopAll } from './stop-all.ts'
 import { sweep, writeOwner } from './sweep.ts'
-import { chooseUsers } from './users.ts'
+import { chooseUsers, isRoot } from './users.ts'
 
 const idPattern = /^[a-z0-9]{1,40}$/
 
@@ -61,7 +61,7 @@ export async function createJail(options: JailOptions): Promise<Jail> {
     return jail
   } catch (error) {
     await cgroups?.remove()
-    await rm(directory, { recursive: true, force: true })
+    await removeDisk(directory)
     throw error
   }
 }
@@ -80,6 +80,7 @@ async function prepareDisk(options: JailOptions, directory: string, id: string):
   const disk = await makeDisk(join(directory, 'disk'), options.directory, base)
   const etc = join(disk.directory, disk.record.base === 'host' ? 'etc/upper' : 'root/upper/etc')
   await mkdir(etc, { recursive: true })
+  if (!isRoot()) await makeSudo(disk)
   await mkdir(join(directory, 'stage'))
   await writeFile(join(directory, 'boot_id'), `${randomUUID()}\n`)
   const names = network === 'egress' ? 'nameserver 127.0.0.53\n' : '# no network\n'
@@ -128,7 +129,8 @@ async function startFirst(helper: string, plan: Plan): Promise<First> {
 
 function explain([step = '', errno = '', ...what]: readonly string[]): string {
   const said = `${step} ${what.join(' ')} failed with errno ${errno}`
-  if (process.getuid?.() !== 0) return `${said}. Run it as root.`
+  if (!isRoot())
+    return `${said}. Ordinary users need user namespaces, which this kernel may not allow them (sysctl user.max_user_namespaces); run it as root.`
   return step === 'shift' && errno === '22'
     ? `${said}. The file system there cannot shift owners: keep jails and their base on ext4, xfs, btrfs or tmpfs.`
     : `${said}. It needs Linux 5.19 with user namespaces and overlayfs, and root's capabilities.`
@@ -170,11 +172,15 @@ class NamespaceJail implements Jail {
   }
 
   async freeze(): Promise<void> {
-    await this.#parts.cgroups.freeze(true)
+    const { cgroups } = this.#parts
+    if (cgroups.canFreeze) await cgroups.freeze(true)
+    else stopAll(this.pid)
   }
 
   async thaw(): Promise<void> {
-    await this.#parts.cgroups.freeze(false)
+    const { cgroups } = this.#parts
+    if (cgroups.canFreeze) await cgroups.freeze(false)
+    else continueAll(this.pid)
   }
 
   async snapshot(directory: string): Promise<void> {
@@ -189,12 +195,11 @@ class NamespaceJail implements Jail {
   async usage(): Promise<JailUsage> {
     const { cgroups, disk } = this.#parts
     const { usedBytes, cacheBytes } = cgroups.memory
-    const counted = await runProgram('du', ['-s', '--block-size=1', disk.directory])
     return {
       cpuMicroseconds: cgroups.cpuMicroseconds,
       memoryBytes: usedBytes,
       cacheBytes,
-      diskBytes: Number(counted.split('\t')[0]),
+      diskBytes: await measureDisk(disk),
       processes: cgroups.processes,
     }
   }
@@ -235,6 +240,6 @@ class NamespaceJail implements Jail {
     helperProcess.stdin!.destroy()
     await this.ended
     await cgroups.remove()
-    await rm(directory, { recursive: true, force: true })
+    await removeDisk(directory)
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { runProgram } from './run-program.ts'
 import type { JailBase } from './jail.ts'
 import { hostPieces, makeSeed } from './seed.ts'
+import { isRoot } from './users.ts'
 
 /** A directory of the jail that is an overlay of its own: what it shows if nothing was written, top first. */
 export interface Piece {
@@ -106,4 +107,32 @@ async function linkOrCopy(layer: string, target: string): Promise<void> {
     await rm(target, { recursive: true, force: true })
     await runProgram('cp', ['-a', layer, target])
   })
+}
+
+/** Who is root in the jail already, as an ordinary user's programs are, can do without the real one, which needs more. */
+export async function makeSudo({ directory, record }: Disk): Promise<void> {
+  const place = join(
+    directory,
+    record.base === 'host' ? 'usr/upper' : 'root/upper/usr',
+    'local/bin',
+  )
+  await mkdir(place, { recursive: true })
+  const script =
+    '#!/bin/sh\nwhile :; do case "$1" in -u | -g) shift 2 ;; -*) shift ;; *) exec "$@" ;; esac; done\n'
+  await writeFile(join(place, 'sudo'), script, { mode: 0o755 })
+}
+
+/** A jail's root may close directories to itself, which root can still remove and others have to open first. */
+export async function removeDisk(directory: string): Promise<void> {
+  if (!isRoot()) await runProgram('chmod', ['-R', 'u+rwX', directory]).catch(() => undefined)
+  await rm(directory, { recursive: true, force: true })
+}
+
+/** What was written. Files that go away while they are counted make du complain, and no difference. */
+export async function measureDisk({ pieces, directory }: Disk): Promise<number> {
+  const uppers = pieces.map((piece) => join(directory, nameOf(piece), 'upper'))
+  const counted = await runProgram('du', ['-sc', '--block-size=1', ...uppers]).catch(
+    (error: { readonly stdout?: string }) => error.stdout ?? '',
+  )
+  return Number(/^(\d+)\ttotal$/m.exec(counted)?.[1] ?? 0)
 }

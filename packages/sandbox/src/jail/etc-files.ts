@@ -1,4 +1,4 @@
-import { ordinaryUser } from './users.ts'
+import { isRoot, ordinaryUser } from './users.ts'
 
 type Read = (name: string) => Promise<string>
 
@@ -6,11 +6,13 @@ type Read = (name: string) => Promise<string>
 export async function etcFiles(read: Read): Promise<ReadonlyMap<string, string>> {
   const passwd = systemAccounts(await read('passwd'))
   const group = systemAccounts(await read('group'))
-  const { name, uid, gid, home } = ordinaryUser
+  const { name, home } = ordinaryUser
+  // Who makes a jail without being root is its only user: by this name, too.
+  const { uid, gid } = isRoot() ? ordinaryUser : { uid: 0, gid: 0 }
   const names = passwd.map((line) => line.split(':')[0]!)
   return new Map([
     ['passwd', lines([...passwd, `${name}:x:${uid}:${gid}::${home}:/bin/bash`])],
-    ['group', lines([...group.map(withoutMembers), `${name}:x:${gid}:`])],
+    ['group', lines([...group.map(withoutMembers), `${name}:x:${ordinaryUser.gid}:`])],
     ['shadow', lines([...names, name].map((each) => `${each}:*:19000:0:99999:7:::`))],
     ['gshadow', lines(group.map((line) => `${line.split(':')[0]!}:*::`).concat(`${name}:!::`))],
     ['sudoers', sudoers(name)],

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Disk, nameOf } from './disk.ts'
 import type { JailBind } from './jail.ts'
@@ -65,16 +65,18 @@ export class Plan {
     this.#op('cd', this.#stage)
     const places = this.#stageDisk()
     const pieces = places.map((place) => this.#hold(place, 'plain'))
+    const proc = this.#stageProc()
     const bootId = this.#hold(join(directory, 'boot_id'), 'read')
     const processors = this.#hold('/sys/devices/system/cpu', 'read')
+    const nodes = this.#isAlone ? this.#holdDevices() : undefined
     const sources = binds.map(({ source, writable }) =>
       this.#hold(source, writable === true ? 'shift' : 'read'),
     )
     this.#op('pivot', places[0]!)
     for (const [at, piece] of disk.pieces.entries())
       if (at > 0) this.#op('attach', pieces[at]!, piece.target)
-    this.#makeDevices()
-    this.#showKernel(bootId, processors)
+    this.#makeDevices(nodes)
+    this.#showKernel({ proc, bootId, processors })
     for (const [at, bind] of binds.entries()) this.#bind(bind, sources[at]!)
     this.#op('leave', hostname)
     this.#op('end')
@@ -103,10 +105,18 @@ export class Plan {
       const own = join(written, nameOf(piece))
       const place = `${at}`
       this.#op('mkdir', place)
-      const data = `lowerdir=${lowers.join(':')},upperdir=${own}/upper,workdir=${own}/work,volatile`
+      const layers = `lowerdir=${lowers.join(':')},upperdir=${own}/upper,workdir=${own}/work`
+      const data = `${layers},volatile${this.#isAlone ? ',userxattr' : ''}`
       this.#mount('cairn', place, 'overlay', flag.noDev, data)
       return place
     })
+  }
+
+  /** While the host's is still to be seen: who is not root may mount it only where it was. */
+  #stageProc(): Held {
+    this.#op('mkdir', 'proc')
+    this.#mount('proc', 'proc', 'proc', noPrograms)
+    return this.#hold('proc', 'plain')
   }
 
   #stageShifted(source: string, name: string): string {
@@ -115,31 +125,46 @@ export class Plan {
     return name
   }
 
-  #makeDevices(): void {
+  get #isAlone(): boolean {
+    return this.#options.users.base === 0
+  }
+
+  /** Only root can make devices; the host's own are lent. Who may not open /dev/fuse has no use for it. */
+  #holdDevices(): ReadonlyMap<string, Held> {
+    const present = devices.filter(([name]) => canOpen(`/dev/${name}`))
+    return new Map(present.map(([name]) => [name, this.#hold(`/dev/${name}`, 'plain')]))
+  }
+
+  #makeDevices(lent: ReadonlyMap<string, Held> | undefined): void {
     const { base } = this.#options.users
     const owner = `uid=${base},gid=${base}`
     const { memoryBytes } = this.#options
     const room = memoryBytes === undefined ? '' : `,size=${Math.floor(memoryBytes / 4)}`
     const { noSuid, noDev, noExec } = flag
     this.#mount('dev', '/dev', 'tmpfs', noSuid, `mode=0755,size=1m,${owner}`)
-    for (const [name, major, minor] of devices)
+    for (const [name, held] of lent ?? []) {
+      this.#op('touch', `/dev/${name}`)
+      this.#op('attach', held, `/dev/${name}`)
+    }
+    for (const [name, major, minor] of lent ? [] : devices)
       this.#op('node', `/dev/${name}`, 0o666, major, minor)
     for (const [name, target] of deviceLinks) this.#op('link', target, `/dev/${name}`)
     for (const name of ['pts', 'shm']) this.#op('mkdir', `/dev/${name}`)
-    const terminals = `newinstance,ptmxmode=0666,mode=0620,gid=${base + ttyGroup}`
+    const group = this.#isAlone ? '' : `,gid=${base + ttyGroup}`
+    const terminals = `newinstance,ptmxmode=0666,mode=0620${group}`
     this.#mount('devpts', '/dev/pts', 'devpts', noSuid | noExec, terminals)
     this.#mount('shm', '/dev/shm', 'tmpfs', noSuid | noDev, `mode=1777,${owner}${room}`)
     this.#mount('run', '/run', 'tmpfs', noSuid | noDev, `mode=0755,${owner}${room}`)
   }
 
   /** Of /sys only what says how many processors there are: the rest is about the host's hardware. */
-  #showKernel(bootId: Held, processors: Held): void {
-    this.#mount('proc', '/proc', 'proc', noPrograms)
-    this.#op('attach', bootId, '/proc/sys/kernel/random/boot_id')
+  #showKernel({ proc, bootId, processors }: Readonly<Record<string, Held>>): void {
+    this.#op('attach', proc!, '/proc')
+    this.#op('attach', bootId!, '/proc/sys/kernel/random/boot_id')
     this.#mount('sys', '/sys', 'tmpfs', noPrograms, 'mode=0755,size=64k')
     for (const name of ['devices', 'devices/system', 'devices/system/cpu'])
       this.#op('mkdir', `/sys/${name}`)
-    this.#op('attach', processors, '/sys/devices/system/cpu')
+    this.#op('attach', processors!, '/sys/devices/system/cpu')
   }
 
   #bind({ source, target }: JailBind, held: Held): void {
@@ -148,5 +173,14 @@ export class Plan {
       this.#op('mkdir', `/${parts.slice(0, length).join('/')}`)
     this.#op(statSync(source).isDirectory() ? 'mkdir' : 'touch', target)
     this.#op('attach', held, target)
+  }
+}
+
+function canOpen(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    return true
+  } catch {
+    return path === '/dev/tty'
   }
 }

@@ -33,6 +33,7 @@ export class Relay {
   #names: Datagrams | undefined
   #onLeaving: OnLeaving | undefined
   #nextId = 1
+  #waiters = 0
 
   constructor(helper: string, pid: number) {
     this.#child = spawn(helper, ['net', `${pid}`], {
@@ -49,27 +50,36 @@ export class Relay {
     this.#child.channel?.unref()
   }
 
-  async connect(port: number): Promise<Socket> {
-    await this.#ready.promise
-    const answer = Promise.withResolvers<Socket>()
-    const id = this.#nextId++
-    this.#waiting.set(id, answer)
-    this.#child.channel?.ref()
-    this.#child.send({ connect: port, id })
-    try {
-      return await answer.promise
-    } finally {
-      this.#waiting.delete(id)
-      if (this.#waiting.size === 0) this.#child.channel?.unref()
-    }
+  connect(port: number): Promise<Socket> {
+    return this.#wait(async () => {
+      const answer = Promise.withResolvers<Socket>()
+      const id = this.#nextId++
+      this.#waiting.set(id, answer)
+      this.#child.send({ connect: port, id })
+      return answer.promise.finally(() => this.#waiting.delete(id))
+    })
   }
 
   /** Once; then every connection that the firewall turns away from its way comes here. */
-  async openGate(onLeaving: OnLeaving): Promise<Gate> {
-    await this.#ready.promise
-    this.#onLeaving = onLeaving
-    this.#child.send({ gate: true })
-    return this.#gate.promise
+  openGate(onLeaving: OnLeaving): Promise<Gate> {
+    return this.#wait(() => {
+      this.#onLeaving = onLeaving
+      this.#child.send({ gate: true })
+      return this.#gate.promise
+    })
+  }
+
+  /** A jail keeps nobody alive, but for as long as somebody waits for an answer. */
+  async #wait<T>(ask: () => Promise<T>): Promise<T> {
+    this.#waiters++
+    this.#child.channel?.ref()
+    try {
+      await this.#ready.promise
+      return await ask()
+    } finally {
+      this.#waiters--
+      if (this.#waiters === 0) this.#child.channel?.unref()
+    }
   }
 
   close(): void {

@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path'
 import type { Piece } from './disk.ts'
 import { etcFiles } from './etc-files.ts'
 import { runProgram } from './run-program.ts'
-import { ordinaryUser } from './users.ts'
+import { isRoot, ordinaryUser } from './users.ts'
 
 /** What of the host a jail sees. Everything else does not exist there: data is not system. */
 const hostDirectories = ['/usr', '/etc', '/var/lib/dpkg']
@@ -68,7 +68,8 @@ export function makeSeed(
 async function make(seeds: string, base: 'host' | { readonly rootfs: string }): Promise<string> {
   await mkdir(seeds, { recursive: true, mode: 0o700 })
   const etc = base === 'host' ? '/etc' : join(base.rootfs, 'etc')
-  const secrets = base === 'host' ? await findSecrets('/etc') : []
+  // Of somebody who is not root they are secrets already.
+  const secrets = base === 'host' && isRoot() ? await findSecrets('/etc') : []
   const files = await etcFiles((name) => readFile(join(etc, name), 'utf8').catch(() => ''))
   const content = JSON.stringify([base, secrets, [...files], seedVersion])
   const seed = join(
@@ -110,6 +111,7 @@ async function makeHome(home: string, rootfs: string): Promise<void> {
   const skeleton = join(rootfs, '/etc/skel')
   for (const name of await readdir(skeleton).catch(() => []))
     await runProgram('cp', ['-a', join(skeleton, name), join(home, name)])
+  if (!isRoot()) return
   for (const path of [home, ...(await readdir(home)).map((name) => join(home, name))])
     await chown(path, ordinaryUser.uid, ordinaryUser.gid)
 }

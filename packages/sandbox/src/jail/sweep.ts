@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises'
+import { readFile, readdir, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeDisk } from './disk.ts'
 
 /** Who made a jail, and what remains of it outside of its directory when that process is killed. */
 interface Owner {
@@ -30,7 +31,7 @@ async function sweepAll(directory: string): Promise<void> {
     const owner = await readOwner(place)
     if (owner === undefined || bornAt(owner.pid) === owner.bornAt) continue
     for (const cgroup of owner.cgroups) await rmdir(cgroup).catch(() => undefined)
-    await rm(place, { recursive: true, force: true })
+    await removeDisk(place)
   }
 }
 

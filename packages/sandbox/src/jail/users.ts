@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 
 /** The users of a jail are numbers on the host that nobody there has. */
 export interface JailUsers {
-  /** The host's number for the jail's root. */
+  /** The host's number for the jail's root; 0: an ordinary user made the jail, and is all the users it has. */
   readonly base: number
   readonly count: number
 }
@@ -14,8 +14,14 @@ const ranges = 4096
 
 /** Random, so that jails of programs that know nothing of each other rarely share the limits that are counted by user. */
 export function chooseUsers(): JailUsers {
+  if (!isRoot()) return { base: 0, count: 1 }
   return { base: first + randomInt(ranges) * count, count }
 }
 
 /** The one that commands run as, unless they name another. */
 export const ordinaryUser = { name: 'user', uid: 1000, gid: 1000, home: '/home/user' } as const
+
+/** Only root can make a jail with more than one user in it. */
+export function isRoot(): boolean {
+  return process.getuid?.() === 0
+}

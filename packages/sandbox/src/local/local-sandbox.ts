@@ -265,7 +265,7 @@ export class LocalSandbox implements Sandbox {
       jail,
       workspace: this.workspace!,
       credential: findCredential(workspace),
-      directory: join(directory, 'mounts', jail.id),
+      mounts: join(directory, 'mounts'),
       daemon,
     })
   }

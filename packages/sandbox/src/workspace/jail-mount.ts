@@ -14,18 +14,19 @@ import {
 } from '@cairn/mount'
 import { toByteString } from '@cairn/protocol'
 import type { Jail } from '../jail/jail.ts'
-import { ordinaryUser } from '../jail/users.ts'
+import { isRoot, ordinaryUser } from '../jail/users.ts'
 import { runInside } from '../local/run-inside.ts'
 import type { WorkspaceStatus } from '../sandbox.ts'
 import type { Credential } from './credential.ts'
+import { takeDirectory } from './find-abandoned.ts'
 import type { WorkspaceReference } from './reference.ts'
 
 export interface JailMountOptions {
   readonly jail: Jail
   readonly workspace: WorkspaceReference
   readonly credential: Credential
-  /** Of this mount alone. It is kept as long as something in it is not at the server. */
-  readonly directory: string
+  /** Where mounts keep what is not at the server yet. */
+  readonly mounts: string
   /** Who answers the kernel; default: this package's own process. */
   readonly daemon?: DaemonCommand | undefined
 }
@@ -44,16 +45,17 @@ export class JailMount {
   readonly #supervisor: Supervisor
   #isGone = false
 
-  private constructor(options: JailMountOptions) {
+  private constructor(options: JailMountOptions, config: MountConfig) {
     this.#options = options
-    this.#config = configOf(options)
+    this.#config = config
     this.#supervisor = new Supervisor(this.#config, options.daemon ?? ownDaemon())
     void this.#supervisor.ended.then(() => (this.#isGone = true))
   }
 
   /** Resolves when a program in the jail has seen the workspace there. Rejects with the step that failed. */
   static async open(options: JailMountOptions): Promise<JailMount> {
-    const mount = new JailMount(options)
+    const config = await configOf(options)
+    const mount = new JailMount(options, config)
     const step = async (what: string, run: () => Promise<void>): Promise<void> =>
       run().catch((error: unknown) => {
         throw cannot(options.workspace, what, error)
@@ -138,14 +140,19 @@ function cannot({ name, mountPath }: WorkspaceReference, step: string, cause: un
   )
 }
 
-function configOf({ jail, workspace, credential, directory }: JailMountOptions): MountConfig {
-  return {
-    mountPoint: workspace.mountPath,
+async function configOf(options: JailMountOptions): Promise<MountConfig> {
+  const { jail, workspace, credential, mounts } = options
+  const files = {
     server: credential.server,
-    key: credential.key,
     workspace: workspace.name,
     branch: workspace.layer ?? 'main',
     path: toByteString(new TextEncoder().encode(workspace.path)),
+  }
+  const directory = await takeDirectory(mounts, jail.id, files)
+  return {
+    ...files,
+    mountPoint: workspace.mountPath,
+    key: credential.key,
     readOnly: workspace.readOnly ?? false,
     allowOther: true,
     sharedLocks: false,
@@ -153,8 +160,9 @@ function configOf({ jail, workspace, credential, directory }: JailMountOptions):
     directory,
     cacheDirectory: join(directory, 'spool'),
     cacheBytes,
-    uid: ordinaryUser.uid,
-    gid: ordinaryUser.gid,
+    // In an ordinary user's jail everybody is root, and root's files are as they should be.
+    uid: isRoot() ? ordinaryUser.uid : undefined,
+    gid: isRoot() ? ordinaryUser.gid : undefined,
     mounter: jail.fuseMounter as Mounter,
   }
 }

@@ -4,7 +4,7 @@ import type { SandboxWorkspace } from '../sandbox.ts'
 export type WorkspaceReference = Omit<SandboxWorkspace, 'token'> &
   Required<Pick<SandboxWorkspace, 'path' | 'mountPath'>>
 
-export const defaultMountPath = '/home/user/workspace'
+const defaultMountPath = '/home/user/workspace'
 
 export function referenceOf(workspace: SandboxWorkspace): WorkspaceReference {
   const { token: _, path = '/', mountPath = defaultMountPath, ...rest } = workspace

@@ -9,7 +9,7 @@ interface Answer {
 
 /** One agent process in a jail. Serves one request at a time; after a failure of the pipe it is of no use. */
 export class Agent {
-  readonly #process: JailProcess
+  readonly #child: JailProcess
   readonly #frames: FrameReader
   #isBroken = false
 
@@ -25,11 +25,11 @@ export class Agent {
   }
 
   constructor(process: JailProcess) {
-    this.#process = process
-    this.#process.stdin?.on('error', () => (this.#isBroken = true))
-    this.#process.stderr.resume()
-    this.#frames = new FrameReader(this.#process.stdout)
-    void this.#process.exit.then(() => (this.#isBroken = true))
+    this.#child = process
+    this.#child.stdin?.on('error', () => (this.#isBroken = true))
+    this.#child.stderr.resume()
+    this.#frames = new FrameReader(this.#child.stdout)
+    void this.#child.exit.then(() => (this.#isBroken = true))
   }
 
   get isBroken(): boolean {
@@ -42,7 +42,7 @@ export class Agent {
   }
 
   async send(bytes: Uint8Array): Promise<void> {
-    const { stdin } = this.#process
+    const { stdin } = this.#child
     if (stdin === undefined || this.#isBroken) throw gone()
     await writeFrame(stdin, bytes)
   }
@@ -63,7 +63,7 @@ export class Agent {
 
   end(): void {
     this.#isBroken = true
-    this.#process.signal('SIGKILL')
+    this.#child.signal('SIGKILL')
   }
 }
 

@@ -3,11 +3,6 @@ import { RpcError } from './rpc-error.ts'
 const endFlag = 0x02
 const compressedFlag = 0x01
 
-export interface Frame {
-  readonly flags: number
-  readonly body: Buffer
-}
-
 export function encodeMessage(message: object): Buffer {
   return encodeFrame(0, message)
 }

@@ -1,7 +1,7 @@
 import type { HostedSandbox } from '../sandboxes/hosted-sandbox.ts'
 
 /** What E2B's daemon would be called; from 0.6.4 on the SDK uses everything that we have. */
-export const envdVersion = '0.6.13'
+const envdVersion = '0.6.13'
 const diskSizeMB = 10_240
 /** Nobody uses it any more, but the SDK wants one. */
 const clientID = 'cairn'

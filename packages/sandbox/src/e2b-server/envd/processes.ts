@@ -95,7 +95,7 @@ export class Process {
   readonly config: ProcessConfig
   readonly tag: string | undefined
   readonly hasPty: boolean
-  readonly #process: JailProcess
+  readonly #child: JailProcess
   readonly #subscribers = new Set<Subscriber>()
   readonly #stopWaiting = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<ProcessEnd>()
@@ -106,7 +106,7 @@ export class Process {
     this.config = config
     this.tag = tag
     this.hasPty = command.pty !== undefined
-    this.#process = process
+    this.#child = process
     this.#timeoutMs = timeoutMs
     process.stdin?.on('error', () => {})
   }
@@ -127,7 +127,7 @@ export class Process {
   }
 
   get pid(): number {
-    return this.#process.pid
+    return this.#child.pid
   }
 
   get isEnded(): boolean {
@@ -153,7 +153,7 @@ export class Process {
   async input(kind: 'stdin' | 'pty', bytes: Buffer): Promise<void> {
     if ((kind === 'pty') !== this.hasPty)
       throw new RpcError('internal', `the process has ${this.hasPty ? 'a pty' : 'no pty'}`)
-    const { stdin } = this.#process
+    const { stdin } = this.#child
     if (stdin === undefined || stdin.writableEnded || stdin.destroyed)
       throw new RpcError('internal', 'the input of the process is closed')
     if (!stdin.write(bytes)) await Promise.race([roomIn(stdin), this.ended])
@@ -161,26 +161,26 @@ export class Process {
 
   closeInput(): void {
     if (this.hasPty) throw new RpcError('unknown', 'a pty has no end of input; send it byte 4')
-    this.#process.stdin?.end()
+    this.#child.stdin?.end()
   }
 
   signal(name: 'SIGTERM' | 'SIGKILL'): void {
-    this.#process.signal(name)
+    this.#child.signal(name)
     this.#stopWaiting.resolve()
   }
 
   resize(columns: number, rows: number): void {
     if (!this.hasPty) throw new RpcError('invalid_argument', 'the process has no pty')
-    this.#process.resize(columns, rows)
+    this.#child.resize(columns, rows)
   }
 
   async #run(): Promise<ProcessEnd> {
-    const { stdout, stderr } = this.#process
+    const { stdout, stderr } = this.#child
     const output = Promise.all([
       this.#pump(stdout, this.hasPty ? 'pty' : 'stdout'),
       this.hasPty ? undefined : this.#pump(stderr, 'stderr'),
     ])
-    const { code, signal } = await this.#process.exit
+    const { code, signal } = await this.#child.exit
     // A child in the background keeps the pipes open, and the caller waits for it, too, unless it was told to stop.
     await Promise.race([output, this.#stopWaiting.promise.then(() => settle(output))])
     return endOf(code, signal)

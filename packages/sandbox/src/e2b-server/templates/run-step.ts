@@ -118,7 +118,7 @@ async function runCommand(
     user,
     ...(cwd === undefined ? {} : { cwd }),
   }
-  const process = await jail.start(input === undefined ? command : { ...command, stdin: 'pipe' })
+  const child = await jail.start(input === undefined ? command : { ...command, stdin: 'pipe' })
   const last: string[] = []
   const follow = async (source: NodeJS.ReadableStream): Promise<void> => {
     for await (const line of createInterface({ input: source })) {
@@ -127,11 +127,11 @@ async function runCommand(
       last.push(line)
     }
   }
-  const followed = Promise.all([follow(process.stdout), follow(process.stderr)])
+  const followed = Promise.all([follow(child.stdout), follow(child.stderr)])
   // A program that ends before it has read everything closes the pipe; its exit code says what that means.
-  if (input !== undefined && process.stdin !== undefined)
-    await pipeline(createReadStream(input), process.stdin).catch(() => {})
-  const { code, signal } = await process.exit
+  if (input !== undefined && child.stdin !== undefined)
+    await pipeline(createReadStream(input), child.stdin).catch(() => {})
+  const { code, signal } = await child.exit
   if (code !== 0)
     throw new StepError(
       number,

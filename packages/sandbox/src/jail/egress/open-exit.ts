@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Relay } from '../relay.ts'
+import { isRoot } from '../users.ts'
 import type { Exit } from './exit.ts'
 
 /** The jail's own address. On the loopback, because programs look for one that is not 127.0.0.1. */
@@ -11,7 +12,8 @@ const address = '10.0.2.15'
  * gate. Other packets than TCP have nowhere to go, and are told so.
  */
 function script(pid: number): string {
-  const net = `nsenter --net=/proc/${pid}/ns/net`
+  // Root outside becomes root inside; an ordinary user is that already, and may not become anybody.
+  const net = `nsenter -t ${pid} -U -n${isRoot() ? '' : ' --preserve-credentials'}`
   return `${net} ip address add ${address}/32 dev lo &&
 ${net} ip route add local 0.0.0.0/0 dev lo src ${address} &&
 exec ${net} nft -f -`
@@ -40,7 +42,10 @@ function ruleset(gatePort: number): string {
 export async function openExit(relay: Relay, pid: number, exit: Exit): Promise<void> {
   const gate = await relay.openGate((socket, to, port) => void exit.admit(socket, to, port))
   exit.answer(gate.names)
-  const child = spawn('sh', ['-c', script(pid)], { stdio: ['pipe', 'ignore', 'pipe'] })
+  const child = spawn('sh', ['-c', script(pid)], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+  })
   const said: Buffer[] = []
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk))
   child.stdin.on('error', () => undefined)

@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import type * as sandboxPackage from '@cairn/sandbox'
+import type { Cli } from '../cli.ts'
+import { cliError } from '../errors.ts'
+
+/** Of every command that talks to a server that speaks E2B. */
+export const sandboxOptions = {
+  data: {
+    kind: 'text',
+    value: 'DIR',
+    summary: 'The data of a local server; ~/.cairn/sandboxes unless given',
+  },
+} as const
+
+type Sandboxes = Awaited<ReturnType<typeof sandboxPackage.connectE2B>>
+
+export function dataOf(cli: Cli, data: string | undefined): string {
+  return data ?? join(cli.home, '.cairn', 'sandboxes')
+}
+
+/** The package is not in every cairn: a single file that was dropped into a sandbox starts none itself. */
+export async function loadSandboxes(): Promise<typeof sandboxPackage> {
+  try {
+    return await import('@cairn/sandbox')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    const hint = 'Install it where you start sandboxes: npm install @cairn/cli.'
+    throw cliError(
+      'sandbox_failed',
+      'use sandboxes',
+      'this cairn has no part for them',
+      hint,
+      error,
+    )
+  }
+}
+
+/** E2B's own, or the local server: whichever the environment names, else the one that runs on this machine. */
+export async function openSandboxes(cli: Cli, data: string | undefined): Promise<Sandboxes> {
+  const { connectE2B, findRunningServer } = await loadSandboxes()
+  const named = data === undefined ? fromEnvironment(cli.env) : undefined
+  if (named !== undefined) return connectE2B(named)
+  const running = await findRunningServer(dataOf(cli, data))
+  if (running !== undefined) return connectE2B(running)
+  throw cliError(
+    'not_configured',
+    'find a server of sandboxes',
+    'E2B_API_KEY is not set and none runs here',
+    'Start one with: cairn sandbox serve; or set E2B_API_KEY.',
+  )
+}
+
+function fromEnvironment(env: Cli['env']): sandboxPackage.E2BConnection | undefined {
+  const { E2B_API_KEY: apiKey, E2B_API_URL: url } = env
+  if (!apiKey) return undefined
+  return { apiKey, ...(url && { url }) }
+}
+
+/** What the SDK throws, as every other failure is told. */
+export async function asking<Result>(what: string, ask: () => Promise<Result>): Promise<Result> {
+  try {
+    return await ask()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw cliError(
+      'sandbox_failed',
+      what,
+      reason,
+      'See what there is with: cairn sandbox ls.',
+      error,
+    )
+  }
+}

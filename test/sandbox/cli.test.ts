@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectE2B } from '@cairn/sandbox'
+import { noJail } from './local-setup.ts'
+
+const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+
+describe.skipIf(noJail !== undefined)(`cairn sandbox (${noJail ?? 'as root'})`, () => {
+  let home: string
+  let env: NodeJS.ProcessEnv
+  const start = (...args: string[]): ReturnType<typeof spawn> =>
+    spawn(process.execPath, ['--conditions=source', program, 'sandbox', ...args], { env })
+  async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const child = start(...args)
+    const ended = new Promise<number>((resolve) => child.once('close', resolve))
+    const [out, err, code] = await Promise.all([text(child.stdout!), text(child.stderr!), ended])
+    return { code, out, err }
+  }
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'cairn-sandbox-cli-'))
+    env = { PATH: process.env['PATH'], HOME: home }
+  })
+  afterAll(() => rm(home, { recursive: true, force: true }))
+
+  it('serves until it is told to stop, and is found by the other commands', async () => {
+    const serving = start('serve', '--listen', '127.0.0.1:0')
+    const ended = new Promise((resolve) => serving.once('close', resolve))
+    try {
+      const exported: Record<string, string> = {}
+      for await (const line of createInterface({ input: serving.stdout! })) {
+        const [, name = '', value = ''] = /^export (\w+)=(\S+)$/.exec(line) ?? []
+        exported[name] = value
+        if (name === 'E2B_API_KEY') break
+      }
+      const { E2B_API_URL: url = '', E2B_API_KEY: apiKey = '' } = exported
+      expect([exported['E2B_SANDBOX_URL'], exported['E2B_VOLUME_API_URL']]).toEqual([url, url])
+      const e2b = await connectE2B({ apiKey, url })
+      const { sandboxId } = await e2b.Sandbox.create({ metadata: { run: '7' } })
+      expect(JSON.parse((await run('ls', '--json')).out)).toMatchObject({
+        sandboxId,
+        state: 'running',
+        metadata: { run: '7' },
+      })
+      expect(await run('exec', sandboxId, '--', 'echo', "it's", 'here')).toEqual({
+        code: 0,
+        out: "it's here\n",
+        err: '',
+      })
+      expect(await run('exec', sandboxId, 'exit 3')).toMatchObject({ code: 1 })
+      expect((await run('serve', '--listen', '127.0.0.1:0')).err).toContain('cannot use')
+      expect(await run('kill', sandboxId)).toMatchObject({ out: `ended sandbox ${sandboxId}\n` })
+      expect(await run('kill', sandboxId)).toMatchObject({ code: 1 })
+      await e2b.Sandbox.create()
+    } finally {
+      serving.kill('SIGTERM')
+      await ended
+    }
+    const left = await readdir(join(home, '.cairn/sandboxes'), { recursive: true })
+    expect(left.filter((name) => /^(?:sandboxes|disks|jails\/i)/.test(name)).toSorted()).toEqual([
+      'disks',
+      'sandboxes',
+    ])
+    expect((await run('ls')).err).toContain('cairn sandbox serve')
+  })
+
+  it('prints templates from one list', async () => {
+    const docker = (await run('template', '--docker')).out
+    const e2b = (await run('template', '--e2b', '--name', 'mine')).out
+    for (const word of ['fuse3', 'user_allow_other', '/usr/local/bin/cairn'])
+      expect([docker.includes(word), e2b.includes(word)]).toEqual([true, true])
+    expect(e2b).toContain('Template.build(template, "mine"')
+    expect(await run('template')).toMatchObject({ code: 2 })
+    const out = join(home, 'image')
+    env['CAIRN_SINGLE_FILE'] = program
+    expect(await run('template', '--docker', '--out', out)).toMatchObject({ code: 0 })
+    expect((await readdir(out)).toSorted()).toEqual(['Dockerfile', 'cairn'])
+  })
+})

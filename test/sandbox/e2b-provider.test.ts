@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { E2BSandbox, type E2BSandboxOptions, SandboxFactory } from '@cairn/sandbox'
+import { type E2BSetup, openE2BSetup } from './e2b-setup.ts'
+import { noJail } from './local-setup.ts'
+
+/** What a program keeps of a sandbox. */
+const stored = (sandbox: object): E2BSandboxOptions => ({ ...sandbox })
+
+describe('E2BSandbox without a machine', () => {
+  it('says so where one is needed, and makes none where it is only asked', async () => {
+    const sandbox = new E2BSandbox({ apiKey: 'e2b_x' })
+    expect(() => sandbox.getSandboxId()).toThrow(/not initialized/)
+    expect(() => sandbox.getE2BInstance()).toThrow(/not initialized/)
+    expect(() => sandbox.getHostUrl(80)).toThrow(/not initialized/)
+    await expect(sandbox.isRunning()).resolves.toBe(false)
+    await expect(sandbox.status()).resolves.toEqual({ state: 'new' })
+    await sandbox.dispose()
+    expect(sandbox.toJSON()).toEqual({
+      kind: 'e2b',
+      workDir: '/home/user',
+      sandboxId: null,
+      template: 'base',
+    })
+  })
+
+  it('shows only what may be stored', () => {
+    const sandbox = new E2BSandbox({
+      apiKey: 'e2b_secret',
+      envs: { TOKEN: 'secret' },
+      workspace: { name: 'w', server: 'http://cairn', token: 'secret' },
+    })
+    expect(Object.keys(sandbox).toSorted()).toEqual(
+      ['attached', 'kind', 'sandboxId', 'template', 'workDir', 'workspace'].toSorted(),
+    )
+    expect(JSON.stringify(stored(sandbox))).not.toContain('secret')
+    expect(sandbox.workDir).toBe('/home/user/workspace')
+  })
+
+  it('uses the object of the SDK that it is given', async () => {
+    let killed = 0
+    const stand = {
+      sandboxId: 'given',
+      commands: { run: () => Promise.reject(Object.assign(new Error('no'), { exitCode: 9 })) },
+      kill: () => Promise.resolve(void killed++),
+      getHost: (port: number) => `${port}-given.e2b.app`,
+    } as unknown as E2BSandbox['e2b']
+    const sandbox = new E2BSandbox()
+    sandbox.e2b = stand
+    await expect(sandbox.exec('x')).resolves.toEqual({ code: 9, stdout: '', stderr: 'no' })
+    expect(sandbox.getHostUrl(3000)).toBe('https://3000-given.e2b.app')
+    await sandbox.dispose()
+    expect([sandbox.e2b, killed]).toEqual([null, 1])
+  })
+
+  it('is made by a factory, which says what it does not know', async () => {
+    const factory = new SandboxFactory()
+    expect(factory.create({ kind: 'e2b' })).toBeInstanceOf(E2BSandbox)
+    expect(() => factory.create({ kind: 'docker' })).toThrow(
+      'Sandbox factory not registered: docker',
+    )
+    let initialised = 0
+    factory.register('own', () => ({ init: async () => void initialised++ }) as never)
+    await factory.createAsync({ kind: 'own' })
+    expect(initialised).toBe(1)
+  })
+})
+
+describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () => {
+  let setup: E2BSetup
+  beforeAll(async () => {
+    setup = await openE2BSetup()
+  })
+  afterAll(() => setup.close())
+
+  it('made again from what was stored uses the same machine, and leaves it running', async () => {
+    const first = setup.make()
+    await first.exec('echo kept > note')
+    const again = setup.make(undefined, stored(first))
+    await expect(again.fs.read('note')).resolves.toBe('kept\n')
+    expect(again.getSandboxId()).toBe(first.getSandboxId())
+    await again.dispose()
+    await expect(first.isRunning()).resolves.toBe(true)
+    await first.setTimeout(60_000)
+    await first.dispose()
+    await expect(first.isRunning()).resolves.toBe(false)
+  })
+
+  it('has no way out where that was asked for', async () => {
+    const open = setup.make()
+    const closed = setup.make(undefined, { allowInternetAccess: false })
+    const reach = `exec 3<>/dev/tcp/${new URL(setup.serverInside).host.replace(':', '/')}`
+    await expect(open.exec(reach)).resolves.toMatchObject({ code: 0 })
+    await expect(closed.exec(reach)).resolves.toMatchObject({ code: 1 })
+    await open.dispose()
+    await closed.dispose()
+  })
+
+  it('with a workspace: a new machine where the stored one is gone, with the same files', async () => {
+    const workspace = await setup.makeWorkspace()
+    const first = setup.make({ name: workspace.name })
+    await first.exec('echo kept > note')
+    const { attached } = stored(first)
+    await first.dispose()
+    const again = setup.make(
+      { name: workspace.name },
+      { sandboxId: 'i0gone', ...(attached && { attached }) },
+    )
+    await expect(again.exec('cat note')).resolves.toMatchObject({ stdout: 'kept\n' })
+    await again.getE2BInstance().kill()
+  })
+
+  it('with a workspace: mounts it again in a machine that was booted anew, and hides its key', async () => {
+    const workspace = await setup.makeWorkspace()
+    const sandbox = setup.make({ name: workspace.name })
+    await sandbox.exec('echo one > log && sync')
+    const e2b = sandbox.getE2BInstance()
+    const { stdout: seen } = await e2b.commands.run(
+      'env; cat /proc/[0-9]*/environ | tr "\\0" "\\n"; true',
+    )
+    for (const secret of setup.secrets.slice(0, 2)) expect(seen).not.toContain(secret)
+    await e2b.pause({ keepMemory: false })
+    await e2b.connect()
+    await expect(sandbox.exec('echo two >> log; cat log')).resolves.toMatchObject({
+      stdout: 'one\ntwo\n',
+    })
+    await sandbox.dispose()
+    await expect(workspace.files.readText('/log')).resolves.toBe('one\ntwo\n')
+  })
+})
