@@ -293,7 +293,7 @@ function isOfTree(entries: readonly Entry[], { verb, from }: Attempt): boolean {
 
 async function expectSame(a: World, b: World, request: Parameters<World['ask']>): Promise<void> {
   const [one, other] = [await a.ask(...request), await b.ask(...request)]
-  expect([one.status, comparable(one.body)], String(request)).toEqual([
+  expect([one.status, comparable(one.body)], JSON.stringify(request)).toEqual([
     other.status,
     comparable(other.body),
   ])
