@@ -75,6 +75,11 @@ export class SessionScope {
     return allowsAll(this.grant, 'read', '/') && allowsAll(this.grant, 'list', '/')
   }
 
+  /** Whether nothing is hidden from it. */
+  get seesAll(): boolean {
+    return seesAll(this.grant)
+  }
+
   see(view: View): View {
     return scopedView(view, this.grant, {
       has: (ino) => this.#shown.has(ino),

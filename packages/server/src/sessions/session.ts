@@ -86,7 +86,7 @@ export class Session {
     this.#writes = hello.mode === 'write'
     this.#hello = hello
     this.#sent = hello.seq
-    this.#room = new Room(parts.branch, parts.workspace.quotas, parts.scope?.budget)
+    this.#room = new Room(parts.branch, parts.workspace.quotas, parts.scope)
     this.id = parts.scope?.sessionId(hello.session) ?? idOf(hello.session)
   }
 
