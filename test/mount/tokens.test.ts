@@ -34,11 +34,8 @@ describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
     writeFileSync(owner.path('repo/tests/t.ts'), 't')
     writeFileSync(owner.path('repo/.secret/key'), 's')
     await owner.drain()
-    const token = await issue(
-      'agent-17',
-      ...['--ttl', '1h', '--allow', `/repo/src:${src}`],
-      ...['--allow', '/repo/tests:read,list,search', '--deny', '/repo/src/keys'],
-    )
+    const allow = ['--allow', `/repo/src:${src}`, '--allow', '/repo/tests:read,list,search']
+    const token = await issue('agent-17', '--ttl', '1h', ...allow, '--deny', '/repo/src/keys')
     agent = await mountWith(token)
   }, 60_000)
   afterAll(() => site.close())
@@ -140,7 +137,9 @@ describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
     expect(status.pendingOps).toBeGreaterThan(0)
     await site.cairn(['token', 'refresh', 'short', '--ttl', '1h'])
     await expect.poll(async () => (await mount.status()).pendingOps, { timeout: 20_000 }).toBe(0)
-    expect((await site.cairn(['fs', 'cat', ':/other/short', '--layer', 'alone'])).stdout).toBe('kept')
+    expect((await site.cairn(['fs', 'cat', ':/other/short', '--layer', 'alone'])).stdout).toBe(
+      'kept',
+    )
   })
 })
 

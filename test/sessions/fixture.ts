@@ -20,10 +20,13 @@ import {
   contentWorker,
   hashSecret,
   Metrics,
+  openMasterKey,
   openSessionDoor,
   type SessionDoorParts,
   sha256,
   systemClock,
+  Tokens,
+  TokenWatch,
   Workspaces,
 } from '@cairn/server'
 import {
@@ -31,6 +34,7 @@ import {
   MemoryLayerStore,
   MemoryLeaseStore,
   MemoryLockStore,
+  MemoryTokenStore,
   MemoryUploadStore,
 } from '@cairn/server/testing'
 
@@ -43,6 +47,7 @@ export class SharedStores {
   readonly locks = new MemoryLockStore()
   readonly layers = new MemoryLayerStore()
   readonly uploads = new MemoryUploadStore()
+  readonly tokens = new MemoryTokenStore()
   readonly #nodes = new MemoryNodeStore()
   readonly #blobs = new MemoryBlobStore()
   readonly #log = new MemoryLogStore()
@@ -85,14 +90,26 @@ export async function startServer(
   })
   const findKey = async (hash: Uint8Array) =>
     Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined
+  const masterKey = () => openMasterKey({ data: '', key: '00'.repeat(32) })
+  const tokens = new Tokens({ store: shared.tokens, masterKey, clock })
+  const watch = new TokenWatch(tokens)
   const app = buildApp({
     workspaces,
     uploads: shared.uploads,
     findKey,
+    tokens,
+    watch,
     metrics,
     checkReady: async () => {},
   })
-  const closeDoor = openSessionDoor(app.server, { workspaces, findKey, leaseMs, ...door })
+  const closeDoor = openSessionDoor(app.server, {
+    workspaces,
+    findKey,
+    tokens,
+    watch,
+    leaseMs,
+    ...door,
+  })
   await app.listen({ host: '127.0.0.1', port })
   const { port: listening } = app.server.address() as AddressInfo
   return {
@@ -100,6 +117,7 @@ export async function startServer(
     workspaces,
     close: async () => {
       closeDoor()
+      watch.close()
       await app.close()
     },
   }

@@ -47,6 +47,13 @@ export function requireOnInode(
   throw refusal(grant, operation, seen, seen)
 }
 
+/** Whether a file may be written at a place that `parent` and `name` make, whether or not it is there. */
+export function requireWritable(view: View, grant: Grant, link: Link): void {
+  const dentry = view.child(link.parent, link.name)
+  if (dentry) requireOnInode(view, grant, 'write', dentry.ino)
+  else requireNew(view, grant, link)
+}
+
 /** Before an operation is applied to `view`. */
 export function requireOperation(view: View, grant: Grant, op: Op, isHeld?: IsHeld): void {
   const onInode = (operation: AccessOperation, ino: Ino): void =>

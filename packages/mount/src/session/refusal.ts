@@ -1,4 +1,4 @@
-import { type CairnError, FsError } from '@cairn/protocol'
+import { type CairnError, FsError, isCairnError } from '@cairn/protocol'
 
 /**
  * Whether the server has ended this session's access: a key or token that was revoked, or whose time is over. Then
@@ -27,7 +27,7 @@ export class Refusal {
     if (this.#why) throw new FsError('EACCES')
   }
 
-  /** What the server is to answer: EACCES if it never will. */
+  /** What the server is to answer: EACCES if it never will, or says that the token does not allow it. */
   unlessRefused<T>(answer: Promise<T>): Promise<T> {
     if (this.#why) {
       answer.catch(() => undefined)
@@ -35,7 +35,13 @@ export class Refusal {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject)
-      void answer.then(resolve, reject).finally(() => this.#waiting.delete(reject))
+      void answer
+        .then(resolve, (error: unknown) => reject(errnoOf(error)))
+        .finally(() => this.#waiting.delete(reject))
     })
   }
+}
+
+function errnoOf(error: unknown): unknown {
+  return isCairnError(error, 'forbidden') ? new FsError('EACCES') : error
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   applyOp,
   type Batch,
@@ -22,12 +23,14 @@ import {
   allowsSomewhere,
   CairnError,
   type Grant,
+  type Hash,
   type Ino,
   isVisible,
   isWay,
   seesAll,
   type SessionId,
 } from '@cairn/protocol'
+import { notStored } from '../sessions/stored-blobs.ts'
 import type { Scope } from './access.ts'
 import type { Budget } from './budget.ts'
 
@@ -45,15 +48,36 @@ export class SessionScope {
   readonly grant: Grant
   readonly budget: Budget | undefined
   readonly #shown = new Set<Ino>()
+  readonly #stored = new Set<Hash>()
+  #trustsBlobs = false
 
-  constructor({ grant, budget }: Scope) {
+  readonly #token: string
+
+  constructor({ token, grant, budget }: Scope) {
+    this.#token = token
     this.grant = grant
     this.budget = budget
+  }
+
+  /** A new session's, or an old one's that this token had: nobody goes on where somebody else was. */
+  sessionId(wanted: string): SessionId {
+    const own = `s_${this.#token}.`
+    if (wanted === '') return `${own}${randomUUID()}` as SessionId
+    if (wanted.startsWith(own)) return wanted as SessionId
+    throw new CairnError('forbidden', {
+      message: `cannot go on with session ${wanted}: it is not one of this token's`,
+      subject: wanted,
+    })
   }
 
   /** Whether it may see everything that the log has. */
   get readsAll(): boolean {
     return allowsAll(this.grant, 'read', '/') && allowsAll(this.grant, 'list', '/')
+  }
+
+  /** Whether nothing is hidden from it. */
+  get seesAll(): boolean {
+    return seesAll(this.grant)
   }
 
   see(view: View): View {
@@ -72,6 +96,23 @@ export class SessionScope {
 
   require(view: View, operation: AccessOperation, ino: Ino): void {
     requireOnInode(view, this.grant, operation, ino, this.#isHeld)
+  }
+
+  /** It goes on from an earlier connection, over which it may have stored what it writes from now. */
+  resume(): void {
+    this.#trustsBlobs = true
+  }
+
+  noteStored(id: Hash): void {
+    this.#stored.add(id)
+  }
+
+  /** Holding a hash is no right to what it names: a session writes from what it has sent itself. */
+  requireStored(ops: readonly Op[]): void {
+    for (const op of ops) {
+      if (this.#trustsBlobs || !('data' in op) || op.data.type !== 'blob') continue
+      if (!this.#stored.has(op.data.id)) throw notStored(op.data.id)
+    }
   }
 
   requireSomewhere(operation: AccessOperation): void {

@@ -50,7 +50,7 @@ function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
       return readChanges(place, request.seq)
     case 'blob':
       place.scope?.requireSomewhere('write')
-      return storeBlob(place.workspace, request.bytes)
+      return storeBlob(place, request.bytes)
     case 'inodes':
       return takeInodes(place.workspace, request.count)
   }
@@ -125,12 +125,13 @@ async function changesOf({ workspace, branch, scope }: Place, body: BatchBody): 
 }
 
 /** Gives the blob's id, or nothing for a block of zeros, which needs no blob. */
-async function storeBlob(workspace: Workspace, bytes: Uint8Array): Promise<Uint8Array> {
+async function storeBlob({ workspace, scope }: Place, bytes: Uint8Array): Promise<Uint8Array> {
   if (bytes.length > blobBytesMax) throw tooLarge(`a blob of ${bytes.length} bytes`)
   const data = await storeBlock(bytes, workspace.stores.blobs)
   // DURABLE: the bytes are in the store; operations may refer to them.
   if (data?.type !== 'blob') return new Uint8Array()
   workspace.storedBlobs.note(data.id, data.blobLength)
+  scope?.noteStored(data.id)
   return new Writer(48).rawByteString(data.id).varint(data.blobLength).finish()
 }
 

@@ -56,6 +56,7 @@ function checkOf({ workspace, scope }: Place, ops: readonly Op[]): Submission['c
   const areStored = workspace.storedBlobs.checkOf(ops)
   if (!scope) return areStored
   return async (view) => {
+    scope.requireStored(ops)
     await areStored?.()
     await workspace.stores.nodes.read(() => scope.requireAll(view, ops))
   }

@@ -1,6 +1,6 @@
 import type { Branch, Limits, Usage } from '@cairn/core'
 import type { SessionReply } from '@cairn/protocol'
-import type { Budget } from '../access/budget.ts'
+import type { SessionScope } from '../access/session-scope.ts'
 import type { Quotas } from '../layers/quotas.ts'
 
 type RoomReply = Extract<SessionReply, { type: 'room' }>
@@ -12,16 +12,16 @@ type RoomReply = Extract<SessionReply, { type: 'room' }>
 export class Room {
   readonly #branch: Branch
   readonly #quotas: Quotas
-  readonly #budget: Budget | undefined
+  readonly #scope: SessionScope | undefined
   /** Of the budget. */
   #left: Usage = { bytes: Infinity, files: Infinity }
   #limits: Limits | undefined
   #isTold = false
 
-  constructor(branch: Branch, quotas: Quotas, budget?: Budget) {
+  constructor(branch: Branch, quotas: Quotas, scope?: SessionScope) {
     this.#branch = branch
     this.#quotas = quotas
-    this.#budget = budget
+    this.#scope = scope
   }
 
   get limits(): Limits | undefined {
@@ -47,20 +47,21 @@ export class Room {
 
   /** Whether there is anything to say. */
   get isLimited(): boolean {
-    return this.#limits !== undefined || this.#isTold || this.#budget !== undefined
+    return this.#limits !== undefined || this.#isTold || this.#scope?.budget !== undefined
   }
 
   /** What to say, each time: the other end counts down what it acknowledges, and forgets that when it hears this. */
   tell(used: Usage): RoomReply {
     const { bytes, files } = this.#mostBy(used)
     this.#isTold = true
-    return {
-      type: 'room',
+    const room = {
       bytes: finite(Math.max(0, bytes - used.bytes)),
       files: finite(Math.max(0, files - used.files)),
-      maxBytes: finite(bytes),
-      maxFiles: finite(files),
     }
+    // How much is there in all is not for whoever sees a part.
+    const most =
+      this.#scope?.seesAll === false ? room : { bytes: finite(bytes), files: finite(files) }
+    return { type: 'room', ...room, maxBytes: most.bytes, maxFiles: most.files }
   }
 
   #mostBy(used: Usage): Limits {
@@ -72,7 +73,8 @@ export class Room {
   }
 
   async #lookAtBudget(): Promise<void> {
-    if (this.#budget) this.#left = await this.#budget.left()
+    const budget = this.#scope?.budget
+    if (budget) this.#left = await budget.left()
   }
 }
 

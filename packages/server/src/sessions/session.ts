@@ -82,8 +82,8 @@ export class Session {
     this.#writes = hello.mode === 'write'
     this.#hello = hello
     this.#sent = hello.seq
-    this.#room = new Room(parts.branch, parts.workspace.quotas, parts.scope?.budget)
-    this.id = (hello.session === '' ? `s_${randomUUID()}` : hello.session) as SessionId
+    this.#room = new Room(parts.branch, parts.workspace.quotas, parts.scope)
+    this.id = parts.scope?.sessionId(hello.session) ?? idOf(hello.session)
   }
 
   static async open(parts: SessionParts, connection: Connection, hello: Hello): Promise<Session> {
@@ -96,6 +96,7 @@ export class Session {
     const { branch, keeper, leaseMs } = this.#parts
     await branch.refresh()
     this.#requireMode()
+    await this.#resumeScope()
     const root = await findDirectory(this.#place, this.#hello.path)
     if (this.#writes) await keeper.join(this.id)
     const { seq, epoch } = branch.head.position
@@ -109,6 +110,12 @@ export class Session {
     if (this.#writes) this.#stop.push(keeper.subscribe((record) => this.#stand(record)))
     this.#forward()
     if (this.#writes) this.#stand(keeper.record)
+  }
+
+  async #resumeScope(): Promise<void> {
+    const { scope, branch, workspace } = this.#parts
+    if (!scope || this.#hello.session === '') return
+    if ((await workspace.stores.log.lastNumber(branch.id, this.id)) > 0) scope.resume()
   }
 
   /** Whoever writes costs other writers something. */
@@ -225,6 +232,7 @@ export class Session {
       branch.submit({
         ...submission,
         check: async (view) => {
+          scope.requireStored(submission.ops)
           await submission.check?.(view)
           added = await workspace.stores.nodes.read(() => scope.requireAll(view, submission.ops))
           // Whoever holds the lease has acknowledged it, by the room it was told of.
@@ -389,6 +397,10 @@ export class Session {
   #send(reply: SessionReply): void {
     this.#connection.send(reply)
   }
+}
+
+function idOf(wanted: string): SessionId {
+  return (wanted === '' ? `s_${randomUUID()}` : wanted) as SessionId
 }
 
 /** One without is no submission of anybody's: it only closes the log to lower numbers. */

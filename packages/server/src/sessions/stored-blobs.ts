@@ -66,13 +66,9 @@ export class StoredBlobs {
   async #require({ id, length }: Named): Promise<void> {
     const stored = this.#lengthKnown(id) ?? (await this.#lengthOf(id))
     if (stored === length) return
-    const blob = formatHash(id)
-    const why =
-      stored === undefined ? 'it is not stored here' : `it has ${stored} bytes, not ${length}`
-    throw new CairnError('malformed', {
-      message: `cannot write from blob ${blob}: ${why}; store it with a blob message first`,
-      subject: blob,
-    })
+    throw stored === undefined
+      ? notStored(id)
+      : refusal(id, `it has ${stored} bytes, not ${length}`)
   }
 
   async #lengthOf(id: Hash): Promise<number | undefined> {
@@ -87,6 +83,18 @@ export class StoredBlobs {
       throw error
     }
   }
+}
+
+export function notStored(id: Hash): CairnError {
+  return refusal(id, 'it is not stored here')
+}
+
+function refusal(id: Hash, why: string): CairnError {
+  const blob = formatHash(id)
+  return new CairnError('malformed', {
+    message: `cannot write from blob ${blob}: ${why}; store it with a blob message first`,
+    subject: blob,
+  })
 }
 
 function blobsIn(ops: readonly Op[]): readonly Named[] {

@@ -34,8 +34,11 @@ export class TokenTable implements TokenStore {
       textBytes(token.caveat),
       token.signatureHash,
       keyBytes(token.issuedBy),
-      ...[token.createdMs, token.expiresMs, token.revokedMs ?? null],
-      ...[token.used.bytes, token.used.files],
+      token.createdMs,
+      token.expiresMs,
+      token.revokedMs ?? null,
+      token.used.bytes,
+      token.used.files,
     ]
     await this.#database.transact(insertStatements({ table: 'tokens', columns, rows: [row] }))
     // DURABLE: the token is on disk; it may be handed out.

@@ -1,5 +1,6 @@
+import { type Link, requireAllowed, requireWritable, resolvePath, type View } from '@cairn/core'
 import type { ChangeReceipt, FileStat } from '@cairn/protocol'
-import { type ByteString, CairnError } from '@cairn/protocol'
+import { type ByteString, CairnError, isFsError } from '@cairn/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { appendFile, patchFile, writeFile } from '../../files/changes.ts'
 import { bodyBytesMax, receiveBody, type Received, requireLength } from '../../files/receive.ts'
@@ -7,7 +8,7 @@ import { statOf } from '../../files/stat.ts'
 import type { TreeEdit } from '../../files/tree-edit.ts'
 import { remove } from '../../files/trees.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { bodyOf, openTarget, type Target } from '../context.ts'
+import { bodyOf, openTarget, readTarget, type Target } from '../context.ts'
 import { Fields } from '../fields.ts'
 import { readJson } from '../json-body.ts'
 import { readOperation } from '../operations.ts'
@@ -24,6 +25,7 @@ import {
 
 const url = '/v1/workspaces/:workspace/files'
 
+const superuser = { uid: 0, gid: 0, groups: [] }
 /** The verbs of `POST files/PATH?VERB`. */
 const verbs = ['append', 'mkdir', 'move', 'copy', 'chmod', 'symlink', 'link', 'touch'] as const
 type Verb = (typeof verbs)[number]
@@ -54,6 +56,7 @@ function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
     async (request, reply) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
+      await requireWritableAt(target, path)
       const received = await receive(target, request)
       const { isNew, receipt } = await change(target, path, (edit) => ({
         isNew: writeFile(edit, path, {
@@ -85,6 +88,7 @@ function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const path = pathOfRequest(request.raw)
       const range = parseContentRange(request.headers['content-range'])
       if (!range) throw malformed('cannot patch: want a header Content-Range: bytes FIRST-LAST/*')
+      await requireWritableAt(target, path)
       const { pieces, size } = await receive(target, request)
       if (size !== range.length)
         throw malformed(
@@ -166,9 +170,32 @@ async function append(
   path: ByteString,
   request: FastifyRequest,
 ): Promise<ChangeReceipt> {
+  await requireWritableAt(target, path)
   const { pieces } = await receive(target, request)
   const parents = (request.query as WriteQuery).parents !== 'false'
   return (await change(target, path, (edit) => appendFile(edit, path, { pieces, parents }))).receipt
+}
+
+/** Before a body is taken in that would be refused. What decides is asked again when it is written. */
+async function requireWritableAt(target: Target, path: ByteString): Promise<void> {
+  const { scope } = target.asker
+  if (!scope) return
+  await readTarget(target, (view) => {
+    const place = findPlace(view, path)
+    if (place) requireWritable(view, scope.grant, place)
+    else requireAllowed(scope.grant, 'write', path)
+  })
+}
+
+/** Undefined where directories on the way are still to be made. */
+function findPlace(view: View, path: ByteString): Link | undefined {
+  try {
+    const { parent, name } = resolvePath(view, path, { who: superuser, follow: true })
+    return name === undefined ? undefined : { parent, name }
+  } catch (error) {
+    if (isFsError(error, 'ENOENT')) return undefined
+    throw error
+  }
 }
 
 function receive({ workspace }: Target, request: FastifyRequest): Promise<Received> {

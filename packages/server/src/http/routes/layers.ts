@@ -78,10 +78,7 @@ export const layerParams: object = {
   properties: { ...workspaceParams.properties, layer: referenceSchema },
 }
 
-export async function openLayer(
-  workspaces: Workspaces,
-  request: FastifyRequest,
-): Promise<LayerTarget> {
+async function openLayer(workspaces: Workspaces, request: FastifyRequest): Promise<LayerTarget> {
   const { layer = '' } = request.params as Partial<LayerParams>
   return { workspace: await openWorkspace(workspaces, request), asker: askerOf(request), layer }
 }
@@ -102,6 +99,7 @@ export function layerRoutes(app: FastifyInstance, workspaces: Workspaces): void 
   createRoute(app, workspaces)
   listRoute(app, workspaces)
   layerRoute(app, workspaces)
+  chainRoute(app, workspaces)
   checkpointRoutes(app, workspaces)
   diffRoute(app, workspaces)
   forkRoute(app, workspaces)
@@ -251,7 +249,9 @@ function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
       return deleteLayer(workspace, asker, layer, isOn(request.query.cascade))
     },
   )
+}
 
+function chainRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.get(
     `${url}/:layer/chain`,
     {

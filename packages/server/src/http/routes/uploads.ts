@@ -25,6 +25,7 @@ const params = objectSchema(
   ['workspace'],
 )
 const querystring = objectSchema(branchQuery)
+const config = { access: ['write'] } as const
 
 interface UploadParams {
   readonly upload: string
@@ -38,10 +39,7 @@ export function uploadRoutes(
 ): void {
   app.post(
     url,
-    {
-      config: { access: ['write'] },
-      schema: { summary: 'Begin an upload in blocks', params, querystring },
-    },
+    { config, schema: { summary: 'Begin an upload in blocks', params, querystring } },
     async (request, reply): Promise<Upload> => {
       const { workspace, asker } = await openTarget(workspaces, request)
       const [id, now] = [`up_${randomUUID()}${markOf(asker)}`, workspace.clock.nowMs()]
@@ -54,7 +52,7 @@ export function uploadRoutes(
 
   app.put<{ Params: UploadParams }>(
     `${url}/:upload/blocks/:number`,
-    { config: { access: ['write'] }, schema: { summary: 'Send one block', params, querystring } },
+    { config, schema: { summary: 'Send one block', params, querystring } },
     async (request, reply) => {
       const { workspace } = await openUpload(workspaces, uploads, request)
       const { upload, number } = request.params
@@ -70,10 +68,7 @@ export function uploadRoutes(
 
   app.get<{ Params: UploadParams }>(
     `${url}/:upload`,
-    {
-      config: { access: ['write'] },
-      schema: { summary: 'Which blocks have arrived', params, querystring },
-    },
+    { config, schema: { summary: 'Which blocks have arrived', params, querystring } },
     async (request): Promise<Upload> => {
       await openUpload(workspaces, uploads, request)
       const { upload: id } = request.params
@@ -83,10 +78,7 @@ export function uploadRoutes(
 
   app.post<{ Params: UploadParams }>(
     `${url}/:upload/complete`,
-    {
-      config: { access: ['write'] },
-      schema: { summary: 'Make a file of the blocks', params, querystring },
-    },
+    { config, schema: { summary: 'Make a file of the blocks', params, querystring } },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const { upload } = request.params
@@ -104,7 +96,7 @@ export function uploadRoutes(
 
   app.delete<{ Params: UploadParams }>(
     `${url}/:upload`,
-    { config: { access: ['write'] }, schema: { summary: 'Forget an upload', params, querystring } },
+    { config, schema: { summary: 'Forget an upload', params, querystring } },
     async (request, reply) => {
       await openUpload(workspaces, uploads, request)
       await uploads.remove(request.params.upload)

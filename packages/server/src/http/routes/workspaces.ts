@@ -7,6 +7,11 @@ import { openWorkspace, ownerOf, scopeOf } from '../context.ts'
 import { limitSchema, objectSchema, quotaEditSchema, workspaceParams } from '../schema.ts'
 
 export function workspaceRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  collectionRoutes(app, workspaces)
+  workspaceRoute(app, workspaces)
+}
+
+function collectionRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.post<{ Body: { name: string } }>(
     '/v1/workspaces',
     {
@@ -41,7 +46,9 @@ export function workspaceRoutes(app: FastifyInstance, workspaces: Workspaces): v
       return { items: request.query.cursor === undefined ? [info] : [] }
     },
   )
+}
 
+function workspaceRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.get<{ Params: { workspace: string } }>(
     '/v1/workspaces/:workspace',
     {
