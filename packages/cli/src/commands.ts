@@ -9,6 +9,7 @@ export const nouns = {
   ws: 'Workspaces',
   fs: 'Files of a workspace',
   'fs layer': 'Attempts at a directory, each on a frozen base of its own',
+  vault: 'Secrets, kept encrypted',
 } as const
 
 /** Every command by its words. Their code is loaded when it is needed: `cairn --version` loads none of it. */
@@ -16,6 +17,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   serve: () => import('./commands/serve.ts'),
   'server check': () => import('./commands/server/check.ts'),
   'server gc': () => import('./commands/server/gc.ts'),
+  'server rotate-master-key': () => import('./commands/server/rotate-master-key.ts'),
   mount: () => import('./commands/mount/mount.ts'),
   'mount ls': () => import('./commands/mount/ls.ts'),
   'mount status': () => import('./commands/mount/status.ts'),
@@ -67,6 +69,17 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs layer quota': () => import('./commands/layer/quota.ts'),
   'fs layer fork': () => import('./commands/layer/fork.ts'),
   'fs layer chain': () => import('./commands/layer/chain.ts'),
+  'vault set': () => import('./commands/vault/set.ts'),
+  'vault put': () => import('./commands/vault/put.ts'),
+  'vault get': () => import('./commands/vault/get.ts'),
+  'vault ls': () => import('./commands/vault/ls.ts'),
+  'vault rm': () => import('./commands/vault/rm.ts'),
+  'vault history': () => import('./commands/vault/history.ts'),
+  'vault grant': () => import('./commands/vault/grant.ts'),
+  'vault grants': () => import('./commands/vault/grants.ts'),
+  'vault revoke': () => import('./commands/vault/revoke.ts'),
+  'vault audit': () => import('./commands/vault/audit.ts'),
+  'vault exec': () => import('./commands/vault/exec.ts'),
   completion: () => import('./commands/completion.ts'),
   version: () => import('./commands/version.ts'),
   help: () => import('./commands/help.ts'),
@@ -81,6 +94,8 @@ export const aliases: Readonly<Record<string, string>> = {
   'fs layer ls': 'fs layer list',
   'fs layer get': 'fs layer status',
   'fs layer rm': 'fs layer delete',
+  'vault list': 'vault ls',
+  'vault with': 'vault exec',
 }
 
 export interface NamedCommand {

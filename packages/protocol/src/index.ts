@@ -1,5 +1,6 @@
 export * from './api-layers.ts'
 export type * from './api-server.ts'
+export * from './api-vault.ts'
 export * from './api.ts'
 export * from './bytes.ts'
 export * from './errno.ts'

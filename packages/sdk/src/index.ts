@@ -9,6 +9,7 @@ export type {
   FileEntry,
   FileKind,
   FileStat,
+  IssuedVaultGrant,
   LayerChange,
   LayerConflict,
   LayerConflictSide,
@@ -24,7 +25,16 @@ export type {
   ResolveReceipt,
   RetryClass,
   RootReceipt,
+  RotationReport,
+  SecretInfo,
+  SecretReceipt,
+  SecretVersion,
   Used,
+  VaultAuditEntry,
+  VaultGrant,
+  VaultOutcome,
+  VaultPermission,
+  VaultScope,
   WorkspaceInfo,
 } from '@cairn/protocol'
 export { Cairn, type CairnOptions, type CollectOptions } from './cairn.ts'
@@ -63,5 +73,14 @@ export type {
   RollbackOptions,
   UpdateLayerOptions,
 } from './layers/options.ts'
+export type {
+  AuditOptions,
+  FieldValue,
+  GrantOptions,
+  ReadSecretOptions,
+  Secret,
+  Vault,
+  WriteSecretOptions,
+} from './vault/vault.ts'
 export type { LogOptions, Workspace, WorkspaceOptions } from './workspace.ts'
 export type { ForkWorkspaceOptions, QuotaOptions, Workspaces } from './workspaces.ts'

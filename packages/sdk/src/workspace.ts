@@ -7,6 +7,7 @@ import { Files } from './files/files.ts'
 import { type PageOptions, readPages } from './files/list.ts'
 import type { Location } from './files/location.ts'
 import { Layers } from './layers/layers.ts'
+import { Vault } from './vault/vault.ts'
 
 export interface WorkspaceOptions {
   /** By its name; `main` unless given. */
@@ -40,6 +41,7 @@ export class Workspace {
   readonly branch: string | undefined
   readonly files: Files
   readonly layers: Layers
+  readonly vault: Vault
   /** Which branch or layer, and which point of it. */
   readonly options: WorkspaceOptions
   readonly #connection: Connection
@@ -55,6 +57,7 @@ export class Workspace {
     this.#location = { base, query: { branch, layer, at, side } }
     this.files = new Files(connection, this.#location)
     this.layers = new Layers(connection, base)
+    this.vault = new Vault(connection, base)
   }
 
   /**

@@ -6,11 +6,13 @@ import type { FindKey } from './http/authenticate.ts'
 import type { Pace } from './http/body.ts'
 import { Collecting } from './jobs/background.ts'
 import { type KeepTimes, ordinaryKeepTimes } from './jobs/keep-times.ts'
+import { type MasterKeyOptions, type MasterKeys, openMasterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { ensureOwnerKey } from './owner-key.ts'
 import { contentWorker, sha256 } from './ports.ts'
 import { openSessionDoor } from './sessions/door.ts'
 import { openStorage, type Storage } from './storage/open.ts'
+import { openVaultDoor } from './vault/open-vault.ts'
 import { systemClock } from './workspaces/clock.ts'
 import { Workspaces } from './workspaces/workspaces.ts'
 
@@ -29,6 +31,8 @@ export interface ServeOptions {
   readonly keep?: KeepTimes
   /** How fast bodies must come; see docs/reference/http.md. */
   readonly pace?: Pace
+  /** Where the master key comes from; made and kept in the data directory unless given. */
+  readonly masterKey?: Pick<MasterKeyOptions, 'text' | 'file' | 'command'>
 }
 
 export interface Serving {
@@ -57,7 +61,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   })
   try {
     const ownerKey = await ensureOwnerKey(storage.keys, options.data)
-    const { url, close } = await listen(storage, metrics, address, options)
+    const { data, masterKey, meta } = options
+    const master = await openMasterKey({ data, isShared: meta !== undefined, ...masterKey })
+    const { url, close } = await listen(storage, master, metrics, address, options)
     return {
       url,
       ownerKey,
@@ -74,6 +80,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 
 async function listen(
   storage: Storage,
+  master: MasterKeys,
   metrics: Metrics,
   address: { host: string; port: number },
   { log, pace, meta, leaseMs = 10_000, keep = ordinaryKeepTimes }: ServeOptions,
@@ -106,6 +113,7 @@ async function listen(
     uploads,
     findKey,
     collect: (dryRun) => collecting.run(dryRun),
+    vault: openVaultDoor(storage, master, clock),
     metrics,
     checkReady,
     ...(log ? { logStream: log } : {}),

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { ServeOptions } from '@cairn/server'
 import { type Command, defineCommand } from '../arguments/command.ts'
 import type { Cli } from '../cli.ts'
 import { readConfig, withContext, writeConfig } from '../context/config.ts'
@@ -7,7 +8,8 @@ export const command: Command = defineCommand({
   summary: 'Run a server on this machine',
   description:
     'Everything is kept in one directory, unless --meta and --objects name stores that several servers share. The first\n' +
-    'start makes an owner key, kept in DIR/owner-key, and saves it as the context local. Ctrl-C and SIGTERM stop it.',
+    'start makes an owner key, kept in DIR/owner-key, and saves it as the context local. Ctrl-C and SIGTERM stop it.\n' +
+    'CAIRN_MASTER_KEY can hold the master key; the vault is worth as much as that key is kept.',
   arguments: {},
   options: {
     data: {
@@ -22,6 +24,17 @@ export const command: Command = defineCommand({
     },
     meta: { kind: 'text', value: 'URL', summary: 'A database instead of the directory: mysql://…' },
     objects: { kind: 'text', value: 'URL', summary: 'An object store: s3://bucket?endpoint=…' },
+    'master-key-file': {
+      kind: 'text',
+      value: 'FILE',
+      summary:
+        'Master keys, newest first, 32 bytes each in hex or base64; DIR/master-key unless given',
+    },
+    'master-key-command': {
+      kind: 'text',
+      value: 'CMD',
+      summary: 'A command that prints them instead, for a key service',
+    },
     log: { kind: 'flag', summary: 'Write a line of JSON for each request to standard error' },
   },
   examples: [
@@ -37,6 +50,7 @@ export const command: Command = defineCommand({
       warn: (message) => void cli.err.line(`warning: ${message}.`).catch(() => {}),
       ...(options.meta === undefined ? {} : { meta: options.meta }),
       ...(options.objects === undefined ? {} : { objects: options.objects }),
+      masterKey: masterKeyOf(cli, options),
       ...(options.log
         ? { log: { write: (line: string) => void cli.err.raw(line).catch(() => {}) } }
         : {}),
@@ -54,6 +68,20 @@ export const command: Command = defineCommand({
     }
   },
 })
+
+interface MasterKeyValues {
+  readonly 'master-key-file': string | undefined
+  readonly 'master-key-command': string | undefined
+}
+
+/** The environment counts where nothing is said. */
+function masterKeyOf(cli: Cli, options: MasterKeyValues): NonNullable<ServeOptions['masterKey']> {
+  const { 'master-key-file': file, 'master-key-command': command } = options
+  if (file !== undefined) return { file }
+  if (command !== undefined) return { command }
+  const text = cli.env['CAIRN_MASTER_KEY']
+  return text ? { text } : {}
+}
 
 /** `local`, unless that is another server's: then its port tells them apart. */
 async function saveContext(cli: Cli, server: string, apiKey: string): Promise<string> {

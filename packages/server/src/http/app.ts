@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { CairnError } from '@cairn/protocol'
 import type { UploadStore } from '../files/upload-store.ts'
 import type { Metrics } from '../metrics.ts'
+import type { VaultDoor } from '../vault/open-vault.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import { type FindKey, requireKeys } from './authenticate.ts'
 import { type Body, ordinaryPace, type Pace, paced } from './body.ts'
@@ -19,9 +20,12 @@ import { layerRoutes } from './routes/layers.ts'
 import { layerChangeRoutes } from './routes/layer-changes.ts'
 import { logRoutes } from './routes/log.ts'
 import { readFileRoutes } from './routes/read-files.ts'
-import { type Collect, serverRoutes } from './routes/server.ts'
+import { type Collect, rotationRoute, serverRoutes } from './routes/server.ts'
 import { uploadRoutes } from './routes/uploads.ts'
+import { vaultGrantRoutes } from './routes/vault-grants.ts'
+import { vaultRoutes } from './routes/vault.ts'
 import { workspaceRoutes } from './routes/workspaces.ts'
+import { limitGrants } from './vault-context.ts'
 
 export interface AppParts {
   readonly workspaces: Workspaces
@@ -29,6 +33,8 @@ export interface AppParts {
   readonly findKey: FindKey
   /** Takes away what nobody needs, or with a dry run tells what that would be. Absent where there is nothing to collect. */
   readonly collect?: Collect
+  /** Absent where nothing secret can be kept. */
+  readonly vault?: VaultDoor
   readonly metrics: Metrics
   /** Rejects while a store does not answer. */
   readonly checkReady: () => Promise<void>
@@ -63,7 +69,9 @@ export function buildApp(parts: AppParts): FastifyInstance {
   )
   takeBodiesAsTheyCome(app, parts.pace ?? ordinaryPace)
   parts.metrics.watchRequests(app)
-  requireKeys(app, parts.findKey)
+  const { vault } = parts
+  requireKeys(app, vault ? vault.grants.withGrants(parts.findKey) : parts.findKey)
+  if (vault) limitGrants(app, vault.grants)
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
   answerErrors(app)
   const routes = collectRoutes(app)
@@ -78,6 +86,11 @@ export function buildApp(parts: AppParts): FastifyInstance {
   eventRoutes(app, parts.workspaces)
   uploadRoutes(app, parts.workspaces, parts.uploads)
   serverRoutes(app, parts.collect)
+  if (vault) {
+    vaultRoutes(app, parts.workspaces, vault.vault)
+    vaultGrantRoutes(app, parts.workspaces, vault.grants, vault.audit)
+    rotationRoute(app, vault.rotate)
+  }
   return app
 }
 

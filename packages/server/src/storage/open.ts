@@ -29,6 +29,7 @@ import { parseS3Url, type S3Config } from './s3/config.ts'
 import { SqliteDatabase } from './sqlite/sqlite-database.ts'
 import { SurveyTable } from './survey-table.ts'
 import { UploadTable } from './upload-table.ts'
+import { openVaultTables, type VaultTables } from './vault-tables.ts'
 import { WorkspaceTable } from './workspace-table.ts'
 
 export interface StorageOptions {
@@ -61,6 +62,7 @@ export interface Storage {
   /** For whoever looks at everything at once. */
   readonly survey: SurveyTable
   readonly expiry: ExpiryTable
+  readonly vault: VaultTables
   /** Rejects with `storage_unavailable` unless the database answers. */
   readonly checkReady: () => Promise<void>
   /** Waits for what is under way. Nothing may be asked afterwards. */
@@ -131,6 +133,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
     objects,
     survey: new SurveyTable(database, objects),
     expiry: new ExpiryTable(database),
+    vault: openVaultTables(database),
     checkReady: async () => {
       await database.query('SELECT 1', [])
     },

@@ -1,8 +1,8 @@
 import type { LogEntry } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { workspaceOptions } from '../../context/credentials.ts'
-import { usageError } from '../../errors.ts'
 import { formatName } from '../../output/format.ts'
+import { parseTime } from '../../output/parse-time.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -27,7 +27,10 @@ export const command: Command = defineCommand({
   ],
   async run({ args, options, cli }) {
     const { after, before, actor, newest, limit = Infinity } = options
-    const [since, until] = [timeOf('--since', options.since), timeOf('--until', options.until)]
+    const [since, until] = [
+      parseTime('--since', options.since),
+      parseTime('--until', options.until),
+    ]
     const { workspace, path } = await openRemote(cli, options, args.path ?? ':/')
     const entries = workspace.log({
       order: newest ? 'newest' : 'oldest',
@@ -49,17 +52,6 @@ export const command: Command = defineCommand({
     }
   },
 })
-
-function timeOf(option: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const time = new Date(text)
-  if (!Number.isNaN(time.getTime())) return time
-  throw usageError(
-    `read ${option}`,
-    `'${text}' is no time`,
-    'Give one such as 2026-11-02T10:00:00Z.',
-  )
-}
 
 /** One line for each operation. */
 export function linesOf({ seq, time, actor, operations }: LogEntry, isTerminal: boolean): string[] {
