@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
-import { Cairn } from '@cairn/sdk'
+import { Cairn, type VaultAuditEntry } from '@cairn/sdk'
 import { serve, type Serving } from '@cairn/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -74,7 +74,8 @@ describe('the vault of a running server', () => {
         if (status !== 403) taking.push(`${method} ${path}`)
       }
     expect(taking.filter((route) => !route.includes('/vault/secrets'))).toEqual([])
-    const noted = await Array.fromAsync(owner.workspace('w').vault.audit({ actor: id }))
+    const noted: VaultAuditEntry[] = []
+    for await (const entry of owner.workspace('w').vault.audit({ actor: id })) noted.push(entry)
     expect(noted.find(({ outcome }) => outcome === 'ok')).toMatchObject({
       agent: 'alice',
       secret: 'db',

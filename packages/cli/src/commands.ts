@@ -10,6 +10,7 @@ export const nouns = {
   fs: 'Files of a workspace',
   'fs layer': 'Attempts at a directory, each on a frozen base of its own',
   vault: 'Secrets, kept encrypted',
+  journal: 'What agents and workflows tell, provably unchanged',
 } as const
 
 /** Every command by its words. Their code is loaded when it is needed: `cairn --version` loads none of it. */
@@ -80,6 +81,14 @@ export const commands: Readonly<Record<string, Loader>> = {
   'vault revoke': () => import('./commands/vault/revoke.ts'),
   'vault audit': () => import('./commands/vault/audit.ts'),
   'vault exec': () => import('./commands/vault/exec.ts'),
+  'journal new': () => import('./commands/journal/new.ts'),
+  'journal append': () => import('./commands/journal/append.ts'),
+  'journal cat': () => import('./commands/journal/cat.ts'),
+  'journal find': () => import('./commands/journal/find.ts'),
+  'journal ls': () => import('./commands/journal/ls.ts'),
+  'journal verify': () => import('./commands/journal/verify.ts'),
+  'journal export': () => import('./commands/journal/export.ts'),
+  'journal seal': () => import('./commands/journal/seal.ts'),
   completion: () => import('./commands/completion.ts'),
   version: () => import('./commands/version.ts'),
   help: () => import('./commands/help.ts'),
@@ -95,6 +104,8 @@ export const aliases: Readonly<Record<string, string>> = {
   'fs layer get': 'fs layer status',
   'fs layer rm': 'fs layer delete',
   'vault list': 'vault ls',
+  'journal list': 'journal ls',
+  log: 'fs log',
   'vault with': 'vault exec',
 }
 

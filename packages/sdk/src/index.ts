@@ -9,7 +9,14 @@ export type {
   FileEntry,
   FileKind,
   FileStat,
+  HashedEntry,
   IssuedVaultGrant,
+  JournalEntry,
+  JournalHead,
+  JournalInfo,
+  JournalReceipt,
+  JournalVerdict,
+  JournalWitness,
   LayerChange,
   LayerConflict,
   LayerConflictSide,
@@ -19,6 +26,7 @@ export type {
   LayerStatus,
   LogEntry,
   LogOperation,
+  NewJournalEntry,
   PickReceipt,
   Quota,
   RadarEvent,
@@ -58,6 +66,15 @@ export type { ReadableFiles, StatOptions } from './files/readable-files.ts'
 export type { UploadOptions, UploadProgress, WriteConditions } from './files/upload.ts'
 export type { LayerEvent, WatchOptions } from './files/watch.ts'
 export { compileGlob, type GlobOptions } from './glob/compile-glob.ts'
+export {
+  type FindEntriesOptions,
+  type FollowOptions,
+  type Journals,
+  type NewJournalOptions,
+  type ReadEntriesOptions,
+  type SealOptions,
+  verifyJournal,
+} from './journal/journals.ts'
 export type { Layers } from './layers/layers.ts'
 export type {
   ChangeOptions,

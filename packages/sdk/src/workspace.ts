@@ -6,6 +6,7 @@ import { jsonBody } from './client/request.ts'
 import { Files } from './files/files.ts'
 import { type PageOptions, readPages } from './files/list.ts'
 import type { Location } from './files/location.ts'
+import { Journals } from './journal/journals.ts'
 import { Layers } from './layers/layers.ts'
 import { Vault } from './vault/vault.ts'
 
@@ -42,6 +43,7 @@ export class Workspace {
   readonly files: Files
   readonly layers: Layers
   readonly vault: Vault
+  readonly journals: Journals
   /** Which branch or layer, and which point of it. */
   readonly options: WorkspaceOptions
   readonly #connection: Connection
@@ -58,6 +60,7 @@ export class Workspace {
     this.files = new Files(connection, this.#location)
     this.layers = new Layers(connection, base)
     this.vault = new Vault(connection, base)
+    this.journals = new Journals(connection, base)
   }
 
   /**

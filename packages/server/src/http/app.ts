@@ -16,6 +16,7 @@ import { takePath } from './raw-path.ts'
 import { batchRoutes } from './routes/batch.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
+import { journalRoutes } from './routes/journals.ts'
 import { layerRoutes } from './routes/layers.ts'
 import { layerChangeRoutes } from './routes/layer-changes.ts'
 import { logRoutes } from './routes/log.ts'
@@ -90,6 +91,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
     vaultRoutes(app, parts.workspaces, vault.vault)
     vaultGrantRoutes(app, parts.workspaces, vault.grants, vault.audit)
     rotationRoute(app, vault.rotate)
+    journalRoutes(app, parts.workspaces, vault.journals)
   }
   return app
 }

@@ -26,6 +26,7 @@ import { runLockStoreTests } from './lock-store-tests.ts'
 import { MemoryObjectStore } from './memory-object-store.ts'
 import { runSurveyTableTests } from './survey-table-tests.ts'
 import { runUploadStoreTests } from './upload-store-tests.ts'
+import { runJournalTests } from './journal-tests.ts'
 import { runVaultTests } from './vault-tests.ts'
 import { runWorkspaceTableTests } from './workspace-table-tests.ts'
 
@@ -48,6 +49,7 @@ export function runTableTests(database: () => Database): void {
   describe('leases', () => runLeaseStoreTests(on((each) => new LeaseTable(each))))
   describe('locks', () => runLockStoreTests(on((each) => new LockTable(each))))
   describe('survey', () => runSurveyTableTests(database))
+  describe('journals', () => runJournalTests(database))
   describe('vault', () => runVaultTests(database))
   describe('uploads', () => runUploadStoreTests(on((each) => new UploadTable(each))))
 }

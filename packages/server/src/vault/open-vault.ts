@@ -1,4 +1,6 @@
 import type { RotationReport } from '@cairn/protocol'
+import { Journals } from '../journal/journals.ts'
+import { SigningKeys } from '../journal/signing-keys.ts'
 import type { MasterKeys } from '../master-key.ts'
 import type { Storage } from '../storage/open.ts'
 import type { VaultAuditTable } from '../storage/vault-audit-table.ts'
@@ -8,12 +10,12 @@ import { VaultGrants } from './grants.ts'
 import { Vault } from './vault.ts'
 import { WorkspaceKeys } from './workspace-keys.ts'
 
-/** What the routes of the vault need. */
+/** What the routes of the vault and of journals need: all that hangs from the master key. */
 export interface VaultDoor {
   readonly vault: Vault
   readonly grants: VaultGrants
   readonly audit: VaultAuditTable
-  readonly keys: WorkspaceKeys
+  readonly journals: Journals
   readonly rotate: () => Promise<RotationReport>
 }
 
@@ -22,14 +24,14 @@ export function openVaultDoor(
   master: MasterKeys,
   clock: Clock,
 ): VaultDoor {
-  const { workspaceKeys, secrets, grants, audit: auditTable } = storage.vault
+  const { workspaceKeys, secrets, grants, audit: auditTable, journals } = storage.vault
   const keys = new WorkspaceKeys(workspaceKeys, master)
   const audit = new VaultAudit(auditTable, clock)
   return {
     vault: new Vault({ table: secrets, keys, audit, clock }),
     grants: new VaultGrants({ table: grants, keys, audit, clock }),
     audit: auditTable,
-    keys,
+    journals: new Journals({ table: journals, keys: new SigningKeys(journals, keys), clock }),
     rotate: () => keys.rotate(),
   }
 }
