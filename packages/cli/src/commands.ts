@@ -48,6 +48,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs hardlink': () => import('./commands/fs/hardlink.ts'),
   'fs find': () => import('./commands/fs/find.ts'),
   'fs log': () => import('./commands/fs/log.ts'),
+  'fs blame': () => import('./commands/fs/blame.ts'),
   'fs layer create': () => import('./commands/layer/create.ts'),
   'fs layer list': () => import('./commands/layer/list.ts'),
   'fs layer status': () => import('./commands/layer/status.ts'),
@@ -106,6 +107,7 @@ export const aliases: Readonly<Record<string, string>> = {
   'vault list': 'vault ls',
   'journal list': 'journal ls',
   log: 'fs log',
+  blame: 'fs blame',
   'vault with': 'vault exec',
 }
 

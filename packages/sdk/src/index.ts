@@ -1,5 +1,8 @@
 export type {
   BatchOperation,
+  Blame,
+  BlameOrigin,
+  BlamePart,
   ChangeEvent,
   ChangeReceipt,
   CheckpointInfo,

@@ -19,7 +19,7 @@ import { eventRoutes } from './routes/events.ts'
 import { journalRoutes } from './routes/journals.ts'
 import { layerRoutes } from './routes/layers.ts'
 import { layerChangeRoutes } from './routes/layer-changes.ts'
-import { logRoutes } from './routes/log.ts'
+import { blameRoutes, logRoutes } from './routes/log.ts'
 import { readFileRoutes } from './routes/read-files.ts'
 import { type Collect, rotationRoute, serverRoutes } from './routes/server.ts'
 import { uploadRoutes } from './routes/uploads.ts'
@@ -84,6 +84,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   layerRoutes(app, parts.workspaces)
   layerChangeRoutes(app, parts.workspaces)
   logRoutes(app, parts.workspaces)
+  blameRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces)
   uploadRoutes(app, parts.workspaces, parts.uploads)
   serverRoutes(app, parts.collect)

@@ -5,6 +5,7 @@ import { findPoint, type PointQuery } from '../layers/references.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import type { Body } from './body.ts'
+import { toolCallOf } from './tool-call.ts'
 
 /** What a handler works with: who asks, and what they ask about. */
 export interface Target {
@@ -56,7 +57,8 @@ export function ownerOf(request: FastifyRequest): string {
 
 export function askerOf(request: FastifyRequest): Asker {
   if (request.actor === undefined) throw new Error('a route that needs an actor is open to all')
-  return { actor: request.actor, idempotencyKey: idempotencyKeyOf(request) }
+  const toolCall = toolCallOf(request)
+  return { actor: request.actor, idempotencyKey: idempotencyKeyOf(request), toolCall }
 }
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {

@@ -5,7 +5,6 @@ import type { VaultAsker } from '../vault/audit.ts'
 import { isGrantId, type VaultGrants } from '../vault/grants.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import { askerOf, ownerOf } from './context.ts'
-import { toolCallOf } from './tool-call.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -51,12 +50,10 @@ export async function openVault(
       message: `cannot open workspace '${name}': there is none`,
       subject: name,
     })
-  const toolCall = toolCallOf(request)
   return {
     workspace: info.id,
     ...askerOf(request),
     ...(grant ? { grant } : {}),
-    ...(toolCall === undefined ? {} : { toolCall }),
     requestId: request.id,
   }
 }

@@ -35,7 +35,7 @@ import { journalCrypto, type SigningKeys } from './signing-keys.ts'
 export interface JournalAsker {
   readonly workspace: string
   readonly actor: string
-  readonly toolCall?: string
+  readonly toolCall?: string | undefined
   readonly idempotencyKey?: string | undefined
 }
 

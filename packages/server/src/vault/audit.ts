@@ -10,7 +10,7 @@ export interface VaultAsker {
   readonly actor: string
   /** Absent for whoever may do everything. */
   readonly grant?: StoredGrant
-  readonly toolCall?: string
+  readonly toolCall?: string | undefined
   readonly requestId?: string
   /** The same key again is the same request again. */
   readonly idempotencyKey?: string | undefined

@@ -8,8 +8,8 @@ import { openRemote } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Tell who changed what, and when',
   description:
-    'Of the whole workspace or of what is at and below a path, oldest first unless --newest is given. Times are ISO 8601:\n' +
-    '2026-11-02, or 2026-11-02T10:00:00Z.',
+    'Of the whole workspace, or of what is or was at and below a path: also of files that have gone, and of what layers did before\n' +
+    'they were committed. Oldest first unless --newest is given. Times are ISO 8601: 2026-11-02, or 2026-11-02T10:00:00Z.',
   arguments: { path: { summary: 'A file or directory; everything unless given', optional: true } },
   options: {
     ...workspaceOptions,
@@ -40,6 +40,7 @@ export const command: Command = defineCommand({
       until,
       actor,
       path: args.path === undefined ? undefined : path,
+      paths: args.path === undefined ? undefined : 'then',
       pageSize: Math.max(1, Math.min(limit, 1000)),
       signal: cli.signal,
     })
@@ -54,9 +55,12 @@ export const command: Command = defineCommand({
 })
 
 /** One line for each operation. */
-export function linesOf({ seq, time, actor, operations }: LogEntry, isTerminal: boolean): string[] {
+export function linesOf(entry: LogEntry, isTerminal: boolean): string[] {
+  const { seq, time, actor, toolCall, layer, operations } = entry
+  const place = layer === undefined ? `${seq}` : `${layer}:${seq}`
+  const who = toolCall === undefined ? actor : `${actor} (tool call ${toolCall})`
   return operations.map(({ op, path = '?', to }) => {
     const other = to === undefined ? '' : ` -> ${formatName(to, isTerminal)}`
-    return `${seq}  ${time}  ${actor}  ${op} ${formatName(path, isTerminal)}${other}`
+    return `${place}  ${time}  ${who}  ${op} ${formatName(path, isTerminal)}${other}`
   })
 }

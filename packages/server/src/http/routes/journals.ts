@@ -7,7 +7,6 @@ import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { askerOf, ownerOf } from '../context.ts'
 import { sendEvents } from '../event-stream.ts'
 import { limitSchema, objectSchema, workspaceParams } from '../schema.ts'
-import { toolCallOf } from '../tool-call.ts'
 
 const url = '/v1/workspaces/:workspace/journals'
 const idSchema = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' } as const
@@ -31,14 +30,7 @@ async function openJournals(
 ): Promise<JournalAsker> {
   const { workspace: name } = request.params as { workspace: string }
   const { info } = await workspaces.open(ownerOf(request), name)
-  const toolCall = toolCallOf(request)
-  const { actor, idempotencyKey } = askerOf(request)
-  return {
-    workspace: info.id,
-    actor,
-    idempotencyKey,
-    ...(toolCall === undefined ? {} : { toolCall }),
-  }
+  return { workspace: info.id, ...askerOf(request) }
 }
 
 export function journalRoutes(

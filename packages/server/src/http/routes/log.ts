@@ -1,9 +1,12 @@
-import type { Batch } from '@cairn/core'
+import type { Batch, Branch } from '@cairn/core'
 import { type ByteString, CairnError, type LogEntry, type Page } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import { blame } from '../../log/blame.ts'
 import { concerning } from '../../log/describe.ts'
+import { readPathLog } from '../../log/path-log.ts'
 import { type LogFilter, type LogOrder, type LogRange, scanLog } from '../../log/scan-log.ts'
 import { millisecondsOf } from '../../workspaces/clock.ts'
+import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openTarget, type Target } from '../context.ts'
 import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
@@ -21,6 +24,7 @@ interface LogQuery extends PageQuery, PathQuery {
   readonly actor?: string
   readonly since?: string
   readonly until?: string
+  readonly paths?: 'now' | 'then'
 }
 
 const seqSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
@@ -44,6 +48,11 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
           actor: { type: 'string', maxLength: 256 },
           since: timeSchema,
           until: timeSchema,
+          paths: {
+            enum: ['now', 'then'],
+            description:
+              'with a path. now: of what is there now. then: also of what was there, and what came in by commits; reads the whole log',
+          },
         }),
       },
     },
@@ -51,6 +60,8 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       const { workspace, branch } = await openTarget(workspaces, request)
       const { query } = request
       const path = pathOfQuery(query)
+      if (query.paths === 'then' && path !== undefined)
+        return pathLogPage(workspace, branch, path, query)
       const filter: LogFilter = {
         batch: batchFilter(query),
         ...(path === undefined ? {} : { entry: someOperation(concerning(path, 'below')) }),
@@ -58,6 +69,46 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       return scanLog(workspace, branch, rangeOf(query), filter)
     },
   )
+}
+
+export function blameRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  app.get<{ Querystring: PathQuery }>(
+    '/v1/workspaces/:workspace/blame',
+    {
+      schema: {
+        summary: 'Who changed each line of a file last',
+        params: workspaceParams,
+        querystring: objectSchema({ ...branchQuery, ...pathQuery }),
+      },
+    },
+    async (request) => {
+      const { workspace, branch } = await openTarget(workspaces, request)
+      return blame(workspace, branch, pathOfQuery(request.query) ?? '/')
+    },
+  )
+}
+
+/** A cursor is how many there were at first, so that what comes meanwhile moves nothing, and how many were given. */
+async function pathLogPage(
+  workspace: Workspace,
+  branch: Branch,
+  path: ByteString,
+  query: LogQuery,
+): Promise<Page<LogEntry>> {
+  const { limit, after = 0, before = Infinity, order, cursor } = query
+  const isWanted = batchFilter(query)
+  const entries: LogEntry[] = []
+  for await (const entry of readPathLog(workspace, branch, path, isWanted)) {
+    const isInside = entry.layer !== undefined || (entry.seq > after && entry.seq < before)
+    if (isInside) entries.push(entry)
+  }
+  const [total = entries.length, given = 0] = (cursor?.split('.') ?? []).map(Number)
+  if (!Number.isSafeInteger(total) || !Number.isSafeInteger(given)) throw badCursor(cursor!)
+  const first = entries.slice(0, total)
+  const ordered = order === 'newest' ? first.toReversed() : first
+  const items = ordered.slice(given, given + limit)
+  const end = given + items.length
+  return end < ordered.length ? { items, next: `${total}.${end}` } : { items }
 }
 
 /** The batches that touched a path, newest first unless asked for otherwise. */
@@ -84,7 +135,11 @@ function cursorOf(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   const seq = Number(cursor)
   if (/^\d+$/.test(cursor) && Number.isSafeInteger(seq)) return seq
-  throw new CairnError('malformed', {
+  throw badCursor(cursor)
+}
+
+function badCursor(cursor: string): CairnError {
+  return new CairnError('malformed', {
     message: `cannot go on after cursor '${cursor}': it is none of this listing's`,
   })
 }
