@@ -20,6 +20,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'server gc': () => import('./commands/server/gc.ts'),
   'server rotate-master-key': () => import('./commands/server/rotate-master-key.ts'),
   mount: () => import('./commands/mount/mount.ts'),
+  'mount vault': () => import('./commands/mount/vault.ts'),
   'mount ls': () => import('./commands/mount/ls.ts'),
   'mount status': () => import('./commands/mount/status.ts'),
   'mount drain': () => import('./commands/mount/drain.ts'),

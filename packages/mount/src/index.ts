@@ -26,3 +26,5 @@ export {
 } from './process/supervisor.ts'
 export type { MountStatus } from './mount.ts'
 export { durabilityNames } from './sync/durability.ts'
+export { vaultDaemonMain } from './vault/daemon.ts'
+export type { VaultSource } from './vault/vault-file-system.ts'

@@ -8,6 +8,9 @@ export function describeSource({ workspace, branch, path }: Source): string {
   return `${workspace}:${text}${branch === 'main' ? '' : ` (${branch})`}`
 }
 
+/** What stands where a workspace's mount has a directory: those begin with a slash. */
+export const vaultPath = 'vault'
+
 /** The command that mounts the same again. */
 export function mountAgain({
   workspace,
@@ -16,6 +19,7 @@ export function mountAgain({
   readOnly,
   mountPoint,
 }: Omit<MountState, 'supervisor'>): string {
+  if (path === vaultPath) return `cairn mount vault -w ${workspace} ${mountPoint}`
   const options = [
     `-w ${workspace}`,
     ...(branch === 'main' ? [] : [`--layer ${branch}`]),

@@ -3,8 +3,11 @@ import type { DaemonCommand } from '@cairn/mount'
 /** The word that makes this program one of a mount's processes. Not a command: nobody types it. */
 export const processWord = '__mount'
 
+/** Of a workspace's mount, and of a vault's. */
+export type ProcessRole = 'supervisor' | 'daemon' | 'vault-supervisor' | 'vault-daemon'
+
 /** This program, told to be a supervisor or a daemon. */
-export function processCommand(role: 'supervisor' | 'daemon'): DaemonCommand {
+export function processCommand(role: ProcessRole): DaemonCommand {
   return {
     file: process.execPath,
     args: [...process.execArgv, process.argv[1]!, processWord, role],
@@ -13,6 +16,9 @@ export function processCommand(role: 'supervisor' | 'daemon'): DaemonCommand {
 
 /** Gives the exit code. */
 export async function runMountProcess(role: string | undefined): Promise<number> {
-  const { daemonMain, supervisorMain } = await import('@cairn/mount')
+  const { daemonMain, supervisorMain, vaultDaemonMain } = await import('@cairn/mount')
+  if (role === 'vault-daemon')
+    return vaultDaemonMain((await import('./vault-source.ts')).openSource)
+  if (role === 'vault-supervisor') return supervisorMain(processCommand('vault-daemon'))
   return role === 'daemon' ? daemonMain() : supervisorMain(processCommand('daemon'))
 }

@@ -6,14 +6,18 @@ import { createInterface } from 'node:readline'
 import type { MountConfig, SupervisorReport } from '@cairn/mount'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
-import { processCommand } from './processes.ts'
+import { processCommand, type ProcessRole } from './processes.ts'
 
 /** After so long, whoever waits is told what for. */
 const patienceMs = 5000
 
 /** Starts a mount's processes; they outlive this one, its terminal and its working directory. Ctrl-C ends them again. */
-export async function startSupervisor(cli: Cli, config: MountConfig): Promise<void> {
-  const { file, args } = processCommand('supervisor')
+export async function startSupervisor(
+  cli: Cli,
+  config: MountConfig,
+  role: ProcessRole = 'supervisor',
+): Promise<void> {
+  const { file, args } = processCommand(role)
   const log = openSync(join(config.directory, 'daemon.log'), 'a', 0o600)
   const child = spawn(file, args, { detached: true, cwd: '/', stdio: ['pipe', 'pipe', log] })
   closeSync(log)
