@@ -74,7 +74,7 @@ describe('cairn vault', () => {
   })
 
   it('exec gives the fields to the command alone, without the keys of Cairn, and ends as it ends', async () => {
-    const print = 'process.stdout.write(JSON.stringify(process.env)); process.exit(7)'
+    const print = 'process.exitCode = 7; process.stdout.write(JSON.stringify(process.env))'
     const args = ['vault', 'exec', '--secret', 'prod-db', '--env', 'PGURL=prod-db/DB_URL', '--']
     const env = { CAIRN_SERVER: server.url, CAIRN_API_KEY: server.apiKey, CAIRN_WORKSPACE: 'w' }
     const { code, stdout } = await cairn.run([...args, process.execPath, '-e', print], { env })

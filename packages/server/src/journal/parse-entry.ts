@@ -26,12 +26,11 @@ export function parseEntry(value: unknown, where: string): NewJournalEntry {
   const stray = Object.keys(entry).find((key) => !known.some((name) => name === key))
   if (stray !== undefined)
     throw refuse(where, `${stray} is not known; put it into summary or labels`)
-  const { summary, subjects, labels } = entry
+  const { type, summary, subjects, labels } = entry
   for (const name of ['type', 'status', 'actor', 'source', 'occurredAt'] as const)
     requireText(where, name, entry[name])
-  if (entry['type'] === undefined) throw refuse(where, 'type is missing')
-  if (String(entry['type']).startsWith('cairn.'))
-    throw refuse(where, 'types that begin with cairn. are Cairn’s own')
+  if (typeof type !== 'string') throw refuse(where, 'type is missing')
+  if (type.startsWith('cairn.')) throw refuse(where, 'types that begin with cairn. are Cairn’s own')
   requireSpelling(where, entry)
   if (summary !== undefined) requireSize(where, 'summary', summary, journalLimits.summaryBytes)
   if (subjects !== undefined) requireSubjects(where, subjects)

@@ -135,7 +135,8 @@ export class VaultGrants {
   }
 }
 
-function publicGrant({ workspace: _, owner: __, ...grant }: StoredGrant): VaultGrant {
+function publicGrant(stored: StoredGrant): VaultGrant {
+  const { workspace: _workspace, owner: _owner, ...grant } = stored
   return grant
 }
 

@@ -26,6 +26,12 @@ export function vaultGrantRoutes(
   grants: VaultGrants,
   audit: VaultAuditTable,
 ): void {
+  issueRoute(app, workspaces, grants)
+  grantRoutes(app, workspaces, grants)
+  auditRoute(app, workspaces, audit)
+}
+
+function issueRoute(app: FastifyInstance, workspaces: Workspaces, grants: VaultGrants): void {
   app.post<{ Body: GrantWish }>(
     `${url}/grants`,
     {
@@ -59,7 +65,9 @@ export function vaultGrantRoutes(
       return grants.issue(asker, ownerOf(request), request.body)
     },
   )
+}
 
+function grantRoutes(app: FastifyInstance, workspaces: Workspaces, grants: VaultGrants): void {
   app.get<{ Querystring: { cursor?: string; limit: number } }>(
     `${url}/grants`,
     {
@@ -89,7 +97,9 @@ export function vaultGrantRoutes(
     },
     async (request) => grants.revoke(await openVault(workspaces, request), request.params.grant),
   )
+}
 
+function auditRoute(app: FastifyInstance, workspaces: Workspaces, audit: VaultAuditTable): void {
   app.get<{ Querystring: AuditQuery }>(
     `${url}/audit`,
     {

@@ -7,8 +7,8 @@ import { openVault } from '../vault-context.ts'
 
 const url = '/v1/workspaces/:workspace/vault/secrets'
 /** Names of files in a mounted vault, and part of paths. */
-export const secretPattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'
-export const fieldPattern = '^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$'
+const secretPattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'
+const fieldPattern = '^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$'
 
 const value = {
   type: 'object',
