@@ -12,6 +12,7 @@ interface OpenApi {
 }
 
 const plain = randomBytes(24).toString('hex')
+const escape = (text: string): string => text.replaceAll(/[{}/]/g, String.raw`\$&`)
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 describe('the vault of a running server', () => {
@@ -86,6 +87,21 @@ describe('the vault of a running server', () => {
     expect(noted.filter(({ outcome }) => outcome === 'denied').length).toBeGreaterThan(30)
   })
 
+  it('docs/reference/http.md tells of every route of the vault and of journals', async () => {
+    const page = await readFile(new URL('../../docs/reference/http.md', import.meta.url), 'utf8')
+    const { paths } = (await (await fetch(`${serving.url}/v1/openapi.json`)).json()) as OpenApi
+    const root = '/v1/workspaces/{workspace}'
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).flatMap((method) => {
+        const isOurs = /\/vault\/|\/journal|\/blame$/.test(path) && method !== 'head'
+        const short = path.slice(root.length).replace(/^\/vault/, '')
+        return isOurs ? [`${method.toUpperCase()} ${path.endsWith('/blame') ? path : short}`] : []
+      }),
+    )
+    expect(routes.length).toBe(22)
+    for (const route of routes) expect(page, route).toMatch(new RegExp(`\`${escape(route)}[\`?]`))
+  })
+
   it('revocation and expiry are felt by the next request', async () => {
     const { token, id } = await grant()
     await as(token).workspace('w').vault.read('db')
@@ -97,6 +113,31 @@ describe('the vault of a running server', () => {
     await expect(as(brief.token).workspace('w').vault.read('db')).rejects.toMatchObject({
       code: 'unauthenticated',
     })
+  })
+
+  it('under load: no request that begins after the revocation was answered reads anything', async () => {
+    const { token, id } = await grant()
+    const { vault } = as(token).workspace('w')
+    let isRevoked = false
+    const work = async (): Promise<{ before: number; after: number }> => {
+      const read = { before: 0, after: 0 }
+      for (;;) {
+        const when = isRevoked ? 'after' : 'before'
+        const isRead = await vault.readField('db', 'URL').then(
+          () => true,
+          () => false,
+        )
+        if (isRead) read[when]++
+        if (when === 'after') return read
+      }
+    }
+    const workers = Array.from({ length: 8 }, work)
+    await owner.workspace('w').vault.readField('db', 'URL')
+    await owner.workspace('w').vault.revoke(id)
+    isRevoked = true
+    const reads = await Promise.all(workers)
+    expect(reads.reduce((sum, { before }) => sum + before, 0)).toBeGreaterThan(0)
+    expect(reads.map(({ after }) => after)).toEqual(reads.map(() => 0))
   })
 
   it('a rotation goes on beside readers', async () => {

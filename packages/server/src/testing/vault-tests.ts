@@ -49,6 +49,7 @@ export function runVaultTests(database: () => Database): void {
   sealTests(database)
   grantTests(database)
   rotationTests(database)
+  forgetTests(database)
 }
 
 function versionTests(database: () => Database): void {
@@ -152,6 +153,28 @@ function sealTests(database: () => Database): void {
       expect((await vault.read(asker, 'db', { field: 'B' })).values.get('B')?.toString()).toBe('d')
     }),
   )
+}
+
+function forgetTests(database: () => Database): void {
+  it('a workspace that is forgotten has left nothing, and its neighbour everything', () =>
+    at(database(), async (place) => {
+      const { vault, grants, audit, asker, journals } = place
+      const other = { ...asker, workspace: uniqueId() }
+      for (const each of [asker, other]) {
+        await vault.replace(each, 'db', valuesOf({ N: '0' }))
+        await journals.create(each, { id: 'j' })
+        await journals.append(each, 'j', [{ type: 'a' }])
+      }
+      const tables = openVaultTables(database())
+      expect(await tables.forget(asker.workspace)).toBe(true)
+      expect(await tables.forget(asker.workspace)).toBe(false)
+      expect(await audit.list(asker.workspace, {}, 10)).toEqual([])
+      expect(await grants.list(asker.workspace, '', 10)).toEqual({ items: [] })
+      await expectCode(journals.get(asker.workspace, 'j'), 'journal_missing')
+      await expectCode(vault.read(asker, 'db'), 'secret_missing')
+      expect(await readTexts({ ...place, asker: other }, 'db')).toEqual({ N: '0' })
+      expect((await journals.verify(other.workspace, 'j')).entries).toBe(1)
+    }))
 }
 
 function grantTests(database: () => Database): void {

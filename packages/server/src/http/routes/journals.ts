@@ -7,6 +7,7 @@ import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { askerOf, ownerOf } from '../context.ts'
 import { sendEvents } from '../event-stream.ts'
 import { limitSchema, objectSchema, workspaceParams } from '../schema.ts'
+import { spanOfQuery } from '../time-query.ts'
 
 const url = '/v1/workspaces/:workspace/journals'
 const idSchema = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' } as const
@@ -185,7 +186,8 @@ function readRoutes(app: FastifyInstance, workspaces: Workspaces, journals: Jour
     async (request) => {
       const { workspace } = await openJournals(workspaces, request)
       const { cursor, limit, ...filter } = request.query
-      return findEntries(journals, workspace, filter, cursor, limit)
+      const span = spanOfQuery(filter)
+      return findEntries(journals, workspace, { ...filter, ...span }, cursor, limit)
     },
   )
 }

@@ -5,6 +5,7 @@ import type { GrantWish, VaultGrants } from '../../vault/grants.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { ownerOf } from '../context.ts'
 import { limitSchema, objectSchema, workspaceParams } from '../schema.ts'
+import { spanOfQuery } from '../time-query.ts'
 import { openVault } from '../vault-context.ts'
 
 const url = '/v1/workspaces/:workspace/vault'
@@ -122,7 +123,11 @@ function auditRoute(app: FastifyInstance, workspaces: Workspaces, audit: VaultAu
       const { workspace } = await openVault(workspaces, request)
       const { cursor, limit, ...filter } = request.query
       const before = cursor === undefined ? {} : { before: cursor }
-      const items = await audit.list(workspace, { ...filter, ...before }, limit)
+      const items = await audit.list(
+        workspace,
+        { ...filter, ...spanOfQuery(filter), ...before },
+        limit,
+      )
       return items.length === limit ? { items, next: String(items.at(-1)!.id) } : { items }
     },
   )
