@@ -16,6 +16,7 @@ describe.skipIf(!hasStrace)('journal and vault, killed inside a sync (needs stra
     const server = await startCrashServer(prepared)
     await server.ask('POST', '', '{"name":"w"}')
     await server.ask('POST', '/w/journals', '{"id":"j"}')
+    await server.ask('PUT', '/w/vault/secrets/kept', '{"fields":{"N":{"text":"kept"}}}')
     await server.stop()
   })
 
@@ -76,6 +77,25 @@ describe.skipIf(!hasStrace)('journal and vault, killed inside a sync (needs stra
       }
       const entries = '{"entries":[{"type":"alive"}]}'
       expect((await again.ask('POST', '/w/journals/j/entries', entries)).status).toBe(201)
+    },
+    60_000,
+  )
+
+  it.each([3, 4])(
+    'in sync %i while the master key is changed: every secret can be read, and it can be changed again',
+    async (n) => {
+      await cp(prepared, data, { recursive: true })
+      const server = await start(n)
+      const rotate = (each: CrashServer): Promise<Response> =>
+        each.ask('POST', '/../server/rotate-master-key')
+      const answers = await Promise.allSettled([1, 2, 3, 4, 5].map(() => rotate(server)))
+      expect(answers.at(-1)?.status).toBe('rejected')
+      const again = await start()
+      const read = async (): Promise<unknown> =>
+        (await json(again.ask('GET', '/w/vault/secrets/kept')))['fields']
+      expect(await read()).toEqual({ N: { text: 'kept' } })
+      expect(await json(rotate(again))).toMatchObject({ left: 0 })
+      expect(await read()).toEqual({ N: { text: 'kept' } })
     },
     60_000,
   )

@@ -75,6 +75,7 @@ describe('the vault of a running server', () => {
         if (status !== 403) taking.push(`${method} ${path}`)
       }
     expect(taking.filter((route) => !route.includes('/vault/secrets'))).toEqual([])
+    expect((await fetch(`${serving.url}/v1/nowhere`, { headers })).status).toBe(403)
     const noted: VaultAuditEntry[] = []
     for await (const entry of owner.workspace('w').vault.audit({ actor: id })) noted.push(entry)
     expect(noted.find(({ outcome }) => outcome === 'ok')).toMatchObject({

@@ -53,6 +53,16 @@ describe('the master key', () => {
       expect((await readFile(join(data, 'master-key'), 'utf8')).trim().split('\n')).toHaveLength(2)
     }))
 
+  it('of several successors at once none is lost', () =>
+    withTemporaryDirectory(async (data) => {
+      const keys = await openMasterKey({ data })
+      const made = await Promise.all([1, 2, 3, 4].map(() => keys.renew()))
+      const ids = new Set(made.map(({ id }) => id))
+      expect(ids.size).toBe(4)
+      const again = await openMasterKey({ data })
+      for (const id of ids) expect((await again.find(id))?.id).toBe(id)
+    }))
+
   it('a list that somebody else keeps is read again, and never written', () =>
     withTemporaryDirectory(async (data) => {
       const file = join(data, 'keys')

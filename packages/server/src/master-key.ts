@@ -56,6 +56,7 @@ class KeyRing implements MasterKeys {
   readonly #source: KeySource
   #keys: readonly MasterKey[] = []
   #text = ''
+  #renewed: Promise<unknown> = Promise.resolve()
 
   constructor(source: KeySource) {
     this.#source = source
@@ -76,7 +77,14 @@ class KeyRing implements MasterKeys {
     return this.#keys.find((key) => key.id === id)
   }
 
-  async renew(): Promise<MasterKey> {
+  /** One at a time: of two that begin with the same list, the later would leave out the key of the other. */
+  renew(): Promise<MasterKey> {
+    const renewed = this.#renewed.then(() => this.#renew())
+    this.#renewed = renewed.catch(() => undefined)
+    return renewed
+  }
+
+  async #renew(): Promise<MasterKey> {
     await this.load()
     const { replace } = this.#source
     if (replace) {

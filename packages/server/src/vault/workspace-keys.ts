@@ -13,6 +13,7 @@ const rowsAtOnce = 256
 export class WorkspaceKeys {
   readonly #table: WorkspaceKeyTable
   readonly #master: MasterKeys
+  #rotated: Promise<unknown> = Promise.resolve()
 
   constructor(table: WorkspaceKeyTable, master: MasterKeys) {
     this.#table = table
@@ -30,8 +31,14 @@ export class WorkspaceKeys {
     return this.#master.derive(purpose)
   }
 
-  /** Takes the next master key into use and wraps every key with it, beside all readers. */
-  async rotate(): Promise<RotationReport> {
+  /** Takes the next master key into use and wraps every key with it, beside all readers. One after another. */
+  rotate(): Promise<RotationReport> {
+    const rotated = this.#rotated.then(() => this.#rotate())
+    this.#rotated = rotated.catch(() => undefined)
+    return rotated
+  }
+
+  async #rotate(): Promise<RotationReport> {
     const master = await this.#master.renew()
     let [rewrapped, left, after] = [0, 0, '']
     for (;;) {
