@@ -17,6 +17,8 @@ export interface MasterKey {
 
 /** The newest key, and those that were the newest before it. */
 export interface MasterKeys extends MasterKey {
+  /** Newest first: what was made from one that is no longer the newest is recognised by trying. */
+  readonly known: readonly MasterKey[]
   /** One of them; looks whether it has been added meanwhile. */
   find(id: string): Promise<MasterKey | undefined>
   /** A key that the server made itself gets a successor; a list that somebody else keeps is read again. */
@@ -27,12 +29,13 @@ export interface MasterKeys extends MasterKey {
 export interface MasterKeyOptions {
   /** The data directory: without any other place, the key is made and kept there. */
   readonly data: string
-  readonly text?: string
-  readonly file?: string
+  /** The keys themselves. */
+  readonly key?: string | undefined
+  readonly file?: string | undefined
   /** A shell command that prints them, for a key service. */
-  readonly command?: string
+  readonly command?: string | undefined
   /** Other servers serve the same workspaces, and a key made here would be strange to them. */
-  readonly isShared?: boolean
+  readonly isShared?: boolean | undefined
 }
 
 const keyBytes = 32
@@ -66,15 +69,18 @@ class KeyRing implements MasterKeys {
     return this.#newest.id
   }
 
+  get known(): readonly MasterKey[] {
+    return this.#keys
+  }
+
   derive(purpose: string): Uint8Array {
     return this.#newest.derive(purpose)
   }
 
   async find(id: string): Promise<MasterKey | undefined> {
-    const known = this.#keys.find((key) => key.id === id)
-    if (known) return known
-    await this.load()
-    return this.#keys.find((key) => key.id === id)
+    const isIt = (key: MasterKey): boolean => key.id === id
+    if (!this.known.some(isIt)) await this.load()
+    return this.known.find(isIt)
   }
 
   /** One at a time: of two that begin with the same list, the later would leave out the key of the other. */
@@ -110,8 +116,8 @@ class KeyRing implements MasterKeys {
   }
 }
 
-function sourceOf({ data, text, file, command, isShared }: MasterKeyOptions): KeySource {
-  if (text !== undefined) return { name: 'CAIRN_MASTER_KEY', read: async () => text }
+function sourceOf({ data, key, file, command, isShared }: MasterKeyOptions): KeySource {
+  if (key !== undefined) return { name: 'CAIRN_MASTER_KEY', read: async () => key }
   if (file !== undefined) return { name: file, read: () => readKeyFile(file) }
   if (command !== undefined)
     return { name: 'the master key command', read: () => runKeyCommand(command) }

@@ -6,7 +6,7 @@ import type { FindKey } from './http/authenticate.ts'
 import type { Pace } from './http/body.ts'
 import { Collecting } from './jobs/background.ts'
 import { type KeepTimes, ordinaryKeepTimes } from './jobs/keep-times.ts'
-import { type MasterKeyOptions, type MasterKeys, openMasterKey } from './master-key.ts'
+import { type MasterKeys, openMasterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { ensureOwnerKey } from './owner-key.ts'
 import { contentWorker, sha256 } from './ports.ts'
@@ -31,8 +31,10 @@ export interface ServeOptions {
   readonly keep?: KeepTimes
   /** How fast bodies must come; see docs/reference/http.md. */
   readonly pace?: Pace
-  /** Where the master key comes from; made and kept in the data directory unless given. */
-  readonly masterKey?: Pick<MasterKeyOptions, 'text' | 'file' | 'command'>
+  /** Master keys, a file that holds them, or a command that prints them; made in the data directory unless given. */
+  readonly masterKey?: string | undefined
+  readonly masterKeyFile?: string | undefined
+  readonly masterKeyCommand?: string | undefined
 }
 
 export interface Serving {
@@ -61,8 +63,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   })
   try {
     const ownerKey = await ensureOwnerKey(storage.keys, options.data)
-    const { data, masterKey, meta } = options
-    const master = await openMasterKey({ data, isShared: meta !== undefined, ...masterKey })
+    const master = await openKeys(options)
     const { url, close } = await listen(storage, master, metrics, address, options)
     return {
       url,
@@ -76,6 +77,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     await storage.close()
     throw error
   }
+}
+
+function openKeys(options: ServeOptions): Promise<MasterKeys> {
+  const { data, meta, masterKey: key, masterKeyFile: file, masterKeyCommand: command } = options
+  return openMasterKey({ data, key, file, command, isShared: meta !== undefined })
 }
 
 async function listen(

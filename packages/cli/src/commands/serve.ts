@@ -50,7 +50,7 @@ export const command: Command = defineCommand({
       warn: (message) => void cli.err.line(`warning: ${message}.`).catch(() => {}),
       ...(options.meta === undefined ? {} : { meta: options.meta }),
       ...(options.objects === undefined ? {} : { objects: options.objects }),
-      masterKey: masterKeyOf(cli, options),
+      ...masterKeyOf(cli, options),
       ...(options.log
         ? { log: { write: (line: string) => void cli.err.raw(line).catch(() => {}) } }
         : {}),
@@ -75,12 +75,11 @@ interface MasterKeyValues {
 }
 
 /** The environment counts where nothing is said. */
-function masterKeyOf(cli: Cli, options: MasterKeyValues): NonNullable<ServeOptions['masterKey']> {
-  const { 'master-key-file': file, 'master-key-command': command } = options
-  if (file !== undefined) return { file }
-  if (command !== undefined) return { command }
-  const text = cli.env['CAIRN_MASTER_KEY']
-  return text ? { text } : {}
+function masterKeyOf(cli: Cli, options: MasterKeyValues): Partial<ServeOptions> {
+  const { 'master-key-file': masterKeyFile, 'master-key-command': masterKeyCommand } = options
+  if (masterKeyFile !== undefined) return { masterKeyFile }
+  if (masterKeyCommand !== undefined) return { masterKeyCommand }
+  return { masterKey: cli.env['CAIRN_MASTER_KEY'] || undefined }
 }
 
 /** `local`, unless that is another server's: then its port tells them apart. */
