@@ -27,13 +27,13 @@ export interface Remote {
   readonly server: string
 }
 
-export function connect({ server, apiKey }: Credentials): Cairn {
-  return new Cairn({ server, apiKey })
+export function connect({ server, apiKey, toolCall }: Credentials): Cairn {
+  return new Cairn({ server, apiKey, toolCall })
 }
 
 /** Opens what an argument names. Nothing is asked of the server yet. */
 export async function openRemote(
-  cli: Cli,
+  cli: Pick<Cli, 'env' | 'home'>,
   values: WorkspaceValues,
   where: string | RemoteLocation,
 ): Promise<Remote> {
@@ -49,7 +49,10 @@ export async function openRemote(
 }
 
 /** The workspace as a whole. */
-export async function openWorkspace(cli: Cli, values: WorkspaceValues): Promise<Workspace> {
+export async function openWorkspace(
+  cli: Pick<Cli, 'env' | 'home'>,
+  values: WorkspaceValues,
+): Promise<Workspace> {
   return (await openRemote(cli, values, ':/')).workspace
 }
 
