@@ -38,6 +38,8 @@ describe('routes of secrets and evidence', () => {
       .flatMap(([url, methods]) =>
         Object.entries(methods).map(([method, of]) => [method, url, of['x-access']] as const),
       )
+      // Implied by GET, and without a body that could say why.
+      .filter(([method]) => method !== 'head')
   })
   afterAll(async () => {
     await server.close()
