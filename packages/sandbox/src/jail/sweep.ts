@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { readFile, readdir, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { removeDisk } from './disk.ts'
 
 /** Who made a jail, and what remains of it outside of its directory when that process is killed. */
@@ -10,6 +11,9 @@ interface Owner {
   readonly bornAt: string
   readonly cgroups: readonly string[]
 }
+
+const removeAttempts = 100
+const removeEveryMs = 10
 
 const swept = new Map<string, Promise<void>>()
 
@@ -30,8 +34,23 @@ async function sweepAll(directory: string): Promise<void> {
     const place = join(directory, name)
     const owner = await readOwner(place)
     if (owner === undefined || bornAt(owner.pid) === owner.bornAt) continue
-    for (const cgroup of owner.cgroups) await rmdir(cgroup).catch(() => undefined)
+    await Promise.all(owner.cgroups.map(kill))
+    await Promise.all(owner.cgroups.map(removeGroup))
     await removeDisk(place)
+  }
+}
+
+/** What was frozen does not notice that its maker is gone. Only groups of the second version have this file. */
+async function kill(cgroup: string): Promise<void> {
+  await writeFile(join(cgroup, 'cgroup.kill'), '1').catch(() => undefined)
+}
+
+/** A group is busy until the last of what was killed in it is gone. */
+async function removeGroup(cgroup: string): Promise<void> {
+  for (let attempt = 0; attempt < removeAttempts; attempt++) {
+    const failure = await rmdir(cgroup).catch((error: NodeJS.ErrnoException) => error)
+    if (failure?.code !== 'EBUSY') return
+    await sleep(removeEveryMs)
   }
 }
 
