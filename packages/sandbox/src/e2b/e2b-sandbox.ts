@@ -91,7 +91,7 @@ export class E2BSandbox implements Sandbox {
     this.template = options.template ?? defaults.template
     this.sandboxId = options.sandboxId
     const { workDir } = this
-    this.#fs = new E2BFS({ workDir, getE2BInstance: () => this.#machine() })
+    this.#fs = new E2BFS({ workDir, getE2BInstance: () => this.#withFiles() })
   }
 
   /** The SDK's own object; setting one makes this sandbox use it. */
@@ -139,7 +139,7 @@ export class E2BSandbox implements Sandbox {
     listener: (change: FileChange) => void,
   ): Promise<string> {
     const whole = paths.map((path) => this.#fs.resolve(path))
-    const watch = await FileWatch.start(await this.#machine(), whole, listener)
+    const watch = await FileWatch.start(await this.#withFiles(), whole, listener)
     const id = `e2b-watch-${Date.now()}-${Math.random().toString(36).slice(2, 8)}`
     this.#watches.set(id, watch)
     return id
@@ -243,6 +243,14 @@ export class E2BSandbox implements Sandbox {
     this.#making = undefined
     this.#state = 'ended'
     this.sandboxId = undefined
+  }
+
+  /** The machine, with its workspace in place: E2B writes files as root, also into a directory that is empty by mistake. */
+  async #withFiles(): Promise<E2BInstance> {
+    const e2b = await this.#machine()
+    if (this.#mount !== undefined && !(await this.#mount.isVisible(e2b)))
+      await this.#mount.mount(e2b)
+    return e2b
   }
 
   /** The running machine, made if there is none; whoever asks meanwhile waits for the same. */
