@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalSandbox, LocalSandboxOptions } from '@cairn/sandbox'
+import { findTraces } from './jail-fixture.ts'
 import { type LocalSetup, noJail, openLocalSetup } from './local-setup.ts'
 
 describe.skipIf(noJail !== undefined)(`options of LocalSandbox (${noJail ?? 'as root'})`, () => {
@@ -54,6 +55,17 @@ describe.skipIf(noJail !== undefined)(`options of LocalSandbox (${noJail ?? 'as 
     expect(await sandbox.exec('echo $GREETING')).toMatchObject({ stdout: 'hello\n' })
     expect(await sandbox.exec('rm -rf /')).toMatchObject({ code: 1, stdout: '' })
     expect(await sandbox.watchFiles(['x'], () => undefined)).toMatch(/^watch-disabled-/)
+  })
+
+  it('one that ends by itself says so, and can be made again', async () => {
+    const sandbox = make()
+    await sandbox.init()
+    const [pid] = findTraces(sandbox.getSandboxId()).filter((trace) => /^\d+$/.test(trace))
+    process.kill(Number(pid), 'SIGKILL')
+    await expect.poll(() => sandbox.status()).toEqual({ state: 'ended' })
+    await expect(sandbox.exec('true')).rejects.toThrow(/init/)
+    await sandbox.init()
+    expect(await sandbox.exec('echo again')).toMatchObject({ stdout: 'again\n' })
   })
 
   it('without an init there is no id', () => {
