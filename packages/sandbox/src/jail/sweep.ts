@@ -15,21 +15,13 @@ interface Owner {
 const removeAttempts = 100
 const removeEveryMs = 10
 
-const swept = new Map<string, Promise<void>>()
-
 export async function writeOwner(directory: string, cgroups: readonly string[]): Promise<void> {
   const owner: Owner = { pid: process.pid, bornAt: bornAt(process.pid)!, cgroups }
   await writeFile(join(directory, 'owner.json'), JSON.stringify(owner))
 }
 
-/** Removes what jails left here whose makers were killed. Once in a process's life is enough. */
-export function sweep(directory: string): Promise<void> {
-  const sweeping = swept.get(directory) ?? sweepAll(directory)
-  swept.set(directory, sweeping)
-  return sweeping
-}
-
-async function sweepAll(directory: string): Promise<void> {
+/** Removes what jails left here whose makers were killed. */
+export async function sweep(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const place = join(directory, name)
     const owner = await readOwner(place)
