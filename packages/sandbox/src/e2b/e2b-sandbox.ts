@@ -30,6 +30,8 @@ export interface E2BSandboxOptions {
   readonly metadata?: Readonly<Record<string, string>>
   /** Default: true. */
   readonly allowInternetAccess?: boolean
+  /** What it may reach, by the rules of E2B. */
+  readonly network?: NonNullable<SandboxOpts['network']>
   /** Default: 120,000. */
   readonly execTimeoutMs?: number
   /** Use this machine instead of making one; it is resumed if it is paused. */
@@ -297,7 +299,8 @@ export class E2BSandbox implements Sandbox {
   async #open(): Promise<E2BInstance> {
     // Loaded when it is needed: those who use other sandboxes need not wait for it.
     const { Sandbox: E2B } = await import('e2b')
-    const { sandboxId, envs, metadata, allowInternetAccess, workspace, attached } = this.#options
+    const { sandboxId, envs, metadata, workspace, attached } = this.#options
+    const { allowInternetAccess, network } = this.#options
     const timeoutMs = this.#options.timeoutMs ?? defaults.timeoutMs
     const connection = this.#connection()
     if (sandboxId !== undefined) {
@@ -314,6 +317,7 @@ export class E2BSandbox implements Sandbox {
       ...(envs && { envs: { ...envs } }),
       ...(metadata && { metadata: { ...metadata } }),
       ...(allowInternetAccess === undefined ? {} : { allowInternetAccess }),
+      ...(network && { network }),
     }
     return withRetries(() => E2B.create(this.template, options))
   }
