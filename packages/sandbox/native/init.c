@@ -254,7 +254,7 @@ static pid_t clone_alone(void) {
  */
 int init_main(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
+  close_others();
   read_plan();
   char *base = field(), *count = field();
   uid_t owner = strtoul(base, NULL, 10);
