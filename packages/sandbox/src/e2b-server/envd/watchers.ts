@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { createInterface } from 'node:readline'
 import type { Jail } from '../../jail/jail.ts'
 import { AgentError } from '../agent/entry.ts'
 import { watchProgram } from '../agent/watch-program.ts'
+import { linesOf } from '../lines.ts'
 
 export interface WatchOptions {
   readonly path: string
@@ -53,7 +53,7 @@ export class Watchers {
       user: 'root',
     })
     process.stderr.resume()
-    const lines = createInterface({ input: process.stdout })[Symbol.asyncIterator]()
+    const lines = linesOf(process.stdout)
     const end = (): void => process.signal('SIGKILL')
     const first = await lines.next()
     const { started, error } = first.done ? {} : (JSON.parse(first.value) as Line)
@@ -68,7 +68,8 @@ export class Watchers {
     const id = randomBytes(8).toString('hex')
     const polled: PolledWatch = { watch, events: [] }
     this.#polled.set(id, polled)
-    void collect(polled)
+    // Whoever asks for its events is told nothing more; a sandbox that talks nonsense is its own affair.
+    collect(polled).catch(() => watch.end())
     return id
   }
 
