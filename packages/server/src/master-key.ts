@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { open, readFile } from 'node:fs/promises'
+import { access, link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CairnError } from '@cairn/protocol'
+import { syncDirectory } from './storage/disk/durable-files.ts'
 
 /** The one secret that all others of a server come from. */
 export interface MasterKey {
@@ -34,7 +35,7 @@ export async function openMasterKey(options: MasterKeyOptions): Promise<MasterKe
       'servers that share a database need the same one: set CAIRN_MASTER_KEY or --master-key-file',
     )
   const path = join(data, 'master-key')
-  await makeKey(path)
+  await makeKey(data, path)
   return keyOf(await readKeyFile(path), path)
 }
 
@@ -57,20 +58,33 @@ async function readKeyFile(path: string): Promise<string> {
   }
 }
 
-/** Leaves one that is there alone. */
-async function makeKey(path: string): Promise<void> {
+/** Leaves one that is there alone. Written aside first: a crash must not leave half a key, which would be none for ever. */
+async function makeKey(data: string, path: string): Promise<void> {
+  if (await isThere(path)) return
+  const aside = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    const file = await open(path, 'wx', 0o600)
+    const file = await open(aside, 'wx', 0o600)
     try {
       await file.writeFile(`${randomBytes(keyBytes).toString('base64')}\n`)
       await file.sync()
     } finally {
       await file.close()
     }
-    // DURABLE: the key is on disk; secrets may be made of it.
+    await link(aside, path)
+    await syncDirectory(data)
+    // DURABLE: the key is on disk under its name; secrets may be made of it.
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(aside, { force: true })
   }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 function misconfigured(why: string, cause?: unknown): CairnError {
