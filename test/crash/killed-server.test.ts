@@ -76,4 +76,43 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
     },
     60_000,
   )
+
+  /** Issues tokens, spends and revokes until the server dies; gives what it answered for. */
+  const issueUntilDeath = async (url: string): Promise<Map<string, 'live' | 'revoked'>> => {
+    const answered = new Map<string, 'live' | 'revoked'>()
+    try {
+      await ask(url, 'POST', '', '{"name":"w"}')
+      for (let i = 0; i < filesMax; i++) {
+        const allow = [{ path: '/d', operations: ['read', 'write'] }]
+        const body = JSON.stringify({ name: `t${i}`, ttlMs: 600_000, allow })
+        const issued = await ask(url, 'POST', '/w/tokens', body)
+        if (!issued.ok) continue
+        const { secret } = (await issued.json()) as { secret: string }
+        answered.set(secret, 'live')
+        if (i % 2 === 0 || !(await ask(url, 'DELETE', `/w/tokens/t${i}`)).ok) continue
+        answered.set(secret, 'revoked')
+      }
+    } catch {
+      // As above.
+    }
+    return answered
+  }
+
+  it.each([5, 7, 9, 12])(
+    'in sync %i: a token it issued is good, one it revoked is not',
+    async (n) => {
+      const url = await serve(n)
+      const answered = url === undefined ? new Map<string, string>() : await issueUntilDeath(url)
+      for (const each of running.splice(0)) await stop(each)
+      const again = await serve()
+      for (const [secret, state] of answered) {
+        const headers = { authorization: `Bearer ${secret}` }
+        const { status } = await fetch(`${again}/v1/workspaces/w`, { headers })
+        // One whose revocation was under way may be either.
+        if (state === 'revoked') expect(status).toBe(401)
+        else if (secret !== [...answered.keys()].at(-1)) expect(status).toBe(200)
+      }
+    },
+    60_000,
+  )
 })
