@@ -1,10 +1,11 @@
-import { type Batch, type Branch, lineBytes, readFile, type View } from '@cairn/core'
+import { type Batch, type Branch, lineBytes, pathOf, readFile, type View } from '@cairn/core'
 import {
   type Blame,
   type BlameOrigin,
   type BlamePart,
   type BranchId,
   type ByteString,
+  equalBytes,
   FsError,
   type Ino,
   type Name,
@@ -35,22 +36,24 @@ export async function blame(
   return describeBlame(path, last, history.deleted)
 }
 
+/** A state of a file, and the batch that brought it about. */
+interface Noted {
+  readonly seq: number
+  readonly timeMs: number
+  readonly version: FileVersion
+}
+
 interface History {
-  /** Each state of the file, and the batch that brought it about. */
-  readonly versions: {
-    readonly seq: number
-    readonly timeMs: number
-    readonly version: FileVersion
-  }[]
+  /** Of what was at the path. */
+  readonly versions: Noted[]
+  /** Of each inode that was ever there, wherever it was then. */
+  readonly byIno: Map<Ino, Noted[]>
   /** Set while the file is not there. */
   deleted: Origin
 }
 
-/** A file that was changed and not looked at yet. */
-interface Dirty {
-  readonly origin: BlameOrigin
-  readonly batch: Batch
-}
+/** What another branch had of an inode when it came from there. */
+type Brought = (ino: Ino) => FileVersion | undefined
 
 /** The histories of one path, on as many branches as it came by. */
 class BlameWalk {
@@ -68,47 +71,58 @@ class BlameWalk {
   }
 
   /** One that is being walked is given as far as it is: a layer asks for what came before it. */
-  async history(branch: Branch): Promise<History> {
+  async history(branch: Branch, also: Iterable<Ino> = []): Promise<History> {
     const known = this.#histories.get(branch.id)
     if (known) return known
-    const history: History = { versions: [], deleted: undefined }
+    const history: History = { versions: [], byIno: new Map(), deleted: undefined }
     this.#histories.set(branch.id, history)
     const record = await this.#workspace.layers.findByBranch(branch.id)
-    const base = record && (await this.#parentVersion(record, record.originSeq))
-    const wanted = await this.#findInodes(branch)
+    const wanted = await this.#findInodes(branch, also)
+    const parent = record && (await this.#parentOf(record, wanted))
+    const isBefore = ({ seq }: Noted): boolean => seq <= (record?.originSeq ?? 0)
     await new BranchBlame(this.#workspace, this.#names, history, {
-      base,
+      wanted,
+      atPath: parent?.versions.findLast(isBefore)?.version,
+      base: (ino) => parent?.byIno.get(ino)?.findLast(isBefore)?.version,
       originOf: (batch) => this.#originOf(batch, record),
-      versionOfCommit: (batch) => this.#committed(batch),
-      versionOfRebase: (batch) => record && this.#parentVersion(record, undefined, batch),
-    }).run(branch, wanted)
+      brought: (batch, view) => this.#brought(batch, record, wanted, view),
+    }).run(branch)
     return history
   }
 
-  /** Of the parent, at a place in its log or at the time of a batch. */
-  async #parentVersion(
-    { parent }: LayerRecord,
-    seq: number | undefined,
-    at?: Batch,
-  ): Promise<FileVersion | undefined> {
+  async #parentOf({ parent }: LayerRecord, wanted: Iterable<Ino>): Promise<History | undefined> {
     const opened = await this.#workspace.branch(parent).catch(() => undefined)
-    if (!opened) return undefined
-    const { versions } = await this.history(opened)
-    const isBefore = at
-      ? (each: { timeMs: number }) => each.timeMs <= millisecondsOf(at.time)
-      : (each: { seq: number }) => each.seq <= (seq ?? Infinity)
-    return versions.findLast(isBefore)?.version
+    return opened && this.history(opened, wanted)
   }
 
-  /** What the layer had that a commit brought in. */
-  async #committed({ body }: Batch): Promise<FileVersion | undefined> {
-    if (body.type !== 'root') return undefined
-    const record = await this.#workspace.layers.findByBranch(body.change.subject as BranchId)
-    if (!record) return undefined
-    const { versions, deleted } = await this.history(
-      await this.#workspace.openBranch(record.branch),
-    )
-    return deleted ? undefined : versions.at(-1)?.version
+  async #brought(
+    { body, time }: Batch,
+    record: LayerRecord | undefined,
+    wanted: ReadonlySet<Ino>,
+    view: View,
+  ): Promise<Brought> {
+    if (body.type !== 'root') return () => undefined
+    const { cause, subject } = body.change
+    if (cause === 'commit') return this.#committed(subject as BranchId, wanted, view)
+    if (cause !== 'rebase' || !record) return () => undefined
+    const parent = await this.#parentOf(record, wanted)
+    const isBefore = ({ timeMs }: Noted): boolean => timeMs <= millisecondsOf(time)
+    return (ino) => parent?.byIno.get(ino)?.findLast(isBefore)?.version
+  }
+
+  /** A file that a layer saved by rename has another number there: it is found by its path. */
+  async #committed(layer: BranchId, wanted: ReadonlySet<Ino>, view: View): Promise<Brought> {
+    const record = await this.#workspace.layers.findByBranch(layer)
+    if (!record) return () => undefined
+    const opened = await this.#workspace.openBranch(record.branch)
+    const there = new Map<Ino, Ino>()
+    for (const ino of wanted) {
+      const names = await readNodes(this.#workspace, () => pathOf(view, ino))
+      const found = names && (await findIno(this.#workspace, opened.head.view, names))
+      there.set(ino, found ?? ino)
+    }
+    const { byIno } = await this.history(opened, there.values())
+    return (ino) => byIno.get(there.get(ino) ?? ino)?.at(-1)?.version
   }
 
   #originOf(batch: Batch, record: LayerRecord | undefined): BlameOrigin {
@@ -119,8 +133,8 @@ class BlameWalk {
   }
 
   /** Every inode that was ever there, those that were copied into them, and those in whose place they came. */
-  async #findInodes(branch: Branch): Promise<ReadonlySet<Ino>> {
-    const inodes = new Set<Ino>()
+  async #findInodes(branch: Branch, also: Iterable<Ino>): Promise<ReadonlySet<Ino>> {
+    const inodes = new Set(also)
     const older: { readonly from: Ino; readonly to: Ino }[] = []
     for await (const { batch, views } of walkHistory(this.#workspace, branch)) {
       if (batch.body.type === 'ops')
@@ -139,11 +153,18 @@ class BlameWalk {
 }
 
 interface Sources {
-  /** What a layer found there when it was made. */
-  readonly base: FileVersion | undefined
+  readonly wanted: ReadonlySet<Ino>
+  /** What a layer found at the path when it was made, and of each inode. */
+  readonly atPath: FileVersion | undefined
+  readonly base: Brought
   readonly originOf: (batch: Batch) => BlameOrigin
-  readonly versionOfCommit: (batch: Batch) => Promise<FileVersion | undefined>
-  readonly versionOfRebase: (batch: Batch) => Promise<FileVersion | undefined> | undefined
+  readonly brought: (batch: Batch, view: View) => Promise<Brought>
+}
+
+/** A file that was changed and not looked at yet. */
+interface Dirty {
+  readonly origin: BlameOrigin
+  readonly batch: Batch
 }
 
 /** The history of a path on one branch. */
@@ -152,7 +173,6 @@ class BranchBlame {
   readonly #names: readonly Name[]
   readonly #history: History
   readonly #sources: Sources
-  /** Of each inode that was ever there, wherever it was then. */
   readonly #own = new Map<Ino, FileVersion>()
   readonly #dirty = new Map<Ino, Dirty>()
   #ino: Ino | undefined
@@ -163,101 +183,122 @@ class BranchBlame {
     this.#names = names
     this.#history = history
     this.#sources = sources
-    this.#current = sources.base
+    this.#current = sources.atPath
   }
 
-  async run(branch: Branch, wanted: ReadonlySet<Ino>): Promise<void> {
+  async run(branch: Branch): Promise<void> {
+    const { wanted, atPath } = this.#sources
     const hasContent = (ino: Ino): boolean => wanted.has(ino)
-    const { base } = this.#sources
-    let isFirst = true
-    let last: { batch: Batch; view: View } | undefined
+    let last: View | undefined
     for await (const { batch, views } of walkHistory(this.#workspace, branch, { hasContent })) {
       if (!views) continue
-      if (isFirst) this.#ino = await findIno(this.#workspace, views.before, this.#names)
-      if (isFirst && this.#ino !== undefined && base) this.#own.set(this.#ino, base)
-      isFirst = false
+      if (!last) await this.#begin(batch, views.before)
       for (const [ino, dirty] of this.#dirty)
         if (!isSameRun(dirty.batch, batch)) await this.#look(views.before, ino, dirty)
       if (batch.body.type === 'root') await this.#takeRoot(batch, views.after)
-      else await this.#takeOps(batch, views, hasContent)
-      last = { batch, view: views.after }
+      else await this.#takeOps(batch, views)
+      last = views.after
     }
-    if (last) for (const [ino, dirty] of this.#dirty) await this.#look(last.view, ino, dirty)
+    if (last) for (const [ino, dirty] of this.#dirty) await this.#look(last, ino, dirty)
     // Nothing happened on the layer: it has what it began with.
-    if (base && this.#history.versions.length === 0 && !this.#history.deleted)
-      this.#history.versions.push({ seq: 0, timeMs: 0, version: base })
+    if (atPath && this.#history.versions.length === 0 && !this.#history.deleted)
+      this.#history.versions.push({ seq: 0, timeMs: 0, version: atPath })
+  }
+
+  /** What is there at first came from the parent, or from before the log. */
+  async #begin(batch: Batch, view: View): Promise<void> {
+    this.#ino = await findIno(this.#workspace, view, this.#names)
+    for (const ino of this.#sources.wanted) {
+      if (!(await this.#has(view, ino))) continue
+      const inherited = ino === this.#ino ? this.#sources.atPath : undefined
+      const known = this.#sources.base(ino) ?? inherited
+      this.#setOwn(batch, ino, known ?? newVersion(await this.#read(view, ino), undefined))
+    }
   }
 
   async #takeOps(
     batch: Batch,
     views: { readonly before: View; readonly after: View },
-    hasContent: (ino: Ino) => boolean,
   ): Promise<void> {
     if (batch.body.type !== 'ops') return
     const origin = this.#sources.originOf(batch)
     for (const op of batch.body.ops)
-      if ('ino' in op && changesContent.has(op.type) && hasContent(op.ino))
+      if ('ino' in op && changesContent.has(op.type) && this.#sources.wanted.has(op.ino))
         this.#dirty.set(op.ino, { origin, batch })
     for (const { from, to } of await findReplaced(this.#workspace, batch, views)) {
-      for (const [each, dirty] of this.#dirty) await this.#look(views.after, each, dirty)
+      await this.#lookAll(views.after)
       const own = this.#own.get(to)
-      if (own) this.#own.set(to, carryOrigins(this.#own.get(from), own))
+      if (own) this.#setOwn(batch, to, carryOrigins(this.#own.get(from), own))
     }
     const ino = await findIno(this.#workspace, views.after, this.#names)
     if (ino === this.#ino) return
-    for (const [each, dirty] of this.#dirty) await this.#look(views.after, each, dirty)
+    await this.#lookAll(views.after)
     await this.#arrive(batch, views.after, ino, origin)
   }
 
   /** Something else is at the path now, or nothing. */
   async #arrive(batch: Batch, view: View, ino: Ino | undefined, origin: Origin): Promise<void> {
     this.#ino = ino
+    this.#history.deleted = ino === undefined ? origin : undefined
     if (ino === undefined) {
-      this.#history.deleted = origin
       this.#current = undefined
       return
     }
-    this.#history.deleted = undefined
     const own = this.#own.get(ino) ?? newVersion(await this.#read(view, ino), origin)
     this.#note(batch, ino, carryOrigins(this.#current, own))
+  }
+
+  async #lookAll(view: View): Promise<void> {
+    for (const [ino, dirty] of this.#dirty) await this.#look(view, ino, dirty)
   }
 
   /** A file's bytes were changed: whoever did it has the lines that are new. */
   async #look(view: View, ino: Ino, { origin, batch }: Dirty): Promise<void> {
     this.#dirty.delete(ino)
-    const version = carryOrigins(
-      this.#own.get(ino),
-      newVersion(await this.#read(view, ino), origin),
-    )
-    this.#own.set(ino, version)
+    const fresh = newVersion(await this.#read(view, ino), origin)
+    const version = carryOrigins(this.#own.get(ino), fresh)
     if (ino === this.#ino) this.#note(batch, ino, version)
+    else this.#setOwn(batch, ino, version)
   }
 
+  /** Everything may be another: each file is compared with what it was, and with what it came from. */
   async #takeRoot(batch: Batch, view: View): Promise<void> {
     const origin = this.#sources.originOf(batch)
-    const ino = await findIno(this.#workspace, view, this.#names)
-    if (ino === undefined) {
-      if (this.#ino !== undefined) await this.#arrive(batch, view, undefined, origin)
-      return
+    const brought = await this.#sources.brought(batch, view)
+    for (const ino of this.#sources.wanted) {
+      if (!(await this.#has(view, ino))) {
+        this.#own.delete(ino)
+        continue
+      }
+      const bytes = await this.#read(view, ino)
+      const old = this.#own.get(ino)
+      if (old?.bytes && bytes && equalBytes(old.bytes, bytes)) continue
+      const fresh = carryOrigins(brought(ino), newVersion(bytes, origin))
+      this.#setOwn(batch, ino, carryOrigins(old, fresh))
     }
-    const { body } = batch
-    const cause = body.type === 'root' ? body.change.cause : undefined
-    const brought =
-      cause === 'commit'
-        ? await this.#sources.versionOfCommit(batch)
-        : cause === 'rebase'
-          ? await this.#sources.versionOfRebase(batch)
-          : undefined
-    const fresh = carryOrigins(brought, newVersion(await this.#read(view, ino), origin))
-    this.#ino = ino
-    this.#history.deleted = undefined
-    this.#note(batch, ino, carryOrigins(this.#current, fresh))
+    const ino = await findIno(this.#workspace, view, this.#names)
+    if (ino !== this.#ino) return this.#arrive(batch, view, ino, origin)
+    const own = ino === undefined ? undefined : this.#own.get(ino)
+    if (ino !== undefined && own && own !== this.#current) this.#note(batch, ino, own)
   }
 
-  #note({ seq, time }: Batch, ino: Ino, version: FileVersion): void {
-    this.#own.set(ino, version)
+  /** Of the file that is at the path. */
+  #note(batch: Batch, ino: Ino, version: FileVersion): void {
+    this.#setOwn(batch, ino, version)
     this.#current = version
-    this.#history.versions.push({ seq, timeMs: millisecondsOf(time), version })
+    this.#history.versions.push(noted(batch, version))
+  }
+
+  #setOwn(batch: Batch, ino: Ino, version: FileVersion): void {
+    this.#own.set(ino, version)
+    const { byIno } = this.#history
+    const list = byIno.get(ino)
+    if (list) list.push(noted(batch, version))
+    else byIno.set(ino, [noted(batch, version)])
+  }
+
+  async #has(view: View, ino: Ino): Promise<boolean> {
+    return (await readNodes(this.#workspace, () => view.inode(ino)?.content)) !== undefined
   }
 
   async #read(view: View, ino: Ino): Promise<Uint8Array | undefined> {
@@ -270,6 +311,10 @@ class BranchBlame {
       throw error
     }
   }
+}
+
+function noted({ seq, time }: Batch, version: FileVersion): Noted {
+  return { seq, timeMs: millisecondsOf(time), version }
 }
 
 const changesContent = new Set(['write', 'append', 'fallocate', 'copy', 'setattr'])
@@ -296,21 +341,29 @@ async function findReplaced(
 }
 
 /** The file at a path, without following symlinks. */
-async function findIno(
-  { stores }: Workspace,
+function findIno(
+  workspace: Workspace,
   view: View,
   names: readonly Name[],
 ): Promise<Ino | undefined> {
+  return readNodes(workspace, () => {
+    let at: { readonly ino: Ino; readonly kind: string } = { ino: rootIno, kind: 'directory' }
+    for (const name of names) {
+      const child = at.kind === 'directory' ? view.child(at.ino, name) : undefined
+      if (!child) return undefined
+      at = child
+    }
+    return at.kind === 'file' ? at.ino : undefined
+  })
+}
+
+/** Undefined also where trees are gone. */
+async function readNodes<T>(
+  { stores }: Workspace,
+  read: () => T | undefined,
+): Promise<T | undefined> {
   try {
-    return await stores.nodes.read(() => {
-      let at: { readonly ino: Ino; readonly kind: string } = { ino: rootIno, kind: 'directory' }
-      for (const name of names) {
-        const child = at.kind === 'directory' ? view.child(at.ino, name) : undefined
-        if (!child) return undefined
-        at = child
-      }
-      return at.kind === 'file' ? at.ino : undefined
-    })
+    return await stores.nodes.read(read)
   } catch (error) {
     if (isGone(error)) return undefined
     throw error
