@@ -9,6 +9,7 @@ export const modules = join(root, 'node_modules')
 
 // First in the path, so that every tool runs on the pinned Node, whichever Node runs this file.
 const path = [join(modules, '.bin'), process.env['PATH']].join(delimiter)
+export const pinnedEnvironment = { ...process.env, PATH: path }
 
 /**
  * Runs a command to its end, its output streamed to ours.
@@ -18,7 +19,7 @@ const path = [join(modules, '.bin'), process.env['PATH']].join(delimiter)
  * @returns {boolean} whether it succeeded
  */
 export function run(command, args) {
-  const env = { ...process.env, PATH: path }
+  const env = pinnedEnvironment
   const { status, error } = spawnSync(command, args, { cwd: root, env, stdio: 'inherit' })
   if (error !== undefined) console.error(`cannot run ${command}: ${error.message}`)
   return status === 0

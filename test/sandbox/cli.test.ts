@@ -61,10 +61,8 @@ describe.skipIf(noJail !== undefined)(`cairn sandbox (${noJail ?? 'as root'})`, 
         out: "it's here\n",
         err: '',
       })
-      expect(await run('exec', sandboxId, 'exit 3')).toMatchObject({ code: 1 })
       expect((await run('serve', '--listen', '127.0.0.1:0')).err).toContain('cannot use')
       expect(await run('kill', sandboxId)).toMatchObject({ out: `ended sandbox ${sandboxId}\n` })
-      expect(await run('kill', sandboxId)).toMatchObject({ code: 1 })
       await e2b.Sandbox.create()
     } finally {
       child.kill('SIGTERM')

@@ -16,6 +16,7 @@ import type { SandboxSetup } from '@cairn/sandbox/testing'
 import { startServer } from '../e2e/start-server.ts'
 
 const cairnName = 'cairn.test'
+const template = 'with-node'
 /** Of a network that is kept for examples: nobody answers there but we. */
 const cairnAddress = '192.0.2.1'
 
@@ -26,6 +27,12 @@ export interface E2BSetup extends SandboxSetup {
   ) => E2BSandbox
   /** Where the machines reach the Cairn server. */
   readonly serverInside: string
+  /** Where this program does, and its owner's key. */
+  readonly server: { readonly url: string; readonly apiKey: string }
+  /** What a program that uses the `e2b` package needs. */
+  readonly env: Readonly<Record<string, string>>
+  /** The name of a template with Node, once there is a workspace. */
+  readonly template: string
 }
 
 /** A Cairn server, a server that speaks E2B, and a template with the Node that cairn needs. */
@@ -45,13 +52,16 @@ export async function openE2BSetup(): Promise<E2BSetup> {
   const serverInside = `http://${cairnName}:${new URL(cairn.url).port}`
   return {
     serverInside,
+    server: { url: cairn.url, apiKey: cairn.apiKey },
+    env: sandboxes.env,
+    template,
     secrets: [cairn.apiKey, apiKey, hidden],
     make: (workspace, options) =>
       new E2BSandbox({
         ...connection,
         envs: { HIDDEN: hidden },
         ...(workspace && {
-          template: 'with-node',
+          template,
           workspace: { ...workspace, server: cairn.url, token: cairn.apiKey },
           serverInside,
         }),
@@ -98,6 +108,6 @@ async function makeTemplate(e2b: Awaited<ReturnType<typeof connectE2B>>): Promis
   const node = new Blob([await readFile(process.execPath)])
   await sandbox.files.write('/usr/local/bin/node', node, { user: 'root', useOctetStream: true })
   await sandbox.commands.run('chmod 0755 /usr/local/bin/node', { user: 'root' })
-  await sandbox.createSnapshot({ name: 'with-node' })
+  await sandbox.createSnapshot({ name: template })
   await sandbox.kill()
 }

@@ -55,10 +55,12 @@ export class Watchers {
     process.stderr.resume()
     const lines = linesOf(process.stdout)
     const end = (): void => process.signal('SIGKILL')
-    const first = await lines.next()
-    const { started, error } = first.done ? {} : (JSON.parse(first.value) as Line)
-    if (error !== undefined) throw new AgentError(error.code, error.message, error.path)
-    if (started === undefined) throw new AgentError('EIO', 'cannot be watched', path)
+    try {
+      await untilStarted(lines, path)
+    } catch (error) {
+      end()
+      throw error
+    }
     return { events: eventsOf(lines), end }
   }
 
@@ -82,6 +84,13 @@ export class Watchers {
     this.#polled.get(id)?.watch.end()
     return this.#polled.delete(id)
   }
+}
+
+async function untilStarted(lines: AsyncIterator<string>, path: string): Promise<void> {
+  const first = await lines.next()
+  const { started, error } = first.done ? {} : (JSON.parse(first.value) as Line)
+  if (error !== undefined) throw new AgentError(error.code, error.message, error.path)
+  if (started === undefined) throw new AgentError('EIO', 'cannot be watched', path)
 }
 
 async function* eventsOf(lines: AsyncIterator<string>): AsyncIterable<WatchEvent> {
