@@ -63,6 +63,13 @@ describe.skipIf(!canServe)('commands, through the e2b package', () => {
     expect(stdout.length).toBe(1_000_000)
   })
 
+  it('loses nothing of what short commands say', async () => {
+    const numbers = Array.from({ length: 60 }, (_, number) => number)
+    const runs = numbers.map((number) => sandbox.commands.run(`echo ${number}`))
+    const said = (await Promise.all(runs)).map(({ stdout }) => stdout)
+    expect(said).toEqual(numbers.map((number) => `${number}\n`))
+  })
+
   it('lists what runs, and kills it', async () => {
     const handle = await sandbox.commands.run('sleep 1000', { background: true, envs: { K: 'v' } })
     const running = await sandbox.commands.list()

@@ -74,16 +74,8 @@ export class Cgroups {
     if (directory !== undefined) await writeFile(join(directory, 'cgroup.kill'), '1')
   }
 
-  /** What was killed leaves its group a moment later. */
   async remove(): Promise<void> {
-    for (const directory of this.#directories.values()) {
-      for (let tries = 0; existsSync(directory); tries++)
-        await rmdir(directory).catch(async (error: NodeJS.ErrnoException) => {
-          if (error.code === 'ENOENT') return
-          if (tries > 1000) throw error
-          await sleep(2)
-        })
-    }
+    for (const directory of this.directories) await removeGroup(directory)
   }
 
   get cpuMicroseconds(): number {
@@ -154,6 +146,16 @@ export class Cgroups {
     const directory = this.#find(version)
     return directory === undefined ? undefined : readFileSync(join(directory, name), 'utf8')
   }
+}
+
+/** What was killed leaves its group a moment later. */
+export async function removeGroup(directory: string): Promise<void> {
+  for (let tries = 0; existsSync(directory); tries++)
+    await rmdir(directory).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return
+      if (tries > 1000) throw error
+      await sleep(2)
+    })
 }
 
 function fieldOf(stat: string, name: string): number {

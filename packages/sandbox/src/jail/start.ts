@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import type { Duplex, Readable } from 'node:stream'
+import { type Duplex, PassThrough, type Readable } from 'node:stream'
 import { type JailCommand, type JailExit, type JailProcess, JailStartError } from './jail.ts'
 import { readLines } from './lines.ts'
 import { ordinaryUser } from './users.ts'
@@ -46,8 +46,8 @@ class Program implements JailProcess {
       // Who writes to a program that has ended learns it from `exit`.
       child.stdin.on('error', () => undefined)
     }
-    this.stdout = child.stdout!
-    this.stderr = child.stderr!
+    this.stdout = keep(child.stdout!)
+    this.stderr = keep(child.stderr!)
     this.#control = child.stdio[3] as Duplex
     this.#control.on('error', () => undefined)
     const started = Promise.withResolvers<void>()
@@ -80,6 +80,16 @@ class Program implements JailProcess {
   #tell(line: string): void {
     if (this.#control.writable) this.#control.write(`${line}\n`)
   }
+}
+
+/**
+ * When a child has ended, Node lets flow what nobody reads yet, to nowhere. The end of a short program can be known before its
+ * start, and with it before anybody could listen.
+ */
+function keep(stream: Readable): Readable {
+  const kept = new PassThrough()
+  stream.on('error', () => kept.end()).on('close', () => kept.end())
+  return stream.pipe(kept)
 }
 
 function signalName(number: number): NodeJS.Signals {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { readFile, readdir, rmdir, writeFile } from 'node:fs/promises'
+import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { removeGroup } from './cgroups.ts'
 import { removeDisk } from './disk.ts'
 
 /** Who made a jail, and what remains of it outside of its directory when that process is killed. */
@@ -11,9 +11,6 @@ interface Owner {
   readonly bornAt: string
   readonly cgroups: readonly string[]
 }
-
-const removeAttempts = 100
-const removeEveryMs = 10
 
 export async function writeOwner(directory: string, cgroups: readonly string[]): Promise<void> {
   const owner: Owner = { pid: process.pid, bornAt: bornAt(process.pid)!, cgroups }
@@ -27,23 +24,18 @@ export async function sweep(directory: string): Promise<void> {
     const owner = await readOwner(place)
     if (owner === undefined || bornAt(owner.pid) === owner.bornAt) continue
     await Promise.all(owner.cgroups.map(kill))
-    await Promise.all(owner.cgroups.map(removeGroup))
-    await removeDisk(place)
+    try {
+      await Promise.all(owner.cgroups.map(removeGroup))
+      await removeDisk(place)
+    } catch {
+      // It does not go yet: the next jail tries again, and this one need not fail for it.
+    }
   }
 }
 
 /** What was frozen does not notice that its maker is gone. Only groups of the second version have this file. */
 async function kill(cgroup: string): Promise<void> {
   await writeFile(join(cgroup, 'cgroup.kill'), '1').catch(() => undefined)
-}
-
-/** A group is busy until the last of what was killed in it is gone. */
-async function removeGroup(cgroup: string): Promise<void> {
-  for (let attempt = 0; attempt < removeAttempts; attempt++) {
-    const failure = await rmdir(cgroup).catch((error: NodeJS.ErrnoException) => error)
-    if (failure?.code !== 'EBUSY') return
-    await sleep(removeEveryMs)
-  }
 }
 
 async function readOwner(place: string): Promise<Owner | undefined> {
