@@ -36,6 +36,8 @@ export interface ServeOptions {
   readonly keep?: KeepTimes
   /** How fast bodies must come; see docs/reference/http.md. */
   readonly pace?: Pace
+  /** Who is slowed down for wrong keys. */
+  readonly attempts?: FailedAttempts
 }
 
 export interface Serving {
@@ -111,7 +113,7 @@ async function listen(
   const { checkReady, uploads } = storage
   const tokens = new Tokens({ store: storage.tokens, masterKey: masterKeyOf(options), clock })
   const watch = new TokenWatch(tokens)
-  const keys = { findKey, tokens, attempts: new FailedAttempts() }
+  const keys = { findKey, tokens, attempts: options.attempts ?? new FailedAttempts() }
   const app = buildApp({
     workspaces,
     uploads,
