@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ApiErrorBody, type Errno, errnoTable, errorTable } from '@cairn/protocol'
-import { serve, type Serving } from '@cairn/server'
+import { FailedAttempts, serve, type Serving } from '@cairn/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hostileRequest, type HostileRequest } from './hostile-requests.ts'
 import { type RawAnswer, sendRaw } from './raw-http.ts'
@@ -20,7 +20,10 @@ const logged: string[] = []
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'cairn-door-'))
   const log = { write: (line: string) => void logged.push(line) }
-  serving = await serve({ data, listen: '127.0.0.1:0', log })
+  // A second passes at each look: nobody here is slowed down.
+  let nowMs = 0
+  const attempts = new FailedAttempts(() => (nowMs += 1000))
+  serving = await serve({ data, listen: '127.0.0.1:0', log, attempts })
   port = Number(new URL(serving.url).port)
   key = serving.ownerKey!
   await ask('POST', '', '{"name":"w"}')

@@ -38,7 +38,7 @@ describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
     const token = await issue('agent-17', '--ttl', '1h', ...allow, '--deny', '/repo/src/keys')
     agent = await mountWith(token)
   }, 60_000)
-  afterAll(() => site.close())
+  afterAll(() => site.close(), 120_000)
 
   it('shows what is allowed and the way to it, and nothing else', () => {
     const names = (path: string): string[] =>

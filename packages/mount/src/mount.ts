@@ -287,7 +287,8 @@ export class Mount {
   /** Hands everything in and says goodbye. Nothing local is left. */
   async close(): Promise<void> {
     await this.drain()
-    await this.#session.close()
+    // Nobody answers for what was asked last, and refused here.
+    await this.#refusal.unlessRefused(this.#session.close()).catch(() => this.#session.abandon())
     clearInterval(this.#progress)
     this.#locks?.close()
     this.#segments.removeAll()

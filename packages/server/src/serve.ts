@@ -39,6 +39,8 @@ export interface ServeOptions {
   readonly masterKey?: string | undefined
   readonly masterKeyFile?: string | undefined
   readonly masterKeyCommand?: string | undefined
+  /** Who is slowed down for wrong keys. */
+  readonly attempts?: FailedAttempts
 }
 
 export interface Serving {
@@ -126,7 +128,7 @@ async function listen(
   const { checkReady, uploads } = storage
   const tokens = new Tokens({ store: storage.tokens, master, clock })
   const watch = new TokenWatch(tokens)
-  const keys = { findKey, tokens, attempts: new FailedAttempts() }
+  const keys = { findKey, tokens, attempts: options.attempts ?? new FailedAttempts() }
   const app = buildApp({
     workspaces,
     uploads,

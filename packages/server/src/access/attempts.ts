@@ -11,21 +11,24 @@ interface Bucket {
 }
 
 /**
- * Slows down whoever guesses keys, by address. A key that is right costs nothing. The memory is bounded: the address
- * that was heard of longest ago is forgotten first, with all its sins.
+ * Slows down whoever guesses keys, by address. A key that was right there before is let in all the same: one client
+ * with a wrong key must not lock out its neighbours. The memory is bounded: what was heard of longest ago is forgotten
+ * first.
  */
 export class FailedAttempts {
   readonly #nowMs: () => number
   readonly #buckets = new Map<string, Bucket>()
+  /** Addresses with the hashes of keys that were right there. */
+  readonly #welcome = new Set<string>()
 
   constructor(nowMs: () => number = Date.now) {
     this.#nowMs = nowMs
   }
 
   /** Before a key is looked at. Throws `too_many_attempts`. */
-  require(address: string): void {
+  require(address: string, keyHash = ''): void {
     const waitMs = this.waitMs(address)
-    if (waitMs === 0) return
+    if (waitMs === 0 || this.#welcome.has(`${address} ${keyHash}`)) return
     throw new CairnError('too_many_attempts', {
       message: `cannot look at the key: too many wrong ones came from ${address}; the next in ${Math.ceil(waitMs / 1000)} s`,
       subject: address,
@@ -38,6 +41,15 @@ export class FailedAttempts {
     if (!bucket) return 0
     const left = this.#refilled(bucket)
     return left >= 1 ? 0 : Math.ceil((1 - left) * refillMs)
+  }
+
+  /** The key was right. */
+  welcome(address: string, keyHash: string): void {
+    const guest = `${address} ${keyHash}`
+    this.#welcome.delete(guest)
+    this.#welcome.add(guest)
+    if (this.#welcome.size > addressesMax)
+      this.#welcome.delete(this.#welcome.values().next().value!)
   }
 
   note(address: string): void {

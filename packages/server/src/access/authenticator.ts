@@ -38,10 +38,14 @@ export class Authenticator {
 
   /** Throws `unauthenticated`, `access_ended` or `too_many_attempts`; rejects when the store does not answer. */
   async authenticate(authorization: string | undefined, address: string): Promise<Access> {
-    this.attempts.require(address)
     const secret = bearer.exec(authorization ?? '')?.[1]
+    const keyHash = secret === undefined ? '' : Buffer.from(hashSecret(secret)).toString('base64')
+    this.attempts.require(address, keyHash)
     const access = secret === undefined ? undefined : await this.#find(secret)
-    if (access) return access
+    if (access) {
+      this.attempts.welcome(address, keyHash)
+      return access
+    }
     // Whoever shows nothing has guessed nothing.
     if (authorization !== undefined) this.attempts.note(address)
     throw new CairnError('unauthenticated', { message: 'cannot tell who asks' })

@@ -1,4 +1,4 @@
-import { type AccessOperation, allowsSomewhere, CairnError } from '@cairn/protocol'
+import { type AccessOperation, allowsSomewhere, CairnError, isCairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Access } from '../access/access.ts'
 import type { Authenticator } from '../access/authenticator.ts'
@@ -26,9 +26,13 @@ export function requireAccess(app: FastifyInstance, authenticator: Authenticator
     const { access: rule } = request.routeOptions.config
     if (rule === 'open') return
     const { headers, ip } = request
-    const waitMs = authenticator.attempts.waitMs(ip)
-    if (waitMs > 0) void reply.header('retry-after', Math.ceil(waitMs / 1000))
-    request.access = await authenticator.authenticate(headers.authorization, ip)
+    try {
+      request.access = await authenticator.authenticate(headers.authorization, ip)
+    } catch (error) {
+      if (isCairnError(error, 'too_many_attempts'))
+        void reply.header('retry-after', Math.ceil(authenticator.attempts.waitMs(ip) / 1000))
+      throw error
+    }
     requireRule(request.access, rule)
   })
 }
