@@ -1,4 +1,10 @@
-import { findLeftBehind, isRunning, type MountState, removeState, unmount } from '@cairn/mount/beside'
+import {
+  findLeftBehind,
+  isRunning,
+  type MountState,
+  removeState,
+  unmount,
+} from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { isCairnError } from '@cairn/sdk/errors'
 import { handIn, requireMount } from './control.ts'

@@ -27,7 +27,7 @@ export interface Remote {
   readonly server: string
 }
 
-export function connect({ server, apiKey }: Credentials): Cairn {
+export function connect({ server, apiKey }: Pick<Credentials, 'server' | 'apiKey'>): Cairn {
   return new Cairn({ server, apiKey })
 }
 
