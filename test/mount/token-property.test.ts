@@ -47,7 +47,7 @@ interface Attempt {
 }
 
 /** Every rule has `list`, without which nothing is found in a mount. */
-function isAllowed(token: Token, { verb, from, to }: Attempt): boolean {
+function isAllowed(token: Token, { verb, from, to }: Attempt, isDirectory: boolean): boolean {
   const leads = token.allow.some(
     ({ path }) => path.startsWith(`${from}/`) && may(token, 'list', path),
   )
@@ -58,10 +58,12 @@ function isAllowed(token: Token, { verb, from, to }: Attempt): boolean {
   if (verb === 'list') return may(token, 'list', from) || leads
   if (verb === 'mkdir') return may(token, 'write', from) || leadsOn
   if (verb === 'remove') return may(token, 'delete', from)
-  if (verb === 'move')
+  if (verb === 'move') {
+    const takes = [...(['delete', 'read'] as const), ...(isDirectory ? (['write'] as const) : [])]
     return (
-      may(token, 'delete', from) && may(token, 'read', from) && may(token, 'write', to) && !hides
+      takes.every((operation) => may(token, operation, from)) && may(token, 'write', to) && !hides
     )
+  }
   return may(token, verb === 'read' ? 'read' : 'write', from)
 }
 
@@ -153,7 +155,7 @@ function expectAsOnHost(
   const place = join(host, attempt.from)
   const isDirectory = existsSync(place) && lstatSync(place).isDirectory()
   const answer = run(mount, attempt, isDirectory)
-  if (!isAllowed(token, attempt)) {
+  if (!isAllowed(token, attempt, isDirectory)) {
     // What a mount has written itself is in its own caches.
     if (attempt.verb !== 'read' || answer !== attempt.text) expect(answer, about).toMatch(/^error /)
     return
@@ -188,10 +190,13 @@ function randomToken(random: () => number): Token {
     path: pick(random, ['/', ...directories, ...files]),
     operations: ['list', ...(['read', 'write', 'delete'] as const).filter(() => random() < 0.7)],
   })
-  return {
+  const token = {
     allow: Array.from({ length: 1 + Math.floor(random() * 3) }, rule),
     deny: random() < 0.5 ? [pick(random, [...directories, ...files])] : [],
   }
+  // One that allows nothing cannot be mounted.
+  const isUseful = token.allow.some(({ path }) => may(token, 'list', path))
+  return isUseful ? token : randomToken(random)
 }
 
 function pick<T>(random: () => number, all: readonly T[]): T {

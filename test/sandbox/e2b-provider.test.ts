@@ -123,7 +123,11 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     await expect(sandbox.exec('echo two >> log; cat log')).resolves.toMatchObject({
       stdout: 'one\ntwo\n',
     })
+    await e2b.pause({ keepMemory: false })
+    await e2b.connect()
+    await sandbox.fs.write('by-file', 'in the workspace')
     await sandbox.dispose()
+    await expect(workspace.files.readText('/by-file')).resolves.toBe('in the workspace')
     await expect(workspace.files.readText('/log')).resolves.toBe('one\ntwo\n')
   })
 })

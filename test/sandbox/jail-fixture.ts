@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach } from 'vitest'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import { createJail, type Jail, type JailOptions } from '@cairn/sandbox'
 
 export interface Said {
@@ -21,14 +21,19 @@ export interface Jails {
 
 /** Jails for the tests of a file, on a directory of their own. */
 export function useJails(): Jails {
-  const directory = mkdtempSync(join(tmpdir(), 'cairn-jails-'))
+  let directory = ''
   const made: Jail[] = []
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'cairn-jails-'))
+  })
   afterEach(async () => {
     for (const jail of made.splice(0)) await jail.kill()
   })
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
   return {
-    directory,
+    get directory() {
+      return directory
+    },
     make: async (options = {}) => {
       const jail = await createJail({ directory, ...options })
       made.push(jail)

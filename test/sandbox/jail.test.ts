@@ -54,6 +54,36 @@ describe.skipIf(noJail !== undefined)(`a jail's programs (${noJail ?? 'as root'}
     sleeper.signal('SIGKILL')
   })
 
+  it('can open their output again, and have nothing else open', async () => {
+    const jail = await jails.make()
+    const echo = await jail.start({
+      args: ['sh', '-c', 'echo out > /dev/stdout; echo err > /dev/stderr'],
+    })
+    expect(await Promise.all([text(echo.stdout), text(echo.stderr)])).toEqual(['out\n', 'err\n'])
+    // Number 3 is the directory that is listed.
+    expect((await say(jail, 'exec ls /proc/self/fd')).text).toBe('0\n1\n2\n3\n')
+  })
+
+  it('may read and write a lot at once', async () => {
+    const jail = await jails.make()
+    const cat = await jail.start({ args: ['cat'], stdin: 'pipe' })
+    const much = 'x'.repeat(5_000_000)
+    cat.stdin!.end(much)
+    expect((await text(cat.stdout)).length).toBe(much.length)
+  })
+
+  it('end before what they started does, which may go on writing', async () => {
+    const jail = await jails.make()
+    const program = await jail.start({
+      args: ['sh', '-c', '(cat; echo late) & echo first'],
+      stdin: 'pipe',
+    })
+    const said = text(program.stdout)
+    expect(await program.exit).toEqual({ code: 0, signal: null })
+    program.stdin!.end()
+    expect(await said).toBe('first\nlate\n')
+  })
+
   it('may have a terminal: with a size, a name and Ctrl-C', async () => {
     const jail = await jails.make()
     const shell = await jail.start({

@@ -4,9 +4,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { LocalSandbox } from '@cairn/sandbox'
 import { findTraces, useJails } from './jail-fixture.ts'
+import { startPausingProxy } from './pausing-proxy.ts'
 import { type LocalSetup, noJail, openLocalSetup } from './local-setup.ts'
 
 const isLong = Number(process.env['CAIRN_RUNS'] ?? 1) > 1
@@ -69,17 +70,26 @@ describe.skipIf(noJail !== undefined)(`workspaces in jails (${noJail ?? 'as root
   })
 
   it('lose nothing that programs were told is written when maker, mount and jail are killed', async () => {
-    const { name } = await setup.makeWorkspace()
+    const workspace = await setup.makeWorkspace()
+    const { name } = workspace
+    const proxy = await startPausingProxy(setup.server)
+    onTestFinished(proxy.close)
+    const token = setup.secrets[0]!
     const program = fileURLToPath(new URL('sandbox-maker.ts', import.meta.url))
     const args = ['--conditions=source', program, setup.directory, name]
-    const env = { ...process.env, CAIRN_SERVER: setup.server, CAIRN_API_KEY: setup.secrets[0] }
-    const maker = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
-    const [said] = (await once(createInterface(maker.stdout), 'line')) as [string]
+    const env = { ...process.env, CAIRN_SERVER: proxy.url, CAIRN_API_KEY: token }
+    const maker = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })
+    const lines = createInterface(maker.stdout)[Symbol.asyncIterator]()
+    expect((await lines.next()).value).toBe('ready')
+    proxy.pause()
+    maker.stdin.write('write\n')
+    expect((await lines.next()).value).toBe('written')
     maker.kill('SIGKILL')
-    expect(said).toBe('written')
-    const next = setup.make({ name })
+    await expect(workspace.files.read('/file-1')).rejects.toMatchObject({ errno: 'ENOENT' })
+
+    const next = setup.make(undefined, { workspace: { name, server: proxy.url, token } })
     try {
-      expect(await next.exec('ls | wc -l; tail -1 file-300')).toMatchObject({
+      expect(await next.exec('ls | wc -l; cat file-300')).toMatchObject({
         stdout: '300\nnumber 300\n',
       })
     } finally {

@@ -90,8 +90,8 @@ export async function startServer(
   })
   const findKey = async (hash: Uint8Array) =>
     Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined
-  const masterKey = () => openMasterKey({ data: '', key: '00'.repeat(32) })
-  const tokens = new Tokens({ store: shared.tokens, masterKey, clock })
+  const master = await openMasterKey({ data: '', key: '00'.repeat(32) })
+  const tokens = new Tokens({ store: shared.tokens, master, clock })
   const watch = new TokenWatch(tokens)
   const app = buildApp({
     workspaces,

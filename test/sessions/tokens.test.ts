@@ -30,6 +30,7 @@ const allow = [
 ]
 
 describe('a session under a token', () => {
+  let stores: SharedStores
   let server: RunningServer
   let session: SessionClient
   let key: string
@@ -50,7 +51,8 @@ describe('a session under a token', () => {
   }
 
   beforeEach(async () => {
-    server = await startServer(new SharedStores(), 10_000)
+    stores = new SharedStores()
+    server = await startServer(stores, 10_000)
     for (const name of ['w', 'v']) await owner('POST', '', { name })
     for (const path of shared) await owner('PUT', `/w/files${path}`, `in ${path}`)
     for (const line of (await owner('GET', '/w/files/?list&recursive')).trim().split('\n')) {
@@ -246,6 +248,15 @@ describe('a session under a token', () => {
     expect(isCairnError(over, 'access_ended')).toBe(true)
     const again = openSession(server, { key })
     expect(await codeOf(again.welcomed)).toBe('access_ended')
+  })
+
+  it('revoked through another server it is ended within a second, too', async () => {
+    const other = await startServer(stores, 10_000)
+    const began = performance.now()
+    expect((await call(other, 'DELETE', '/w/tokens/t')).status).toBe(200)
+    await until(() => over !== undefined)
+    expect(performance.now() - began).toBeLessThan(1000)
+    await other.close()
   })
 })
 

@@ -84,3 +84,11 @@ function catchError(run: () => unknown): unknown {
   }
   throw new Error('nothing was thrown')
 }
+
+it('a part that is not installed is no bug', () => {
+  const message = "Cannot find package '@cairn/server' imported from /somewhere/cairn.mjs"
+  const error = Object.assign(new Error(message), { code: 'ERR_MODULE_NOT_FOUND' })
+  const { text, json, exitCode } = describeError(error)
+  expect([json.code, exitCode]).toEqual(['check_failed', 1])
+  expect(text).toContain('@cairn/server')
+})

@@ -35,6 +35,12 @@ export function describeError(error: unknown): Described {
       exitCode: exitCodeOf('local_file'),
     }
   }
+  const part = findMissingPart(error)
+  if (part !== undefined) {
+    const message = `cannot run this: the cairn that is one file comes without ${part}. Install all of it: npm install @cairn/cli.`
+    const exitCode = exitCodeOf('check_failed')
+    return { text: message, json: { code: 'check_failed', message }, exitCode }
+  }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
   const text = `this is a bug in cairn: ${message}`
   return { text, json: { code: 'internal', message }, exitCode: exitCodeOf('internal') }
@@ -50,6 +56,13 @@ function exitCodeOf(code: string): number {
   if (Object.hasOwn(cliErrorTable, code))
     return cliErrorTable[code as keyof typeof cliErrorTable].exitCode
   return rowOf(code)?.exitCode ?? 1
+}
+
+/** A package of ours that is not installed: few commands need it, and it is too large to be a part of the others. */
+function findMissingPart(error: unknown): string | undefined {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code !== 'ERR_MODULE_NOT_FOUND') return undefined
+  return /Cannot find package '(@cairn\/[\w-]+)'/.exec(message)?.[1]
 }
 
 /** What Node says about files, pipes and sockets of this machine. */

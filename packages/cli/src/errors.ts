@@ -38,6 +38,16 @@ export function cliError(
   return new CairnError(code, { what, reason, hint, cause })
 }
 
+/** A command that was run for the user ended so; it has said itself why. */
+export class ChildEnded extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super(`the command ended with ${exitCode}`)
+    this.exitCode = exitCode
+  }
+}
+
 /** Something was typed that has no meaning. */
 export function usageError(what: string, reason: string, hint: string): CairnError {
   return cliError('usage', what, reason, hint)

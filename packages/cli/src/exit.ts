@@ -1,4 +1,5 @@
 import { describeError, isSystemError } from './describe-error.ts'
+import { ChildEnded } from './errors.ts'
 import type { Output } from './output/output.ts'
 
 /** How a process ends that a signal stopped: 128 and the signal's number. */
@@ -60,7 +61,7 @@ export function endProcess(exitCode: number): never {
 
 /** Says what happened, and gives the exit code. */
 async function report(edge: Edge, error: unknown): Promise<number> {
-  if (error instanceof Stopped) return error.exitCode
+  if (error instanceof Stopped || error instanceof ChildEnded) return error.exitCode
   if (isSystemError(error) && error.code === 'EPIPE') return brokenPipeCode
   const described = describeError(error)
   try {

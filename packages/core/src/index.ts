@@ -55,7 +55,15 @@ export * from './ports/log-store.ts'
 export type * from './ports/node-store.ts'
 export type * from './ports/ref-store.ts'
 export type * from './ports/stores.ts'
-export { textMergeBytesMax } from './text/lines.ts'
+export type { Hunk } from './text/hunk.ts'
+export { diffLines } from './text/line-diff.ts'
+export {
+  findTextProblem,
+  lineBytes,
+  splitLines,
+  type TextLines,
+  textMergeBytesMax,
+} from './text/lines.ts'
 export * from './text/patch.ts'
 export { quotePath } from './text/quote-path.ts'
 export * from './tree/nodes.ts'

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Batch, Op } from '@cairn/core'
+import type { Op } from '@cairn/core'
 import { type ByteString, type Grant, type Ino, isCairnError, Reader } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
@@ -12,6 +12,7 @@ import { type FuseIo, loadFuseIo } from './fuse/native.ts'
 import { Image } from './image/image.ts'
 import { Loader } from './image/loader.ts'
 import { SharedLocks } from './locks/shared-locks.ts'
+import { Notes } from './notes.ts'
 import { Outbox } from './outbox/outbox.ts'
 import { encodeRecord } from './outbox/record.ts'
 import { recover, type Recovered, sessionFile } from './outbox/recover.ts'
@@ -60,7 +61,6 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 /** Noted in the spool this often, while the log moves on: after a crash, so much is looked at again. */
 const progressMs = 50
 const inodesAtOnce = 20_000
-const notesMax = 100
 
 /** A workspace's directory, ready to be asked by the kernel. */
 export class Mount {
@@ -79,9 +79,7 @@ export class Mount {
   readonly #writes: boolean
   readonly #owners: Owners
   readonly #lastOps: readonly Op[]
-  readonly #errors: string[] = []
-  readonly #rescues: string[] = []
-  readonly #log: string[] = []
+  readonly #notes = new Notes()
   /** Own batches that are in the image and not yet seen in the log. */
   readonly #acknowledged = new Set<number>()
   readonly #waiting = new Set<() => void>()
@@ -161,7 +159,7 @@ export class Mount {
       changesAt: async (seq) => decodeChangesAnswer(await session.ask({ type: 'changes', seq })),
       keep,
       seen: (seq) => session.seen(seq),
-      onBatch: (batch) => push(this.#log, describeBatch(batch)),
+      onBatch: (batch) => this.#notes.noteBatch(batch),
       onCurrent: () => this.#wake(),
       reset: () => this.#reset(),
     })
@@ -264,16 +262,15 @@ export class Mount {
       knownInodes: this.#image.inodeCount,
       seq: this.#loader.seq,
       ...(this.#refusal.why ? { refused: this.#refusal.why.message } : {}),
-      errors: this.#errors,
-      log: this.#log,
-      rescues: this.#rescues,
+      errors: this.#notes.errors,
+      log: this.#notes.log,
+      rescues: this.#notes.rescues,
     }
   }
 
   /** Remembers what went wrong, for whoever looks at the status. */
   note(error: unknown, operation = ''): void {
-    const text = error instanceof Error ? error.message : String(error)
-    push(this.#errors, `${new Date().toISOString()} ${operation} ${text}`.replace('  ', ' '))
+    this.#notes.noteError(error, operation)
   }
 
   /** Resolves when everything acknowledged so far is at the server; rejects when that will not take it. */
@@ -379,7 +376,7 @@ export class Mount {
 
   /** What was acknowledged is not on the branch as it was: everything is looked at anew. */
   #onRescue(outcome: string): void {
-    this.#rescues.push(outcome)
+    this.#notes.rescues.push(outcome)
     this.#room.forget()
     this.#reset()
   }
@@ -434,16 +431,6 @@ export class Mount {
     const { lastNumber } = this.#session
     return encodeRecord({ type: 'progress', settled, lastNumber, seq: this.#loader.seq })
   }
-}
-
-function push(notes: string[], note: string): void {
-  notes.push(note)
-  if (notes.length > notesMax) notes.shift()
-}
-
-function describeBatch({ seq, time, actor, body }: Batch): string {
-  const what = body.type === 'ops' ? `${body.ops.length} operations` : body.type
-  return `${new Date(time.sec * 1000).toISOString()} ${seq} ${actor}: ${what}`
 }
 
 function resumeFrom(

@@ -137,7 +137,45 @@ export interface LogEntry {
   /** The id of the key or token that was used. */
   readonly actor: string
   readonly session: string
+  /** The call of an agent's tool, if it said so. */
+  readonly toolCall?: string
+  /** The layer in whose log it stands, where it came in by a commit. */
+  readonly layer?: string
   readonly operations: readonly LogOperation[]
+}
+
+/** Who changed a part of a file last. */
+export interface BlameOrigin {
+  readonly seq: number
+  /** The layer in whose log it stands; absent for the branch that was asked about. */
+  readonly layer?: string
+  readonly time: string
+  readonly actor: string
+  readonly session: string
+  readonly toolCall?: string
+  /** What happened: `write`, `commit`, `rollback` and the like. */
+  readonly op: string
+}
+
+/** Lines of text, or a binary file as a whole. */
+export interface BlamePart {
+  /** Of the first line, from 1; absent for binary files. */
+  readonly line?: number
+  readonly count?: number
+  /** The lines, with their ends; what is not UTF-8 appears as U+FFFD. */
+  readonly text?: string
+  /** In `origins`; absent where the log does not reach back so far. */
+  readonly origin?: number
+}
+
+export interface Blame {
+  readonly path: string
+  readonly kind: 'text' | 'binary'
+  readonly size: number
+  readonly origins: readonly BlameOrigin[]
+  readonly parts: readonly BlamePart[]
+  /** Who took the file away, if it has gone: then this is how it was last. */
+  readonly deleted?: BlameOrigin
 }
 
 export interface Upload {

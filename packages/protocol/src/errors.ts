@@ -288,6 +288,48 @@ export const errorTable = {
     retry: 'never',
     hint: 'Nothing is in conflict there. See what is with: cairn fs layer status.',
   },
+  secret_missing: {
+    httpStatus: 404,
+    errno: 'ENOENT',
+    exitCode: 4,
+    retry: 'never',
+    hint: 'See what may be read with: cairn vault ls.',
+  },
+  vault_denied: {
+    httpStatus: 403,
+    errno: 'EACCES',
+    exitCode: 8,
+    retry: 'never',
+    hint: 'Ask the owner for a grant that allows it: cairn vault grant.',
+  },
+  grant_missing: {
+    httpStatus: 404,
+    errno: 'ENOENT',
+    exitCode: 4,
+    retry: 'never',
+    hint: 'See what there is with: cairn vault grants.',
+  },
+  journal_missing: {
+    httpStatus: 404,
+    errno: 'ENOENT',
+    exitCode: 4,
+    retry: 'never',
+    hint: 'Begin it with: cairn journal new --id ID, or see what there is with: cairn journal ls.',
+  },
+  journal_exists: {
+    httpStatus: 409,
+    errno: 'EEXIST',
+    exitCode: 5,
+    retry: 'never',
+    hint: 'Append to the one that is there, or choose another id.',
+  },
+  journal_sealed: {
+    httpStatus: 409,
+    errno: 'EROFS',
+    exitCode: 16,
+    retry: 'never',
+    hint: 'It has come to its end for good. Begin another one.',
+  },
 } as const
 errorTable satisfies Record<string, ErrorRow>
 

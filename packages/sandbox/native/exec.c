@@ -1,4 +1,9 @@
-/* exec: runs a program in a jail and tells how it ended. Its environment is the program's. */
+/*
+ * exec: runs a program in a jail and tells how it ended. Its environment is the program's.
+ *
+ * What this process was given to read and write are sockets, which a program cannot open again as /dev/stdout: it gets
+ * pipes of its own, or a terminal, and the bytes are passed on here.
+ */
 #include "jail.h"
 
 #include <asm/termbits.h>
@@ -9,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 
 #define GROUPS_MAX 64
 
@@ -48,17 +54,21 @@ static void add_environment(const struct passwd *user) {
   setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 0);
 }
 
-static void take_terminal(int terminal) {
-  if (setsid() < 0 || ioctl(terminal, TIOCSCTTY, 0) != 0) die("jail", "take the terminal");
-  for (int fd = 0; fd < 3; fd++) dup2(terminal, fd);
+/* What the program has as its standard input, output and errors. */
+static int given[3] = {-1, -1, -1};
+
+static void take_given(bool is_terminal) {
+  if (setsid() < 0 || (is_terminal && ioctl(given[0], TIOCSCTTY, 0) != 0)) die("jail", "take the terminal");
+  for (int fd = 0; fd < 3; fd++)
+    if (given[fd] >= 0) dup2(given[fd], fd);
 }
 
-static _Noreturn void run(const struct passwd *user, const char *cwd, int terminal, char **args) {
+static _Noreturn void run(const struct passwd *user, const char *cwd, bool is_terminal, char **args) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  if (terminal >= 0) take_terminal(terminal);
-  else setsid();
+  signal(SIGPIPE, SIG_DFL);
+  take_given(is_terminal);
   /* An ordinary user's jail has no groups to set. */
   if (setgroups(group_count, groups) != 0 && errno != EPERM) die("user", "set its groups");
   become(user->pw_uid, user->pw_gid);
@@ -79,7 +89,7 @@ static bool obey(pid_t child, int terminal) {
   lines[got] = 0;
   for (char *line = strtok(lines, "\n"); line != NULL; line = strtok(NULL, "\n")) {
     unsigned first = 0, second = 0;
-    if (sscanf(line, "signal %u", &first) == 1) kill(child, first);
+    if (child > 0 && sscanf(line, "signal %u", &first) == 1) kill(child, first);
     if (terminal >= 0 && sscanf(line, "size %u %u", &first, &second) == 2) {
       struct winsize size = {.ws_col = first, .ws_row = second};
       ioctl(terminal, TIOCSWINSZ, &size);
@@ -88,69 +98,124 @@ static bool obey(pid_t child, int terminal) {
   return true;
 }
 
-/* Some bytes from one to the other. False: there will be no more. */
-static bool pass(int from, int to) {
-  char bytes[16384];
-  ssize_t got = read(from, bytes, sizeof bytes);
-  if (got < 0) return errno == EAGAIN || errno == EINTR;
-  for (ssize_t done = 0; done < got;) {
-    ssize_t wrote = write(to, bytes + done, got - done);
-    if (wrote < 0) {
-      struct pollfd room = {.fd = to, .events = POLLOUT};
-      if (errno != EAGAIN || poll(&room, 1, -1) < 0) return false;
-    } else done += wrote;
-  }
-  return got > 0;
+/* Bytes on their way from one descriptor to another. Nothing waits for it: a program may read and write at once. */
+typedef struct {
+  int from, to;
+  /* The end of `from` is not that of `to`: a terminal goes on without input. */
+  bool keeps_open;
+  size_t start, end;
+  char bytes[65536];
+} route_t;
+
+enum { input, output, errors, route_count };
+static route_t routes[route_count];
+
+static void open_route(int which, int from, int to, bool keeps_open) {
+  route_t *route = &routes[which];
+  route->from = from;
+  route->to = to;
+  route->keeps_open = keeps_open;
+  fcntl(from, F_SETFL, fcntl(from, F_GETFL) | O_NONBLOCK);
+  fcntl(to, F_SETFL, fcntl(to, F_GETFL) | O_NONBLOCK);
 }
 
-static int open_terminal(const char *size, const struct passwd *user, int *program_side) {
+static void close_route(route_t *route) {
+  if (!route->keeps_open) {
+    close(route->from);
+    close(route->to);
+  }
+  route->from = -1;
+}
+
+static bool is_waiting(const route_t *route) { return route->from >= 0 && route->end > route->start; }
+
+static struct pollfd watch_route(const route_t *route) {
+  if (is_waiting(route)) return (struct pollfd){.fd = route->to, .events = POLLOUT};
+  return (struct pollfd){.fd = route->from, .events = POLLIN};
+}
+
+static void pass_on(route_t *route) {
+  bool is_writing = is_waiting(route);
+  ssize_t done = is_writing ? write(route->to, route->bytes + route->start, route->end - route->start)
+                            : read(route->from, route->bytes, sizeof route->bytes);
+  if (done < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (done <= 0) close_route(route);
+  else if (is_writing) route->start += done;
+  else {
+    route->start = 0;
+    route->end = done;
+  }
+}
+
+static int open_terminal(const char *size, const struct passwd *user) {
   unsigned columns = 80, rows = 24;
   int unlock = 0;
   sscanf(size, "%ux%u", &columns, &rows);
   int terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal < 0 || ioctl(terminal, TIOCSPTLCK, &unlock) != 0) die("jail", "/dev/ptmx");
-  *program_side = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (*program_side < 0 || fchown(*program_side, user->pw_uid, -1) != 0) die("jail", "/dev/pts");
+  int program_side = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (program_side < 0 || fchown(program_side, user->pw_uid, -1) != 0) die("jail", "/dev/pts");
   struct winsize initial = {.ws_col = columns, .ws_row = rows};
   ioctl(terminal, TIOCSWINSZ, &initial);
+  for (int fd = 0; fd < 3; fd++) given[fd] = program_side;
+  open_route(input, 0, terminal, true);
+  open_route(output, terminal, 1, true);
   return terminal;
 }
 
-static void tell_end(int status) {
+/* They are the user's, or it could not open them again. */
+static void open_pipes(const struct passwd *user) {
+  struct stat standard;
+  int ends[2];
+  for (int fd = 0; fd < 3; fd++) {
+    if (fstat(fd, &standard) != 0 || !S_ISSOCK(standard.st_mode)) continue;
+    if (pipe2(ends, O_CLOEXEC) != 0 || fchown(ends[0], user->pw_uid, user->pw_gid) != 0) die("jail", "pipe");
+    given[fd] = ends[fd == 0 ? 0 : 1];
+    if (fd == 0) open_route(input, 0, ends[1], false);
+    else open_route(fd == 1 ? output : errors, ends[0], fd, false);
+  }
+}
+
+/* The program is told of once; the signal also comes when it is stopped or goes on. */
+static bool has_ended(pid_t child, int children) {
+  struct signalfd_siginfo ignored;
+  int status = 0;
+  if (read(children, &ignored, sizeof ignored) <= 0 || waitpid(child, &status, WNOHANG) != child) return false;
   if (WIFSIGNALED(status)) say("signal %d\n", WTERMSIG(status));
   else say("exit %d\n", WEXITSTATUS(status));
+  return true;
 }
 
-/* The signal also comes when a child is stopped or goes on. */
-static bool has_ended(pid_t child, int children, int *status) {
-  struct signalfd_siginfo ignored;
-  return read(children, &ignored, sizeof ignored) > 0 && waitpid(child, status, WNOHANG) == child;
-}
+static bool has_output(void) { return routes[output].from >= 0 || routes[errors].from >= 0; }
 
-/* What a terminal shows after the end of its program was written before it. */
-static int watch(pid_t child, int children, int terminal) {
-  int status = 0;
-  enum { control, ended, input, output };
-  struct pollfd watched[] = {{.fd = CONTROL, .events = POLLIN},
-                             {.fd = children, .events = POLLIN},
-                             {.fd = terminal < 0 ? -1 : 0, .events = POLLIN},
-                             {.fd = terminal, .events = POLLIN}};
-  for (;;) {
-    if (poll(watched, 4, -1) < 0 && errno != EINTR) die("jail", "poll");
-    if (watched[control].revents != 0 && !obey(child, terminal)) watched[control].fd = -1;
-    if (watched[input].revents != 0 && !pass(0, terminal)) watched[input].fd = -1;
-    if (watched[output].revents != 0 && !pass(terminal, 1)) watched[output].fd = -1;
-    if (watched[ended].revents != 0 && has_ended(child, children, &status)) break;
+/*
+ * Until the program and everything that holds its output open has ended. What a terminal shows after the end of its program
+ * was written before it: others may keep it open, but nobody looks any more.
+ */
+static void watch(pid_t child, int children, int terminal) {
+  int control = CONTROL;
+  bool ended = false;
+  while (!ended || has_output()) {
+    struct pollfd watched[2 + route_count] = {{.fd = control, .events = POLLIN},
+                                              {.fd = ended ? -1 : children, .events = POLLIN}};
+    for (int i = 0; i < route_count; i++) watched[2 + i] = watch_route(&routes[i]);
+    bool is_last_look = ended && terminal >= 0 && !is_waiting(&routes[output]);
+    if (is_last_look) watched[0].fd = watched[2 + input].fd = -1;
+    int ready = poll(watched, 2 + route_count, is_last_look ? 0 : -1);
+    if (ready < 0 && errno != EINTR) die("jail", "poll");
+    if (ready == 0 && is_last_look) return;
+    for (int i = 0; i < route_count && ready > 0; i++)
+      if (watched[2 + i].revents != 0) pass_on(&routes[i]);
+    if (watched[0].revents != 0 && !obey(ended ? -1 : child, terminal)) control = -1;
+    if (watched[1].revents != 0 && has_ended(child, children)) ended = true;
   }
-  struct pollfd rest = {.fd = terminal, .events = POLLIN};
-  while (terminal >= 0 && poll(&rest, 1, 0) > 0 && pass(terminal, 1)) continue;
-  return status;
 }
 
 /* exec PID USER CWD SIZE CGROUP... -- PROGRAM ARGUMENT...: an empty CWD is the user's home, an empty SIZE no terminal. */
 int exec_main(int argc, char **argv) {
-  int at = 4, terminal = -1, program_side = -1;
-  fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
+  int at = 4, terminal = -1;
+  close_others();
+  for (int i = 0; i < route_count; i++) routes[i].from = -1;
   for (; at < argc && strcmp(argv[at], "--") != 0; at++) put(argv[at], "0");
   if (at + 1 >= argc) return 2;
   enter(atoi(argv[0]), CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET |
@@ -158,17 +223,19 @@ int exec_main(int argc, char **argv) {
   struct passwd user = find_user(argv[1]);
   find_groups(&user);
   const char *cwd = argv[2][0] == 0 ? user.pw_dir : argv[2];
-  if (argv[3][0] != 0) terminal = open_terminal(argv[3], &user, &program_side);
+  if (argv[3][0] != 0) terminal = open_terminal(argv[3], &user);
+  else open_pipes(&user);
   sigset_t child_ended;
   sigemptyset(&child_ended);
   sigaddset(&child_ended, SIGCHLD);
   sigprocmask(SIG_BLOCK, &child_ended, NULL);
-  int children = signalfd(-1, &child_ended, SFD_CLOEXEC);
+  signal(SIGPIPE, SIG_IGN);
+  int children = signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK);
   pid_t child = fork();
   if (child < 0) die("jail", "fork");
-  if (child == 0) run(&user, cwd, program_side, argv + at + 1);
-  if (terminal >= 0) close(program_side);
-  else for (int fd = 0; fd < 3; fd++) close(fd);
-  tell_end(watch(child, children, terminal));
+  if (child == 0) run(&user, cwd, terminal >= 0, argv + at + 1);
+  for (int fd = 0; fd < 3; fd++)
+    if (given[fd] >= 0 && (terminal < 0 || fd == 0)) close(given[fd]);
+  watch(child, children, terminal);
   return 0;
 }

@@ -192,6 +192,13 @@ static void act_as(uid_t owner) {
   setfsuid(owner);
 }
 
+/* When memory is short, a program is to go and not the whole jail. Only root may say so. */
+static void stay_to_the_last(void) {
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0 || write(fd, "-1000", 5) < 0) errno = 0;
+  if (fd >= 0) close(fd);
+}
+
 /* Process 1. The kernel ends everything in the jail with it. */
 static _Noreturn void be_first(int users, uid_t owner) {
   sigset_t child;
@@ -200,6 +207,7 @@ static _Noreturn void be_first(int users, uid_t owner) {
   sigprocmask(SIG_BLOCK, &child, NULL);
   int children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   setsid();
+  stay_to_the_last();
   umask(0);
   for (; strcmp(next_field, "join") == 0; put(field(), "0")) field();
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) die("mount", "keep mounts private");
@@ -246,7 +254,7 @@ static pid_t clone_alone(void) {
  */
 int init_main(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
+  close_others();
   read_plan();
   char *base = field(), *count = field();
   uid_t owner = strtoul(base, NULL, 10);

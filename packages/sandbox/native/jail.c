@@ -27,6 +27,11 @@ void put(const char *path, const char *text) {
   close(fd);
 }
 
+void close_others(void) {
+  fcntl(CONTROL, F_SETFD, FD_CLOEXEC);
+  if (syscall(SYS_close_range, CONTROL + 1, ~0U, 0) != 0) die("jail", "close descriptors");
+}
+
 void become(uid_t uid, gid_t gid) {
   if (setresgid(gid, gid, gid) != 0 || setresuid(uid, uid, uid) != 0) die("user", "change to it");
 }

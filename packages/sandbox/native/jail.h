@@ -27,6 +27,8 @@ void put(const char *path, const char *text);
 /* From now on in the namespaces of that process, as root of its users. */
 void enter(pid_t pid, int namespaces);
 void become(uid_t uid, gid_t gid);
+/* Descriptors that were open where this was started are not for the jail. */
+void close_others(void);
 
 int init_main(void);
 int exec_main(int argc, char **argv);

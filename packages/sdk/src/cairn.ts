@@ -1,4 +1,4 @@
-import type { CollectReport } from '@cairn/protocol'
+import type { CollectReport, RotationReport } from '@cairn/protocol'
 import { type Clock, systemClock } from './client/clock.ts'
 import { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
@@ -14,6 +14,8 @@ export interface CairnOptions {
   readonly fetch?: typeof fetch | undefined
   /** For calls that give none themselves: how long each may take, all attempts together. Unlimited unless given. */
   readonly timeoutMs?: number | undefined
+  /** The call of an agent's tool that this is for: logs and audits name it. */
+  readonly toolCall?: string | undefined
   /** For tests: time and chance. */
   readonly clock?: Clock | undefined
 }
@@ -43,6 +45,7 @@ export class Cairn {
     apiKey,
     fetch = globalThis.fetch,
     timeoutMs,
+    toolCall,
     clock = systemClock,
   }: CairnOptions) {
     this.#connection = new Connection({
@@ -52,6 +55,7 @@ export class Cairn {
       fetch: (input, init) => fetch(input, init),
       clock,
       timeoutMs,
+      toolCall,
     })
     this.workspaces = new Workspaces(this.#connection)
   }
@@ -81,6 +85,21 @@ export class Cairn {
     const query = { dryRun: String(dryRun) }
     const call = { what: 'collect garbage', method: 'POST', path: '/server/gc', query } as const
     return this.#connection.json<CollectReport>(call, options)
+  }
+
+  /**
+   * Has the server take its next master key into use and wrap every workspace's key with it, beside all readers and
+   * writers. A list of keys that somebody else keeps must have the new one on top, on every server, before.
+   *
+   * @example
+   * ```ts
+   * const { rewrapped, left } = await cairn.rotateMasterKey()
+   * ```
+   */
+  rotateMasterKey(options: RequestOptions = {}): Promise<RotationReport> {
+    const path = '/server/rotate-master-key'
+    const call = { what: 'rotate the master key', method: 'POST', path, repeatable: true } as const
+    return this.#connection.json<RotationReport>(call, options)
   }
 }
 

@@ -1,6 +1,9 @@
 export type {
   AccessOperation,
   BatchOperation,
+  Blame,
+  BlameOrigin,
+  BlamePart,
   ChangeEvent,
   ChangeReceipt,
   CheckpointInfo,
@@ -11,6 +14,14 @@ export type {
   FileKind,
   FileStat,
   IssuedToken,
+  HashedEntry,
+  IssuedVaultGrant,
+  JournalEntry,
+  JournalHead,
+  JournalInfo,
+  JournalReceipt,
+  JournalVerdict,
+  JournalWitness,
   LayerChange,
   LayerConflict,
   LayerConflictSide,
@@ -20,6 +31,7 @@ export type {
   LayerStatus,
   LogEntry,
   LogOperation,
+  NewJournalEntry,
   PickReceipt,
   Quota,
   RadarEvent,
@@ -28,7 +40,16 @@ export type {
   RootReceipt,
   TokenInfo,
   TokenRule,
+  RotationReport,
+  SecretInfo,
+  SecretReceipt,
+  SecretVersion,
   Used,
+  VaultAuditEntry,
+  VaultGrant,
+  VaultOutcome,
+  VaultPermission,
+  VaultScope,
   WorkspaceInfo,
 } from '@cairn/protocol'
 export { Cairn, type CairnOptions, type CollectOptions } from './cairn.ts'
@@ -52,6 +73,15 @@ export type { ReadableFiles, StatOptions } from './files/readable-files.ts'
 export type { UploadOptions, UploadProgress, WriteConditions } from './files/upload.ts'
 export type { LayerEvent, WatchOptions } from './files/watch.ts'
 export { compileGlob, type GlobOptions } from './glob/compile-glob.ts'
+export {
+  type FindEntriesOptions,
+  type FollowOptions,
+  type Journals,
+  type NewJournalOptions,
+  type ReadEntriesOptions,
+  type SealOptions,
+  verifyJournal,
+} from './journal/journals.ts'
 export type { Layers } from './layers/layers.ts'
 export type {
   ChangeOptions,
@@ -69,5 +99,14 @@ export type {
 } from './layers/options.ts'
 export { narrowToken, type NarrowOptions } from './tokens/narrow-token.ts'
 export type { IssueOptions, RefreshOptions, Tokens } from './tokens/tokens.ts'
+export type {
+  AuditOptions,
+  FieldValue,
+  GrantOptions,
+  ReadSecretOptions,
+  Secret,
+  Vault,
+  WriteSecretOptions,
+} from './vault/vault.ts'
 export type { LogOptions, Workspace, WorkspaceOptions } from './workspace.ts'
 export type { ForkWorkspaceOptions, QuotaOptions, Workspaces } from './workspaces.ts'

@@ -1,13 +1,21 @@
-import type { BatchOperation, ChangeReceipt, ConflictSideName, LogEntry } from '@cairn/protocol'
+import type {
+  BatchOperation,
+  Blame,
+  ChangeReceipt,
+  ConflictSideName,
+  LogEntry,
+} from '@cairn/protocol'
 import type { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
-import { encodeSegment, type FilePath, spelled } from './client/path.ts'
+import { encodeSegment, type FilePath, showPath, spelled } from './client/path.ts'
 import { jsonBody } from './client/request.ts'
 import { Files } from './files/files.ts'
 import { type PageOptions, readPages } from './files/list.ts'
 import type { Location } from './files/location.ts'
+import { Journals } from './journal/journals.ts'
 import { Layers } from './layers/layers.ts'
 import { Tokens } from './tokens/tokens.ts'
+import { Vault } from './vault/vault.ts'
 
 export interface WorkspaceOptions {
   /** By its name; `main` unless given. */
@@ -33,6 +41,11 @@ export interface LogOptions extends PageOptions {
   readonly path?: FilePath | undefined
   /** Only what this key or token did. */
   readonly actor?: string | undefined
+  /**
+   * With a path. `then` tells also of what was there and has gone, and of what layers did before they were committed,
+   * with every path as it was then; it reads the whole log. `now` unless given: of what is there now.
+   */
+  readonly paths?: 'now' | 'then' | undefined
 }
 
 /** One workspace, on one branch. Making the handle asks nothing of the server. */
@@ -42,6 +55,8 @@ export class Workspace {
   readonly files: Files
   readonly layers: Layers
   readonly tokens: Tokens
+  readonly vault: Vault
+  readonly journals: Journals
   /** Which branch or layer, and which point of it. */
   readonly options: WorkspaceOptions
   readonly #connection: Connection
@@ -58,6 +73,8 @@ export class Workspace {
     this.files = new Files(connection, this.#location)
     this.layers = new Layers(connection, base)
     this.tokens = new Tokens(connection, base)
+    this.vault = new Vault(connection, base)
+    this.journals = new Journals(connection, base)
   }
 
   /**
@@ -106,7 +123,7 @@ export class Workspace {
    * ```
    */
   async *log(log: LogOptions = {}): AsyncIterable<LogEntry> {
-    const { order, after, before, since, until, path, actor, ...options } = log
+    const { order, after, before, since, until, path, actor, paths, ...options } = log
     const { base, query } = this.#location
     const what = `read the log of ${this.name}`
     const time = { since: since?.toISOString(), until: until?.toISOString() }
@@ -118,8 +135,25 @@ export class Workspace {
       ...time,
       ...(path === undefined ? {} : spelled('path', path)),
       actor,
+      paths,
     }
     const call = { what, method: 'GET', path: `${base}/log`, query: filters } as const
     yield* readPages<LogEntry>(this.#connection, call, options)
+  }
+
+  /**
+   * Who changed each line of a file last; of a file that has gone, as it was. It reads the whole log.
+   *
+   * @example
+   * ```ts
+   * const { origins, parts } = await workspace.blame('/src/auth.ts')
+   * ```
+   */
+  blame(path: FilePath, options: RequestOptions = {}): Promise<Blame> {
+    const { base, query } = this.#location
+    const what = `tell who changed ${showPath(path)}`
+    const asked = { ...query, ...spelled('path', path) }
+    const call = { what, method: 'GET', path: `${base}/blame`, query: asked } as const
+    return this.#connection.json<Blame>(call, options)
   }
 }

@@ -10,12 +10,13 @@ import type { Pace } from './http/body.ts'
 import { Collecting } from './jobs/background.ts'
 import { type KeepTimes, ordinaryKeepTimes } from './jobs/keep-times.ts'
 import { Trimming } from './jobs/trimming.ts'
-import { type MasterKey, openMasterKey } from './master-key.ts'
+import { type MasterKeys, openMasterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { ensureOwnerKey } from './owner-key.ts'
 import { contentWorker, sha256 } from './ports.ts'
 import { openSessionDoor } from './sessions/door.ts'
 import { openStorage, type Storage } from './storage/open.ts'
+import { openVaultDoor } from './vault/open-vault.ts'
 import { systemClock } from './workspaces/clock.ts'
 import { Workspaces } from './workspaces/workspaces.ts'
 
@@ -30,13 +31,14 @@ export interface ServeOptions {
   /** Hears of what works and should not be left so; a warning of the process by default. */
   readonly warn?: (message: string) => void
   readonly leaseMs?: number
-  /** 32 bytes as base64 or hexadecimal, or a file that holds them; made in the data directory unless given. */
-  readonly masterKey?: string
-  readonly masterKeyFile?: string
   /** How long what nobody needs stays; a day, and a week for what was deleted. */
   readonly keep?: KeepTimes
   /** How fast bodies must come; see docs/reference/http.md. */
   readonly pace?: Pace
+  /** Master keys, a file that holds them, or a command that prints them; made in the data directory unless given. */
+  readonly masterKey?: string | undefined
+  readonly masterKeyFile?: string | undefined
+  readonly masterKeyCommand?: string | undefined
 }
 
 export interface Serving {
@@ -65,7 +67,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   })
   try {
     const ownerKey = await ensureOwnerKey(storage.keys, options.data)
-    const { url, close } = await listen(storage, metrics, address, options)
+    const master = await openKeys(options)
+    const { url, close } = await listen(storage, master, metrics, address, options)
     return {
       url,
       ownerKey,
@@ -80,8 +83,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   }
 }
 
+function openKeys(options: ServeOptions): Promise<MasterKeys> {
+  const { data, meta, masterKey: key, masterKeyFile: file, masterKeyCommand: command } = options
+  return openMasterKey({ data, key, file, command, isShared: meta !== undefined })
+}
+
 async function listen(
   storage: Storage,
+  master: MasterKeys,
   metrics: Metrics,
   address: { host: string; port: number },
   options: ServeOptions,
@@ -115,7 +124,7 @@ async function listen(
   })
   const findKey = rememberKeys(storage)
   const { checkReady, uploads } = storage
-  const tokens = new Tokens({ store: storage.tokens, masterKey: masterKeyOf(options), clock })
+  const tokens = new Tokens({ store: storage.tokens, master, clock })
   const watch = new TokenWatch(tokens)
   const keys = { findKey, tokens, attempts: new FailedAttempts() }
   const app = buildApp({
@@ -124,6 +133,7 @@ async function listen(
     ...keys,
     watch,
     collect: (dryRun) => collecting.run(dryRun),
+    vault: openVaultDoor(storage, master, clock),
     metrics,
     checkReady,
     ...(log ? { logStream: log } : {}),
@@ -161,17 +171,6 @@ function storesByPool(storage: Storage): (pool: string) => Stores {
       known.set(pool, stores)
     }
     return stores
-  }
-}
-
-/** Opened when the first token needs it; a failure is told to whoever came with it, and tried again. */
-function masterKeyOf(options: ServeOptions): () => Promise<MasterKey> {
-  const { data, masterKey: key, masterKeyFile: file, meta } = options
-  let opened: Promise<MasterKey> | undefined
-  return () => {
-    opened ??= openMasterKey({ data, key, file, isShared: meta !== undefined })
-    opened.catch(() => (opened = undefined))
-    return opened
   }
 }
 

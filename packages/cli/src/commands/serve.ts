@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { ServeOptions } from '@cairn/server'
 import { type Command, defineCommand } from '../arguments/command.ts'
 import type { Cli } from '../cli.ts'
 import { readConfig, withContext, writeConfig } from '../context/config.ts'
@@ -7,7 +8,8 @@ export const command: Command = defineCommand({
   summary: 'Run a server on this machine',
   description:
     'Everything is kept in one directory, unless --meta and --objects name stores that several servers share. The first\n' +
-    'start makes an owner key, kept in DIR/owner-key, and saves it as the context local. Ctrl-C and SIGTERM stop it.',
+    'start makes an owner key, kept in DIR/owner-key, and saves it as the context local. Ctrl-C and SIGTERM stop it.\n' +
+    'CAIRN_MASTER_KEY can hold the master key; the vault is worth as much as that key is kept.',
   arguments: {},
   options: {
     data: {
@@ -24,8 +26,14 @@ export const command: Command = defineCommand({
     objects: { kind: 'text', value: 'URL', summary: 'An object store: s3://bucket?endpoint=…' },
     'master-key-file': {
       kind: 'text',
-      value: 'PATH',
-      summary: 'The master key, instead of CAIRN_MASTER_KEY or DIR/master-key',
+      value: 'FILE',
+      summary:
+        'Master keys, newest first, 32 bytes each in hex or base64; DIR/master-key unless given',
+    },
+    'master-key-command': {
+      kind: 'text',
+      value: 'CMD',
+      summary: 'A command that prints them instead, for a key service',
     },
     log: { kind: 'flag', summary: 'Write a line of JSON for each request to standard error' },
   },
@@ -36,17 +44,13 @@ export const command: Command = defineCommand({
   async run({ options, cli }) {
     const { serve } = await import('@cairn/server')
     const data = options.data ?? join(cli.home, '.cairn', 'data')
-    const { CAIRN_MASTER_KEY: masterKey } = cli.env
     const server = await serve({
       data,
-      ...(masterKey ? { masterKey } : {}),
       listen: options.listen ?? '127.0.0.1:7070',
       warn: (message) => void cli.err.line(`warning: ${message}.`).catch(() => {}),
-      ...(options['master-key-file'] === undefined
-        ? {}
-        : { masterKeyFile: options['master-key-file'] }),
       ...(options.meta === undefined ? {} : { meta: options.meta }),
       ...(options.objects === undefined ? {} : { objects: options.objects }),
+      ...masterKeyOf(cli, options),
       ...(options.log
         ? { log: { write: (line: string) => void cli.err.raw(line).catch(() => {}) } }
         : {}),
@@ -64,6 +68,19 @@ export const command: Command = defineCommand({
     }
   },
 })
+
+interface MasterKeyValues {
+  readonly 'master-key-file': string | undefined
+  readonly 'master-key-command': string | undefined
+}
+
+/** The environment counts where nothing is said. */
+function masterKeyOf(cli: Cli, options: MasterKeyValues): Partial<ServeOptions> {
+  const { 'master-key-file': masterKeyFile, 'master-key-command': masterKeyCommand } = options
+  if (masterKeyFile !== undefined) return { masterKeyFile }
+  if (masterKeyCommand !== undefined) return { masterKeyCommand }
+  return { masterKey: cli.env['CAIRN_MASTER_KEY'] || undefined }
+}
 
 /** `local`, unless that is another server's: then its port tells them apart. */
 async function saveContext(cli: Cli, server: string, apiKey: string): Promise<string> {

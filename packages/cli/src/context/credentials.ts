@@ -51,10 +51,21 @@ export interface Credentials {
   readonly context: string | undefined
   /** The default of the same source. */
   readonly workspace: string | undefined
+  /** The call of an agent's tool that the command is part of: `CAIRN_TOOL_CALL`. */
+  readonly toolCall?: string
+}
+
+export async function findCredentials(
+  cli: Pick<Cli, 'env' | 'home'>,
+  values: ConnectionValues,
+): Promise<Credentials> {
+  const found = await findSource(cli, values)
+  const toolCall = cli.env['CAIRN_TOOL_CALL']
+  return toolCall ? { ...found, toolCall } : found
 }
 
 /** Options, then the environment, then the saved context, then the login; a context that is named comes first. */
-export async function findCredentials(
+async function findSource(
   cli: Pick<Cli, 'env' | 'home'>,
   values: ConnectionValues,
 ): Promise<Credentials> {

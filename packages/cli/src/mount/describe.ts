@@ -13,6 +13,9 @@ export function describeSource({ workspace, branch, path, at }: Source): string 
   return `${workspace}:${text}${point.length === 0 ? '' : ` (${point.join(' ')})`}`
 }
 
+/** What stands where a workspace's mount has a directory: those begin with a slash. */
+export const vaultPath = 'vault'
+
 /** The command that mounts the same again. */
 export function mountAgain({
   workspace,
@@ -22,6 +25,7 @@ export function mountAgain({
   readOnly,
   mountPoint,
 }: Omit<MountState, 'supervisor'>): string {
+  if (path === vaultPath) return `cairn mount vault -w ${workspace} ${mountPoint}`
   const options = [
     commandLine`-w ${workspace}`,
     ...(branch === 'main' || branch === '' ? [] : [commandLine`--layer ${branch}`]),

@@ -133,7 +133,7 @@ function cannotReach(
   return new CairnError(code, { what, reason: reasons[code] ?? said, hint, errno, cause: error })
 }
 
-async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<void> {
+export async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<void> {
   const found = await findMount(cli, mountPoint)
   if (found.kind === 'none') return
   if (found.kind === 'dead') return clearDead(mountPoint, found.state)
@@ -149,7 +149,7 @@ async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<
 }
 
 /** Gives what takes it away again. */
-function makeMountPoint(mountPoint: string): () => void {
+export function makeMountPoint(mountPoint: string): () => void {
   try {
     const first = mkdirSync(mountPoint, { recursive: true })
     return () => removeMade(mountPoint, first)

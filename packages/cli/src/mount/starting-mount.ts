@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import type { MountConfig, SupervisorReport } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
-import { processCommand } from './processes.ts'
+import { processCommand, type ProcessRole } from './processes.ts'
 
 /** After so long, whoever waits is told what for. */
 const patienceMs = 5000
@@ -16,8 +16,8 @@ const patienceMs = 5000
 export class StartingMount {
   readonly #child: ChildProcess
 
-  constructor() {
-    const { file, args } = processCommand('supervisor')
+  constructor(role: ProcessRole = 'supervisor') {
+    const { file, args } = processCommand(role)
     const stdio = ['pipe', 'pipe', 'ignore'] as const
     this.#child = spawn(file, args, { detached: true, cwd: '/', stdio: [...stdio] })
     // One that ended already says so where its report is waited for.

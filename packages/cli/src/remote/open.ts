@@ -27,13 +27,17 @@ export interface Remote {
   readonly server: string
 }
 
-export function connect({ server, apiKey }: Pick<Credentials, 'server' | 'apiKey'>): Cairn {
-  return new Cairn({ server, apiKey })
+export function connect({
+  server,
+  apiKey,
+  toolCall,
+}: Pick<Credentials, 'server' | 'apiKey' | 'toolCall'>): Cairn {
+  return new Cairn({ server, apiKey, toolCall })
 }
 
 /** Opens what an argument names. Nothing is asked of the server yet. */
 export async function openRemote(
-  cli: Cli,
+  cli: Pick<Cli, 'env' | 'home'>,
   values: WorkspaceValues,
   where: string | RemoteLocation,
 ): Promise<Remote> {
@@ -49,7 +53,10 @@ export async function openRemote(
 }
 
 /** The workspace as a whole. */
-export async function openWorkspace(cli: Cli, values: WorkspaceValues): Promise<Workspace> {
+export async function openWorkspace(
+  cli: Pick<Cli, 'env' | 'home'>,
+  values: WorkspaceValues,
+): Promise<Workspace> {
   return (await openRemote(cli, values, ':/')).workspace
 }
 

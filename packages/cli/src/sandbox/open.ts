@@ -18,26 +18,9 @@ export function dataOf(cli: Cli, data: string | undefined): string {
   return data ?? join(cli.home, '.cairn', 'sandboxes')
 }
 
-/** The package is not in every cairn: a single file that was dropped into a sandbox starts none itself. */
-export async function loadSandboxes(): Promise<typeof sandboxPackage> {
-  try {
-    return await import('@cairn/sandbox')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    const hint = 'Install it where you start sandboxes: npm install @cairn/cli.'
-    throw cliError(
-      'sandbox_failed',
-      'use sandboxes',
-      'this cairn has no part for them',
-      hint,
-      error,
-    )
-  }
-}
-
 /** E2B's own, or the local server: whichever the environment names, else the one that runs on this machine. */
 export async function openSandboxes(cli: Cli, data: string | undefined): Promise<Sandboxes> {
-  const { connectE2B, findRunningServer } = await loadSandboxes()
+  const { connectE2B, findRunningServer } = await import('@cairn/sandbox')
   const named = data === undefined ? fromEnvironment(cli.env) : undefined
   if (named !== undefined) return connectE2B(named)
   const running = await findRunningServer(dataOf(cli, data))

@@ -119,7 +119,8 @@ function requireMovable(view: View, grant: Grant, named: Link): void {
   const dentry = view.child(named.parent, named.name)
   const inode = dentry && view.inode(dentry.ino)
   if (!inode) return
-  if (inode.kind !== 'directory' && inode.nlink > 1) requireAllowed(grant, 'write', path)
+  // Other names of it, or of what is in it, would be written through the new one.
+  if (inode.kind === 'directory' || inode.nlink > 1) requireAllowed(grant, 'write', path)
   // What is denied is denied by its path: with its directory it would come to one that is not.
   if (inode.kind === 'directory' && grant.deny.some((denied) => isWithin(denied, path)))
     throw refusal(grant, 'delete', path, path)

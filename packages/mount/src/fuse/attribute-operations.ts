@@ -1,5 +1,6 @@
 import type { Time } from '@cairn/core'
 import { type ByteString, FsError, fromByteString } from '@cairn/protocol'
+import { errno } from './errno.ts'
 import type { AttributeChange, FileSystemStatistics, AttributesAnswer } from './file-system.ts'
 import { after, type AnyOperation, type Operation, type Touched } from './operation.ts'
 import { opcode } from './opcodes.ts'
@@ -83,9 +84,6 @@ const statfs: Operation<FileSystemStatistics> = {
   },
 }
 
-/** Made once: the stack of a new one takes longer than the request. */
-const noData = new FsError('ENODATA')
-
 /** The caller gives the room it has; with none it asks how much it needs. */
 function fitXattr(value: Uint8Array, room: number): Uint8Array | number {
   if (room === 0) return value.length
@@ -98,17 +96,14 @@ function writeXattr(reply: Reply, value: Uint8Array | number): void {
   else reply.data(value)
 }
 
-const getxattr: Operation<Uint8Array | number> = {
+const getxattr: Operation<Uint8Array | number | undefined> = {
   name: 'GETXATTR',
   call({ fs }, request) {
     const room = request.u32(40)
     const answer = fs.getxattr(request.nodeid, request.lastName(48), request.caller)
-    return after(answer, (value) => {
-      if (value === undefined) throw noData
-      return fitXattr(value, room)
-    })
+    return after(answer, (value) => value && fitXattr(value, room))
   },
-  write: writeXattr,
+  write: (reply, value) => (value === undefined ? errno.ENODATA : writeXattr(reply, value)),
 }
 
 function joinNames(names: readonly ByteString[]): Uint8Array {

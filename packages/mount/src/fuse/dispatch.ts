@@ -68,8 +68,9 @@ export class Dispatcher {
       const answer = operation.call(this.context, request)
       if (answer instanceof Promise) return this.#park(operation, answer)
       reply.begin()
-      operation.write?.(reply, answer, this.context)
+      const refusal = operation.write?.(reply, answer, this.context)
       operation.end?.(answer)
+      if (refusal) return reply.fail(uniqueLow, uniqueHigh, refusal)
       return reply.finish(uniqueLow, uniqueHigh)
     } catch (error) {
       return reply.fail(uniqueLow, uniqueHigh, this.#judge(error, operation.name))
@@ -140,8 +141,9 @@ export class Dispatcher {
     if (!this.#parked.take(parked)) return void this.#takeBack(parked, value)
     try {
       this.reply.begin()
-      operation.write?.(this.reply, value, this.context)
-      this.#send(this.reply.finish(uniqueLow, uniqueHigh), this.reply.payload)
+      const refusal = operation.write?.(this.reply, value, this.context)
+      if (refusal) this.#refuse(parked, refusal)
+      else this.#send(this.reply.finish(uniqueLow, uniqueHigh), this.reply.payload)
     } catch (error) {
       this.#refuse(parked, this.#judge(error, operation.name))
     } finally {

@@ -1,6 +1,6 @@
 import { errnoTable, errorTable, isCairnError, isFsError } from '@cairn/protocol'
 
-/** Errnos of this door alone: no file system gives them. */
+/** Errnos that are given at this door, most of them by no file system. */
 export const errno = {
   EINTR: 4,
   EIO: 5,
@@ -8,6 +8,7 @@ export const errno = {
   ENODEV: 19,
   ENOTTY: 25,
   ENOSYS: 38,
+  ENODATA: 61,
   EPROTO: 71,
   ETIMEDOUT: 110,
 } as const

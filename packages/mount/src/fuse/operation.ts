@@ -23,8 +23,8 @@ export interface Operation<T> {
   readonly name: string
   /** Takes all it needs out of the request before it returns. */
   call(context: Context, request: Request): Answer<T>
-  /** Writes what follows the header; absent: nothing does. */
-  write?(reply: Reply, value: T, context: Context): void
+  /** Writes what follows the header; absent: nothing does. Or gives an errno, which costs less than to throw one. */
+  write?(reply: Reply, value: T, context: Context): number | void
   /** The value is done with: its reply is written and goes out next, or never will. */
   end?(value: T): void
   /** The caller was told of a failure before the answer came: takes back what it alone would have known. */

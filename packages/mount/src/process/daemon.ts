@@ -25,8 +25,7 @@ const negativeTtl = 3600
 
 /** Answers the kernel for one mount, until it is unmounted. A supervisor keeps the descriptor over its life. */
 async function runDaemon({ config, init }: DaemonStart): Promise<void> {
-  const fd = (await loadFuseIo()).recvFd(descriptorSocket)
-  if (fd < 0) throw new Error(`cannot take over the mount: errno ${-fd}`)
+  const fd = await takeDescriptor()
   const notifier = new Notifier(fd)
   const mount = await Mount.open({
     connect: connectWebSocket(config.server, config.key),
@@ -67,6 +66,13 @@ function grantOf(key: string): Grant | undefined {
 /** As far as the server takes it: what it refuses stays in the spool. */
 async function drained(mount: Mount): Promise<void> {
   await mount.drain().catch((error: unknown) => mount.note(error))
+}
+
+/** /dev/fuse, as the supervisor has it. */
+export async function takeDescriptor(): Promise<number> {
+  const fd = (await loadFuseIo()).recvFd(descriptorSocket)
+  if (fd < 0) throw new Error(`cannot take over the mount: errno ${-fd}`)
+  return fd
 }
 
 function serveKernel(
@@ -119,7 +125,7 @@ async function answer(
 }
 
 /** The supervisor does it: whoever answers the kernel must not wait for it. */
-function unmounted(closed: Promise<void>): Promise<void> {
+export function unmounted(closed: Promise<void>): Promise<void> {
   const busy = new Promise<never>((_, reject) => {
     process.once('message', (message: SupervisorMessage) => {
       if (message.type === 'busy') reject(new Error(message.message))
@@ -129,23 +135,28 @@ function unmounted(closed: Promise<void>): Promise<void> {
   return Promise.race([closed, busy])
 }
 
-function tell(message: DaemonMessage): void {
+export function tell(message: DaemonMessage): void {
   process.send?.(message)
 }
 
 /** The life of a daemon's process: told by its supervisor what to be. Gives its exit code. */
-export async function daemonMain(): Promise<number> {
+export async function daemonMain(
+  run: (start: DaemonStart) => Promise<void> = runDaemon,
+): Promise<number> {
   const start = await new Promise<DaemonStart>((resolve) => process.once('message', resolve))
   // Without a supervisor nobody could restart or unmount it.
   const abandoned = new Promise<number>((resolve) => process.once('disconnect', () => resolve(1)))
   // Ctrl-C in a terminal reaches the whole group; the supervisor decides what becomes of us.
   process.on('SIGINT', () => undefined)
-  return Promise.race([abandoned, servedToTheEnd(start)])
+  return Promise.race([abandoned, servedToTheEnd(start, run)])
 }
 
-async function servedToTheEnd(start: DaemonStart): Promise<number> {
+async function servedToTheEnd(
+  start: DaemonStart,
+  run: (start: DaemonStart) => Promise<void>,
+): Promise<number> {
   try {
-    await runDaemon(start)
+    await run(start)
     return 0
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)

@@ -180,4 +180,21 @@ describe.skipIf(!canServe)('files, through the e2b package', () => {
       await expect(readFile(outside)).rejects.toMatchObject({ code: 'ENOENT' })
     })
   })
+
+  it('a sandbox that lies about its files harms itself alone', async () => {
+    const liar = await test.e2b.Sandbox.create()
+    for (const program of ['/usr/bin/cat', '/usr/bin/yes', '/usr/bin/true']) {
+      await liar.commands.run(
+        `sudo cp ${program} /tmp/liar && sudo mv /tmp/liar $(readlink -f /usr/bin/python3) && sudo pkill -f '[i]mport errno' || true`,
+      )
+      await expect(liar.files.read('/etc/hostname')).rejects.toThrow()
+      await expect(liar.files.write('x', 'y')).rejects.toThrow()
+      await expect(liar.files.list('/')).rejects.toThrow()
+      await expect(liar.files.watchDir('/', () => {})).rejects.toThrow()
+    }
+    await expect(liar.commands.run('echo alive')).resolves.toMatchObject({ stdout: 'alive\n' })
+    await sandbox.files.write('/tmp/honest', 'as before')
+    await expect(sandbox.files.read('/tmp/honest')).resolves.toBe('as before')
+    await liar.kill()
+  })
 })

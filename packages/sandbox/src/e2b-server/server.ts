@@ -121,13 +121,14 @@ async function openParts(options: E2BServerOptions) {
     records,
     mountVolume: (jail, mount) => mounts.mount(jail, mount),
     drainVolumes: (jail) => mounts.drain(jail),
+    settleVolumes: (jail) => mounts.settle(jail),
   }
   const sandboxes = new Sandboxes(host, kept)
   const builder = new Builder(host, catalog, new BuildFiles(join(data, 'files')))
   const store = await RecordStore.open<Volume>(join(data, 'volumes'))
   const cairn = credential && new Cairn({ server: credential.server, apiKey: credential.key })
   const volumes = new Volumes(cairn, store, await store.all())
-  return { sandboxes, catalog, disks, builder, volumes, mounts }
+  return { sandboxes, catalog, disks, builder, volumes }
 }
 
 interface Routed {
@@ -181,13 +182,12 @@ async function listen(server: Server, host: string, port: number): Promise<strin
 
 async function close(
   server: Server,
-  { sandboxes, builder, mounts }: Parts,
+  { sandboxes, builder }: Parts,
   release: () => Promise<void>,
 ): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   await builder.close()
   await sandboxes.close()
-  await mounts.settled()
   server.closeAllConnections()
   await closed
   await release()

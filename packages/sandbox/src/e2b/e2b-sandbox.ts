@@ -30,6 +30,8 @@ export interface E2BSandboxOptions {
   readonly metadata?: Readonly<Record<string, string>>
   /** Default: true. */
   readonly allowInternetAccess?: boolean
+  /** What it may reach, by the rules of E2B. */
+  readonly network?: NonNullable<SandboxOpts['network']>
   /** Default: 120,000. */
   readonly execTimeoutMs?: number
   /** Use this machine instead of making one; it is resumed if it is paused. */
@@ -91,7 +93,7 @@ export class E2BSandbox implements Sandbox {
     this.template = options.template ?? defaults.template
     this.sandboxId = options.sandboxId
     const { workDir } = this
-    this.#fs = new E2BFS({ workDir, getE2BInstance: () => this.#machine() })
+    this.#fs = new E2BFS({ workDir, getE2BInstance: () => this.#withFiles() })
   }
 
   /** The SDK's own object; setting one makes this sandbox use it. */
@@ -139,7 +141,7 @@ export class E2BSandbox implements Sandbox {
     listener: (change: FileChange) => void,
   ): Promise<string> {
     const whole = paths.map((path) => this.#fs.resolve(path))
-    const watch = await FileWatch.start(await this.#machine(), whole, listener)
+    const watch = await FileWatch.start(await this.#withFiles(), whole, listener)
     const id = `e2b-watch-${Date.now()}-${Math.random().toString(36).slice(2, 8)}`
     this.#watches.set(id, watch)
     return id
@@ -245,6 +247,14 @@ export class E2BSandbox implements Sandbox {
     this.sandboxId = undefined
   }
 
+  /** The machine, with its workspace in place: E2B writes files as root, also into a directory that is empty by mistake. */
+  async #withFiles(): Promise<E2BInstance> {
+    const e2b = await this.#machine()
+    if (this.#mount !== undefined && !(await this.#mount.isVisible(e2b)))
+      await this.#mount.mount(e2b)
+    return e2b
+  }
+
   /** The running machine, made if there is none; whoever asks meanwhile waits for the same. */
   async #machine(): Promise<E2BInstance> {
     if (this.#state === 'ended')
@@ -289,7 +299,8 @@ export class E2BSandbox implements Sandbox {
   async #open(): Promise<E2BInstance> {
     // Loaded when it is needed: those who use other sandboxes need not wait for it.
     const { Sandbox: E2B } = await import('e2b')
-    const { sandboxId, envs, metadata, allowInternetAccess, workspace, attached } = this.#options
+    const { sandboxId, envs, metadata, workspace, attached } = this.#options
+    const { allowInternetAccess, network } = this.#options
     const timeoutMs = this.#options.timeoutMs ?? defaults.timeoutMs
     const connection = this.#connection()
     if (sandboxId !== undefined) {
@@ -306,6 +317,7 @@ export class E2BSandbox implements Sandbox {
       ...(envs && { envs: { ...envs } }),
       ...(metadata && { metadata: { ...metadata } }),
       ...(allowInternetAccess === undefined ? {} : { allowInternetAccess }),
+      ...(network && { network }),
     }
     return withRetries(() => E2B.create(this.template, options))
   }

@@ -34,6 +34,11 @@ export class InnerMount {
     return code === refusedCode && stderr.trim() === refusedWord
   }
 
+  /** A quick look, without a command. */
+  isVisible(e2b: E2BInstance): Promise<boolean> {
+    return e2b.files.exists(`${this.#workspace.mountPath}/.cairn/status`, { user: 'root' })
+  }
+
   /** Mounts it unless it is. */
   async ensure(e2b: E2BInstance): Promise<void> {
     if (!(await this.#isMounted(e2b))) await this.mount(e2b)

@@ -16,6 +16,7 @@ interface Hierarchy {
 }
 
 const period = 100_000
+const freezeMs = 5000
 
 /** The groups that a jail's processes are counted, limited, frozen and killed in. */
 export class Cgroups {
@@ -59,8 +60,12 @@ export class Cgroups {
     const directory = this.#find(2)!
     await writeFile(join(directory, 'cgroup.freeze'), isFrozen ? '1' : '0')
     const wanted = `frozen ${isFrozen ? 1 : 0}`
-    while (!(await readFile(join(directory, 'cgroup.events'), 'utf8')).includes(wanted))
+    const deadline = performance.now() + freezeMs
+    // One that waits in the kernel for another that is frozen stops when it is back; nobody else need wait for that.
+    while (performance.now() < deadline) {
+      if ((await readFile(join(directory, 'cgroup.events'), 'utf8')).includes(wanted)) return
       await sleep(1)
+    }
   }
 
   /** At once, frozen or not. */

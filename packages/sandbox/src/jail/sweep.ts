@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { readFile, readdir, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { removeDisk } from './disk.ts'
 
 /** Who made a jail, and what remains of it outside of its directory when that process is killed. */
@@ -11,27 +12,37 @@ interface Owner {
   readonly cgroups: readonly string[]
 }
 
-const swept = new Map<string, Promise<void>>()
+const removeAttempts = 100
+const removeEveryMs = 10
 
 export async function writeOwner(directory: string, cgroups: readonly string[]): Promise<void> {
   const owner: Owner = { pid: process.pid, bornAt: bornAt(process.pid)!, cgroups }
   await writeFile(join(directory, 'owner.json'), JSON.stringify(owner))
 }
 
-/** Removes what jails left here whose makers were killed. Once in a process's life is enough. */
-export function sweep(directory: string): Promise<void> {
-  const sweeping = swept.get(directory) ?? sweepAll(directory)
-  swept.set(directory, sweeping)
-  return sweeping
-}
-
-async function sweepAll(directory: string): Promise<void> {
+/** Removes what jails left here whose makers were killed. */
+export async function sweep(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const place = join(directory, name)
     const owner = await readOwner(place)
     if (owner === undefined || bornAt(owner.pid) === owner.bornAt) continue
-    for (const cgroup of owner.cgroups) await rmdir(cgroup).catch(() => undefined)
+    await Promise.all(owner.cgroups.map(kill))
+    await Promise.all(owner.cgroups.map(removeGroup))
     await removeDisk(place)
+  }
+}
+
+/** What was frozen does not notice that its maker is gone. Only groups of the second version have this file. */
+async function kill(cgroup: string): Promise<void> {
+  await writeFile(join(cgroup, 'cgroup.kill'), '1').catch(() => undefined)
+}
+
+/** A group is busy until the last of what was killed in it is gone. */
+async function removeGroup(cgroup: string): Promise<void> {
+  for (let attempt = 0; attempt < removeAttempts; attempt++) {
+    const failure = await rmdir(cgroup).catch((error: NodeJS.ErrnoException) => error)
+    if (failure?.code !== 'EBUSY') return
+    await sleep(removeEveryMs)
   }
 }
 

@@ -225,7 +225,7 @@ export class LocalSandbox implements Sandbox {
 
   async #made(): Promise<Machine> {
     if (this.#state === 'ended')
-      throw new Error('cannot use a sandbox that was disposed of. Call init() to make a new one.')
+      throw new Error('cannot use a sandbox that has ended. Call init() to make a new one.')
     if (this.#making === undefined) {
       const making = this.#make()
       this.#making = making
@@ -251,11 +251,20 @@ export class LocalSandbox implements Sandbox {
       await this.#makeWorkDir(jail)
       this.#id = jail.id
       this.#state = 'running'
-      return { jail, mount }
+      const machine = { jail, mount }
+      void jail.ended.then(() => this.#bury(machine))
+      return machine
     } catch (error) {
       await jail.kill()
       throw error
     }
+  }
+
+  /** A machine that ended without being told to: what is left of it goes too. */
+  async #bury(machine: Machine): Promise<void> {
+    if (this.#state === 'ended' || this.#id !== machine.jail.id) return
+    this.#state = 'ended'
+    await end(machine, settleMs)
   }
 
   async #mountWorkspace(jail: Jail, directory: string): Promise<JailMount | undefined> {

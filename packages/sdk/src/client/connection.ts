@@ -13,6 +13,8 @@ export interface ConnectionOptions {
   readonly clock: Clock
   /** For calls that do not say. */
   readonly timeoutMs: number | undefined
+  /** Of an agent; told to the server with every request. */
+  readonly toolCall?: string | undefined
 }
 
 /** So long may a server work before it begins to answer; then it is taken for gone, and asked again. */
@@ -83,7 +85,7 @@ export class Connection {
   ): Promise<T> {
     const { clock } = this.#options
     // Made once, so that all attempts of a mutation carry the same key.
-    const headers = headersOf(call, this.#options.apiKey)
+    const headers = headersOf(call, this.#options)
     const deadline = openDeadline(call.what, { signal, timeoutMs }, clock)
     const attempt = async (): Promise<T> => {
       const answer = await this.#attempt(call, headers, deadline.signal)

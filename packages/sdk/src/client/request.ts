@@ -20,7 +20,7 @@ export interface Call {
   readonly repeatable?: boolean
 }
 
-export function jsonBody(value: unknown): Pick<Call, 'body' | 'headers'> {
+export function jsonBody(value: unknown): Required<Pick<Call, 'body' | 'headers'>> {
   return { body: JSON.stringify(value), headers: { 'content-type': 'application/json' } }
 }
 
@@ -31,8 +31,14 @@ export function urlOf(server: string, { path, query = {} }: Call): string {
   return `${server}/v1${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`
 }
 
-export function headersOf(call: Call, apiKey: string): Headers {
-  const given = Object.entries(call.headers ?? {})
+/** Who asks. */
+export interface Caller {
+  readonly apiKey: string
+  readonly toolCall?: string | undefined
+}
+
+export function headersOf(call: Call, { apiKey, toolCall }: Caller): Headers {
+  const given = Object.entries({ ...call.headers, 'x-cairn-tool-call': toolCall })
   try {
     const headers = new Headers({ authorization: `Bearer ${apiKey}` })
     for (const [name, value] of given) if (value !== undefined) headers.set(name, value)

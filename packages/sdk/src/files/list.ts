@@ -8,13 +8,14 @@ export interface PageOptions extends RequestOptions {
   readonly pageSize?: number | undefined
 }
 
-/** All items of a paged answer, the next page asked for when the last one is used up. */
+/** All items of a paged answer, the next page asked for when the last one is used up. `first` is a cursor to begin at. */
 export async function* readPages<Item>(
   connection: Connection,
   call: Call,
   { pageSize = 1000, ...options }: PageOptions,
+  first?: string,
 ): AsyncGenerator<Item> {
-  let cursor: string | undefined
+  let cursor = first
   do {
     const query = { ...call.query, limit: pageSize, cursor }
     const page: Page<Item> = await connection.json<Page<Item>>({ ...call, query }, options)

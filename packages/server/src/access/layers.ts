@@ -25,15 +25,15 @@ export async function findScopedLayer(
   { grant }: Pick<Scope, 'grant'>,
   reference: string,
 ): Promise<LayerPlace> {
-  const place = await findOne(workspace, reference)
+  const place = await findOne(reference, () => findLayer(workspace, reference))
   if (isShown(grant, place.id, pathOfPlace(place))) return place
   throw layerMissing(reference)
 }
 
 /** That there are several would tell of those that are not to be seen. */
-async function findOne(workspace: Workspace, reference: string): Promise<LayerPlace> {
+async function findOne<T>(reference: string, find: () => Promise<T>): Promise<T> {
   try {
-    return await findLayer(workspace, reference)
+    return await find()
   } catch (error) {
     throw isCairnError(error, 'reference_ambiguous') ? layerMissing(reference) : error
   }
@@ -85,7 +85,9 @@ export async function findScopedPoint(
   const wanted = layer ?? branch ?? scope.grant.layer
   if (side === 'target') requireUnbound(scope)
   if (wanted !== undefined) await findScopedLayer(workspace, scope, wanted)
-  const point = await findPoint(workspace, { layer: wanted, at, side })
+  const point = await findOne(wanted ?? at ?? '', () =>
+    findPoint(workspace, { layer: wanted, at, side }),
+  )
   if (wanted === undefined && at !== undefined)
     await requireBranch(workspace, scope, point.branch, at)
   return point

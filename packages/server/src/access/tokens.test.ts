@@ -12,10 +12,10 @@ describe('tokens', () => {
   let nowMs = 0
   let store: MemoryTokenStore
   let tokens: Tokens
-  const open = (key = '11'.repeat(32)): Tokens =>
+  const open = async (key = '11'.repeat(32)): Promise<Tokens> =>
     new Tokens({
       store,
-      masterKey: () => openMasterKey({ data: '', key }),
+      master: await openMasterKey({ data: '', key }),
       clock: { nowMs: () => nowMs },
     })
   const issue = async (ttlMs = 1000, caveat = {}): Promise<string> => {
@@ -31,18 +31,20 @@ describe('tokens', () => {
     return (await tokens.issue(wish)).secret
   }
 
-  beforeEach(() => {
+  beforeEach(async () => {
     nowMs = 1_000_000
     store = new MemoryTokenStore()
-    tokens = open()
+    tokens = await open()
   })
 
   it('a true one says whose it is and what it allows; every server with the master key agrees', async () => {
     const secret = await issue()
     const access = { owner: 'o', scope: { workspace: 'w', grant: { rules } } }
     expect(await tokens.authenticate(secret)).toMatchObject(access)
-    expect(await open().authenticate(secret)).toMatchObject(access)
-    expect(await open('22'.repeat(32)).authenticate(secret)).toBe(undefined)
+    expect(await (await open()).authenticate(secret)).toMatchObject(access)
+    expect(await (await open('22'.repeat(32))).authenticate(secret)).toBe(undefined)
+    const rotated = `${'22'.repeat(32)}\n${'11'.repeat(32)}`
+    expect(await (await open(rotated)).authenticate(secret)).toMatchObject(access)
   })
 
   it('one with any character changed is none', async () => {
@@ -100,7 +102,7 @@ describe('tokens', () => {
     const secret = await issue(10_000)
     await tokens.authenticate(secret)
     const { id } = (await store.list('w', undefined, 1))[0]!
-    await open().revoke(id)
+    await (await open()).revoke(id)
     nowMs += 500
     await expectCode(tokens.authenticate(secret), 'access_ended')
   })

@@ -37,6 +37,7 @@ const examples: Readonly<Record<string, Example>> = {
     payload: { operations: [{ op: 'write', path: '/repo/a.txt', text: 'b' }] },
   },
   'GET /v1/workspaces/{workspace}/log': {},
+  'GET /v1/workspaces/{workspace}/blame': { query: '?path=/repo/a.txt' },
   'GET /v1/workspaces/{workspace}/events': {},
   'POST /v1/workspaces/{workspace}/uploads': {},
   'PUT /v1/workspaces/{workspace}/uploads/{upload}/blocks/{number}': { payload: 'block' },

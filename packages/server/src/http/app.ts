@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { CairnError } from '@cairn/protocol'
 import type { UploadStore } from '../files/upload-store.ts'
 import type { Metrics } from '../metrics.ts'
+import type { VaultDoor } from '../vault/open-vault.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
 import type { TokenWatch } from '../access/token-watch.ts'
@@ -17,20 +18,26 @@ import { takePath } from './raw-path.ts'
 import { batchRoutes } from './routes/batch.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
+import { journalRoutes } from './routes/journals.ts'
 import { layerRoutes } from './routes/layers.ts'
 import { layerChangeRoutes } from './routes/layer-changes.ts'
-import { logRoutes } from './routes/log.ts'
+import { blameRoutes, logRoutes } from './routes/log.ts'
 import { readFileRoutes } from './routes/read-files.ts'
-import { type Collect, serverRoutes } from './routes/server.ts'
+import { type Collect, rotationRoute, serverRoutes } from './routes/server.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { uploadRoutes } from './routes/uploads.ts'
+import { vaultGrantRoutes } from './routes/vault-grants.ts'
+import { vaultRoutes } from './routes/vault.ts'
 import { workspaceRoutes } from './routes/workspaces.ts'
+import { limitGrants } from './vault-context.ts'
 
 export interface AppParts extends AuthenticatorParts {
   readonly workspaces: Workspaces
   readonly uploads: UploadStore
   /** Takes away what nobody needs, or with a dry run tells what that would be. Absent where there is nothing to collect. */
   readonly collect?: Collect
+  /** Absent where nothing secret can be kept. */
+  readonly vault?: VaultDoor
   readonly metrics: Metrics
   /** Rejects while a store does not answer. */
   readonly checkReady: () => Promise<void>
@@ -67,7 +74,10 @@ export function buildApp(parts: AppParts): FastifyInstance {
   )
   takeBodiesAsTheyCome(app, parts.pace ?? ordinaryPace)
   parts.metrics.watchRequests(app)
-  requireAccess(app, new Authenticator(parts))
+  const { vault } = parts
+  const findKey = vault ? vault.grants.withGrants(parts.findKey) : parts.findKey
+  requireAccess(app, new Authenticator({ ...parts, findKey }))
+  if (vault) limitGrants(app, vault.grants)
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
   answerErrors(app)
   const routes = collectRoutes(app)
@@ -79,10 +89,17 @@ export function buildApp(parts: AppParts): FastifyInstance {
   layerRoutes(app, parts.workspaces)
   layerChangeRoutes(app, parts.workspaces)
   logRoutes(app, parts.workspaces)
+  blameRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces, parts.watch)
   uploadRoutes(app, parts.workspaces, parts.uploads)
   serverRoutes(app, parts.collect)
   if (parts.tokens) tokenRoutes(app, parts.workspaces, parts.tokens)
+  if (vault) {
+    vaultRoutes(app, parts.workspaces, vault.vault)
+    vaultGrantRoutes(app, parts.workspaces, vault.grants, vault.audit)
+    rotationRoute(app, vault.rotate)
+    journalRoutes(app, parts.workspaces, vault.journals)
+  }
   return app
 }
 

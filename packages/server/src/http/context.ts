@@ -7,6 +7,7 @@ import { findPoint, type PointQuery } from '../layers/references.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
 import type { Body } from './body.ts'
+import { toolCallOf } from './tool-call.ts'
 
 /** What a handler works with: who asks, and what they ask about. */
 export interface Target {
@@ -77,7 +78,8 @@ export function scopeOf(request: FastifyRequest): Scope | undefined {
 
 export function askerOf(request: FastifyRequest): Asker {
   const { actor, scope } = accessOf(request)
-  return { actor, idempotencyKey: idempotencyKeyOf(request), ...(scope ? { scope } : {}) }
+  const asker = { actor, idempotencyKey: idempotencyKeyOf(request), toolCall: toolCallOf(request) }
+  return scope ? { ...asker, scope } : asker
 }
 
 function accessOf({ access }: FastifyRequest): Access {

@@ -76,6 +76,7 @@ export class Collector {
   async #run({ dryRun, alone = false }: RunOptions, beginMs: number): Promise<CollectReport> {
     const end = new Date(beginMs - this.#options.retentionMs).toISOString()
     const expired = await this.#expireLayers(dryRun, beginMs, end)
+    if (!dryRun) await this.#forgetSecrets(end)
     const report = { dryRun, layers: expired.size, branches: 0, checkpoints: 0 }
     const sums = { kept: noContent, removed: noContent, waiting: noContent }
     for (const pool of await listPools(this.#storage)) {
@@ -91,6 +92,16 @@ export class Collector {
     }
     if (!dryRun) await this.#storage.survey.removeDeadObjects()
     return { ...report, ...sums }
+  }
+
+  /** Of workspaces that were deleted before then, secrets, grants and journals go as well. */
+  async #forgetSecrets(end: string): Promise<void> {
+    const { survey, vault } = this.#storage
+    for (const { id, deletedAt } of await survey.workspaces()) {
+      if (deletedAt === undefined || deletedAt >= end) continue
+      await this.#options.step?.()
+      await vault.forget(id)
+    }
   }
 
   /** Gives the branches of layers that have been over for long enough. */

@@ -9,6 +9,7 @@ import {
 } from '@cairn/protocol'
 import { spellPath } from '../files/spelling.ts'
 import { isoTime } from '../workspaces/clock.ts'
+import { splitSession } from './tool-calls.ts'
 
 /** A batch as people read it. Paths are those the view has: where things are now, or were last. */
 export function describeBatch(view: View, batch: Batch): LogEntry {
@@ -16,7 +17,7 @@ export function describeBatch(view: View, batch: Batch): LogEntry {
     seq: batch.seq,
     time: isoTime(batch.time),
     actor: batch.actor,
-    session: batch.session,
+    ...splitSession(batch.session),
     operations: describeBody(view, batch),
   }
 }

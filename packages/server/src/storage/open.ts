@@ -31,6 +31,7 @@ import { SqliteDatabase } from './sqlite/sqlite-database.ts'
 import { SurveyTable } from './survey-table.ts'
 import { TokenTable } from './token-table.ts'
 import { UploadTable } from './upload-table.ts'
+import { openVaultTables, type VaultTables } from './vault-tables.ts'
 import { WorkspaceTable } from './workspace-table.ts'
 
 export interface StorageOptions {
@@ -64,6 +65,7 @@ export interface Storage {
   /** For whoever looks at everything at once. */
   readonly survey: SurveyTable
   readonly expiry: ExpiryTable
+  readonly vault: VaultTables
   /** Rejects with `storage_unavailable` unless the database answers. */
   readonly checkReady: () => Promise<void>
   /** Waits for what is under way. Nothing may be asked afterwards. */
@@ -135,6 +137,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
     objects,
     survey: new SurveyTable(database, objects),
     expiry: new ExpiryTable(database),
+    vault: openVaultTables(database),
     checkReady: async () => {
       await database.query('SELECT 1', [])
     },

@@ -1,4 +1,6 @@
 import type { Dialect } from './dialect.ts'
+import { journalTables } from './schema-journal.ts'
+import { vaultTables } from './schema-vault.ts'
 
 export interface Migration {
   /** Counts from 1, without gaps. A released one is never edited: what changes is a new one. */
@@ -50,6 +52,7 @@ export const migrations: readonly Migration[] = [
     columns: [{ table: 'log_heads', name: 'trimmed_seq', type: 'integer' }],
   },
   { version: 7, statements: tokenTables },
+  { version: 8, statements: (dialect) => [...vaultTables(dialect), ...journalTables(dialect)] },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */

@@ -25,8 +25,7 @@ import { MemoryUploadStore } from './memory-upload-store.ts'
 /** The one key that it knows. */
 export const secret = 'test-secret-key'
 
-const masterKey = (): ReturnType<typeof openMasterKey> =>
-  openMasterKey({ data: '', key: '00'.repeat(32) })
+const master = await openMasterKey({ data: '', key: '00'.repeat(32) })
 
 /** The HTTP door on stores in memory. */
 export function memoryDoor(parts: Pick<AppParts, 'logStream' | 'attempts'> = {}): FastifyInstance {
@@ -58,7 +57,7 @@ export function memoryDoor(parts: Pick<AppParts, 'logStream' | 'attempts'> = {})
     uploads: new MemoryUploadStore(),
     findKey: async (hash) =>
       Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
-    tokens: new Tokens({ store: new MemoryTokenStore(), masterKey, clock }),
+    tokens: new Tokens({ store: new MemoryTokenStore(), master, clock }),
     collect: async () => ({}) as CollectReport,
     metrics,
     checkReady: async () => {},

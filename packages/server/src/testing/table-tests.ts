@@ -28,6 +28,8 @@ import { MemoryObjectStore } from './memory-object-store.ts'
 import { runSurveyTableTests } from './survey-table-tests.ts'
 import { runTokenStoreTests } from './token-store-tests.ts'
 import { runUploadStoreTests } from './upload-store-tests.ts'
+import { runJournalTests } from './journal-tests.ts'
+import { runVaultTests } from './vault-tests.ts'
 import { runWorkspaceTableTests } from './workspace-table-tests.ts'
 
 /** Everything that stands on a database, asked on one that has the schema. It is shared by all tests. */
@@ -50,5 +52,7 @@ export function runTableTests(database: () => Database): void {
   describe('locks', () => runLockStoreTests(on((each) => new LockTable(each))))
   describe('survey', () => runSurveyTableTests(database))
   describe('tokens', () => runTokenStoreTests(on((each) => new TokenTable(each))))
+  describe('journals', () => runJournalTests(database))
+  describe('vault', () => runVaultTests(database))
   describe('uploads', () => runUploadStoreTests(on((each) => new UploadTable(each))))
 }

@@ -25,6 +25,7 @@ import { AutoCheckpoints } from '../layers/auto-checkpoints.ts'
 import { requireAllInside, requireInside } from '../layers/guard.ts'
 import type { LayerStore } from '../layers/layer-store.ts'
 import { Quotas } from '../layers/quotas.ts'
+import { withToolCall } from '../log/tool-calls.ts'
 import { LockKeeper } from '../locks/lock-keeper.ts'
 import type { LockStore } from '../locks/lock-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../sessions/lease-keeper.ts'
@@ -38,6 +39,8 @@ export interface Asker {
   readonly idempotencyKey: string | undefined
   /** Of a token: nothing else is there for it. */
   readonly scope?: Scope
+  /** The call of an agent's tool that it is part of. */
+  readonly toolCall?: string | undefined
 }
 
 /** Hears what was done, for counting. */
@@ -255,11 +258,17 @@ export class Workspace {
   }
 
   /** Without a key of its own a request is one more of this process's session: nobody will ask for it again. */
-  #author({ actor, idempotencyKey }: Asker): Author {
+  #author({ actor, idempotencyKey, toolCall }: Asker): Author {
     const time = this.clock.now()
     if (idempotencyKey === undefined)
-      return { actor, session: this.#session, number: ++this.#lastNumber, time }
-    return { actor, session: `http:${actor}:${idempotencyKey}` as SessionId, number: 1, time }
+      return {
+        actor,
+        session: withToolCall(this.#session, toolCall),
+        number: ++this.#lastNumber,
+        time,
+      }
+    const session = `http:${actor}:${idempotencyKey}` as SessionId
+    return { actor, session: withToolCall(session, toolCall), number: 1, time }
   }
 
   /** A layer's path never changes, so it is asked for once. */

@@ -1,15 +1,15 @@
 import type { LogEntry } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { workspaceOptions } from '../../context/credentials.ts'
-import { usageError } from '../../errors.ts'
 import { formatName } from '../../output/format.ts'
+import { parseTime } from '../../output/parse-time.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Tell who changed what, and when',
   description:
-    'Of the whole workspace or of what is at and below a path, oldest first unless --newest is given. Times are ISO 8601:\n' +
-    '2026-11-02, or 2026-11-02T10:00:00Z.',
+    'Of the whole workspace, or of what is or was at and below a path: also of files that have gone, and of what layers did before\n' +
+    'they were committed. Oldest first unless --newest is given. Times are ISO 8601: 2026-11-02, or 2026-11-02T10:00:00Z.',
   arguments: { path: { summary: 'A file or directory; everything unless given', optional: true } },
   options: {
     ...workspaceOptions,
@@ -27,7 +27,10 @@ export const command: Command = defineCommand({
   ],
   async run({ args, options, cli }) {
     const { after, before, actor, newest, limit = Infinity } = options
-    const [since, until] = [timeOf('--since', options.since), timeOf('--until', options.until)]
+    const [since, until] = [
+      parseTime('--since', options.since),
+      parseTime('--until', options.until),
+    ]
     const { workspace, path } = await openRemote(cli, options, args.path ?? ':/')
     const entries = workspace.log({
       order: newest ? 'newest' : 'oldest',
@@ -37,6 +40,7 @@ export const command: Command = defineCommand({
       until,
       actor,
       path: args.path === undefined ? undefined : path,
+      paths: args.path === undefined ? undefined : 'then',
       pageSize: Math.max(1, Math.min(limit, 1000)),
       signal: cli.signal,
     })
@@ -50,21 +54,13 @@ export const command: Command = defineCommand({
   },
 })
 
-function timeOf(option: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined
-  const time = new Date(text)
-  if (!Number.isNaN(time.getTime())) return time
-  throw usageError(
-    `read ${option}`,
-    `'${text}' is no time`,
-    'Give one such as 2026-11-02T10:00:00Z.',
-  )
-}
-
 /** One line for each operation. */
-export function linesOf({ seq, time, actor, operations }: LogEntry, isTerminal: boolean): string[] {
+export function linesOf(entry: LogEntry, isTerminal: boolean): string[] {
+  const { seq, time, actor, toolCall, layer, operations } = entry
+  const place = layer === undefined ? `${seq}` : `${layer}:${seq}`
+  const who = toolCall === undefined ? actor : `${actor} (tool call ${toolCall})`
   return operations.map(({ op, path = '?', to }) => {
     const other = to === undefined ? '' : ` -> ${formatName(to, isTerminal)}`
-    return `${seq}  ${time}  ${actor}  ${op} ${formatName(path, isTerminal)}${other}`
+    return `${place}  ${time}  ${who}  ${op} ${formatName(path, isTerminal)}${other}`
   })
 }

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { asking, loadSandboxes, openSandboxes, sandboxOptions } from '../../sandbox/open.ts'
+import { asking, openSandboxes, sandboxOptions } from '../../sandbox/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Put cairn into a running sandbox',
@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
   options: sandboxOptions,
   examples: [{ command: 'cairn sandbox install i3f9k2m1q8', does: 'then cairn runs in it' }],
   async run({ args: { id }, options, cli }) {
-    const { installCairn } = await loadSandboxes()
+    const { installCairn } = await import('@cairn/sandbox')
     const { Sandbox } = await openSandboxes(cli, options.data)
     await asking(`install cairn in the sandbox ${id}`, async () =>
       installCairn(await Sandbox.connect(id)),

@@ -7,7 +7,7 @@ import {
   findCredentials,
 } from '../../context/credentials.ts'
 import { cliError, usageError } from '../../errors.ts'
-import { dataOf, loadSandboxes, sandboxOptions } from '../../sandbox/open.ts'
+import { dataOf, sandboxOptions } from '../../sandbox/open.ts'
 
 const listenDefault = '127.0.0.1:49999'
 
@@ -35,7 +35,7 @@ export const command: Command = defineCommand({
     },
   ],
   async run({ options, cli }) {
-    const { serveE2B } = await loadSandboxes()
+    const { serveE2B } = await import('@cairn/sandbox')
     const { host, port } = parseListen(options.listen ?? listenDefault)
     const data = dataOf(cli, options.data)
     const cairn = await findCairn(cli, options)

@@ -2,7 +2,6 @@ import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { cliError, usageError } from '../../errors.ts'
-import { loadSandboxes } from '../../sandbox/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Print how to make a machine in which workspaces can be mounted',
@@ -30,7 +29,7 @@ export const command: Command = defineCommand({
   async run({ options: { docker, e2b, name, out }, cli }) {
     if (docker === e2b)
       throw usageError('print a template', 'want one kind', 'Give --docker or --e2b.')
-    const { dockerfile, e2bProgram } = await loadSandboxes()
+    const { dockerfile, e2bProgram } = await import('@cairn/sandbox')
     const [file, text] = docker
       ? ['Dockerfile', dockerfile()]
       : ['template.mjs', e2bProgram(name ?? 'cairn')]
@@ -42,7 +41,7 @@ export const command: Command = defineCommand({
 })
 
 async function save(directory: string, file: string, text: string): Promise<void> {
-  const { findSingleFile } = await loadSandboxes()
+  const { findSingleFile } = await import('@cairn/sandbox')
   const single = await findSingleFile().catch((error: unknown) => {
     const hint = 'Make it with: npm run build; or set CAIRN_SINGLE_FILE to one.'
     const reason = 'cairn as one file is missing'

@@ -27,6 +27,8 @@ async function createFrom(
   const { template, build } = control.catalog.getReady(name)
   if (body['mcp'] !== undefined && body['mcp'] !== null)
     throw new ApiError(400, 'mcp needs the template mcp-gateway, which this server does not have')
+  if (body['iam'] !== undefined && body['iam'] !== null)
+    throw new ApiError(400, 'workload identity (iam) is not supported by this server')
   const allowInternetAccess = body['allow_internet_access']
   return control.sandboxes.create({
     template,
@@ -144,7 +146,7 @@ const fork: Handler = async (call) => {
     throw new ApiError(400, `count must be from 1 to ${forkCountMax}`)
   const lifetimeMs = lifetime(body, 15)
   const { record } = sandboxOf(call)
-  const disk = await sandboxOf(call).snapshot()
+  const disk = await sandboxOf(call).snapshot({ durable: false })
   const makes = Array.from({ length: count }, () =>
     control.sandboxes.createLike(record, disk, lifetimeMs),
   )

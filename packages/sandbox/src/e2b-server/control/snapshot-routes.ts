@@ -7,11 +7,11 @@ import { pageOf } from './pages.ts'
 import type { Handler, Routes } from './route.ts'
 
 const createSnapshot: Handler = async ({ control, params, request, response }) => {
-  const { sandboxes, catalog } = control
+  const { sandboxes, catalog, disks } = control
   const sandbox = sandboxes.get(params['id'] ?? '')
   const name = nameOf(optionalText(await readJson(request), 'name'))
   const { settings, startCommand, readyCommand, cpuCount, memoryMB, id } = sandbox.record
-  const disk = await sandbox.snapshot()
+  const disk = await sandbox.snapshot({ durable: true })
   const template =
     (name === undefined ? undefined : catalog.find(name)) ??
     (await catalog.add(name === undefined ? [] : [name], id))
@@ -25,9 +25,11 @@ const createSnapshot: Handler = async ({ control, params, request, response }) =
   }
   template.builds[build.id] = build
   template.tags[defaultTag] = build.id
+  const over = catalog.forgetUntagged(template)
   await catalog.save(template)
   // DURABLE: disk and record are on this machine's disk; the snapshot outlives its sandbox and the server.
   sendJson(response, 201, show(template))
+  for (const old of over) await disks.remove(old)
 }
 
 function nameOf(text: string | undefined): string | undefined {

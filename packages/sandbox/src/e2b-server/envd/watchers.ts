@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { createInterface } from 'node:readline'
 import type { Jail } from '../../jail/jail.ts'
 import { AgentError } from '../agent/entry.ts'
 import { watchProgram } from '../agent/watch-program.ts'
+import { linesOf } from '../lines.ts'
 
 export interface WatchOptions {
   readonly path: string
@@ -53,12 +53,14 @@ export class Watchers {
       user: 'root',
     })
     process.stderr.resume()
-    const lines = createInterface({ input: process.stdout })[Symbol.asyncIterator]()
+    const lines = linesOf(process.stdout)
     const end = (): void => process.signal('SIGKILL')
-    const first = await lines.next()
-    const { started, error } = first.done ? {} : (JSON.parse(first.value) as Line)
-    if (error !== undefined) throw new AgentError(error.code, error.message, error.path)
-    if (started === undefined) throw new AgentError('EIO', 'cannot be watched', path)
+    try {
+      await untilStarted(lines, path)
+    } catch (error) {
+      end()
+      throw error
+    }
     return { events: eventsOf(lines), end }
   }
 
@@ -68,7 +70,8 @@ export class Watchers {
     const id = randomBytes(8).toString('hex')
     const polled: PolledWatch = { watch, events: [] }
     this.#polled.set(id, polled)
-    void collect(polled)
+    // Whoever asks for its events is told nothing more; a sandbox that talks nonsense is its own affair.
+    collect(polled).catch(() => watch.end())
     return id
   }
 
@@ -81,6 +84,13 @@ export class Watchers {
     this.#polled.get(id)?.watch.end()
     return this.#polled.delete(id)
   }
+}
+
+async function untilStarted(lines: AsyncIterator<string>, path: string): Promise<void> {
+  const first = await lines.next()
+  const { started, error } = first.done ? {} : (JSON.parse(first.value) as Line)
+  if (error !== undefined) throw new AgentError(error.code, error.message, error.path)
+  if (started === undefined) throw new AgentError('EIO', 'cannot be watched', path)
 }
 
 async function* eventsOf(lines: AsyncIterator<string>): AsyncIterable<WatchEvent> {

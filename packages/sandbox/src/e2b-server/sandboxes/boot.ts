@@ -36,6 +36,7 @@ export async function bootMachine(record: SandboxRecord, host: Host): Promise<Ma
     return machine
   } catch (error) {
     await jail.kill()
+    await host.settleVolumes(jail)
     throw error
   }
 }

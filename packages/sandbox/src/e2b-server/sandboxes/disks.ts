@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JailBase } from '../../jail/jail.ts'
+import type { Jail, JailBase } from '../../jail/jail.ts'
+import { runProgram } from '../../jail/run-program.ts'
 
 /** Copies of jails' disks, by name. Jails read them while they run, so one is removed only when nobody does. */
 export class Disks {
@@ -21,8 +22,12 @@ export class Disks {
     return new Disks(directory)
   }
 
-  newName(): string {
-    return randomUUID()
+  /** A copy of a jail's disk, under a new name. A durable one would survive a power cut. */
+  async take(jail: Jail, { durable }: { readonly durable: boolean }): Promise<string> {
+    const name = randomUUID()
+    await jail.snapshot(this.path(name))
+    if (durable) await runProgram('sync', ['-f', this.path(name)])
+    return name
   }
 
   path(name: string): string {

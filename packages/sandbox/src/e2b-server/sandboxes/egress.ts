@@ -3,18 +3,21 @@ import { ApiError } from '../api-error.ts'
 import type { NetworkRules, SandboxRecord } from './record.ts'
 
 const everywhere = ['0.0.0.0/0', '::/0']
+const isEverywhere = (rule: string): boolean => everywhere.includes(rule)
 
-/** E2B's rules in the jail's words. `0.0.0.0/0` means everything there, of both families. */
+/**
+ * E2B's rules in the jail's words. There, everything means the internet; a jail that is allowed all addresses could also
+ * reach this machine's own services, so such a rule only takes the denials away.
+ */
 export function egressOf({
   network,
   allowInternetAccess,
 }: Pick<SandboxRecord, 'network' | 'allowInternetAccess'>): EgressRules {
   const { allowOut = [], denyOut = [] } = network
-  const deniesAll = allowInternetAccess === false || denyOut.includes('0.0.0.0/0')
-  return {
-    allow: allowOut.flatMap((rule) => (rule === '0.0.0.0/0' ? everywhere : [rule])),
-    deny: deniesAll ? [...new Set([...denyOut, ...everywhere])] : denyOut,
-  }
+  const allow = allowOut.filter((rule) => !isEverywhere(rule))
+  if (allow.length < allowOut.length) return { allow, deny: [] }
+  const deniesAll = allowInternetAccess === false || denyOut.some(isEverywhere)
+  return { allow, deny: deniesAll ? [...new Set([...denyOut, ...everywhere])] : denyOut }
 }
 
 const address = /^[0-9a-f:.]+(?:\/\d+)?$/i

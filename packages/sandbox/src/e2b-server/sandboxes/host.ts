@@ -14,4 +14,6 @@ export interface Host {
   mountVolume(jail: Jail, mount: VolumeMount): Promise<void>
   /** Resolves when everything written to the jail's volumes is at their server. */
   drainVolumes(jail: Jail): Promise<void>
+  /** After the end of the jail: resolves when its volumes could be mounted in the next. */
+  settleVolumes(jail: Jail): Promise<void>
 }

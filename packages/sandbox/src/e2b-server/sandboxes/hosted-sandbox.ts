@@ -111,11 +111,11 @@ export class HostedSandbox {
   }
 
   /** A copy of its disk, under a new name. */
-  snapshot(): Promise<string> {
+  snapshot(options: { readonly durable: boolean }): Promise<string> {
     return this.#serial(async () => {
       if (this.#machine === undefined || this.record.state === 'paused')
         throw new ApiError(409, `the sandbox ${this.record.id} is paused; resume it first`)
-      return this.#copyDisk(this.#machine)
+      return this.#host.disks.take(this.#machine.jail, options)
     })
   }
 
@@ -142,7 +142,7 @@ export class HostedSandbox {
       throw new ApiError(409, `the sandbox ${this.record.id} is paused already`)
     await this.#host.drainVolumes(machine.jail)
     this.#cutOff()
-    this.record.pausedDisk = await this.#copyDisk(machine)
+    this.record.pausedDisk = await this.#host.disks.take(machine.jail, { durable: true })
     this.record.state = 'paused'
     this.record.isColdPause = !memory
     clearTimeout(this.#timer)
@@ -184,20 +184,16 @@ export class HostedSandbox {
       const machine = await bootMachine(this.record, this.#host)
       this.#machine = machine
       this.metrics.start(machine)
-      void machine.jail.ended.then(async () => {
+      const onEnd = async (): Promise<void> => {
         await this.#host.disks.release(disk)
         if (this.#machine === machine) await this.kill()
-      })
+      }
+      // What could not be removed now is removed when the next server starts.
+      machine.jail.ended.then(onEnd).catch(() => undefined)
     } catch (error) {
       await this.#host.disks.release(disk)
       throw error
     }
-  }
-
-  async #copyDisk(machine: Machine): Promise<string> {
-    const name = this.#host.disks.newName()
-    await machine.jail.snapshot(this.#host.disks.path(name))
-    return name
   }
 
   async #stopMachine(): Promise<void> {
@@ -208,6 +204,7 @@ export class HostedSandbox {
     // What is not at the server by now is in the mount's own spool, and no reason to keep a sandbox alive.
     await this.#host.drainVolumes(machine.jail).catch(() => {})
     await machine.jail.kill()
+    await this.#host.settleVolumes(machine.jail)
   }
 
   async #end(): Promise<void> {

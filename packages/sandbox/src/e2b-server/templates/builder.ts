@@ -21,6 +21,8 @@ type Log = (level: BuildLogEntry['level'], message: string, step?: string) => vo
 const knownImages =
   /^(?:docker\.io\/)?(?:library\/)?(?:e2bdev\/[\w-]+|debian|ubuntu|python|node)(?::[\w.-]+)?$/
 
+const logEntriesMax = 20_000
+
 /** Builds templates, each in a jail of its own. */
 export class Builder {
   readonly files: BuildFiles
@@ -50,13 +52,12 @@ export class Builder {
     build.status = 'building'
     const entries: BuildLogEntry[] = []
     this.#logs.set(build.id, entries)
-    const log: Log = (level, message, step) =>
-      void entries.push({
-        timestamp: new Date().toISOString(),
-        level,
-        message,
-        ...(step === undefined ? {} : { step }),
-      })
+    const log: Log = (level, message, step) => {
+      // Those at its end tell how it ended: they have room in any case.
+      if (entries.length >= logEntriesMax && level === 'info' && step !== undefined) return
+      const timestamp = new Date().toISOString()
+      entries.push({ timestamp, level, message, ...(step === undefined ? {} : { step }) })
+    }
     const running = this.#build(template, build, spec, log).finally(() =>
       this.#running.delete(build.id),
     )
@@ -76,6 +77,7 @@ export class Builder {
       // One that was only ever built under a tag can still be named without.
       template.tags[defaultTag] ??= build.id
       log('info', 'Build finished')
+      for (const disk of this.#catalog.forgetUntagged(template)) await this.#host.disks.remove(disk)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       const step = error instanceof StepError ? error.step : 'base'
@@ -109,9 +111,7 @@ export class Builder {
       if (spec.startCommand !== undefined) build.startCommand = spec.startCommand
       if (spec.readyCommand !== undefined) build.readyCommand = spec.readyCommand
       await tryService(new Machine(jail, settings), build, settings)
-      const disk = disks.newName()
-      await jail.snapshot(disks.path(disk))
-      return disk
+      return await disks.take(jail, { durable: true })
     } finally {
       await jail.kill()
       await disks.release(base.disk)

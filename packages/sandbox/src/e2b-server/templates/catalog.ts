@@ -89,6 +89,16 @@ export class Catalog {
     if (!this.isBuiltIn(template)) await this.#store.put(template.id, template)
   }
 
+  /** Builds that no tag means any more; gives their disks. */
+  forgetUntagged(template: Template): string[] {
+    const tagged = new Set(Object.values(template.tags))
+    const over = Object.values(template.builds).filter(
+      ({ id, status }) => status === 'ready' && !tagged.has(id),
+    )
+    for (const { id } of over) delete template.builds[id]
+    return over.flatMap(({ disk }) => disk ?? [])
+  }
+
   /** Gives the disks that nobody needs for new sandboxes now. */
   async remove(template: Template): Promise<string[]> {
     if (this.isBuiltIn(template))

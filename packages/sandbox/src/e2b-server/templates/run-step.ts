@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import type { Jail, JailCommand } from '../../jail/jail.ts'
 import type { MachineSettings } from '../envd/machine.ts'
 import type { BuildFiles } from './build-files.ts'
+import { linesOf } from '../lines.ts'
 import type { Step } from './build-spec.ts'
 
 /** Which step of a build failed: `base`, `finalize` or its number from 1. */
@@ -120,8 +120,8 @@ async function runCommand(
   }
   const child = await jail.start(input === undefined ? command : { ...command, stdin: 'pipe' })
   const last: string[] = []
-  const follow = async (source: NodeJS.ReadableStream): Promise<void> => {
-    for await (const line of createInterface({ input: source })) {
+  const follow = async (source: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const line of linesOf(source)) {
       say(line)
       last.splice(0, Math.max(0, last.length - 4))
       last.push(line)

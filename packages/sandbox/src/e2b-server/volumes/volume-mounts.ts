@@ -21,7 +21,6 @@ export interface VolumeMountsOptions {
 export class VolumeMounts {
   readonly #options: VolumeMountsOptions
   readonly #mounts = new Map<Jail, JailMount[]>()
-  readonly #settling = new Set<Promise<unknown>>()
 
   constructor(options: VolumeMountsOptions) {
     this.#options = options
@@ -36,30 +35,21 @@ export class VolumeMounts {
       jail,
       workspace: { name, path: '/', mountPath: path },
       credential,
-      directory: join(directory, `${jail.id}-${mounts.length}`),
+      // Apart from each other: in each of them a mount is named after its jail.
+      mounts: join(directory, `${mounts.length}`),
       daemon,
     })
-    mounts.push(mount)
-    if (mounts.length === 1) this.#forgetWith(jail, mounts)
+    this.#mounts.set(jail, [...mounts, mount])
   }
 
   async drain(jail: Jail): Promise<void> {
     await Promise.all((this.#mounts.get(jail) ?? []).map((mount) => mount.drain(drainMs)))
   }
 
-  /** Resolves when no mount of an ended jail has anything left on its way. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#settling)
-  }
-
-  #forgetWith(jail: Jail, mounts: JailMount[]): void {
-    this.#mounts.set(jail, mounts)
-    const settling = jail.ended
-      .then(() => {
-        this.#mounts.delete(jail)
-        return Promise.all(mounts.map((mount) => mount.settle(settleMs)))
-      })
-      .finally(() => this.#settling.delete(settling))
-    void jail.ended.then(() => this.#settling.add(settling))
+  /** Of a jail that has ended: resolves when nothing of its mounts is left here, or on its way. */
+  async settle(jail: Jail): Promise<void> {
+    const mounts = this.#mounts.get(jail) ?? []
+    await Promise.all(mounts.map((mount) => mount.settle(settleMs)))
+    this.#mounts.delete(jail)
   }
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type Batch, type Branch, decodeBatch } from '@cairn/core'
 import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@cairn/protocol'
@@ -13,6 +12,7 @@ import { concerning, describeBatch } from '../../log/describe.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openTarget } from '../context.ts'
+import { Bell, send } from '../event-stream.ts'
 import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
 import { branchQuery, flagSchema, isOn, objectSchema, workspaceParams } from '../schema.ts'
 
@@ -116,16 +116,6 @@ async function sendRadar(
   }
 }
 
-/** Waits for a reader that is slower than the log: what it has not taken would pile up here. */
-async function send(
-  to: ServerResponse,
-  text: string,
-  { signal }: { readonly signal: AbortSignal },
-): Promise<void> {
-  if (to.write(text) || signal.aborted) return
-  await once(to, 'drain', { signal }).catch(() => undefined)
-}
-
 interface Following {
   readonly path: ByteString
   readonly after: number | undefined
@@ -163,27 +153,6 @@ async function* follow(
 
 function describe(workspace: Workspace, branch: Branch, batch: Batch): Promise<LogEntry> {
   return workspace.read(branch, (view) => describeBatch(view, batch))
-}
-
-/** Lets one waiter sleep until somebody rings or the signal ends it. */
-class Bell {
-  #wake: (() => void) | undefined
-  readonly #signal: AbortSignal
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal
-    signal.addEventListener('abort', () => this.ring(), { once: true })
-  }
-
-  ring(): void {
-    this.#wake?.()
-  }
-
-  async wait(rung: () => boolean): Promise<void> {
-    if (rung() || this.#signal.aborted) return
-    await new Promise<void>((resolve) => (this.#wake = resolve))
-    this.#wake = undefined
-  }
 }
 
 function lastSeen(header: string | string[] | undefined): number | undefined {

@@ -1,11 +1,14 @@
-import type { Batch } from '@cairn/core'
+import type { Batch, Branch } from '@cairn/core'
 import { type ByteString, CairnError, type LogEntry, type Page } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../access/access.ts'
 import { visibleEntry } from '../../access/visible-log.ts'
+import { blame } from '../../log/blame.ts'
 import { concerning } from '../../log/describe.ts'
+import { readPathLog } from '../../log/path-log.ts'
 import { type LogFilter, type LogOrder, type LogRange, scanLog } from '../../log/scan-log.ts'
 import { millisecondsOf } from '../../workspaces/clock.ts'
+import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openTarget, type Target } from '../context.ts'
 import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
@@ -23,6 +26,7 @@ interface LogQuery extends PageQuery, PathQuery {
   readonly actor?: string
   readonly since?: string
   readonly until?: string
+  readonly paths?: 'now' | 'then'
 }
 
 const seqSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
@@ -47,6 +51,11 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
           actor: { type: 'string', maxLength: 256 },
           since: timeSchema,
           until: timeSchema,
+          paths: {
+            enum: ['now', 'then'],
+            description:
+              'with a path. now: of what is there now. then: also of what was there, and what came in by commits; reads the whole log',
+          },
         }),
       },
     },
@@ -54,6 +63,9 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       const { workspace, branch, asker } = await openTarget(workspaces, request)
       const { query } = request
       const path = pathOfQuery(query)
+      // Where a file was before may be hidden from a token, which is told of the path alone.
+      if (query.paths === 'then' && path !== undefined && !asker.scope)
+        return pathLogPage(workspace, branch, path, query)
       const filter: LogFilter = {
         batch: batchFilter(query),
         ...seenBy(asker.scope),
@@ -62,6 +74,48 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       return scanLog(workspace, branch, rangeOf(query), filter)
     },
   )
+}
+
+export function blameRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  app.get<{ Querystring: PathQuery }>(
+    '/v1/workspaces/:workspace/blame',
+    {
+      // It tells where a file has been, which may be where a token does not reach.
+      config: { access: 'owner' },
+      schema: {
+        summary: 'Who changed each line of a file last',
+        params: workspaceParams,
+        querystring: objectSchema({ ...branchQuery, ...pathQuery }),
+      },
+    },
+    async (request) => {
+      const { workspace, branch } = await openTarget(workspaces, request)
+      return blame(workspace, branch, pathOfQuery(request.query) ?? '/')
+    },
+  )
+}
+
+/** A cursor is how many there were at first, so that what comes meanwhile moves nothing, and how many were given. */
+async function pathLogPage(
+  workspace: Workspace,
+  branch: Branch,
+  path: ByteString,
+  query: LogQuery,
+): Promise<Page<LogEntry>> {
+  const { limit, after = 0, before = Infinity, order, cursor } = query
+  const isWanted = batchFilter(query)
+  const entries: LogEntry[] = []
+  for await (const entry of readPathLog(workspace, branch, path, isWanted)) {
+    const isInside = entry.layer !== undefined || (entry.seq > after && entry.seq < before)
+    if (isInside) entries.push(entry)
+  }
+  const [total = entries.length, given = 0] = (cursor?.split('.') ?? []).map(Number)
+  if (!Number.isSafeInteger(total) || !Number.isSafeInteger(given)) throw badCursor(cursor!)
+  const first = entries.slice(0, total)
+  const ordered = order === 'newest' ? first.toReversed() : first
+  const items = ordered.slice(given, given + limit)
+  const end = given + items.length
+  return end < ordered.length ? { items, next: `${total}.${end}` } : { items }
 }
 
 /** The batches that touched a path, newest first unless asked for otherwise. */
@@ -92,7 +146,11 @@ function cursorOf(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   const seq = Number(cursor)
   if (/^\d+$/.test(cursor) && Number.isSafeInteger(seq)) return seq
-  throw new CairnError('malformed', {
+  throw badCursor(cursor)
+}
+
+function badCursor(cursor: string): CairnError {
+  return new CairnError('malformed', {
     message: `cannot go on after cursor '${cursor}': it is none of this listing's`,
   })
 }

@@ -1,4 +1,4 @@
-import type { CollectReport } from '@cairn/protocol'
+import type { CollectReport, RotationReport } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { flagSchema, isOn, objectSchema } from '../schema.ts'
 
@@ -17,5 +17,16 @@ export function serverRoutes(app: FastifyInstance, collect: Collect | undefined)
       },
     },
     (request) => collect(isOn(request.query.dryRun)),
+  )
+}
+
+export function rotationRoute(app: FastifyInstance, rotate: () => Promise<RotationReport>): void {
+  app.post(
+    '/v1/server/rotate-master-key',
+    {
+      config: { access: 'owner' },
+      schema: { summary: 'Take the next master key into use, and wrap every key with it' },
+    },
+    () => rotate(),
   )
 }

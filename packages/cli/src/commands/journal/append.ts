@@ -1,0 +1,53 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { usageError } from '../../errors.ts'
+import { readBatches } from '../../journal/entries.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Append entries to a journal',
+  description:
+    'From standard input: one JSON object a line, with type, and summary, subjects, labels, status, actor, source, occurredAt if\n' +
+    'there are any. What arrives together is appended together, all or none; what was appended is told, with its hash: keep it,\n' +
+    'and nobody can cut it off without notice (cairn journal verify --receipt).',
+  arguments: { journal: { summary: 'Its id' } },
+  options: {
+    ...layerOptions,
+    type: { kind: 'text', short: 't', value: 'TYPE', summary: 'Of entries that have none' },
+    source: { kind: 'text', value: 'TEXT', summary: 'Of entries that have none' },
+    subject: { kind: 'list', short: 's', value: 'TEXT', summary: 'Another subject of each entry' },
+    'idempotency-key': {
+      kind: 'text',
+      value: 'KEY',
+      summary: 'The same input under the same key is appended once, however often it is sent',
+    },
+    'json-array': { kind: 'flag', summary: 'The input is one JSON list' },
+  },
+  examples: [
+    { command: 'echo \'{"type":"note"}\' | cairn journal append run-42', does: 'one entry' },
+    { command: 'cairn journal append run-42 --idempotency-key ci-7', does: 'safe to repeat' },
+  ],
+  async run({ args: { journal }, options, cli }) {
+    const { type, source, subject, 'json-array': isOneList, 'idempotency-key': key } = options
+    const { journals } = await openWorkspace(cli, options)
+    const defaults = { type, source, subjects: subject }
+    const isWhole = key !== undefined
+    let count = 0
+    for await (const batch of readBatches(cli.stdin, defaults, { isOneList, isWhole })) {
+      const idempotencyKey = key === undefined ? undefined : `${key}-${count}`
+      const request = { idempotencyKey, signal: cli.signal }
+      const receipt = await journals.append(journal, batch, request)
+      count++
+      const { first, last, hash } = receipt
+      if (cli.isJson) await cli.out.json(receipt)
+      else await cli.out.line(`${journal} ${first === last ? last : `${first}-${last}`} ${hash}`)
+      await cli.out.flush()
+    }
+    if (count === 0)
+      throw usageError(
+        `append to ${journal}`,
+        'standard input is empty',
+        'Give one JSON object a line.',
+      )
+  },
+})

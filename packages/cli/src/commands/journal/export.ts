@@ -1,0 +1,39 @@
+import { open } from 'node:fs/promises'
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Print all of a journal, to be checked anywhere',
+  description:
+    'Lines of canonical JSON: the header with the public key, every entry, the signed head. With a file, tells the public key.',
+  arguments: {
+    journal: { summary: 'Its id' },
+    file: { summary: 'Where to; standard output unless given', optional: true },
+  },
+  options: layerOptions,
+  examples: [
+    { command: 'cairn journal export run-42 run-42.jsonl', does: 'for an auditor' },
+    { command: 'cairn journal export run-42', does: 'to be piped' },
+  ],
+  async run({ args: { journal, file }, options, cli }) {
+    const { journals } = await openWorkspace(cli, options)
+    const bytes = journals.export(journal, { signal: cli.signal })
+    if (file === undefined) {
+      for await (const each of bytes) await cli.out.bytes(each)
+      return
+    }
+    const { publicKey } = await journals.get(journal, { signal: cli.signal })
+    const handle = await open(file, 'w')
+    try {
+      for await (const each of bytes) await handle.write(each)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    if (cli.isJson) return cli.out.json({ journal, file, publicKey })
+    await cli.out.line(
+      `wrote ${file}; check it with: cairn journal verify ${file} --public-key ${publicKey}`,
+    )
+  },
+})

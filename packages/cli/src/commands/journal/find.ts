@@ -1,0 +1,45 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { printEntry } from '../../journal/show-entry.ts'
+import { parseTime } from '../../output/parse-time.ts'
+import { openWorkspace } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Find entries of all journals, in the order of time',
+  arguments: {},
+  options: {
+    ...layerOptions,
+    journal: { kind: 'text', value: 'ID', summary: 'Only of this journal' },
+    type: { kind: 'text', short: 't', value: 'TYPE', summary: 'Only of this type' },
+    kind: { kind: 'text', short: 'k', value: 'KIND', summary: 'Only of journals of this kind' },
+    meta: { kind: 'text', short: 'm', value: 'K=V', summary: 'Only of journals with this' },
+    actor: {
+      kind: 'text',
+      value: 'WHO',
+      summary: 'Only by this actor, such as agent:alice, or key',
+    },
+    status: { kind: 'text', value: 'TEXT', summary: 'Only with this status' },
+    subject: { kind: 'text', short: 's', value: 'TEXT', summary: 'Only about this subject' },
+    label: { kind: 'text', value: 'K=V', summary: 'Only with this label' },
+    since: { kind: 'text', value: 'TIME', summary: 'Only what was told then or later' },
+    until: { kind: 'text', value: 'TIME', summary: 'Only what was told earlier' },
+    limit: { kind: 'count', short: 'n', value: 'N', summary: 'So many at most; 100 unless given' },
+  },
+  examples: [
+    { command: 'cairn journal find --type deploy --status failed', does: 'what went wrong' },
+    { command: 'cairn journal find --actor agent:alice --since 2026-11-02', does: 'by whom' },
+  ],
+  async run({ options, cli }) {
+    const { journal, type, kind, meta, actor, status, subject, label, limit = 100 } = options
+    const { journals } = await openWorkspace(cli, options)
+    const filter = { journal, type, kind, meta, actor, status, subject, label }
+    const since = parseTime('--since', options.since)
+    const until = parseTime('--until', options.until)
+    let left = limit
+    if (left === 0) return
+    for await (const entry of journals.find({ ...filter, since, until, signal: cli.signal })) {
+      await printEntry(cli, entry, true)
+      if (--left === 0) return
+    }
+  },
+})

@@ -1,0 +1,43 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { usageError } from '../../errors.ts'
+import { openVault } from '../../vault/open-vault.ts'
+import { runCommand } from '../../vault/run-command.ts'
+import { readVariables } from '../../vault/variables.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Run a command with secrets as its variables',
+  description:
+    'Each field is a variable of its name, for this process and its children only; nothing is written to a file. The keys of\n' +
+    'Cairn itself are taken out of its environment. Ends as the command ends. Without --secret and --env, the first word is the\n' +
+    'secret: cairn vault with prod-db -- CMD.',
+  arguments: { command: { summary: 'The command and its arguments, after --', many: true } },
+  options: {
+    ...layerOptions,
+    secret: { kind: 'list', value: 'SECRET', summary: 'All its fields, or SECRET/FIELD for one' },
+    env: { kind: 'list', value: 'NAME=SECRET/FIELD', summary: 'A field under another name' },
+  },
+  examples: [
+    {
+      command: 'cairn vault exec --secret prod-db -- npm run migrate',
+      does: 'DB_URL and the like are set',
+    },
+    { command: 'cairn vault exec --env PGURL=prod-db/DB_URL -- psql', does: 'one field, renamed' },
+  ],
+  async run({ args, options, cli }) {
+    const { secret, env } = options
+    const isNamed = secret.length + env.length > 0
+    const [first = '', ...rest] = args.command
+    const [secrets, words] = isNamed ? [secret, args.command] : [[first], rest]
+    if (words.length === 0)
+      throw usageError(
+        'run a command',
+        'none is given',
+        'Give it after --: cairn vault exec --secret NAME -- CMD.',
+      )
+    const vault = await openVault(cli, options)
+    const variables = await readVariables(vault, { secrets, renamed: env }, cli.signal)
+    await cli.out.flush()
+    await runCommand(cli, words, variables)
+  },
+})

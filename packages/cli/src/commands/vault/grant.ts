@@ -1,0 +1,59 @@
+import type { VaultPermission } from '@cairn/sdk'
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { usageError } from '../../errors.ts'
+import { parseTimeout } from '../../mount/duration.ts'
+import { openVault } from '../../vault/open-vault.ts'
+import { parseSecretPath, showSecretPath } from '../../vault/secret-path.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Let an agent read or write secrets for a while',
+  description:
+    'Prints a token, this once: in CAIRN_VAULT_TOKEN, with CAIRN_SERVER and CAIRN_WORKSPACE beside it, it opens what is granted\n' +
+    'and nothing else. A name may end with a star: all that begin so.',
+  arguments: { secret: { summary: 'SECRET or SECRET/FIELD, any number', many: true } },
+  options: {
+    ...layerOptions,
+    agent: { kind: 'text', value: 'NAME', summary: 'Whom it is for; the audit names it' },
+    perm: {
+      kind: 'choice',
+      choices: ['read', 'write', 'read,write'],
+      summary: 'What it allows; read unless given. Write alone reads nothing',
+    },
+    ttl: { kind: 'text', value: 'D', summary: 'How long: 30m, 1h' },
+    'token-only': { kind: 'flag', summary: 'Print the token and nothing else' },
+  },
+  examples: [
+    {
+      command: 'cairn vault grant prod-db/DB_URL --agent alice --perm read --ttl 1h',
+      does: 'one field, for an hour',
+    },
+    {
+      command: 'cairn vault grant /n/vault/ci-* --agent ci --ttl 10m --token-only',
+      does: 'for a script',
+    },
+  ],
+  async run({ args, options, cli }) {
+    const { agent, perm = 'read' } = options
+    const ttlMs = parseTimeout(options.ttl, '--ttl')
+    if (agent === undefined || ttlMs === undefined)
+      throw usageError(
+        'make a grant',
+        '--agent or --ttl is missing',
+        'Say for whom, and for how long.',
+      )
+    const vault = await openVault(cli, options)
+    const permissions = perm.split(',') as VaultPermission[]
+    const grant = await vault.grant(args.secret.map(parseSecretPath), {
+      agent,
+      permissions,
+      ttlMs,
+      signal: cli.signal,
+    })
+    if (cli.isJson) return cli.out.json(grant)
+    if (options['token-only']) return cli.out.line(grant.token)
+    const what = grant.scopes.map(showSecretPath).join(', ')
+    await cli.out.line(`${agent} may ${perm} ${what} until ${grant.expiresAt} (${grant.id})`)
+    await cli.out.line(`token, told this once: ${grant.token}`)
+  },
+})

@@ -1,0 +1,24 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { formatTable } from '../../output/format.ts'
+import { openVault } from '../../vault/open-vault.ts'
+import { showSecretPath } from '../../vault/secret-path.ts'
+
+export const command: Command = defineCommand({
+  summary: 'List grants, those that are over too',
+  arguments: {},
+  options: layerOptions,
+  examples: [{ command: 'cairn vault grants', does: 'who may use what' }],
+  async run({ options, cli }) {
+    const vault = await openVault(cli, options)
+    const rows = [['ID', 'AGENT', 'MAY', 'UNTIL', 'REVOKED', 'SECRETS']]
+    for await (const grant of vault.grants({ signal: cli.signal })) {
+      if (cli.isJson) await cli.out.json(grant)
+      const { id, agent, permissions, expiresAt, revokedAt = '-', scopes } = grant
+      const secrets = scopes.map(showSecretPath).join(' ')
+      rows.push([id, agent, permissions.join(','), expiresAt, revokedAt, secrets])
+    }
+    if (cli.isJson) return
+    for (const line of formatTable(rows)) await cli.out.line(line)
+  },
+})

@@ -1,0 +1,24 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { formatTable } from '../../output/format.ts'
+import { openVault } from '../../vault/open-vault.ts'
+
+export const command: Command = defineCommand({
+  summary: 'List secrets and their fields, without values',
+  description: 'With the token of a grant, those that it allows.',
+  arguments: {},
+  options: layerOptions,
+  examples: [{ command: 'cairn vault ls', does: 'what there is' }],
+  async run({ options, cli }) {
+    const vault = await openVault(cli, options)
+    const rows = [['NAME', 'VERSION', 'CHANGED', 'BY', 'FIELDS']]
+    for await (const secret of vault.list({ signal: cli.signal })) {
+      if (cli.isJson) await cli.out.json(secret)
+      const { name, version, updatedAt, updatedBy, fields } = secret
+      const changed = updatedAt.slice(0, 19).replace('T', ' ')
+      rows.push([name, String(version), changed, updatedBy, fields.join(' ')])
+    }
+    if (cli.isJson) return
+    for (const line of formatTable(rows, [1])) await cli.out.line(line)
+  },
+})

@@ -1,0 +1,51 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { usageError } from '../../errors.ts'
+import { openVault } from '../../vault/open-vault.ts'
+import { parseSecretName } from '../../vault/secret-path.ts'
+import { readDirectory, readValues } from '../../vault/values.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Replace a secret as a whole',
+  description:
+    'Makes a new version that has exactly these fields; those before it stay readable by their number.',
+  arguments: {
+    secret: { summary: 'Its name' },
+    value: { summary: 'FIELD=VALUE, FIELD=@FILE or FIELD=-', optional: true, many: true },
+  },
+  options: {
+    ...layerOptions,
+    from: { kind: 'text', value: 'DIR', summary: 'One field for each file in it' },
+    'if-version': {
+      kind: 'count',
+      value: 'N',
+      summary: 'Only if it is at this version; 0: if it is new',
+    },
+  },
+  examples: [
+    { command: 'cairn vault put /n/vault/prod-db --from ./prod-db', does: 'from files' },
+    {
+      command: 'cairn vault put prod-db DB_URL=@url.txt --if-version 3',
+      does: 'unless somebody was first',
+    },
+  ],
+  async run({ args, options, cli }) {
+    const secret = parseSecretName(args.secret)
+    const given = await readValues(cli, args.value ?? [])
+    const found = options.from === undefined ? {} : await readDirectory(options.from)
+    const fields = { ...found, ...given }
+    if (Object.keys(fields).length === 0)
+      throw usageError(
+        `replace the secret ${secret}`,
+        'no field is given',
+        'Give FIELD=VALUE or --from DIR.',
+      )
+    const vault = await openVault(cli, options)
+    const receipt = await vault.put(secret, fields, {
+      ifVersion: options['if-version'],
+      signal: cli.signal,
+    })
+    if (cli.isJson) return cli.out.json(receipt)
+    await cli.out.line(`${secret} is at version ${receipt.version}: ${receipt.fields.join(', ')}`)
+  },
+})

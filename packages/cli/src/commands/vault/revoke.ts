@@ -1,0 +1,18 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { openVault } from '../../vault/open-vault.ts'
+
+export const command: Command = defineCommand({
+  summary: 'End a grant, at once',
+  arguments: { grant: { summary: 'Its id; see: cairn vault grants' } },
+  options: layerOptions,
+  examples: [
+    { command: 'cairn vault revoke grant_1f0c', does: 'its token opens nothing any more' },
+  ],
+  async run({ args, options, cli }) {
+    const vault = await openVault(cli, options)
+    const grant = await vault.revoke(args.grant, { signal: cli.signal })
+    if (cli.isJson) return cli.out.json(grant)
+    await cli.out.line(`the grant of ${grant.agent} is over`)
+  },
+})

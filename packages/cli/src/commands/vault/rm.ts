@@ -1,0 +1,21 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { openVault } from '../../vault/open-vault.ts'
+import { parseSecretPath } from '../../vault/secret-path.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Take a secret away with all its versions, or one field from its newest',
+  arguments: { secret: { summary: 'SECRET or SECRET/FIELD' } },
+  options: layerOptions,
+  examples: [
+    { command: 'cairn vault rm prod-db', does: 'nobody can read it any more' },
+    { command: 'cairn vault rm prod-db/OLD_URL', does: 'a version without the field' },
+  ],
+  async run({ args, options, cli }) {
+    const { secret, field } = parseSecretPath(args.secret)
+    const vault = await openVault(cli, options)
+    const { signal } = cli
+    if (field === undefined) await vault.delete(secret, { signal })
+    else await vault.set(secret, { [field]: null }, { signal })
+  },
+})

@@ -1,0 +1,26 @@
+import { CairnError } from '@cairn/protocol'
+
+/** A time in a query, as it is stored: texts in their order are times in their order. */
+function isoOfQuery(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const ms = Date.parse(text)
+  if (!Number.isNaN(ms)) return new Date(ms).toISOString()
+  throw new CairnError('malformed', {
+    message: `cannot read ${name}: want a time such as 2026-11-02T10:00:00Z`,
+    subject: name,
+  })
+}
+
+interface TimeSpan {
+  readonly since?: string
+  readonly until?: string
+}
+
+/** The same for the two ends of a span. */
+export function spanOfQuery({ since, until }: TimeSpan): TimeSpan {
+  const [from, to] = [isoOfQuery('since', since), isoOfQuery('until', until)]
+  return {
+    ...(from === undefined ? {} : { since: from }),
+    ...(to === undefined ? {} : { until: to }),
+  }
+}

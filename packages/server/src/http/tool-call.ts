@@ -1,0 +1,12 @@
+import { CairnError } from '@cairn/protocol'
+import type { FastifyRequest } from 'fastify'
+
+/** The call of an agent's tool that a request belongs to, where the agent says so. */
+export function toolCallOf({ headers }: FastifyRequest): string | undefined {
+  const text = headers['x-cairn-tool-call']
+  if (text === undefined) return undefined
+  if (typeof text === 'string' && /^[\x21-\x7e]{1,256}$/.test(text)) return text
+  throw new CairnError('malformed', {
+    message: 'cannot take X-Cairn-Tool-Call: want 1 to 256 visible ASCII characters',
+  })
+}

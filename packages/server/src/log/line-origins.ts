@@ -1,0 +1,40 @@
+import { diffLines, findTextProblem, splitLines, type TextLines } from '@cairn/core'
+import type { BlameOrigin } from '@cairn/protocol'
+
+/** Undefined where the log does not reach back so far. */
+export type Origin = BlameOrigin | undefined
+
+/** A file at one moment, and who changed each line of it last. */
+export interface FileVersion {
+  /** Undefined when its bytes are gone from the store. */
+  readonly bytes: Uint8Array | undefined
+  /** Undefined for binary files, and for what is too large: then `whole` counts. */
+  readonly lines: TextLines | undefined
+  readonly origins: readonly Origin[]
+  /** Who changed it last. */
+  readonly whole: Origin
+}
+
+/** The same origin for everything. */
+export function newVersion(bytes: Uint8Array | undefined, whole: Origin): FileVersion {
+  const isText = bytes !== undefined && findTextProblem(bytes) === undefined
+  const lines = isText ? splitLines(bytes) : undefined
+  return { bytes, lines, origins: Array<Origin>(lines?.count ?? 0).fill(whole), whole }
+}
+
+/** Lines that `before` has keep their origin from there; the others keep the one they have. */
+export function carryOrigins(before: FileVersion | undefined, after: FileVersion): FileVersion {
+  if (!before?.lines || !after.lines) return after
+  const origins = [...after.origins]
+  let [oldLine, newLine] = [0, 0]
+  const keep = (count: number): void => {
+    for (let at = 0; at < count; at++) origins[newLine + at] = before.origins[oldLine + at]
+  }
+  for (const { oldStart, oldLength, newStart, newLength } of diffLines(before.lines, after.lines)) {
+    keep(newStart - newLine)
+    oldLine = oldStart + oldLength
+    newLine = newStart + newLength
+  }
+  keep(after.lines.count - newLine)
+  return { ...after, origins }
+}

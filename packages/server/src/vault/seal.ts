@@ -1,0 +1,59 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { CairnError } from '@cairn/protocol'
+
+const nonceBytes = 12
+const tagBytes = 16
+export const sealKeyBytes = 32
+/** Node would take shorter tags, which are easier to forge. */
+const options = { authTagLength: tagBytes }
+
+/**
+ * What sealed bytes are and where they belong. Bytes that are moved elsewhere no longer open: another workspace's,
+ * another secret's, another version's or another field's value cannot be passed off as this one.
+ */
+export type Place = readonly [what: string, ...where: (string | number)[]]
+
+/** Encrypts with AES-256-GCM: a random nonce, the ciphertext, the tag. */
+export function seal(key: Uint8Array, plain: Uint8Array, place: Place): Uint8Array {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, options)
+  cipher.setAAD(describe(place))
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+/** Rejects with `corrupt` what was not sealed with this key for this place. */
+export function unseal(key: Uint8Array, sealed: Uint8Array, place: Place): Uint8Array {
+  try {
+    const nonce = sealed.subarray(0, nonceBytes)
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce, options)
+    decipher.setAAD(describe(place))
+    decipher.setAuthTag(sealed.subarray(-tagBytes))
+    const plain = decipher.update(sealed.subarray(nonceBytes, -tagBytes))
+    // GCM gives everything at once; this only checks the tag.
+    decipher.final()
+    return plain
+  } catch (cause) {
+    throw new CairnError('corrupt', {
+      message: `cannot open the sealed ${place[0]}: it was not sealed for this place, or has been changed`,
+      subject: place.join(' '),
+      cause,
+    })
+  }
+}
+
+/** JSON keeps the parts apart, whatever is in them. */
+function describe(place: Place): Uint8Array {
+  return Buffer.from(JSON.stringify(place))
+}
+
+/** Does the work and then wipes what it was given: what is not in memory is in no core dump either. */
+export async function wiping<T>(
+  secret: Uint8Array,
+  work: (secret: Uint8Array) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work(secret)
+  } finally {
+    secret.fill(0)
+  }
+}

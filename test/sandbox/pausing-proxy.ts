@@ -1,0 +1,37 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A way to a server on which everything can be held up. */
+export interface PausingProxy {
+  readonly url: string
+  /** From now on nothing gets through, on connections that are open. */
+  readonly pause: () => void
+  readonly close: () => void
+}
+
+export async function startPausingProxy(url: string): Promise<PausingProxy> {
+  const { hostname, port } = new URL(url)
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname)
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(one)
+      one.on('error', () => one.destroy())
+      one.on('close', () => other.destroy())
+      one.pipe(other)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    pause: () => {
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    close: () => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
