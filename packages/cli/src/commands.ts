@@ -21,6 +21,9 @@ export const commands: Readonly<Record<string, Loader>> = {
   'server check': () => import('./commands/server/check.ts'),
   'server gc': () => import('./commands/server/gc.ts'),
   'server rotate-master-key': () => import('./commands/server/rotate-master-key.ts'),
+  init: () => import('./commands/init.ts'),
+  login: () => import('./commands/login.ts'),
+  logout: () => import('./commands/logout.ts'),
   mount: () => import('./commands/mount/mount.ts'),
   'mount vault': () => import('./commands/mount/vault.ts'),
   'mount ls': () => import('./commands/mount/ls.ts'),
@@ -110,11 +113,13 @@ export const commands: Readonly<Record<string, Loader>> = {
   help: () => import('./commands/help.ts'),
 }
 
-/** Other words for them, which drive9 has or fingers know. */
+/** Other words for them, which drive9 or Deeplake has, or fingers know. */
 export const aliases: Readonly<Record<string, string>> = {
   ctx: 'ctx show',
   'ctx list': 'ctx ls',
   'mount list': 'mount ls',
+  list: 'mount ls',
+  stop: 'umount',
   'ws list': 'ws ls',
   'token ls': 'token list',
   'sandbox list': 'sandbox ls',

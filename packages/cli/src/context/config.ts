@@ -1,8 +1,7 @@
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import type { Cli } from '../cli.ts'
 import { cliError, usageError } from '../errors.ts'
+import { asObject, readJsonFile, writeSecretFile } from './secret-file.ts'
 
 export const contextKinds = ['owner', 'fs_scoped', 'delegated'] as const
 export type ContextKind = (typeof contextKinds)[number]
@@ -29,19 +28,9 @@ export function configPath({ env, home }: Pick<Cli, 'env' | 'home'>): string {
 
 /** Empty when there is no file yet. */
 export async function readConfig(cli: Pick<Cli, 'env' | 'home'>): Promise<Config> {
-  const path = configPath(cli)
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (text === undefined) return { currentContext: undefined, contexts: new Map() }
-  try {
-    return parseConfig(JSON.parse(text))
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    const hint = 'Mend the file, or move it away and add the contexts again.'
-    throw cliError('not_configured', `read ${path}`, reason, hint, cause)
-  }
+  const hint = 'Mend the file, or move it away and add the contexts again.'
+  const config = await readJsonFile(configPath(cli), parseConfig, hint)
+  return config ?? { currentContext: undefined, contexts: new Map() }
 }
 
 function parseConfig(value: unknown): Config {
@@ -64,37 +53,10 @@ function parseContext(name: string, value: unknown): SavedContext {
   return context as unknown as SavedContext
 }
 
-function asObject(value: unknown, what: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>
-  throw new TypeError(`${what} is no JSON object`)
-}
-
-/** Replaces the file in one step, readable by its owner alone. A link to it stays a link to the old one. */
 export async function writeConfig(cli: Pick<Cli, 'env' | 'home'>, config: Config): Promise<void> {
-  const path = configPath(cli)
-  const text = JSON.stringify(
-    { currentContext: config.currentContext, contexts: Object.fromEntries(config.contexts) },
-    null,
-    2,
-  )
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    const file = await open(temporary, 'wx', 0o600)
-    try {
-      await file.writeFile(`${text}\n`)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-    // The umask may have taken bits away, never added any; a file system without modes ignores both.
-    await chmod(path, 0o600)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
+  const { currentContext, contexts } = config
+  const value = { currentContext, contexts: Object.fromEntries(contexts) }
+  await writeSecretFile(configPath(cli), value)
 }
 
 /** The first context that is saved becomes the current one. */

@@ -1,6 +1,7 @@
 import type { Cli } from '../cli.ts'
 import { cliError, usageError } from '../errors.ts'
 import { type Config, getContext, readConfig } from './config.ts'
+import { type Login, readLogin } from './login.ts'
 
 /** The options of every command that talks to a server. */
 export const connectionOptions = {
@@ -63,7 +64,7 @@ export async function findCredentials(
   return toolCall ? { ...found, toolCall } : found
 }
 
-/** Options, then the environment, then the saved context; a context that is named comes first. */
+/** Options, then the environment, then the saved context, then the login; a context that is named comes first. */
 async function findSource(
   cli: Pick<Cli, 'env' | 'home'>,
   values: ConnectionValues,
@@ -79,12 +80,20 @@ async function findSource(
     const current = fromContext(config, config.currentContext)
     return { ...current, workspace: workspace ?? current.workspace }
   }
+  const login = await readLogin(cli)
+  if (login) return fromLogin(login, workspace)
   throw cliError(
     'not_configured',
     'find a server',
-    'no context is saved',
+    'no context is saved, and nobody is logged in',
     'Start one with: cairn serve; or save one with: cairn ctx add --name NAME --server URL --api-key KEY.',
   )
+}
+
+function fromLogin(login: Login, workspace: string | undefined): Credentials {
+  const { apiUrl: server, token: apiKey } = login
+  const source = 'login (~/.cairn/credentials.json)'
+  return { server, apiKey, source, context: undefined, workspace: workspace ?? login.workspace }
 }
 
 function fromOptions(

@@ -10,11 +10,27 @@ interface StartValues extends MountValues {
   readonly foreground: boolean
 }
 
+export interface StartedMount {
+  readonly config: MountConfig
+  /** Of a mount that was killed here: they go to the server now. */
+  readonly leftOperations: number
+}
+
 export async function startMount(
   cli: Cli,
   args: { readonly path: string; readonly directory: string },
   options: StartValues,
 ): Promise<void> {
+  const started = await beginMount(cli, args, options)
+  if (!options.foreground) await tellMounted(cli, started, args.directory)
+}
+
+/** Resolves when the directory is usable; in the foreground, when it has ended. */
+export async function beginMount(
+  cli: Cli,
+  args: { readonly path: string; readonly directory: string },
+  options: StartValues,
+): Promise<StartedMount> {
   const starting = options.foreground ? undefined : new StartingMount()
   const { config, leftOperations, undo } = await prepareMount(cli, args, options).catch((error) => {
     starting?.giveUp()
@@ -22,12 +38,20 @@ export async function startMount(
   })
   try {
     if (leftOperations > 0) await cli.err.line(describeLeft(leftOperations))
-    if (!starting) return await runForeground(cli, config)
-    await starting.begin(cli, config)
+    if (starting) await starting.begin(cli, config)
+    else await runForeground(cli, config)
   } catch (error) {
     undo()
     throw error
   }
+  return { config, leftOperations }
+}
+
+export async function tellMounted(
+  cli: Cli,
+  { config, leftOperations }: StartedMount,
+  directory: string,
+): Promise<void> {
   const { mountPoint, workspace, branch, at, readOnly, cacheDirectory } = config
   if (cli.isJson)
     return cli.out.json({
@@ -41,7 +65,7 @@ export async function startMount(
     })
   const access = readOnly ? ', read-only' : ''
   await cli.out.line(
-    `mounted ${describeSource(config)} on ${mountPoint}${access}; end it with: cairn umount ${shellWord(args.directory)}`,
+    `mounted ${describeSource(config)} on ${mountPoint}${access}; end it with: cairn umount ${shellWord(directory)}`,
   )
 }
 

@@ -27,7 +27,11 @@ export interface Remote {
   readonly server: string
 }
 
-export function connect({ server, apiKey, toolCall }: Credentials): Cairn {
+export function connect({
+  server,
+  apiKey,
+  toolCall,
+}: Pick<Credentials, 'server' | 'apiKey' | 'toolCall'>): Cairn {
   return new Cairn({ server, apiKey, toolCall })
 }
 

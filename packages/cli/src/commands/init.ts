@@ -1,0 +1,67 @@
+import { isToken } from '@cairn/protocol'
+import { type Command, defineCommand } from '../arguments/command.ts'
+import { connectionOptions, findCredentials } from '../context/credentials.ts'
+import { usageError } from '../errors.ts'
+import { connect } from '../remote/open.ts'
+import { ensureMount, verifyMount } from '../mount/ensure.ts'
+import { tellMounted } from '../mount/start.ts'
+import { ensureWorkspace } from '../remote/ensure-workspace.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Make a workspace if it is missing, mount it, and check that it is there',
+  description:
+    'One command for a sandbox, without questions. Again at the same place it finds everything as it should be and says so.\n' +
+    'With a token, which can make no workspace, it mounts the one that is there.',
+  arguments: {},
+  options: {
+    ...connectionOptions,
+    workspace: {
+      kind: 'text',
+      short: 'w',
+      value: 'NAME',
+      summary: "The workspace; the context's or the login's own unless given",
+    },
+    table: { kind: 'text', value: 'NAME', summary: 'The same as --workspace' },
+    path: { kind: 'text', value: 'DIR', summary: 'Where to mount it; made if it is missing' },
+    'read-only': { kind: 'flag', summary: 'Nothing can be changed through it' },
+    'allow-other': { kind: 'flag', summary: 'Other users may enter, as permissions allow' },
+  },
+  examples: [
+    { command: 'cairn init --workspace my-agent --path /mnt/data', does: 'then use /mnt/data' },
+    { command: 'cairn init --table my_agent_data --path /mnt/data', does: 'the same' },
+  ],
+  async run({ options, cli }) {
+    const credentials = await findCredentials(cli, options)
+    const workspace = nameOf(options) ?? credentials.workspace
+    const { path: directory } = options
+    if (!workspace || !directory)
+      throw usageError(
+        'initialise a workspace',
+        `--${workspace ? 'path' : 'workspace'} is missing`,
+        'Give --workspace NAME and --path DIR.',
+      )
+    const isMade =
+      !isToken(credentials.apiKey) &&
+      (await ensureWorkspace(connect(credentials), workspace, cli.signal))
+    if (isMade && !cli.isJson) await cli.out.line(`made workspace ${workspace}`)
+    const mount = await ensureMount(cli, directory, { ...options, workspace })
+    await verifyMount(mount.config.mountPoint, workspace)
+    await tellMounted(cli, mount, directory)
+  },
+})
+
+function nameOf({
+  workspace,
+  table,
+}: {
+  readonly workspace: string | undefined
+  readonly table: string | undefined
+}): string | undefined {
+  if (workspace === undefined || table === undefined || workspace === table)
+    return workspace ?? table
+  throw usageError(
+    `mount ${workspace} and ${table} at once`,
+    '--workspace and --table mean the same',
+    'Give one of them.',
+  )
+}

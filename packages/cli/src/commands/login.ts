@@ -1,0 +1,82 @@
+import { isToken } from '@cairn/protocol'
+import { type Command, defineCommand } from '../arguments/command.ts'
+import type { Cli } from '../cli.ts'
+import { readConfig } from '../context/config.ts'
+import { readLogin, saveLogin } from '../context/login.ts'
+import { usageError } from '../errors.ts'
+import { connect } from '../remote/open.ts'
+import { readSecret } from '../tokens/own.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Save a server and a key for this user, once the server has taken the key',
+  description:
+    'In ~/.cairn/credentials.json, for its owner alone: {"token", "apiUrl", "workspace"}. Programs that make sandboxes may\n' +
+    'write the same file into them. Options, the environment and a current context (cairn ctx) come before it.',
+  arguments: {},
+  options: {
+    server: {
+      kind: 'text',
+      value: 'URL',
+      summary: 'Where the server is; CAIRN_SERVER, or that of the last login, unless given',
+    },
+    'api-key': { kind: 'text', value: 'KEY', summary: 'The key; - for standard input' },
+    token: { kind: 'text', value: 'TOKEN', summary: 'A token instead; - for standard input' },
+    workspace: {
+      kind: 'text',
+      short: 'w',
+      value: 'NAME',
+      summary: "The workspace to use when none is named; a token's own unless given",
+    },
+  },
+  examples: [
+    {
+      command: 'pass show cairn | cairn login --server https://cairn.example.org --api-key -',
+      does: 'the key is in no list of processes',
+    },
+    {
+      command: 'cairn login --server http://127.0.0.1:7070 --token TOKEN -w website',
+      does: 'with what somebody issued',
+    },
+  ],
+  async run({ options, cli }) {
+    const apiUrl = options.server ?? (cli.env['CAIRN_SERVER'] || (await lastServer(cli)))
+    const given = options.token ?? options['api-key']
+    if (apiUrl === undefined || given === undefined)
+      throw usageError(
+        'log in',
+        `--${apiUrl === undefined ? 'server' : 'api-key'} is missing`,
+        'Give --server URL and --api-key KEY, or --token TOKEN; - reads it from standard input.',
+      )
+    const token = given === '-' ? await readSecret(cli, given) : given
+    const seen = await firstWorkspace(cli, apiUrl, token)
+    const workspace = options.workspace ?? (isToken(token) ? seen : undefined)
+    await saveLogin(cli, { token, apiUrl, ...(workspace === undefined ? {} : { workspace }) })
+    await tell(cli, apiUrl, workspace)
+  },
+})
+
+async function lastServer(cli: Cli): Promise<string | undefined> {
+  return (await readLogin(cli))?.apiUrl
+}
+
+/** Asks the server, which refuses a wrong key. For a token there is one workspace, its own. */
+async function firstWorkspace(
+  cli: Cli,
+  server: string,
+  apiKey: string,
+): Promise<string | undefined> {
+  const { workspaces } = connect({ server, apiKey })
+  for await (const { name } of workspaces.list({ pageSize: 1, signal: cli.signal })) return name
+  return undefined
+}
+
+async function tell(cli: Cli, server: string, workspace: string | undefined): Promise<void> {
+  const { currentContext } = await readConfig(cli)
+  if (cli.isJson) return cli.out.json({ server, workspace, currentContext })
+  const where = workspace === undefined ? '' : `, workspace ${workspace}`
+  await cli.out.line(`logged in at ${server}${where}`)
+  if (currentContext !== undefined)
+    await cli.err.line(
+      `note: the current context ${currentContext} comes first; without it: cairn ctx rm ${currentContext}`,
+    )
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { cliError } from '../errors.ts'
+
+/** Undefined when there is no file. What cannot be understood is told with its path. */
+export async function readJsonFile<T>(
+  path: string,
+  parse: (value: unknown) => T,
+  hint: string,
+): Promise<T | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  try {
+    return parse(JSON.parse(text))
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw cliError('not_configured', `read ${path}`, reason, hint, cause)
+  }
+}
+
+export function asObject(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>
+  throw new TypeError(`${what} is no JSON object`)
+}
+
+/** Replaces the file in one step, readable by its owner alone. A link to it stays a link to the old one. */
+export async function writeSecretFile(path: string, value: object): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    const file = await open(temporary, 'wx', 0o600)
+    try {
+      await file.writeFile(`${JSON.stringify(value, null, 2)}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+    // The umask may have taken bits away, never added any; a file system without modes ignores both.
+    await chmod(path, 0o600)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { MountConfig } from '@cairn/mount/beside'
+import type { Cli } from '../cli.ts'
+import type { ConnectionValues } from '../context/credentials.ts'
+import { cliError } from '../errors.ts'
+import { findMount } from './find-mount.ts'
+import { mountPointOf } from './places.ts'
+import { beginMount, type StartedMount } from './start.ts'
+
+interface EnsureValues extends ConnectionValues {
+  readonly workspace: string
+  readonly 'read-only': boolean
+  readonly 'allow-other': boolean
+}
+
+/** The whole workspace at a place: mounted now, unless it is there as it is wanted. */
+export async function ensureMount(
+  cli: Cli,
+  directory: string,
+  options: EnsureValues,
+): Promise<StartedMount> {
+  const found = await findMount(cli, mountPointOf(directory))
+  if (found.kind === 'running' && isWanted(found.state, options))
+    return { config: { ...found.state, key: '' }, leftOperations: 0 }
+  return beginMount(
+    cli,
+    { path: ':/', directory },
+    {
+      ...unsaid,
+      ...options,
+    },
+  )
+}
+
+/** What `cairn mount` takes when nothing is said. */
+const unsaid = {
+  branch: undefined,
+  layer: undefined,
+  at: undefined,
+  side: undefined,
+  checkpoint: undefined,
+  foreground: false,
+  'shared-locks': false,
+  durability: undefined,
+  'cache-dir': undefined,
+  'cache-size': undefined,
+  uid: undefined,
+  gid: undefined,
+} as const
+
+type Mounted = Pick<MountConfig, 'workspace' | 'branch' | 'path' | 'at' | 'readOnly'>
+
+function isWanted({ workspace, branch, path, at, readOnly }: Mounted, want: EnsureValues): boolean {
+  const isWhole = (branch === 'main' || branch === '') && path === '/' && at === undefined
+  return isWhole && workspace === want.workspace && readOnly === want['read-only']
+}
+
+/** Throws unless programs find the workspace there: a directory that is empty by mistake must look like a mistake. */
+export async function verifyMount(mountPoint: string, workspace: string): Promise<void> {
+  const said = await readFile(join(mountPoint, '.cairn', 'status'), 'utf8').catch(
+    (error: NodeJS.ErrnoException) => error,
+  )
+  if (typeof said === 'string' && said.split('\n').includes(`workspace: ${workspace}`)) return
+  throw cliError(
+    'mount_failed',
+    `find ${workspace} at ${mountPoint}`,
+    typeof said === 'string' ? 'something else is mounted there' : (said.code ?? said.message),
+    'See: cairn mount ls, cairn doctor.',
+    said,
+  )
+}
