@@ -43,11 +43,11 @@ function nextCommands(workspace: string, { data, server }: Settings): string {
       '  npm run quickstart -- URL --question "…"  on a repository of yours',
       '  npm run example:two-sandboxes             two sandboxes at once',
     ].join('\n')
-  const serve = data === undefined ? [] : [`  npx cairn serve --data ${data}/server &`]
+  const serve = data === undefined ? [] : [`  npx cairn serve --data ${data} &`]
   const key =
     data === undefined
       ? '--server URL --api-key KEY'
-      : `--server http://127.0.0.1:7070 --api-key "$(cat ${data}/server/owner-key)"`
+      : `--server http://127.0.0.1:7070 --api-key "$(cat ${data}/owner-key)"`
   return [
     '  npm run build',
     ...serve,

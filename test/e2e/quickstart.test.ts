@@ -93,7 +93,7 @@ describe.skipIf(noJail !== undefined)(`${title}: local`, () => {
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     expect(asked.map(({ model: name }) => name)).toEqual(['stand-in', 'stand-in'])
     expect(asked[1]!.messages[1]!.content).toContain('# A fine summary')
-    expect(readFileSync(join(data, 'server/owner-key'), 'utf8')).toMatch(/^cairn_/)
+    expect(readFileSync(join(data, 'owner-key'), 'utf8')).toMatch(/^cairn_/)
   })
 
   it('one byte that is another one when B looks: named, and the exit code says so', async () => {
