@@ -24,9 +24,13 @@ export async function showWorkspace(
 }
 
 async function showLog(workspace: Workspace, steps: Steps): Promise<void> {
+  // Each sandbox has a token of its own, named after it.
+  const names = new Map<string, string>()
+  for await (const { id, name } of workspace.tokens.list()) names.set(id, name)
   let lines = 0
   const actors = new Map<string, number>()
-  for await (const { seq, time, actor, operations } of workspace.log({ order: 'newest' })) {
+  for await (const { seq, time, actor: id, operations } of workspace.log({ order: 'newest' })) {
+    const actor = names.get(id) ?? id
     actors.set(actor, (actors.get(actor) ?? 0) + operations.length)
     for (const { op, path } of operations)
       if (path !== undefined && lines++ < logLinesMax)

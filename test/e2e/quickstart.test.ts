@@ -146,10 +146,9 @@ describe.skipIf(noJail !== undefined)(`${title}: E2B's own SDK against the local
     const workspace = await setup.makeWorkspace()
     const lines: string[] = []
     const { url, apiKey } = setup.server
-    const args = [
-      ...['--provider', 'e2b', '--template', setup.template, '--workspace', workspace.name],
-      ...['--server', url, '--api-key', apiKey, '--server-inside', setup.serverInside],
-    ]
+    const machines = ['--provider', 'e2b', '--template', setup.template]
+    const server = ['--server', url, '--api-key', apiKey, '--server-inside', setup.serverInside]
+    const args = [...machines, ...server, '--workspace', workspace.name]
     const code = await runExample(
       handoff,
       args,
