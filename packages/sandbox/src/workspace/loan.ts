@@ -42,7 +42,7 @@ export async function lend(
       return narrowed(from.server, await narrowToken(from.key, { allow, layer: id }))
     }
     // The token could make the directory, and not those that lead there.
-    if (!readOnly && !(await opened.files.exists(path)))
+    if (path !== '/' && !readOnly && !(await opened.files.exists(path)))
       await opened.files.mkdir(path, { parents: true })
     const { id, secret } = await opened.tokens.issue(holder, { ttlMs, allow, layer })
     return { server: from.server, key: secret, ...careFor(opened.tokens, id) }
