@@ -30,7 +30,8 @@ export async function writeAnalysis(
 ): Promise<void> {
   const paths = await sandbox.fs.glob('project/**', { ignore: ['project/.git/**'], dot: true })
   const read = await readAll(sandbox, pickFiles(paths))
-  await sandbox.fs.write(places.summary, await analyst.summarise(paths, read))
+  const summary = await analyst.summarise(paths, read)
+  await sandbox.fs.write(places.summary, sign(summary, analyst))
   const handoff: Handoff = {
     repository: source,
     commit,
@@ -52,7 +53,11 @@ export async function answerQuestion(
   const [summary] = await readAll(sandbox, [handoff.summary])
   const read = await readAll(sandbox, handoff.filesRead)
   const answer = await analyst.answer(question, [summary!, ...read])
-  await sandbox.fs.write(places.answer, `# ${question}\n\n${answer.trim()}\n\n(${analyst.name})\n`)
+  await sandbox.fs.write(places.answer, sign(`# ${question}\n\n${answer}`, analyst))
+}
+
+function sign(text: string, { name }: Analyst): string {
+  return `${text.trim()}\n\n(${name})\n`
 }
 
 function readAll(sandbox: Sandbox, paths: readonly string[]): Promise<SourceFile[]> {

@@ -20,7 +20,7 @@ function summarise(paths: readonly string[], read: readonly SourceFile[]): strin
   const written = Object.entries(sections).map(
     ([name, lines]) => `## ${name}\n\n${lines.join('\n') || 'None found.'}\n`,
   )
-  return `# Code summary\n\n${written.join('\n')}\n(${offlineSummariser.name})\n`
+  return `# Code summary\n\n${written.join('\n')}`
 }
 
 /** The first prose of a document: neither heading nor code. */

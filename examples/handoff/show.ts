@@ -24,9 +24,13 @@ export async function showWorkspace(
 }
 
 async function showLog(workspace: Workspace, steps: Steps): Promise<void> {
+  // Each sandbox has a token of its own, named after it.
+  const names = new Map<string, string>()
+  for await (const { id, name } of workspace.tokens.list()) names.set(id, name)
   let lines = 0
   const actors = new Map<string, number>()
-  for await (const { seq, time, actor, operations } of workspace.log({ order: 'newest' })) {
+  for await (const { seq, time, actor: id, operations } of workspace.log({ order: 'newest' })) {
+    const actor = names.get(id) ?? id
     actors.set(actor, (actors.get(actor) ?? 0) + operations.length)
     for (const { op, path } of operations)
       if (path !== undefined && lines++ < logLinesMax)
@@ -43,11 +47,11 @@ function nextCommands(workspace: string, { data, server }: Settings): string {
       '  npm run quickstart -- URL --question "…"  on a repository of yours',
       '  npm run example:two-sandboxes             two sandboxes at once',
     ].join('\n')
-  const serve = data === undefined ? [] : [`  npx cairn serve --data ${data}/server &`]
+  const serve = data === undefined ? [] : [`  npx cairn serve --data ${data} &`]
   const key =
     data === undefined
       ? '--server URL --api-key KEY'
-      : `--server http://127.0.0.1:7070 --api-key "$(cat ${data}/server/owner-key)"`
+      : `--server http://127.0.0.1:7070 --api-key "$(cat ${data}/owner-key)"`
   return [
     '  npm run build',
     ...serve,

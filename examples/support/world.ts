@@ -31,11 +31,12 @@ export async function openWorld(
   steps: Steps,
 ): Promise<World> {
   if (settings.provider === 'local') assertSandboxes()
-  const directory = await makeDirectory(settings, cleanups)
+  const directory = await makeDirectory(cleanups)
+  const data = settings.data ? resolve(settings.data) : join(directory, 'server')
   const server = await steps.run(
     'server',
-    () => findServer(settings, directory, cleanups),
-    ({ url }) => (settings.server ? url : `embedded, at ${url}, data in ${directory}`),
+    () => findServer(settings, data, cleanups),
+    ({ url }) => (settings.server ? url : `embedded, at ${url}, data in ${data}`),
   )
   const cairn = new Cairn({ server: server.url, apiKey: server.apiKey })
   const name = settings.workspace ?? `demo-${randomBytes(3).toString('hex')}`
@@ -65,24 +66,15 @@ export async function openWorld(
 }
 
 /** On a disk where there is a choice: jails keep theirs in it, and /tmp is memory on many machines. */
-async function makeDirectory({ data }: Settings, cleanups: Cleanups): Promise<string> {
-  if (data !== undefined) {
-    await mkdir(data, { recursive: true })
-    return resolve(data)
-  }
+async function makeDirectory(cleanups: Cleanups): Promise<string> {
   const base = process.env['TMPDIR'] || '/var/tmp'
   const directory = await mkdtemp(join(base, 'cairn-example-'))
   cleanups.add(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
-async function findServer(
-  settings: Settings,
-  directory: string,
-  cleanups: Cleanups,
-): Promise<Server> {
+async function findServer(settings: Settings, data: string, cleanups: Cleanups): Promise<Server> {
   if (settings.server) return settings.server
-  const data = join(directory, 'server')
   await mkdir(data, { recursive: true, mode: 0o700 })
   const { url, close } = await serve({ data, listen: '127.0.0.1:0' })
   cleanups.add(close)

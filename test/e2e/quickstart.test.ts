@@ -93,7 +93,7 @@ describe.skipIf(noJail !== undefined)(`${title}: local`, () => {
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     expect(asked.map(({ model: name }) => name)).toEqual(['stand-in', 'stand-in'])
     expect(asked[1]!.messages[1]!.content).toContain('# A fine summary')
-    expect(readFileSync(join(data, 'server/owner-key'), 'utf8')).toMatch(/^cairn_/)
+    expect(readFileSync(join(data, 'owner-key'), 'utf8')).toMatch(/^cairn_/)
   })
 
   it('one byte that is another one when B looks: named, and the exit code says so', async () => {
@@ -146,10 +146,9 @@ describe.skipIf(noJail !== undefined)(`${title}: E2B's own SDK against the local
     const workspace = await setup.makeWorkspace()
     const lines: string[] = []
     const { url, apiKey } = setup.server
-    const args = [
-      ...['--provider', 'e2b', '--template', setup.template, '--workspace', workspace.name],
-      ...['--server', url, '--api-key', apiKey, '--server-inside', setup.serverInside],
-    ]
+    const machines = ['--provider', 'e2b', '--template', setup.template]
+    const server = ['--server', url, '--api-key', apiKey, '--server-inside', setup.serverInside]
+    const args = [...machines, ...server, '--workspace', workspace.name]
     const code = await runExample(
       handoff,
       args,

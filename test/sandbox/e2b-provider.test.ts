@@ -1,10 +1,33 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { E2BSandbox, type E2BSandboxOptions, SandboxFactory } from '@cairn/sandbox'
+import { Cairn } from '@cairn/sdk'
 import { type E2BSetup, openE2BSetup } from './e2b-setup.ts'
 import { noJail } from './local-setup.ts'
 
 /** What a program keeps of a sandbox. */
 const stored = (sandbox: object): E2BSandboxOptions => ({ ...sandbox })
+
+const pick = ({ sandboxId }: E2BSandbox): { sandboxId: string } => ({ sandboxId: sandboxId! })
+
+/** Whatever looks like one of our keys in the memory of every process, as root finds it. */
+async function searchMemory(sandbox: E2BSandbox): Promise<string> {
+  const program = `
+import re, glob
+for maps in glob.glob('/proc/[0-9]*/maps'):
+    try:
+        with open(maps) as lines, open(maps.replace('maps', 'mem'), 'rb') as memory:
+            for line in lines:
+                if ' rw-p ' not in line: continue
+                start, end = (int(n, 16) for n in line.split()[0].split('-'))
+                memory.seek(start)
+                for found in set(re.findall(rb'cairn_[\\w.-]{40,}', memory.read(end - start))):
+                    print(found.decode())
+    except OSError: pass
+`
+  const e2b = sandbox.getE2BInstance()
+  await e2b.files.write('/tmp/search.py', program)
+  return (await e2b.commands.run('python3 /tmp/search.py', { user: 'root' })).stdout
+}
 
 describe('E2BSandbox without a machine', () => {
   it('says so where one is needed, and makes none where it is only asked', async () => {
@@ -107,6 +130,51 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     )
     await expect(again.exec('cat note')).resolves.toMatchObject({ stdout: 'kept\n' })
     await again.getE2BInstance().kill()
+  })
+
+  it('with a workspace: what enters is a token for its directory alone, and it ends with the machine', async () => {
+    const workspace = await setup.makeWorkspace()
+    await workspace.files.write('/other/secret', 'hidden', { parents: true })
+    const sandbox = setup.make(undefined, {
+      template: setup.template,
+      workspace: {
+        name: workspace.name,
+        path: '/repo/deep',
+        server: setup.server.url,
+        token: setup.server.apiKey,
+      },
+      serverInside: setup.serverInside,
+    })
+    await sandbox.exec('echo mine > file && sync .')
+    const found = await searchMemory(sandbox)
+    expect(found).not.toContain(setup.server.apiKey)
+    const [token = ''] = /cairn_t1\.tok_[\w-]+(?:\.[\w-]+)+/.exec(found) ?? []
+    const inside = new Cairn({ server: setup.server.url, apiKey: token }).workspace(workspace.name)
+    await expect(inside.files.readText('/repo/deep/file')).resolves.toBe('mine\n')
+    await expect(inside.files.readText('/other/secret')).rejects.toMatchObject({ errno: 'ENOENT' })
+    await expect(inside.files.write('/other/mine', 'x')).rejects.toThrow()
+    await expect(inside.tokens.issue('more', { ttlMs: 1000, allow: [] })).rejects.toThrow()
+    await sandbox.dispose()
+    await expect(inside.files.readText('/repo/deep/file')).rejects.toMatchObject({
+      code: 'access_ended',
+    })
+  })
+
+  it('with a workspace: whoever comes later cares for the token that is there, and leaves it to the machine', async () => {
+    const workspace = await setup.makeWorkspace()
+    const first = setup.make({ name: workspace.name })
+    await first.init()
+    const name = `e2b-${first.getSandboxId()}`
+    const before = await workspace.tokens.show(name)
+    const again = setup.make({ name: workspace.name }, { ...pick(first), attached: true })
+    await again.exec('echo later > file')
+    const after = await workspace.tokens.show(name)
+    expect(after.id).toBe(before.id)
+    expect(Date.parse(after.expiresAt)).toBeGreaterThan(Date.parse(before.expiresAt))
+    await again.dispose()
+    await expect(first.exec('cat file')).resolves.toMatchObject({ stdout: 'later\n' })
+    await first.dispose()
+    await expect(workspace.tokens.show(name)).resolves.toMatchObject({ state: 'revoked' })
   })
 
   it('with a workspace: mounts it again in a machine that was booted anew, and hides its key', async () => {

@@ -38,6 +38,42 @@ describe.skipIf(noJail !== undefined)(`workspaces in jails (${noJail ?? 'as root
     }
   })
 
+  it('show the server a token of their own, which ends with them', async () => {
+    const workspace = await setup.makeWorkspace()
+    const sandbox = setup.make({ name: workspace.name })
+    await sandbox.exec('echo hello > file')
+    const name = `local-${sandbox.getSandboxId()}`
+    const { id, state, allow } = await workspace.tokens.show(name)
+    expect({ state, allow }).toEqual({
+      state: 'live',
+      allow: [{ path: '/', operations: ['read', 'list', 'search', 'write', 'delete'] }],
+    })
+    await sandbox.dispose()
+    await expect(workspace.tokens.show(name)).resolves.toMatchObject({ state: 'revoked' })
+    const actors = new Set<string>()
+    for await (const { actor } of workspace.log({ path: '/file' })) actors.add(actor)
+    expect([...actors]).toEqual([id])
+  })
+
+  it('of a token that is given, get no more than their directory', async () => {
+    const workspace = await setup.makeWorkspace()
+    for (const path of ['/in/file', '/out/file'])
+      await workspace.files.write(path, 'text', { parents: true })
+    const { secret: token } = await workspace.tokens.issue('maker', {
+      ttlMs: 600_000,
+      allow: [{ path: '/', operations: ['read', 'list', 'search', 'write', 'delete'] }],
+    })
+    const given = { name: workspace.name, server: setup.server, token }
+    const sandbox = setup.make(undefined, { workspace: { ...given, path: '/in', readOnly: true } })
+    try {
+      await expect(sandbox.exec('cat file')).resolves.toMatchObject({ stdout: 'text' })
+      expect((await sandbox.exec('echo more > file')).code).not.toBe(0)
+    } finally {
+      await sandbox.dispose()
+    }
+    await expect(workspace.tokens.show('maker')).resolves.toMatchObject({ state: 'live' })
+  })
+
   it('take a step at a time: a layer that does not exist is an error that names it', async () => {
     const workspace = await setup.makeWorkspace()
     const sandbox = setup.make({ name: workspace.name, layer: 'no-such-layer' })

@@ -10,7 +10,7 @@ export interface Login {
   readonly workspace?: string
 }
 
-export function loginPath({ home }: Pick<Cli, 'home'>): string {
+function loginPath({ home }: Pick<Cli, 'home'>): string {
   return join(home, '.cairn', 'credentials.json')
 }
 

@@ -219,7 +219,11 @@ export class E2BSandbox implements Sandbox {
     if (e2b === null) return
     if (this.#state === 'paused' && this.#mount !== undefined) await this.resume()
     if (drain) await this.#mount?.drain(e2b, this.#drainTimeoutMs)
-    if (this.#options.attached !== true) await e2b.kill()
+    if (this.#options.attached === true) this.#mount?.release()
+    else {
+      await e2b.kill()
+      await this.#mount?.end()
+    }
     this.#forget()
   }
 
@@ -280,6 +284,7 @@ export class E2BSandbox implements Sandbox {
       await mount?.ensure(e2b)
     } catch (error) {
       if (sandboxId === undefined) await e2b.kill().catch(() => undefined)
+      await mount?.end()
       throw error
     }
     this.#e2b = e2b
@@ -292,8 +297,7 @@ export class E2BSandbox implements Sandbox {
   #newMount(): InnerMount | undefined {
     const { workspace, serverInside } = this.#options
     if (workspace === undefined) return undefined
-    const { server, key } = findCredential(workspace)
-    return new InnerMount(this.workspace!, { server: serverInside ?? server, key })
+    return new InnerMount(this.workspace!, findCredential(workspace), serverInside)
   }
 
   async #open(): Promise<E2BInstance> {

@@ -1,6 +1,8 @@
 import type { Sandbox as E2BInstance } from 'e2b'
+import { parseToken } from '@cairn/protocol'
 import type { ExecResult, WorkspaceStatus } from '../sandbox.ts'
 import type { Credential } from '../workspace/credential.ts'
+import { type Care, findLoan, lend } from '../workspace/loan.ts'
 import type { WorkspaceReference } from '../workspace/reference.ts'
 import { installCairn } from './install-cairn.ts'
 import { toResult } from './results.ts'
@@ -8,20 +10,31 @@ import { quote } from './shell.ts'
 
 const mountTimeoutMs = 120_000
 const askTimeoutMs = 30_000
+const spools = '/var/cache/cairn'
 const refusedCode = 113
 const refusedWord = 'cairn-workspace-is-not-mounted'
 
 /**
- * A workspace mounted by cairn inside the machine. The key goes in by standard input, to root, and is neither in the
- * machine's environment nor on its disk. No command runs where the workspace is not.
+ * A workspace mounted by cairn inside the machine. A token for it goes in by standard input, to root, and is neither in
+ * the machine's environment nor on its disk. No command runs where the workspace is not.
  */
 export class InnerMount {
   readonly #workspace: WorkspaceReference
-  readonly #credential: Credential
+  readonly #owner: Credential
+  readonly #serverInside: string
+  /** Of the token in the machine; of one that another process lent, the secret is not known. */
+  #care: Care | undefined
+  #key: string | undefined
 
-  constructor(workspace: WorkspaceReference, credential: Credential) {
+  /** `owner` stays outside; `serverInside` is where the machine reaches the same server. */
+  constructor(
+    workspace: WorkspaceReference,
+    owner: Credential,
+    serverInside: string = owner.server,
+  ) {
     this.#workspace = workspace
-    this.#credential = credential
+    this.#owner = owner
+    this.#serverInside = serverInside
   }
 
   /** The command, with a question before it: a directory that is empty by mistake must look like a mistake. */
@@ -41,12 +54,16 @@ export class InnerMount {
 
   /** Mounts it unless it is. */
   async ensure(e2b: E2BInstance): Promise<void> {
-    if (!(await this.#isMounted(e2b))) await this.mount(e2b)
+    if (!(await this.#isMounted(e2b))) return this.mount(e2b)
+    // It may have run out while the machine was paused, or its maker gone.
+    if (this.#care) await this.#care.renew()
+    else this.#care = await findLoan(this.#workspace, this.#owner, holderOf(e2b))
   }
 
   async mount(e2b: E2BInstance): Promise<void> {
     await this.#step('install cairn', () => installCairn(e2b))
-    await this.#step('mount', () => this.#start(e2b))
+    const key = await this.#ensureKey(e2b)
+    await this.#step('mount', () => this.#start(e2b, key))
     await this.#step('verify', async () => {
       if (!(await this.#isMounted(e2b)))
         throw new Error(`it does not appear at ${this.#workspace.mountPath}`)
@@ -80,6 +97,29 @@ export class InnerMount {
       )
   }
 
+  /** When the machine is gone: its token opens nothing any more. */
+  async end(): Promise<void> {
+    await this.#care?.end()
+  }
+
+  /** When the machine goes on without us. */
+  release(): void {
+    this.#care?.release()
+  }
+
+  /** The same one again where that is possible: what a mount under it left can be handed in under it alone. */
+  async #ensureKey(e2b: E2BInstance): Promise<string> {
+    if (this.#key !== undefined) {
+      await this.#care?.renew()
+      return this.#key
+    }
+    await this.#care?.end()
+    const loan = await lend(this.#workspace, this.#owner, holderOf(e2b))
+    this.#care = loan
+    this.#key = loan.key
+    return loan.key
+  }
+
   async #isMounted(e2b: E2BInstance): Promise<boolean> {
     const { mountPath, name } = this.#workspace
     const [place, line] = [quote(mountPath), quote(`workspace: ${name}`)]
@@ -87,11 +127,13 @@ export class InnerMount {
     return (await runRoot(e2b, command, askTimeoutMs)).code === 0
   }
 
-  async #start(e2b: E2BInstance): Promise<void> {
+  async #start(e2b: E2BInstance, key: string): Promise<void> {
     const { name, path, layer, mountPath, readOnly } = this.#workspace
     const place = quote(mountPath)
     const words = ['cairn mount --allow-other --uid "$(id -u user)" --gid "$(id -g user)"']
     words.push('--workspace', quote(name))
+    // What a mount left under another token could not be handed in under this one, and must not hold it up.
+    words.push('--cache-dir', quote(`${spools}/${parseToken(key)!.id}`))
     if (layer !== undefined) words.push('--layer', quote(layer))
     if (readOnly === true) words.push('--read-only')
     words.push(quote(`:${path}`), place)
@@ -102,11 +144,10 @@ export class InnerMount {
       `umount -l ${place} 2>/dev/null`,
       `mkdir -p ${place} && chmod 0555 ${place} && ${words.join(' ')}`,
     ].join('\n')
-    const { server, key } = this.#credential
     const command = await e2b.commands.run(script, {
       user: 'root',
       cwd: '/',
-      envs: { CAIRN_SERVER: server },
+      envs: { CAIRN_SERVER: this.#serverInside },
       background: true,
       stdin: true,
       timeoutMs: mountTimeoutMs,
@@ -128,6 +169,11 @@ export class InnerMount {
       )
     }
   }
+}
+
+/** By this name another process finds the token of the same machine. */
+function holderOf({ sandboxId }: E2BInstance): string {
+  return `e2b-${sandboxId}`
 }
 
 function runRoot(e2b: E2BInstance, command: string, timeoutMs: number): Promise<ExecResult> {

@@ -16,6 +16,7 @@ import type {
 import { findCredential } from '../workspace/credential.ts'
 import { makeForkLayers } from '../workspace/fork-layers.ts'
 import { JailMount } from '../workspace/jail-mount.ts'
+import { lend, type Loan } from '../workspace/loan.ts'
 import { referenceOf, type WorkspaceReference } from '../workspace/reference.ts'
 import { refuseDangerous } from './dangerous.ts'
 import { FileWatch } from './file-watch.ts'
@@ -62,6 +63,8 @@ const settleMs = 5000
 interface Machine {
   readonly jail: Jail
   readonly mount: JailMount | undefined
+  /** What the mount shows to the server. */
+  readonly loan: Loan | undefined
 }
 
 /**
@@ -246,16 +249,19 @@ export class LocalSandbox implements Sandbox {
       ...(binds && { binds }),
       ...(egress && { egress }),
     })
+    let loan: Loan | undefined
     try {
-      const mount = await this.#mountWorkspace(jail, directory)
+      loan = await this.#lendWorkspace(jail)
+      const mount = await this.#mountWorkspace(jail, directory, loan)
       await this.#makeWorkDir(jail)
       this.#id = jail.id
       this.#state = 'running'
-      const machine = { jail, mount }
+      const machine = { jail, mount, loan }
       void jail.ended.then(() => this.#bury(machine))
       return machine
     } catch (error) {
       await jail.kill()
+      await loan?.end()
       throw error
     }
   }
@@ -267,13 +273,24 @@ export class LocalSandbox implements Sandbox {
     await end(machine, settleMs)
   }
 
-  async #mountWorkspace(jail: Jail, directory: string): Promise<JailMount | undefined> {
-    const { workspace, mountDaemon: daemon } = this.#options
+  async #lendWorkspace(jail: Jail): Promise<Loan | undefined> {
+    const { workspace } = this.#options
     if (workspace === undefined) return undefined
+    return lend(this.workspace!, findCredential(workspace), `local-${jail.id}`)
+  }
+
+  async #mountWorkspace(
+    jail: Jail,
+    directory: string,
+    credential: Loan | undefined,
+  ): Promise<JailMount | undefined> {
+    const { workspace, mountDaemon: daemon } = this.#options
+    if (workspace === undefined || credential === undefined) return undefined
     return JailMount.open({
       jail,
       workspace: this.workspace!,
-      credential: findCredential(workspace),
+      credential,
+      heir: findCredential(workspace),
       mounts: join(directory, 'mounts'),
       daemon,
     })
@@ -289,7 +306,9 @@ export class LocalSandbox implements Sandbox {
   }
 }
 
-async function end({ jail, mount }: Machine, timeoutMs: number): Promise<void> {
+async function end({ jail, mount, loan }: Machine, timeoutMs: number): Promise<void> {
   await jail.kill()
-  await mount?.settle(timeoutMs)
+  // What is still on its way needs it.
+  if (await mount?.settle(timeoutMs)) await loan?.end()
+  else loan?.release()
 }

@@ -1,12 +1,12 @@
 import type { SandboxWorkspace } from '../sandbox.ts'
 
-/** What the mount of a workspace shows to the server. */
+/** Where a server is, and what is shown to it. */
 export interface Credential {
   readonly server: string
   readonly key: string
 }
 
-/** The one place where it is decided what a sandbox's mount may do: as much as the token it was given. */
+/** What the maker of a sandbox has. It stays outside: what its mount gets is lent from it (`loan.ts`). */
 export function findCredential(
   workspace: SandboxWorkspace,
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -15,11 +15,17 @@ type Files = Pick<MountConfig, 'server' | 'workspace' | 'branch' | 'path'>
 /** A daemon whose supervisor was killed ends by itself. */
 const endingMs = 2000
 
+interface Taken {
+  readonly directory: string
+  /** Somebody else began it. */
+  readonly isAbandoned: boolean
+}
+
 /**
  * The directory for a new mount, below `mounts`: that of a mount of the same files whose processes were killed with
  * something to hand in, so that this one does it, else an empty one.
  */
-export async function takeDirectory(mounts: string, id: string, files: Files): Promise<string> {
+export async function takeDirectory(mounts: string, id: string, files: Files): Promise<Taken> {
   await mkdir(mounts, { recursive: true, mode: 0o700 })
   const own = join(mounts, id)
   for (const name of await readdir(mounts)) {
@@ -30,9 +36,10 @@ export async function takeDirectory(mounts: string, id: string, files: Files): P
     if (findLeftBehind(join(place, 'spool')).operations === 0)
       await rm(place, { recursive: true, force: true })
     // Of several that find it, one can give it its name.
-    else if (isOf(state, files) && (await wasRenamed(place, own))) return own
+    else if (isOf(state, files) && (await wasRenamed(place, own)))
+      return { directory: own, isAbandoned: true }
   }
-  return own
+  return { directory: own, isAbandoned: false }
 }
 
 async function untilEnded({ daemon }: MountState): Promise<void> {

@@ -25,6 +25,8 @@ export interface JailMountOptions {
   readonly jail: Jail
   readonly workspace: WorkspaceReference
   readonly credential: Credential
+  /** For what a killed mount left: a session under a token goes on under no other one, but under its owner's key. */
+  readonly heir?: Credential
   /** Where mounts keep what is not at the server yet. */
   readonly mounts: string
   /** Who answers the kernel; default: this package's own process. */
@@ -99,8 +101,8 @@ export class JailMount {
     })
   }
 
-  /** When the jail is gone: waits until the rest is at the server, for so long. */
-  async settle(timeoutMs: number): Promise<void> {
+  /** When the jail is gone: waits until the rest is at the server, for so long. False when it is still on its way. */
+  async settle(timeoutMs: number): Promise<boolean> {
     const late = new AbortController()
     await Promise.race([
       this.#supervisor.ended,
@@ -110,6 +112,7 @@ export class JailMount {
     const { cacheDirectory, directory } = this.#config
     if (this.#isGone && findLeftBehind(cacheDirectory).operations === 0)
       await rm(directory, { recursive: true, force: true })
+    return this.#isGone
   }
 
   /** Root's and closed: without the mount nobody writes here by mistake. */
@@ -141,18 +144,18 @@ function cannot({ name, mountPath }: WorkspaceReference, step: string, cause: un
 }
 
 async function configOf(options: JailMountOptions): Promise<MountConfig> {
-  const { jail, workspace, credential, mounts } = options
+  const { jail, workspace, credential, heir = credential, mounts } = options
   const files = {
     server: credential.server,
     workspace: workspace.name,
     branch: workspace.layer ?? 'main',
     path: toByteString(new TextEncoder().encode(workspace.path)),
   }
-  const directory = await takeDirectory(mounts, jail.id, files)
+  const { directory, isAbandoned } = await takeDirectory(mounts, jail.id, files)
   return {
     ...files,
     mountPoint: workspace.mountPath,
-    key: credential.key,
+    key: isAbandoned ? heir.key : credential.key,
     readOnly: workspace.readOnly ?? false,
     allowOther: true,
     sharedLocks: false,
