@@ -298,7 +298,7 @@ describe.skipIf(cannot)('locks without --shared-locks', { timeout }, () => {
         '--shared-locks',
         '--read-only',
       ])
-      expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('--read-only')])
+      expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('--shared-locks')])
     } finally {
       await site.close()
     }

@@ -98,7 +98,9 @@ function run(root: string, { verb, from, to, text }: Attempt, isDirectory: boole
 }
 
 describe.skipIf(noMount)('random operations under random tokens', { timeout: 120_000 }, () => {
-  const seed = Number(process.env['CAIRN_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+  /** Another one with CAIRN_RUNS; this one met a directory that only seems empty. */
+  const isSoaking = process.env['CAIRN_RUNS'] !== undefined
+  const seed = Number(process.env['CAIRN_SEED'] ?? (isSoaking ? Date.now() % 2 ** 31 : 875_802_794))
   const random = randomFrom(seed)
   const host = mkdtempSync(join(tmpdir(), 'cairn-twin-'))
   let site: Site

@@ -1,5 +1,6 @@
-import { type Op, requireOperation } from '@cairn/core'
+import { type Op, placeOf, requireOperation } from '@cairn/core'
 import {
+  allowsAll,
   allowsSomewhere,
   type CairnError,
   type Errno,
@@ -66,7 +67,7 @@ export class Writer {
     if (now === 'lease') {
       if (this.#asking) return this.#asking.then(() => this.change(make))
       const op = this.#allowed(make())
-      if (!room.has(growthMax(op))) return this.#ask(make)
+      if (!room.has(growthMax(op)) || this.#mayMeetHidden(op)) return this.#ask(make)
       if (outbox.isFull || !this.#tryToAcknowledge(op))
         return outbox.whenRoom().then(() => this.change(make))
       return waits ? this.sync() : undefined
@@ -85,6 +86,15 @@ export class Writer {
     } catch (error) {
       throw isCairnError(error, 'forbidden') ? new FsError('EACCES') : error
     }
+  }
+
+  /** A directory that seems empty may hold what its token does not show. Only the server knows. */
+  #mayMeetHidden(op: Op): boolean {
+    const { image, grant } = this.#parts
+    if (!grant || (op.type !== 'rmdir' && op.type !== 'rename')) return false
+    const link = op.type === 'rmdir' ? op : { parent: op.newParent, name: op.newName }
+    if (image.child(link.parent, link.name)?.kind !== 'directory') return false
+    return !allowsAll(grant, 'list', placeOf(image, link) ?? '/')
   }
 
   /** Once everything that was acknowledged is at the server. */
