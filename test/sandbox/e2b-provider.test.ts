@@ -173,8 +173,16 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     expect(Date.parse(after.expiresAt)).toBeGreaterThan(Date.parse(before.expiresAt))
     await again.dispose()
     await expect(first.exec('cat file')).resolves.toMatchObject({ stdout: 'later\n' })
-    await first.dispose()
-    await expect(workspace.tokens.show(name)).resolves.toMatchObject({ state: 'revoked' })
+    // Booted anew and found so by somebody who knows no token: the next one goes in, beside the spool of the first.
+    await first.getE2BInstance().pause({ keepMemory: false })
+    const last = setup.make({ name: workspace.name }, { ...pick(first), attached: true })
+    await expect(last.exec('cat file')).resolves.toMatchObject({ stdout: 'later\n' })
+    await last.dispose()
+    await first.dispose({ drain: false })
+    const states: string[] = []
+    for await (const token of workspace.tokens.list())
+      if (token.name === name) states.push(token.state)
+    expect(states).toEqual(['revoked', 'revoked'])
   })
 
   it('with a workspace: mounts it again in a machine that was booted anew, and hides its key', async () => {

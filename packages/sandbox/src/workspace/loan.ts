@@ -1,5 +1,12 @@
 import { isToken } from '@cairn/protocol'
-import { type AccessOperation, Cairn, narrowToken, type Tokens, type Workspace } from '@cairn/sdk'
+import {
+  type AccessOperation,
+  Cairn,
+  narrowToken,
+  type TokenInfo,
+  type Tokens,
+  type Workspace,
+} from '@cairn/sdk'
 import type { Credential } from './credential.ts'
 import type { WorkspaceReference } from './reference.ts'
 
@@ -44,8 +51,8 @@ export async function lend(
     // The token could make the directory, and not those that lead there.
     if (path !== '/' && !readOnly && !(await opened.files.exists(path)))
       await opened.files.mkdir(path, { parents: true })
-    const { id, secret } = await opened.tokens.issue(holder, { ttlMs, allow, layer })
-    return { server: from.server, key: secret, ...careFor(opened.tokens, id) }
+    const issued = await opened.tokens.issue(holder, { ttlMs, allow, layer })
+    return { server: from.server, key: issued.secret, ...careFor(opened.tokens, issued) }
   } catch (error) {
     const what = layer === undefined ? name : `${name}, layer ${layer},`
     const why = error instanceof Error ? error.message : String(error)
@@ -64,20 +71,21 @@ export async function findLoan(
 ): Promise<Care | undefined> {
   if (isToken(from.key)) return undefined
   const { tokens } = open(workspace, from)
-  for await (const { id, name, state } of tokens.list()) {
-    if (name !== holder || state === 'revoked') continue
-    const care = careFor(tokens, id)
-    await care.renew()
-    return care
-  }
-  return undefined
+  let newest: TokenInfo | undefined
+  for await (const token of tokens.list())
+    if (token.name === holder && token.state !== 'revoked')
+      if (newest === undefined || newest.createdAt < token.createdAt) newest = token
+  if (newest === undefined) return undefined
+  const care = careFor(tokens, newest)
+  await care.renew()
+  return care
 }
 
 function open({ name, layer }: WorkspaceReference, { server, key }: Credential): Workspace {
   return new Cairn({ server, apiKey: key }).workspace(name, { layer })
 }
 
-function careFor(tokens: Tokens, id: string): Care {
+function careFor(tokens: Tokens, { id, name }: TokenInfo): Care {
   const renew = async (): Promise<void> =>
     void (await tokens.refresh(id, { timeoutMs: patienceMs }))
   // A server that is away for a while finds three more attempts.
@@ -88,8 +96,9 @@ function careFor(tokens: Tokens, id: string): Care {
     release,
     end: async () => {
       release()
-      // Where the server cannot be reached, its time is over soon.
-      await tokens.revoke(id, { timeoutMs: patienceMs }).catch(() => undefined)
+      // By name, those that other processes lent to the same machine too. Where the server cannot be reached, their
+      // time is over soon.
+      await tokens.revoke(name, { timeoutMs: patienceMs }).catch(() => undefined)
     },
   }
 }
