@@ -68,7 +68,8 @@ export class Outbox {
   readonly #held: OpenBatch[] = []
   /** Everything held up to this number is to set out as soon as the server keeps up. */
   #dueTo = 0
-  #timer: NodeJS.Timeout | undefined
+  /** Somebody will look soon whether there is something to send. */
+  #isWatched = false
   /** Operations since somebody looked whether a program is busy, and what was seen then. */
   #opsSince = 0
   #isBusy = false
@@ -130,7 +131,7 @@ export class Outbox {
   }
 
   #flushUnlessBusy(): void {
-    this.#timer = undefined
+    this.#isWatched = false
     this.#isBusy = this.#opsSince >= busyOps
     this.#opsSince = 0
     if (!this.#isBusy || this.#isHoldingTooMuch()) this.flush()
@@ -144,7 +145,9 @@ export class Outbox {
   }
 
   #lookLater(): void {
-    this.#timer ??= setTimeout(() => this.#flushUnlessBusy(), flushMs)
+    if (this.#isWatched) return
+    this.#isWatched = true
+    setTimeout(() => this.#flushUnlessBusy(), flushMs)
   }
 
   /** Sends what there is, as far as the server keeps up. */

@@ -7,7 +7,7 @@ import {
   seekHole,
 } from '@cairn/core'
 import { CairnError, FsError, messageBytesMax, type SessionRequest, Writer } from '@cairn/protocol'
-import { type SessionScope, type Touched, touchedBy } from '../access/session-scope.ts'
+import { type Touched, touchedBy } from '../access/session-scope.ts'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
