@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -25,23 +25,35 @@ interface Running {
   readonly process: ChildProcess
 }
 
+/** Each on a server of its own: what one leaves in the process must not count against the next. */
 export async function benchServer(): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'cairn-bench-'))
-  const server = await start(join(data, 'server'))
   try {
-    await call(server, 'POST', '', JSON.stringify({ name: 'w' }))
     const rows: Row[] = []
     for (const measure of [smallWrites, latencies, largeFiles, manySessions, memory]) {
       const begin = performance.now()
-      rows.push(...(await measure(server, data)))
+      rows.push(...(await onNewServer(join(data, measure.name), measure)))
       const seconds = (performance.now() - begin) / 1000
       console.error(`server: ${measure.name} took ${seconds.toFixed(0)} s`)
     }
     printTable('server: embedded stores, in a process of its own', ['measured', 'yardstick'], rows)
   } finally {
+    await rm(data, { recursive: true })
+  }
+}
+
+async function onNewServer(
+  data: string,
+  measure: (server: Running, data: string) => Promise<Row[]>,
+): Promise<Row[]> {
+  await mkdir(data)
+  const server = await start(join(data, 'server'))
+  try {
+    await call(server, 'POST', '', JSON.stringify({ name: 'w' }))
+    return await measure(server, data)
+  } finally {
     server.process.send('close')
     await once(server.process, 'exit')
-    await rm(data, { recursive: true })
   }
 }
 
