@@ -180,6 +180,14 @@ describe('names', () => {
     expect(texts).toEqual(['beside', 'inside'])
   })
 
+  it('a directory is copied to somewhere below itself, once', async () => {
+    const { files } = workspace
+    await files.write('/deep/a/b/f', 'text')
+    await files.copy('/deep', '/deep/a/copy')
+    const paths = (await gather(files.walk('/deep/a/copy'))).map(({ path }) => path)
+    expect(paths).toEqual(['/deep/a/copy/a', '/deep/a/copy/a/b', '/deep/a/copy/a/b/f'])
+  })
+
   it('mkdir, move, copy, chmod, symlink, link, touch, remove', async () => {
     const { files } = workspace
     await files.mkdir('/d/e', { parents: true, mode: 0o750 })

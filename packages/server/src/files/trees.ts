@@ -32,9 +32,9 @@ export function copy(edit: TreeEdit, path: ByteString, to: ByteString, parents: 
   copyInto(edit, ino, place.parent, place.name)
 }
 
-function copyInto(edit: TreeEdit, ino: Ino, parent: Ino, name: Name): void {
+/** A directory may be copied to somewhere below itself. The copy, whose top is `copied`, has no copy of itself. */
+function copyInto(edit: TreeEdit, ino: Ino, parent: Ino, name: Name, copied?: Ino): void {
   const inode = edit.view.inode(ino)!
-  // Listed before the copy is made: a directory copied into itself must not find itself there.
   const entries = inode.kind === 'directory' ? edit.view.entries(ino, undefined, Infinity) : []
   const { kind, mode, rdev, target } = inode
   const op = nameCalls.create(edit.call, parent, name, {
@@ -54,5 +54,7 @@ function copyInto(edit: TreeEdit, ino: Ino, parent: Ino, name: Name): void {
         length: inode.size,
       }),
     )
-  for (const entry of entries) copyInto(edit, entry.ino, op.ino, entry.name)
+  const top = copied ?? op.ino
+  for (const entry of entries)
+    if (entry.ino !== top) copyInto(edit, entry.ino, op.ino, entry.name, top)
 }

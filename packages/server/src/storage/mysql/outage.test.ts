@@ -90,11 +90,11 @@ describe.skipIf(whyNoMariadb)(`a MariaDB in trouble ${whyNoMariadb ?? ''}`, () =
   it('a server that hangs is storage_unavailable in time, and works when it wakes', async () => {
     const impatient = await MysqlDatabase.open({ ...config, timeoutMs: 200 })
     try {
-      server.signal('SIGSTOP')
+      await server.freeze()
       try {
         await expectCode(impatient.query('SELECT 1', []), 'storage_unavailable')
       } finally {
-        server.signal('SIGCONT')
+        server.thaw()
       }
       expect((await impatient.query('SELECT 1 AS one', [])).length).toBe(1)
     } finally {

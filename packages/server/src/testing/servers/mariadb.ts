@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { chown, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import { makeTemporaryDirectory, removeDirectory } from '../temporary-directory.ts'
 import { waitUntil } from '../wait-until.ts'
@@ -80,8 +82,18 @@ export class MariadbServer {
     await this.#waitUntilReady()
   }
 
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    process.kill(this.#process.pid, signal)
+  /** Resolves when none of its threads runs any more: they stop one after the other, and may still answer. */
+  async freeze(): Promise<void> {
+    const { pid } = this.#process
+    process.kill(pid, 'SIGSTOP')
+    const tasks = `/proc/${pid}/task`
+    const isStopped = (task: string): boolean =>
+      readFileSync(`${tasks}/${task}/stat`, 'latin1').split(') ')[1]!.startsWith('T')
+    while (!readdirSync(tasks).every(isStopped)) await setImmediate()
+  }
+
+  thaw(): void {
+    process.kill(this.#process.pid, 'SIGCONT')
   }
 
   async stop(): Promise<void> {
