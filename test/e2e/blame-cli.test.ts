@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { useCairn } from './run-cairn.ts'
+import { enterWorkspace, useCairn } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
 describe('cairn log and cairn blame', () => {
@@ -8,17 +8,7 @@ describe('cairn log and cairn blame', () => {
 
   beforeAll(async () => {
     server = await startServer()
-    await cairn.text(
-      'ctx',
-      'add',
-      '--name',
-      'a',
-      '--server',
-      server.url,
-      '--api-key',
-      server.apiKey,
-    )
-    await cairn.text('ws', 'create', 'w')
+    await enterWorkspace(cairn, server)
   })
   afterAll(() => server?.stop())
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { useCairn } from './run-cairn.ts'
+import { enterWorkspace, useCairn } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
 interface Receipt {
@@ -18,17 +18,7 @@ describe('cairn journal', () => {
 
   beforeAll(async () => {
     server = await startServer()
-    await cairn.text(
-      'ctx',
-      'add',
-      '--name',
-      'a',
-      '--server',
-      server.url,
-      '--api-key',
-      server.apiKey,
-    )
-    await cairn.text('ws', 'create', 'w')
+    await enterWorkspace(cairn, server)
   })
   afterAll(() => server?.stop())
 

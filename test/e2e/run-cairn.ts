@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
+import type { TestServer } from './start-server.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -89,4 +90,13 @@ export function useCairn(): CairnCommand {
       return { ...error, exit: code ?? -1 }
     },
   }
+}
+
+/** A context on that server, with an empty workspace `w`. */
+export async function enterWorkspace(
+  cairn: CairnCommand,
+  { url, apiKey }: Pick<TestServer, 'url' | 'apiKey'>,
+): Promise<void> {
+  await cairn.text('ctx', 'add', '--name', 'a', '--server', url, '--api-key', apiKey)
+  await cairn.text('ws', 'create', 'w')
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { useCairn } from './run-cairn.ts'
+import { enterWorkspace, useCairn } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
 describe('cairn vault', () => {
@@ -10,17 +10,7 @@ describe('cairn vault', () => {
 
   beforeAll(async () => {
     server = await startServer()
-    await cairn.text(
-      'ctx',
-      'add',
-      '--name',
-      'a',
-      '--server',
-      server.url,
-      '--api-key',
-      server.apiKey,
-    )
-    await cairn.text('ws', 'create', 'w')
+    await enterWorkspace(cairn, server)
   })
   afterAll(() => server?.stop())
 

@@ -63,9 +63,9 @@ describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'a
 
   it('are mounted in sandboxes, outlive them, and keep what was written before a kill', async () => {
     const volume = await e2b.Volume.create('work')
-    const first = await e2b.Sandbox.create({ volumeMounts: { '/mnt/work': volume } })
-    await first.commands.run('mkdir -p /mnt/work/repo && echo by-command > /mnt/work/repo/a')
-    await first.files.write('/mnt/work/repo/b', 'by-envd')
+    const first = await e2b.Sandbox.create({ volumeMounts: { '/mnt/volume': volume } })
+    await first.commands.run('mkdir -p /mnt/volume/repo && echo by-command > /mnt/volume/repo/a')
+    await first.files.write('/mnt/volume/repo/b', 'by-envd')
     await first.kill()
     const second = await e2b.Sandbox.create({ volumeMounts: { '/mnt/data': 'work' } })
     const { stdout } = await second.commands.run('cat repo/a repo/b', { cwd: '/mnt/data' })

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Sandbox as E2BInstance } from 'e2b'
-import { compileGlob } from '@cairn/sdk'
+import { parseListing, pickMatches } from '../pick-matches.ts'
 import type { GlobOptions, SandboxFs } from '../sandbox.ts'
 import { quote } from './shell.ts'
 
@@ -55,15 +55,9 @@ export class E2BFS implements SandboxFs {
   }
 
   async glob(pattern: string, options: GlobOptions = {}): Promise<string[]> {
-    const { cwd = '.', ignore = [], dot = false, absolute = false } = options
-    const base = posix.normalize(this.resolve(cwd))
-    const matches = compileGlob(pattern, { dot })
-    const ignored = ignore.map((each) => compileGlob(each, { dot: true }))
-    return (await this.#filesBelow(base))
-      .filter((name) => matches(name) && !ignored.some((ignores) => ignores(name)))
-      .map((name) => posix.join(base, name))
-      .map((whole) => (absolute ? whole : posix.relative(this.#host.workDir, whole)))
-      .toSorted()
+    const base = posix.normalize(this.resolve(options.cwd ?? '.'))
+    const { workDir } = this.#host
+    return pickMatches(await this.#filesBelow(base), pattern, options, { base, workDir })
   }
 
   /** One call, however many there are. */
@@ -72,9 +66,6 @@ export class E2BFS implements SandboxFs {
     // find also fails for what it may not enter and for links in a circle: what it found counts.
     const command = `cd ${quote(base)} 2>&- && find -L . -type f -print0 2>&-; true`
     const { stdout } = await e2b.commands.run(command, { timeoutMs: listTimeoutMs })
-    return stdout
-      .split('\0')
-      .filter((name) => name !== '')
-      .map((name) => name.slice('./'.length))
+    return parseListing(stdout)
   }
 }

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { compileGlob } from '@cairn/sdk'
+import { parseListing, pickMatches } from '../pick-matches.ts'
 import type { Jail } from '../jail/jail.ts'
 import type { GlobOptions, SandboxFs } from '../sandbox.ts'
 import { type Ran, runInside } from './run-inside.ts'
@@ -66,20 +66,12 @@ export class LocalFiles implements SandboxFs {
   }
 
   async glob(pattern: string, options: GlobOptions = {}): Promise<string[]> {
-    const { cwd = '.', ignore = [], dot = false, absolute = false } = options
+    const { cwd = '.' } = options
     const base = this.resolve(cwd)
     const ran = await this.#start(listScript, base)
     if (ran.code === outsideCode) throw outside(cwd)
-    const matches = compileGlob(pattern, { dot })
-    const ignored = ignore.map((each) => compileGlob(each, { dot: true }))
-    return ran.stdout
-      .split('\0')
-      .filter((name) => name !== '')
-      .map((name) => name.slice('./'.length))
-      .filter((name) => matches(name) && !ignored.some((ignores) => ignores(name)))
-      .map((name) => posix.join(base, name))
-      .map((whole) => (absolute ? whole : posix.relative(this.#options.workDir, whole)))
-      .toSorted()
+    const { workDir } = this.#options
+    return pickMatches(parseListing(ran.stdout), pattern, options, { base, workDir })
   }
 
   #all(roots: readonly string[]): string[] {
