@@ -186,20 +186,26 @@ static void unmap(napi_env env, void *data, void *hint) {
   munmap(data, (size_t)hint);
 }
 
-/* mapFile(fd, size): an ArrayBuffer that is the file, which gets its room on the disk first: writing to it cannot fail
-   for want of any. What is written there survives this process. */
+/* mapFile(fd, size, left): an ArrayBuffer that is the file, which gets its room on the disk first: writing to it cannot
+   fail for want of any. What is written there survives this process. A buffer of that size which is no file any more
+   becomes this one. */
 static napi_value js_map_file(napi_env env, napi_callback_info info) {
-  napi_value argv[2], buffer;
+  napi_value argv[3], buffer;
   int fd = -1, error;
   uint32_t size = 0;
-  if (!arguments(env, info, 2, argv)) return NULL;
+  void *left = NULL;
+  size_t left_size = 0;
+  if (!arguments(env, info, 3, argv)) return NULL;
   napi_get_value_int32(env, argv[0], &fd);
   napi_get_value_uint32(env, argv[1], &size);
   do error = posix_fallocate(fd, 0, size);
   while (error == EINTR);
   if (error != 0) return number(env, -error);
-  void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  napi_get_arraybuffer_info(env, argv[2], &left, &left_size);
+  const bool again = left != NULL && left_size == size;
+  void *data = mmap(again ? left : NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | (again ? MAP_FIXED : 0), fd, 0);
   if (data == MAP_FAILED) return number(env, -errno);
+  if (again) return argv[2];
   napi_create_external_arraybuffer(env, data, size, unmap, (void *)(size_t)size, &buffer);
   return buffer;
 }

@@ -172,8 +172,11 @@ export function decodeReply(bytes: Uint8Array): SessionReply {
   return decode(replies, bytes) as SessionReply
 }
 
+/** One for all: a message of two megabytes would make and leave three of them. */
+const scratch = new Writer(1024)
+
 function encode(table: Table, message: { readonly type: string }): Uint8Array {
-  const writer = new Writer(256).u8(Object.keys(table).indexOf(message.type))
+  const writer = scratch.reset().u8(Object.keys(table).indexOf(message.type))
   const values = message as unknown as Readonly<Record<string, unknown>>
   for (const [field, type] of Object.entries(table[message.type]!))
     write(writer, type, values[field])

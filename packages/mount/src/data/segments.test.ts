@@ -31,6 +31,18 @@ describe('segments', () => {
     segments.removeAll()
   })
 
+  it('keep what was appended when the memory of an older one becomes the newest', () => {
+    const segments = new Segments({ directory, bytesMax: 1000 * MiB, io })
+    const places = Array.from({ length: 200 }, (_, i) => {
+      const place = segments.append([Buffer.from(String(i).padStart(4)), Buffer.alloc(MiB - 4)])
+      segments.pinFrom(place.segment)
+      return place
+    })
+    const all = places.map((place) => Number(bytesOf(segments, place)))
+    expect(all).toEqual(places.map((_, i) => i))
+    segments.removeAll()
+  })
+
   it('let the oldest go when there is too much, and never what is pinned', () => {
     const segments = new Segments({ directory, bytesMax: 40 * MiB, io })
     const block = Buffer.alloc(MiB, 'x')
@@ -64,7 +76,8 @@ describe('segments', () => {
 
   it('make do with what a nearly full disk has, and say ENOSPC when that is too little', () => {
     let room = 100_000
-    const mapFile: typeof io.mapFile = (fd, size) => (size > room ? -28 : io.mapFile(fd, size))
+    const mapFile: typeof io.mapFile = (fd, size, left) =>
+      size > room ? -28 : io.mapFile(fd, size, left)
     const segments = new Segments({ directory, bytesMax: 100 * MiB, io: { ...io, mapFile } })
     segments.pinFrom(1)
     const place = segments.append([Buffer.from('kept')])
@@ -77,8 +90,9 @@ describe('segments', () => {
   })
 
   it('let even the newest go on a full disk, if the server has it', () => {
-    let left = 1
-    const mapFile: typeof io.mapFile = (fd, size) => (left-- > 0 ? io.mapFile(fd, size) : -28)
+    let calls = 1
+    const mapFile: typeof io.mapFile = (fd, size, left) =>
+      calls-- > 0 ? io.mapFile(fd, size, left) : -28
     const segments = new Segments({ directory, bytesMax: 100 * MiB, io: { ...io, mapFile } })
     const place = segments.append([Buffer.alloc(MiB)])
     expect(() => segments.append([Buffer.alloc(MiB)])).toThrow('ENOSPC')

@@ -63,6 +63,11 @@ export class Segments {
   #bytes = 0
   /** Segments from here on hold what the server does not have. */
   #pinnedFrom = Infinity
+  /**
+   * Memory that is no file any more, for the next one. The garbage collector counts each mapped file as memory: new
+   * ones made it look at all that the mount knows, four times in one `tar x`.
+   */
+  #spare: ArrayBuffer | undefined
 
   constructor(options: SegmentsOptions) {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 })
@@ -179,8 +184,11 @@ export class Segments {
   #map(fd: number, bytesMin: number): Uint8Array<ArrayBuffer> {
     const size = Math.min(segmentBytes, Math.max(firstBytes, 2 * (this.#open?.size ?? 0)))
     for (let wanted = Math.max(size, bytesMin); ;) {
-      const mapped = this.#options.io.mapFile(fd, wanted)
-      if (typeof mapped !== 'number') return new Uint8Array(mapped)
+      const mapped = this.#options.io.mapFile(fd, wanted, this.#spare)
+      if (typeof mapped !== 'number') {
+        if (mapped === this.#spare) this.#spare = undefined
+        return new Uint8Array(mapped)
+      }
       if (!fullErrnos.has(-mapped)) throw new Error(`cannot map the spool: errno ${-mapped}`)
       if (this.#evictOne() || this.#evictOpen()) continue
       ftruncateSync(fd, 0)
@@ -203,8 +211,10 @@ export class Segments {
   /** Its pages are the disk's again. */
   #leave(segment: Segment): void {
     if (segment === this.#open || !segment.memory) return
-    this.#options.io.leaveFile(segment.memory.buffer)
+    const { buffer } = segment.memory
     segment.memory = undefined
+    this.#options.io.leaveFile(buffer)
+    if (buffer.byteLength === segmentBytes) this.#spare = buffer
   }
 
   #evictOne(): boolean {

@@ -43,9 +43,9 @@ export interface FuseIo {
   close(channel: Channel): void
   /**
    * The first `size` bytes of a file as memory. They get their room on the disk first, so that writing to them cannot
-   * fail for want of any; what is written survives this process.
+   * fail for want of any; what is written survives this process. A buffer of that size that was left becomes this one.
    */
-  mapFile(fd: number, size: number): ArrayBuffer | number
+  mapFile(fd: number, size: number, left: ArrayBuffer | undefined): ArrayBuffer | number
   /** The buffer is the file no more, and holds nothing. */
   leaveFile(buffer: ArrayBuffer): number
 }

@@ -3,6 +3,7 @@ import { errno } from './errno.ts'
 import type { FuseFileSystem } from './file-system.ts'
 import { canResend } from './init.ts'
 import { type Channel, type FuseIo, loadFuseIo } from './native.ts'
+import { Wakefulness } from './wakefulness.ts'
 
 /** How many requests are answered before timers and sockets have their turn. */
 const burst = 256
@@ -22,6 +23,7 @@ export class FuseServer {
   readonly #dispatcher: Dispatcher
   readonly #onError: ServeOptions['onError']
   readonly #channel: Channel
+  readonly #wakefulness = new Wakefulness()
   #isOpen = true
   #settleClosed!: () => void
 
@@ -54,21 +56,31 @@ export class FuseServer {
     if (!this.#isOpen) return
     this.#isOpen = false
     this.#io.close(this.#channel)
+    this.#wakefulness.end()
     this.#dispatcher.close()
     this.#settleClosed()
   }
 
   #drain(): void {
+    this.#wakefulness.note(burst - this.#answerBurst())
+  }
+
+  /** Gives how many more it would have answered. */
+  #answerBurst(): number {
     const io = this.#io
     const channel = this.#channel
     const dispatcher = this.#dispatcher
     let length = io.recv(channel)
     // The event loop calls again if more are waiting after a burst.
-    for (let left = burst; length > 0; left--) {
+    let left = burst
+    for (; length > 0; left--) {
       const replyLength = dispatcher.handle(length)
       // Its answer may be there already, but comes by a promise: back to the loop at once, without the spin.
-      if (replyLength === parked || !this.#isOpen) return
-      if (left === 1) return this.#send(replyLength, dispatcher.reply.payload)
+      if (replyLength === parked || !this.#isOpen) return left - 1
+      if (left === 1) {
+        this.#send(replyLength, dispatcher.reply.payload)
+        return 0
+      }
       if (replyLength > 0 && dispatcher.reply.payload !== undefined) {
         this.#send(replyLength, dispatcher.reply.payload)
         length = io.recv(channel)
@@ -77,6 +89,7 @@ export class FuseServer {
       }
     }
     if (length !== -errno.EAGAIN) this.#end(-length)
+    return left
   }
 
   /** ENODEV: unmounted. Nothing else is expected, and nothing more can be read after it. */
