@@ -156,8 +156,9 @@ export const sessionTables: { readonly requests: Table; readonly replies: Table 
 export type SessionRequest = MessageOf<typeof requests>
 export type SessionReply = MessageOf<typeof replies>
 
-export function encodeRequest(request: SessionRequest): Uint8Array {
-  return encode(requests, request)
+/** Valid until the writer is used again. */
+export function encodeRequest(request: SessionRequest, writer: Writer = new Writer()): Uint8Array {
+  return encode(requests, request, writer)
 }
 
 export function decodeRequest(bytes: Uint8Array): SessionRequest {
@@ -165,22 +166,19 @@ export function decodeRequest(bytes: Uint8Array): SessionRequest {
 }
 
 export function encodeReply(reply: SessionReply): Uint8Array {
-  return encode(replies, reply)
+  return encode(replies, reply, new Writer())
 }
 
 export function decodeReply(bytes: Uint8Array): SessionReply {
   return decode(replies, bytes) as SessionReply
 }
 
-/** One for all: a message of two megabytes would make and leave three of them. */
-const scratch = new Writer(1024)
-
-function encode(table: Table, message: { readonly type: string }): Uint8Array {
-  const writer = scratch.reset().u8(Object.keys(table).indexOf(message.type))
+function encode(table: Table, message: { readonly type: string }, writer: Writer): Uint8Array {
+  writer.reset().u8(Object.keys(table).indexOf(message.type))
   const values = message as unknown as Readonly<Record<string, unknown>>
   for (const [field, type] of Object.entries(table[message.type]!))
     write(writer, type, values[field])
-  return writer.finish()
+  return writer.view
 }
 
 function decode(table: Table, bytes: Uint8Array): object {

@@ -6,6 +6,7 @@ import { blockBytes } from './block.ts'
 const forms = { raw: 0, zstd: 1 } as const
 /** Fewer bytes are not worth the 50 µs that a compressor takes to be made: there is at most a page to be saved. */
 const compressBytesMin = 2048
+const headScratch = new Writer(16)
 /** A blob is at most one block, so a file's blocks can be blobs as they are. */
 export const blobBytesMax: number = blockBytes
 
@@ -33,14 +34,8 @@ export class Blobs {
     ])
     // Below a sixteenth saved, reading it plainly is worth more than the room.
     const pays = compressed.length < bytes.length - bytes.length / 16
-    const writer = new Writer(bytes.length + 8).u8(pays ? forms.zstd : forms.raw)
-    return {
-      id,
-      stored: writer
-        .varint(bytes.length)
-        .raw(pays ? compressed : bytes)
-        .finish(),
-    }
+    const head = headScratch.reset().u8(pays ? forms.zstd : forms.raw).varint(bytes.length).view
+    return { id, stored: joined(head, pays ? compressed : bytes) }
   }
 
   async store(blobs: Iterable<SealedBlob>): Promise<void> {
@@ -78,6 +73,14 @@ export class Blobs {
       throw corrupt(id, 'its bytes cannot be decompressed', cause)
     }
   }
+}
+
+/** In memory of just that size: what is larger is copied once more on its way to a database. */
+function joined(head: Uint8Array, payload: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(head.length + payload.length)
+  bytes.set(head)
+  bytes.set(payload, head.length)
+  return bytes
 }
 
 interface StoredBlob {

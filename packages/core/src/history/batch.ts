@@ -106,7 +106,13 @@ export function encodeBody(body: BatchBody, time: Time): Uint8Array {
   return writer.finish()
 }
 
-/** As `encodeBody` of one operation, into a writer at hand: for who writes down each one by itself. */
+/** As `encodeBody` of operations, into a writer at hand. */
+export function writeOps(writer: Writer, ops: readonly Op[], time: Time): void {
+  writeTime(writer, time)
+  writeBody(writer, { type: 'ops', ops }, time)
+}
+
+/** As `writeOps` of one: for who writes down each one by itself. */
 export function writeOneOp(writer: Writer, op: Op, time: Time): void {
   writeTime(writer, time)
   writer.choice(bodyTypes, 'ops').varint(1)

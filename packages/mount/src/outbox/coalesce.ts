@@ -1,4 +1,4 @@
-import type { Op, WriteOp } from '@cairn/core'
+import type { Op, SetattrOp, WriteOp } from '@cairn/core'
 
 interface OpenWrite {
   readonly first: WriteOp
@@ -9,13 +9,19 @@ interface OpenWrite {
 
 /**
  * Joins writes that go on where the one before them ended: a program that writes a megabyte in small pieces makes one
- * operation. A batch is taken whole or not at all, so nobody sees a state in between. Always the same for the same
+ * operation. So do changes of one file's attributes right after each other: an archiver sets times, owner and mode of
+ * each file in turn. A batch is taken whole or not at all, so nobody sees a state in between. Always the same for the same
  * operations: after a crash a batch is sent again under its number, and must be the same batch.
  */
 export function coalesce(ops: readonly Op[]): readonly Op[] {
   const joined: (Op | OpenWrite)[] = []
   const open = new Map<number, OpenWrite>()
   for (const op of ops) {
+    const previous = joined.at(-1)
+    if (op.type === 'setattr' && previous && canJoin(previous, op)) {
+      joined[joined.length - 1] = { ...previous, ...op }
+      continue
+    }
     if (op.type !== 'write' || op.data.type !== 'bytes') {
       for (const ino of inosOf(op)) open.delete(ino)
       joined.push(op)
@@ -34,6 +40,12 @@ export function coalesce(ops: readonly Op[]): readonly Op[] {
     joined.push(write)
   }
   return joined.map((item) => ('pieces' in item ? join(item) : item))
+}
+
+/** A change of the size changes more than what it names. */
+function canJoin(previous: Op | OpenWrite, next: SetattrOp): previous is SetattrOp {
+  if ('pieces' in previous || previous.type !== 'setattr' || previous.ino !== next.ino) return false
+  return previous.size === undefined && next.size === undefined
 }
 
 function goesOn({ first, length }: OpenWrite, next: WriteOp): boolean {

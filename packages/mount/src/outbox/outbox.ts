@@ -1,5 +1,5 @@
 import type { Op, Time, WriteOp } from '@cairn/core'
-import { FsError } from '@cairn/protocol'
+import { FsError, Writer } from '@cairn/protocol'
 import type { Place, Segments } from '../data/segments.ts'
 import { encodeOpRecord, encodeRecord, withBytes } from './record.ts'
 import { type PutBlob, sealBatch } from './seal.ts'
@@ -44,10 +44,11 @@ interface OpenBatch {
 const flushMs = 20
 /**
  * While a program changes so much that it would wait for the server's share of the machine, the server waits for it: a
- * clone beside its own upload takes a third longer. Up to this long, and for no more than half of the window.
+ * clone beside its own upload takes a third longer. Up to this long, and for no more than this part of the window.
  */
 const busyOps = 50
 const busyMs = 2000
+const busyPart = 3 / 4
 const batchOps = 8000
 const batchBytes = 2 << 20
 /** What an operation weighs in the window beside its bytes. */
@@ -74,6 +75,8 @@ export class Outbox {
   #opsSince = 0
   #isBusy = false
   #sealing: Promise<void> = Promise.resolve()
+  /** Megabytes that are made anew for each batch keep the garbage collector at work. */
+  readonly #writers: Writer[] = []
   #pendingBytes = 0
   #settled = 0
   readonly #waiting = new Set<() => void>()
@@ -141,7 +144,7 @@ export class Outbox {
   #isHoldingTooMuch(): boolean {
     const oldest = this.#held[0] ?? this.#open
     const age = oldest ? performance.now() - oldest.openedAt : 0
-    return age >= busyMs || this.#pendingBytes > this.#parts.window.bytes / 2
+    return age >= busyMs || this.#pendingBytes > this.#parts.window.bytes * busyPart
   }
 
   #lookLater(): void {
@@ -240,12 +243,14 @@ export class Outbox {
   /** In order: a batch is handed to the session only after the one before it. */
   async #send(batch: OpenBatch): Promise<void> {
     const { reservation, ops, time } = batch
-    const body = sealBatch(ops, time, this.#parts.putBlob)
+    const writer = this.#writers.pop() ?? new Writer()
+    const body = sealBatch(ops, time, this.#parts.putBlob, writer)
     const sent = this.#sealing.then(async () => reservation.send(await body))
     this.#sealing = sent.catch(() => undefined)
     try {
       await sent
       await reservation.settled
+      if (this.#writers.length < batchesAtOnce) this.#writers.push(writer)
     } catch (error) {
       this.#parts.onLost(error)
     }

@@ -1,4 +1,5 @@
-import { blockBytes, encodeBody, type Op, type Time, type WriteOp } from '@cairn/core'
+import { blockBytes, type Op, type Time, type WriteOp, writeOps } from '@cairn/core'
+import { Writer } from '@cairn/protocol'
 import { decodeBlobAnswer } from '../session/answers.ts'
 import { coalesce } from './coalesce.ts'
 
@@ -8,9 +9,18 @@ const blobBytesMin = 128 * 1024
 /** Stores bytes at the server and gives its answer. */
 export type PutBlob = (bytes: Uint8Array) => Promise<Uint8Array>
 
-/** Turns acknowledged operations into what is submitted. The same operations give the same bytes. */
-export async function sealBatch(ops: readonly Op[], time: Time, put: PutBlob): Promise<Uint8Array> {
-  return encodeBody({ type: 'ops', ops: await storeLarge(coalesce(ops), put) }, time)
+/**
+ * Turns acknowledged operations into what is submitted, which is valid until the writer is used again. The same
+ * operations give the same bytes.
+ */
+export async function sealBatch(
+  ops: readonly Op[],
+  time: Time,
+  put: PutBlob,
+  writer: Writer = new Writer(),
+): Promise<Uint8Array> {
+  writeOps(writer.reset(), await storeLarge(coalesce(ops), put), time)
+  return writer.view
 }
 
 /** Brings the bytes of large writes to the object store. */

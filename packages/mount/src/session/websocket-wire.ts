@@ -1,5 +1,12 @@
 import type { Socket } from 'node:net'
-import { CairnError, decodeReply, encodeRequest, messageBytesMax } from '@cairn/protocol'
+import {
+  CairnError,
+  decodeReply,
+  encodeRequest,
+  messageBytesMax,
+  type SessionRequest,
+  Writer,
+} from '@cairn/protocol'
 import { WebSocket } from 'ws'
 import type { Connect, Wire, WireEvents } from './wire.ts'
 
@@ -9,6 +16,7 @@ export interface WebSocketOptions {
 }
 
 const silentBeatsMax = 3
+const idleMax = 4
 
 /** Connects to a server's sessions over a WebSocket. */
 export function connectWebSocket(
@@ -38,11 +46,22 @@ export function connectWebSocket(
       socket.on('close', () => events.onClose())
       socket.once('open', () =>
         resolve({
-          send: (request) => socket.send(encodeRequest(request)),
+          send: sender(socket),
           close: () => socket.close(),
         }),
       )
     })
+}
+
+/** Megabytes that are made anew for each message keep the garbage collector at work: what is sent is written over. */
+function sender(socket: WebSocket): (request: SessionRequest) => void {
+  const idle: Writer[] = []
+  return (request) => {
+    const writer = idle.pop() ?? new Writer()
+    socket.send(encodeRequest(request, writer), () => {
+      if (idle.length < idleMax) idle.push(writer)
+    })
+  }
 }
 
 /** A server that says what nobody understands is left. */
