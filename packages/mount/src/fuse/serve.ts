@@ -34,7 +34,7 @@ export class FuseServer {
     this.closed = new Promise((resolve) => (this.#settleClosed = resolve))
     this.#dispatcher = new Dispatcher(fs, options, (length, payload) => this.#send(length, payload))
     const { request, reply } = this.#dispatcher
-    const spin = options.spinMicroseconds ?? 30
+    const spin = options.spinMicroseconds ?? 100
     const channel = io.open(fd, request.bytes, reply.bytes, spin, () => this.#drain())
     if (typeof channel === 'number')
       throw new Error(`cannot watch descriptor ${fd} of the mount: errno ${-channel}`)
