@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { closeSync, existsSync, fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { getXattr, pattern, Place, setXattr } from './questions/place.ts'
 
@@ -107,6 +107,7 @@ describe.skipIf(noMount)('a daemon that is killed while others write, too', () =
     const before = namesIn(here)
     expect(look(here, before)).toEqual(look(there, before))
     const open = ['open-gone', 'open-moves', 'open-replaced'].map((name) => here.open(`d/${name}`))
+    onTestFinished(() => open.forEach(closeSync))
     const { ctimeNs } = before.map((name) => here.stat(name)).at(-1)!
     await whileDead(a, async () => {
       await b.sh(`cd d; rm one-name-goes ../e/link gone open-gone; rmdir gone-directory; ln gets-a-link ../e/second
@@ -123,7 +124,6 @@ describe.skipIf(noMount)('a daemon that is killed while others write, too', () =
     expect(opened.map(({ nlink }) => nlink)).toEqual([0n, 1n, 0n])
     for (const each of opened) expect(each.ctimeNs).toBeGreaterThan(ctimeNs)
     for (const name of before) expect(here.exists(name)).toBe(after.includes(name))
-    for (const fd of open) closeSync(fd)
   })
 
   it('programs that make and remove names see no failure, shared', async () => {
