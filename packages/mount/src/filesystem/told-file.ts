@@ -17,7 +17,7 @@ export class ToldFile {
   readonly #fd: number
   readonly #io: Pick<FuseIo, 'mapFile' | 'leaveFile'>
   /** Zeros behind the last one. */
-  #slots: Float64Array = new Float64Array()
+  #slots: Float64Array<ArrayBuffer> = new Float64Array()
   #length = 0
   #hasRoom = true
 
@@ -54,8 +54,7 @@ export class ToldFile {
   }
 
   remove(): void {
-    this.#io.leaveFile(this.#slots.buffer as ArrayBuffer)
-    this.#slots = new Float64Array()
+    this.#use(new Float64Array())
     this.#hasRoom = false
     closeSync(this.#fd)
     rmSync(this.#path, { force: true })
@@ -64,8 +63,11 @@ export class ToldFile {
   #grow(slots: number): void {
     const mapped = this.#io.mapFile(this.#fd, slots * slotBytes)
     this.#hasRoom = typeof mapped !== 'number'
-    if (typeof mapped === 'number') return
-    if (this.#slots.length > 0) this.#io.leaveFile(this.#slots.buffer as ArrayBuffer)
-    this.#slots = new Float64Array(mapped)
+    if (typeof mapped !== 'number') this.#use(new Float64Array(mapped))
+  }
+
+  #use(slots: Float64Array<ArrayBuffer>): void {
+    if (this.#slots.length > 0) this.#io.leaveFile(this.#slots.buffer)
+    this.#slots = slots
   }
 }
