@@ -342,10 +342,11 @@ export class Mount {
     const path = join(this.#cacheDirectory, sessionFile)
     writeFileSync(path, JSON.stringify({ session }), { mode: 0o600 })
     await this.#session.drain()
+    // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
+    const told = this.#follower.whenSettled(seq).then(() => this.#caches.settled())
+    if (recovered) await Promise.race([told, sleep(catchUpMs)])
     this.#noteProgress()
     recovered?.forget()
-    // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
-    if (recovered) await Promise.race([this.#follower.whenSettled(seq), sleep(catchUpMs)])
     if (recovered) await this.#locks?.recall()
     if (this.#writes) await this.#numbers.refill()
     // A guess at what will be asked for: whoever asks first loads it all the same.
