@@ -8,6 +8,7 @@ import { type Place, Segments } from './data/segments.ts'
 import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
 import { Nodes } from './filesystem/nodes.ts'
 import { type Owners, swapOwners } from './filesystem/owners.ts'
+import { ToldFile } from './filesystem/told-file.ts'
 import { type FuseIo, loadFuseIo } from './fuse/native.ts'
 import { Image } from './image/image.ts'
 import { Loader } from './image/loader.ts'
@@ -15,13 +16,13 @@ import { SharedLocks } from './locks/shared-locks.ts'
 import { Notes } from './notes.ts'
 import { Outbox } from './outbox/outbox.ts'
 import { encodeRecord } from './outbox/record.ts'
-import { recover, type Recovered, sessionFile } from './outbox/recover.ts'
+import { isOld, pendingNames, recover, type Recovered, sessionFile } from './outbox/recover.ts'
 import { type PutBlob, storeLarge } from './outbox/seal.ts'
-import { type SealedBatch, sealPending } from './outbox/seal-pending.ts'
+import { resumeFrom, type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { changesNames, findDone } from './outbox/find-done.ts'
 import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
-import type { Reservation, Resume } from './session/options.ts'
+import type { Reservation } from './session/options.ts'
 import { Refusal } from './session/refusal.ts'
 import { untilAnswered } from './session/retry.ts'
 import type { Connect } from './session/wire.ts'
@@ -61,6 +62,8 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 /** Noted in the spool this often, while the log moves on: after a crash, so much is looked at again. */
 const progressMs = 50
 const inodesAtOnce = 20_000
+/** So long programs wait for a new process to take in what others did, before they see what the kernel remembers. */
+const catchUpMs = 500
 
 /** A workspace's directory, ready to be asked by the kernel. */
 export class Mount {
@@ -73,6 +76,7 @@ export class Mount {
   readonly #outbox: Outbox
   readonly #follower: Follower
   readonly #numbers: InodeNumbers
+  readonly #told: ToldFile
   readonly #nodes: Nodes
   readonly #caches: Caches
   readonly #cacheDirectory: string
@@ -88,7 +92,7 @@ export class Mount {
   readonly #locks: SharedLocks | undefined
   #wasConnected = false
   #progress: NodeJS.Timeout | undefined
-  #notedSeq = 0
+  #notedSeq = -1
 
   /** Connects, brings to the server what an earlier process left behind, and is then ready. */
   static async open(options: MountOptions): Promise<Mount> {
@@ -148,7 +152,8 @@ export class Mount {
       whenSettled: (number) => this.#outbox.whenSettled(number),
       keep,
     })
-    this.#nodes = new Nodes(this.#image, this.#contents, this.#owners)
+    this.#told = new ToldFile(options.cacheDirectory, io)
+    this.#nodes = new Nodes(this.#image, this.#contents, this.#owners, this.#told)
     this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
     this.#follower = new Follower({
       image: this.#image,
@@ -162,6 +167,7 @@ export class Mount {
       onBatch: (batch) => this.#notes.noteBatch(batch),
       onCurrent: () => this.#wake(),
       reset: () => this.#reset(),
+      doubt: () => this.#nodes.forgetBefore(this.#caches),
     })
     this.#numbers = new InodeNumbers(async () =>
       decodeInodesAnswer(await session.ask({ type: 'inodes', count: inodesAtOnce })),
@@ -292,6 +298,7 @@ export class Mount {
     clearInterval(this.#progress)
     this.#locks?.close()
     this.#segments.removeAll()
+    this.#told.remove()
     rmSync(join(this.#cacheDirectory, sessionFile), { force: true })
   }
 
@@ -323,7 +330,7 @@ export class Mount {
       },
       onRoom: (room) => this.#room.hear(room),
       onStanding: () => this.#onStanding(),
-      onRescue: (outcome) => this.#onRescue(outcome),
+      onRescue: (outcome) => this.#onRescue(outcome, recovered),
       onOver: (why) => this.#onOver(why),
     })
   }
@@ -331,10 +338,13 @@ export class Mount {
   async #begin(recovered: Recovered | undefined): Promise<void> {
     const { session, seq, root } = await this.#session.welcomed
     this.#nodes.root = root
-    this.#loader.advance(recovered?.seq ?? seq, [])
+    this.#follower.begin(recovered?.seq ?? seq)
     const path = join(this.#cacheDirectory, sessionFile)
     writeFileSync(path, JSON.stringify({ session }), { mode: 0o600 })
     await this.#session.drain()
+    // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
+    const told = this.#follower.whenSettled(seq).then(() => this.#caches.settled())
+    if (recovered) await Promise.race([told, sleep(catchUpMs)])
     this.#noteProgress()
     recovered?.forget()
     if (recovered) await this.#locks?.recall()
@@ -376,10 +386,11 @@ export class Mount {
   }
 
   /** What was acknowledged is not on the branch as it was: everything is looked at anew. */
-  #onRescue(outcome: string): void {
+  #onRescue(outcome: string, recovered: Recovered | undefined): void {
     this.#notes.rescues.push(outcome)
     this.#room.forget()
     this.#reset()
+    for (const { parent, name } of pendingNames(recovered)) this.#caches.entry(parent, name)
   }
 
   #reset(): void {
@@ -417,9 +428,9 @@ export class Mount {
   }
 
   #noteProgress(): void {
-    const { seq } = this.#loader
-    if (seq === this.#notedSeq) return
-    this.#notedSeq = seq
+    const { settledSeq } = this.#follower
+    if (settledSeq === this.#notedSeq) return
+    this.#notedSeq = settledSeq
     try {
       this.#segments.append(this.#describeProgress())
     } catch {
@@ -430,18 +441,6 @@ export class Mount {
   #describeProgress(): Uint8Array[] {
     const { settled } = this.#outbox
     const { lastNumber } = this.#session
-    return encodeRecord({ type: 'progress', settled, lastNumber, seq: this.#loader.seq })
+    return encodeRecord({ type: 'progress', settled, lastNumber, seq: this.#follower.settledSeq })
   }
-}
-
-function resumeFrom(
-  { session, seq, lastNumber }: Recovered,
-  pending: readonly SealedBatch[],
-): Resume {
-  return { session, seq, lastNumber, pending }
-}
-
-/** A batch of the process before, which that one saw in the log or nobody did. */
-function isOld(number: number, recovered: Recovered | undefined): boolean {
-  return recovered !== undefined && number <= recovered.lastNumber
 }

@@ -3,8 +3,10 @@ import { FsError, type Ino, rootIno } from '@cairn/protocol'
 import type { Contents } from '../data/contents.ts'
 import type { Attributes, Entry } from '../fuse/file-system.ts'
 import type { Image } from '../image/image.ts'
+import type { Caches } from '../sync/caches.ts'
 import { attributesOf } from './attributes.ts'
 import type { Owners } from './owners.ts'
+import type { ToldFile } from './told-file.ts'
 
 /** The kernel's name for the directory that is mounted, whatever its number is. */
 const rootNode = 1
@@ -24,11 +26,18 @@ export class Nodes {
   /** Known as soon as the session is welcome. */
   root: Ino = rootIno
   readonly #counts = new Map<Ino, number>()
+  readonly #told: ToldFile
+  /** What the kernel may remember from the process before this one. */
+  #before: readonly Ino[]
 
-  constructor(image: Image, contents: Contents, owners: Owners) {
+  constructor(image: Image, contents: Contents, owners: Owners, told: ToldFile) {
     this.#owners = owners
     this.#image = image
     this.#contents = contents
+    this.#told = told
+    // How often that one told it nobody knows; the kernel, when it forgets, forgets all of it.
+    for (const ino of told) this.#counts.set(ino, 0)
+    this.#before = [...this.#counts.keys()]
   }
 
   ino(nodeid: number): Ino {
@@ -61,7 +70,10 @@ export class Nodes {
   }
 
   count(ino: Ino): void {
-    this.#counts.set(ino, (this.#counts.get(ino) ?? 0) + 1)
+    const count = this.#counts.get(ino)
+    this.#counts.set(ino, (count ?? 0) + 1)
+    if (count === undefined && !this.#told.add(ino))
+      this.#told.rewrite(this.#counts.keys(), this.#counts.size)
   }
 
   /** True when the kernel has forgotten it altogether. */
@@ -78,6 +90,12 @@ export class Nodes {
   /** Everything the kernel may remember. */
   known(): IterableIterator<Ino> {
     return this.#counts.keys()
+  }
+
+  /** The attributes that the process before this one told are asked for anew. */
+  forgetBefore(caches: Caches): void {
+    for (const ino of this.#before) caches.attributes(ino)
+    this.#before = []
   }
 
   #attributes(ino: Ino, inode: Inode): Attributes {

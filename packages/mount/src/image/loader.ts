@@ -30,6 +30,7 @@ export class Loader {
   readonly #loading = new Map<string, Promise<void>>()
   /** When others last changed an inode, for as long as something is on its way. */
   readonly #changedAt = new Map<Ino, number>()
+  #everythingChangedAt = 0
   #seq = 0
   readonly #waiting: { readonly seq: number; readonly wake: () => void }[] = []
 
@@ -67,8 +68,9 @@ export class Loader {
   }
 
   /** The image is now at `seq`; these were changed on the way there. */
-  advance(seq: number, changed: Iterable<Ino>): void {
-    if (this.#loading.size > 0) for (const ino of changed) this.#changedAt.set(ino, seq)
+  advance(seq: number, changed: Iterable<Ino> | 'everything'): void {
+    if (changed === 'everything') this.#everythingChangedAt = seq
+    else if (this.#loading.size > 0) for (const ino of changed) this.#changedAt.set(ino, seq)
     this.#seq = Math.max(this.#seq, seq)
     for (let i = this.#waiting.length - 1; i >= 0; i--)
       if (this.#waiting[i]!.seq <= this.#seq) this.#waiting.splice(i, 1)[0]!.wake()
@@ -126,7 +128,7 @@ export class Loader {
   }
 
   #isOutdated(ino: Ino, seq: number): boolean {
-    return (this.#changedAt.get(ino) ?? 0) > seq
+    return Math.max(this.#everythingChangedAt, this.#changedAt.get(ino) ?? 0) > seq
   }
 
   #reach(seq: number): Promise<void> | undefined {

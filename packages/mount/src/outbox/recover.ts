@@ -2,6 +2,7 @@ import { existsSync, readFileSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Op, Time } from '@cairn/core'
 import { readSegmentFile, Segments } from '../data/segments.ts'
+import { type Touched, touchedBy } from '../sync/touched.ts'
 import { decodeRecords } from './record.ts'
 
 export interface PendingBatch {
@@ -69,4 +70,15 @@ export function recover(directory: string): Recovered | undefined {
       for (const { path: file } of segments) unlinkSync(file)
     },
   }
+}
+
+/** A batch of the process before, which that one saw in the log or nobody did. */
+export function isOld(number: number, recovered: Recovered | undefined): boolean {
+  return recovered !== undefined && number <= recovered.lastNumber
+}
+
+/** What the kernel was told under names that the server may never have. */
+export function pendingNames(recovered: Recovered | undefined): Touched['names'] {
+  const ops = recovered?.pending.flatMap((batch) => batch.ops) ?? []
+  return ops.flatMap((op) => touchedBy(op, () => undefined).names)
 }

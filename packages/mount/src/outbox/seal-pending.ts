@@ -37,3 +37,10 @@ export async function sealPending(
     reader.abandon()
   }
 }
+
+export function resumeFrom(
+  { session, seq, lastNumber }: Recovered,
+  pending: readonly SealedBatch[],
+): Resume {
+  return { session, seq, lastNumber, pending }
+}

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, createWriteStream } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync } from 'node:fs'
 import type { FuseIo } from '../fuse/native.ts'
 import type { DaemonStart } from './config.ts'
+import { openDaemonLog } from './daemon-log.ts'
 
 /** How a daemon is started: the same program, told to be one. */
 export interface DaemonCommand {
@@ -31,10 +31,7 @@ export class DaemonProcess {
 
   /** What it prints goes to `daemon.log` in the mount's directory. */
   begin(fd: number, start: DaemonStart): void {
-    const log = createWriteStream(join(start.config.directory, 'daemon.log'), {
-      flags: 'a',
-      mode: 0o600,
-    })
+    const log = openDaemonLog(start.config.directory)
     this.child.stdout!.pipe(log)
     this.child.stderr!.pipe(log)
     this.#io.sendFd(this.#socket, fd)

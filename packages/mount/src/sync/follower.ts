@@ -28,6 +28,8 @@ export interface FollowerParts {
   readonly onCurrent: () => void
   /** Forgets all that is known, here and in the kernel. */
   readonly reset: () => void
+  /** Somebody took a name from an inode that is not known here; the kernel may know it from a process before. */
+  readonly doubt: () => void
 }
 
 type Event =
@@ -49,9 +51,26 @@ export class Follower {
   readonly #events: Event[] = []
   readonly #shared = new Map<number, Shared>()
   #isBusy = false
+  #settledSeq = 0
+  readonly #settling = new Set<() => void>()
 
   constructor(parts: FollowerParts) {
     this.#parts = parts
+  }
+
+  /** What is known here and in the kernel is no older than this. */
+  begin(seq: number): void {
+    this.#parts.loader.advance(seq, [])
+    this.#settle(seq)
+  }
+
+  /** Up to here the kernel has forgotten what changed; behind it a process that comes after looks again. */
+  get settledSeq(): number {
+    return this.#settledSeq
+  }
+
+  async whenSettled(seq: number): Promise<void> {
+    while (this.#settledSeq < seq) await new Promise<void>((wake) => this.#settling.add(wake))
   }
 
   onOwn(number: number, seq: number): void {
@@ -105,12 +124,13 @@ export class Follower {
   }
 
   async #takeRoot(batch: Batch): Promise<void> {
-    const changed = new Set<Ino>()
+    let changed: Set<Ino> | 'everything' = new Set<Ino>()
     try {
       this.#forgetChanges(await this.#parts.changesAt(batch.seq), changed)
     } catch {
       // Too many to tell, or nobody to ask: everything is looked at anew.
       this.#parts.reset()
+      changed = 'everything'
     }
     this.#isBusy = false
     this.#advance(batch.seq, changed)
@@ -132,16 +152,23 @@ export class Follower {
     return true
   }
 
-  #advance(seq: number, changed: ReadonlySet<Ino>): void {
+  #advance(seq: number, changed: ReadonlySet<Ino> | 'everything'): void {
     const { loader, caches, seen } = this.#parts
     loader.advance(seq, changed)
     if (this.#events.length > 1) return
+    const settled = caches.settled().then(() => this.#settle(seq))
     // What the kernel must forget may be held by a change of our own that waits for the others, as they wait for us.
-    void Promise.race([caches.settled(), patience()]).then(() => seen(seq))
+    void Promise.race([settled, patience()]).then(() => seen(seq))
+  }
+
+  #settle(seq: number): void {
+    this.#settledSeq = Math.max(this.#settledSeq, seq)
+    for (const wake of this.#settling) wake()
+    this.#settling.clear()
   }
 
   #applyForeign(op: Op, changed: Set<Ino>): void {
-    const touched = touchedBy(op, (parent, name) => this.#find(parent, name))
+    const touched = touchedBy(op, (parent, name) => this.#findOrDoubt(parent, name))
     this.#applyToImage(op, touched, changed)
     applyForeign(this.#parts.contents, op)
     this.#invalidate(touched)
@@ -178,6 +205,13 @@ export class Follower {
 
   #forgetChanges({ inodes, names }: ChangesAnswer, changed: Set<Ino>): void {
     const { image, contents, caches } = this.#parts
+    // To a token that does not see everything, the server cannot say what a name led to that is gone.
+    for (const ino of names.map(({ parent, name }) => this.#findOrDoubt(parent, name))) {
+      if (ino === undefined) continue
+      image.drop(ino)
+      caches.attributes(ino)
+      changed.add(ino)
+    }
     for (const { parent, name } of names) {
       caches.entry(parent, name)
       image.drop(parent)
@@ -201,6 +235,12 @@ export class Follower {
     for (const ino of inodes)
       if (parents.has(ino) || isDirectory(image, ino)) caches.bytes(ino, 0, 0)
       else caches.attributes(ino)
+  }
+
+  #findOrDoubt(parent: Ino, name: Name): Ino | undefined {
+    const ino = this.#find(parent, name)
+    if (ino === undefined && !this.#parts.image.knowsDirectory(parent)) this.#parts.doubt()
+    return ino
   }
 
   /** A file with several names may be known by another one. */

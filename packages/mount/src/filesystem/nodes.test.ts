@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Ino } from '@cairn/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Contents } from '../data/contents.ts'
+import { Segments } from '../data/segments.ts'
+import { type FuseIo, loadFuseIo } from '../fuse/native.ts'
+import { Image } from '../image/image.ts'
+import { Nodes } from './nodes.ts'
+import { swapOwners } from './owners.ts'
+import { ToldFile } from './told-file.ts'
+
+const io = await loadFuseIo()
+const full = { ...io, mapFile: () => -28 }
+
+describe('what the kernel was told of', () => {
+  let directory: string
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'cairn-nodes-'))
+  })
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  /** Of the next process: the one before has ended without a word. */
+  function begin(disk: FuseIo = io): Nodes {
+    const contents = new Contents({
+      segments: new Segments({ directory, bytesMax: 0, io }),
+      fetch: () => Promise.reject(new Error('there is no server')),
+      whenSettled: () => Promise.resolve(),
+      keep: () => undefined,
+    })
+    const owners = swapOwners(undefined, undefined)
+    return new Nodes(new Image(), contents, owners, new ToldFile(directory, disk))
+  }
+
+  function tell(nodes: Nodes, ...inodes: number[]): void {
+    for (const ino of inodes) nodes.count(ino as Ino)
+  }
+
+  function known(nodes: Nodes): number[] {
+    return [...nodes.known()].sort((a, b) => a - b)
+  }
+
+  /** The inodes whose attributes are asked for anew. */
+  function forgotten(nodes: Nodes): number[] {
+    const inodes: number[] = []
+    nodes.forgetBefore({
+      attributes: (ino) => inodes.push(ino),
+      bytes: () => undefined,
+      entry: () => undefined,
+      settled: () => Promise.resolve(),
+    })
+    return inodes
+  }
+
+  it('is known to the next process, and to the one after it', () => {
+    tell(begin(), 5, 7, 5)
+    tell(begin(), 9)
+    expect(known(begin())).toEqual([5, 7, 9])
+  })
+
+  it('its attributes are forgotten once, and not those told since', () => {
+    tell(begin(), 5, 7)
+    const nodes = begin()
+    tell(nodes, 7, 9)
+    expect(forgotten(nodes)).toEqual([5, 7])
+    expect(forgotten(nodes)).toEqual([])
+  })
+
+  it('by both processes is forgotten when the kernel forgets it', () => {
+    tell(begin(), 5, 5)
+    const nodes = begin()
+    tell(nodes, 5)
+    expect(nodes.forget(5 as Ino, 3)).toBe(true)
+    expect(known(nodes)).toEqual([])
+  })
+
+  it.each([2047, 2048, 2049, 50_000])('all of %i inodes', (count) => {
+    const inodes = Array.from({ length: count }, (_, index) => index + 2)
+    tell(begin(), ...inodes)
+    expect(known(begin())).toEqual(inodes)
+  })
+
+  it('what the kernel looks at and forgets again and again takes no room', () => {
+    const nodes = begin()
+    tell(nodes, 2)
+    for (let ino = 3; ino < 100_000; ino++) {
+      tell(nodes, ino)
+      nodes.forget(ino as Ino, 1)
+    }
+    tell(nodes, 7)
+    const after = known(begin())
+    expect(after).toContain(2)
+    expect(after).toContain(7)
+    expect(after.length).toBeLessThanOrEqual(2048)
+  })
+
+  it('on a full disk costs nobody an answer, and what was noted before stays', () => {
+    tell(begin(), 5)
+    tell(begin(full), 7)
+    expect(known(begin())).toEqual([5])
+  })
+})

@@ -1,0 +1,147 @@
+import { type Ino, type Name, rootIno } from '@cairn/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { create, Questions, ServerTree, time, unlink } from '../../test/server-tree.ts'
+import { Image } from './image.ts'
+import { Loader } from './loader.ts'
+
+const file = 7 as Ino
+const root = { what: 'directory', ino: rootIno } as const
+
+describe('what the image misses', () => {
+  let server: ServerTree
+  let questions: Questions
+  let image: Image
+  let loader: Loader
+
+  beforeEach(() => {
+    server = new ServerTree()
+    server.write(create('f', file))
+    questions = new Questions(server)
+    image = new Image()
+    loader = new Loader({ image, ask: questions.ask })
+    loader.advance(server.seq, [])
+  })
+
+  function names(): string[] {
+    return [...image.directory(rootIno)].map(({ name }) => name)
+  }
+
+  it('is loaded once for all who miss it, and again for who comes after', async () => {
+    const loads = [loader.load(root), loader.load(root)]
+    expect(questions.asked).toHaveLength(1)
+    await questions.deliver()
+    await Promise.all(loads)
+    expect(names()).toEqual(['f'])
+    void loader.load(root)
+    expect(questions.asked).toHaveLength(2)
+  })
+
+  it('an inode and a directory of the same number are two things', () => {
+    void loader.load(root)
+    void loader.load({ what: 'inode', ino: rootIno })
+    expect(questions.asked.map(({ type }) => type)).toEqual(['directory', 'inode'])
+  })
+
+  it('rejects for all who wait when the server does not answer, and is asked for by the next', async () => {
+    let asked = 0
+    const refused = new Loader({
+      image,
+      ask: async () => {
+        asked++
+        throw new Error('cut off')
+      },
+    })
+    const loads = await Promise.allSettled([refused.load(root), refused.load(root)])
+    expect(loads.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(refused.load(root)).rejects.toThrow('cut off')
+    expect(asked).toBe(2)
+  })
+
+  it('a directory of several pages comes whole', async () => {
+    for (const [index, name] of ['g', 'h', 'i'].entries()) server.write(create(name, 10 + index))
+    loader.advance(server.seq, [])
+    const loaded = loader.load(root)
+    await questions.deliver()
+    expect(image.knowsDirectory(rootIno)).toBe(false)
+    await questions.deliver()
+    await loaded
+    expect(names()).toEqual(['f', 'g', 'h', 'i'])
+    expect(questions.asked).toMatchObject([{ after: '' }, { after: 'g' }])
+  })
+
+  it('a directory that changed between two of its pages is read again', async () => {
+    for (const [index, name] of ['g', 'h'].entries()) server.write(create(name, 10 + index))
+    loader.advance(server.seq, [])
+    const loaded = loader.load(root)
+    server.write(unlink('f'))
+    loader.advance(server.seq, [rootIno, file])
+    await questions.deliver()
+    await questions.deliver()
+    expect(image.knowsDirectory(rootIno)).toBe(false)
+    await questions.deliver()
+    await loaded
+    expect(names()).toEqual(['g', 'h'])
+  })
+
+  it('an answer from later waits until the image is there', async () => {
+    server.write(create('g', 8))
+    const loaded = loader.load(root)
+    await questions.deliver()
+    expect(image.knowsDirectory(rootIno)).toBe(false)
+    loader.advance(server.seq, [rootIno])
+    await loaded
+    expect(names()).toEqual(['f', 'g'])
+    expect(questions.asked).toHaveLength(1)
+  })
+
+  it('an inode that changed while it was on its way is asked for again', async () => {
+    const loaded = loader.load({ what: 'inode', ino: file })
+    server.write({ type: 'setattr', time, ino: file, mode: 0o600 })
+    loader.advance(server.seq, [file])
+    await questions.deliver()
+    expect(image.knows(file)).toBe(false)
+    await questions.deliver()
+    await loaded
+    expect(image.inode(file)!.mode).toBe(0o600)
+  })
+
+  it('of a file that changed while its directory was on its way, the name alone is known', async () => {
+    const loaded = loader.load(root)
+    server.write({ type: 'setattr', time, ino: file, mode: 0o600 })
+    loader.advance(server.seq, [file])
+    await questions.deliver()
+    await loaded
+    expect(image.child(rootIno, 'f' as Name)).toMatchObject({ ino: file, kind: 'file' })
+    expect(image.knows(file)).toBe(false)
+    expect(questions.asked).toHaveLength(1)
+  })
+
+  it('of a subtree that was on its way, what changed meanwhile is left out', async () => {
+    const loaded = loader.loadSubtree(rootIno)
+    server.write(create('g', 8))
+    loader.advance(server.seq, [rootIno])
+    await questions.deliver()
+    await loaded
+    expect(image.knowsDirectory(rootIno)).toBe(false)
+  })
+
+  it('once everything may have changed, what was on its way is asked for again', async () => {
+    const loaded = loader.load(root)
+    server.changeRoot(unlink('f'))
+    loader.advance(server.seq, 'everything')
+    await questions.deliver()
+    expect(image.knowsDirectory(rootIno)).toBe(false)
+    await questions.deliver()
+    await loaded
+    expect(names()).toEqual([])
+  })
+
+  it('changes from before it was asked for make nothing outdated', async () => {
+    server.write(create('g', 8))
+    loader.advance(server.seq, [rootIno])
+    const loaded = loader.load(root)
+    await questions.deliver()
+    await loaded
+    expect(questions.asked).toHaveLength(1)
+  })
+})

@@ -1,0 +1,49 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDaemonLog } from './daemon-log.ts'
+
+const full = Buffer.alloc((1 << 20) + 1, 'o')
+
+describe('the log of a daemon', () => {
+  let directory: string
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'cairn-log-'))
+  })
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  async function print(text: string): Promise<void> {
+    const log = openDaemonLog(directory)
+    log.end(text)
+    await finished(log)
+  }
+
+  function text(name: string): string {
+    return readFileSync(join(directory, name), 'utf8')
+  }
+
+  it('the next daemon goes on where the one before ended, for nobody else to read', async () => {
+    await print('one\n')
+    await print('two\n')
+    expect(text('daemon.log')).toBe('one\ntwo\n')
+    expect(statSync(join(directory, 'daemon.log')).mode & 0o777).toBe(0o600)
+  })
+
+  it('of exactly a MiB goes on', async () => {
+    writeFileSync(join(directory, 'daemon.log'), full.subarray(1))
+    await print('on')
+    expect(text('daemon.log')).toHaveLength(full.length + 1)
+  })
+
+  it('of more begins anew, and one older stays', async () => {
+    writeFileSync(join(directory, 'daemon.log'), full)
+    writeFileSync(join(directory, 'daemon.log.1'), 'oldest')
+    await print('anew')
+    expect(readdirSync(directory).sort()).toEqual(['daemon.log', 'daemon.log.1'])
+    expect(text('daemon.log')).toBe('anew')
+    expect(text('daemon.log.1')).toBe(full.toString())
+  })
+})
