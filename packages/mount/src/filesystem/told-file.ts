@@ -61,7 +61,7 @@ export class ToldFile {
   }
 
   #grow(slots: number): void {
-    const mapped = this.#io.mapFile(this.#fd, slots * slotBytes)
+    const mapped = this.#io.mapFile(this.#fd, slots * slotBytes, undefined)
     this.#hasRoom = typeof mapped !== 'number'
     if (typeof mapped !== 'number') this.#use(new Float64Array(mapped))
   }
