@@ -20,8 +20,7 @@ export async function benchLayers(): Promise<void> {
   const site = await Site.open()
   const cairn = new Cairn({ server: site.url, apiKey: site.key })
   try {
-    const columns: Record<string, number>[] = []
-    for (const files of sizes) columns.push(await measure(site, cairn, files))
+    const columns = await measure(site, cairn)
     const bytes = await measureBytes(cairn, join(site.directory, 'data'))
     const names = sizes.map((files) => `${files} files`)
     printTable('layers: over HTTP, embedded store', names, [...rowsOf(columns), ...bytes])
@@ -30,37 +29,54 @@ export async function benchLayers(): Promise<void> {
   }
 }
 
-async function measure(site: Site, cairn: Cairn, files: number): Promise<Record<string, number>> {
-  const begin = performance.now()
-  const workspace = await fill(cairn, files)
+/**
+ * All trees first, then all sizes in each round: one size after the other compares a server that has just started, and
+ * has compiled little, with one that has built a million files and waits for a disk that still writes them.
+ */
+async function measure(site: Site, cairn: Cairn): Promise<readonly Record<string, number>[]> {
+  const workspaces: Workspace[] = []
+  for (const files of sizes) workspaces.push(await fill(cairn, files))
+  const runs: Record<string, number>[][] = workspaces.map(() => [])
+  for (let round = 0; round < rounds; round++)
+    for (const [index, workspace] of workspaces.entries())
+      runs[index]!.push(await measureRound(cairn, workspace, round))
+  const columns = runs.map(medians)
+  for (const [index, workspace] of workspaces.entries())
+    columns[index]!['seen'] =
+      noMount === undefined ? await measureSeen(site, workspace) : Number.NaN
+  return columns
+}
+
+async function measureRound(
+  cairn: Cairn,
+  workspace: Workspace,
+  round: number,
+): Promise<Record<string, number>> {
   const { layers } = workspace
-  let count = 0
-  const fresh = (): string => `l${count++}`
-  const create = await timed(() => layers.create('/repo', { name: fresh() }))
-  const fork = await timed(() => layers.fork('l0', { name: fresh() }))
-  const checkpoint = await timed(() => layers.checkpoint('l0'))
-  const whole = await timed(() =>
-    cairn.workspaces.fork(workspace.name, `${workspace.name}-${fresh()}`),
+  const name = `l${round}`
+  const create = await timeOf(() => layers.create('/repo', { name }))
+  const fork = await timeOf(() => layers.fork('warm'))
+  const checkpoint = await timeOf(() => layers.checkpoint('warm'))
+  const whole = await timeOf(() =>
+    cairn.workspaces.fork(workspace.name, `${workspace.name}-${name}`),
   )
-  const [diff, rollback, commit]: [number[], number[], number[]] = [[], [], []]
-  for (let round = 0; round < 3; round++) {
-    const name = fresh()
-    await layers.create('/repo', { name })
-    await change(workspace.layer(name), round)
-    diff.push(await timeOf(() => layers.diff(name)))
-    rollback.push(await timeOf(() => layers.rollback(name)))
-    await layers.undo(name)
-    commit.push(await timeOf(() => layers.commit(name)))
-  }
-  console.error(`layers: ${files} files took ${((performance.now() - begin) / 1000).toFixed(0)} s`)
-  const many = { diff: median(diff), rollback: median(rollback), commit: median(commit) }
-  const seen = noMount === undefined ? await measureSeen(site, workspace, fresh()) : Number.NaN
-  return { create, fork, checkpoint, whole, ...many, seen }
+  await change(workspace.layer(name), round)
+  const diff = await timeOf(() => layers.diff(name))
+  const rollback = await timeOf(() => layers.rollback(name))
+  await layers.undo(name)
+  const commit = await timeOf(() => layers.commit(name))
+  return { create, fork, checkpoint, whole, diff, rollback, commit }
+}
+
+function medians(runs: readonly Record<string, number>[]): Record<string, number> {
+  const keys = Object.keys(runs[0]!)
+  return Object.fromEntries(keys.map((key) => [key, median(runs.map((run) => run[key]!))]))
 }
 
 /** From the question until a mount that has read every changed file shows the first, middle and last as they were. */
-async function measureSeen(site: Site, workspace: Workspace, name: string): Promise<number> {
+async function measureSeen(site: Site, workspace: Workspace): Promise<number> {
   const { layers } = workspace
+  const name = 'seen'
   await layers.create('/repo', { name })
   const mount = await site.mount('/repo', '-w', workspace.name, '--layer', name)
   const read = (index: number): string =>
@@ -89,6 +105,7 @@ function placeOf(index: number): readonly [directory: string, file: string] {
 }
 
 async function fill(cairn: Cairn, files: number): Promise<Workspace> {
+  const begin = performance.now()
   const name = `w${files}`
   await cairn.workspaces.create(name)
   const workspace = cairn.workspace(name)
@@ -98,6 +115,7 @@ async function fill(cairn: Cairn, files: number): Promise<Workspace> {
     )
   // What a first layer folds is not its own doing.
   await workspace.layers.create('/repo', { name: 'warm' })
+  console.error(`layers: ${files} files took ${((performance.now() - begin) / 1000).toFixed(0)} s`)
   return workspace
 }
 
@@ -197,12 +215,6 @@ function rowsOf(columns: readonly Record<string, number>[]): Row[] {
     const growth = values.at(-1)! / values[1]!
     return { work, figures, aim: '≤ 1.5 × of 10000 files', met: growth <= 1.5 }
   })
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const values: number[] = []
-  for (let round = 0; round < rounds; round++) values.push(await timeOf(work))
-  return median(values)
 }
 
 async function timeOf(work: () => Promise<unknown>): Promise<number> {
