@@ -172,7 +172,7 @@ export class Head {
     this.#usage = undefined
     this.#table.rebase(new TreeView(this.#nodes, point.snapshot))
     for (const [ino, inode] of this.#table.inodes) {
-      const file = folded.files.get(ino)
+      const file = folded.files.get(ino)?.after
       const before = frozen.inodes.get(ino)?.content
       if (!inode?.content || !file || !before) continue
       this.#table.setInode(ino, { ...inode, content: onTop(inode.content, before, file.content!) })
