@@ -53,6 +53,26 @@ export class Cursor {
     this.#frames.push({ node, index: 0 })
   }
 
+  /**
+   * Loads all at once what a walk over both will enter: the subtrees ahead of one that the other does not have. One by
+   * one, each would cost a round trip where the store is far away.
+   */
+  async loadAhead(other: Cursor): Promise<void> {
+    if (this.done || other.done || this.level === 0 || this.level !== other.level) return
+    const [own, others] = [this.#childrenAhead(), other.#childrenAhead()]
+    const missing = [...own, ...others].filter(
+      (hash) => own.has(hash) !== others.has(hash) && !this.#nodes.peek(hash),
+    )
+    if (missing.length > 0) await this.#nodes.loadAll(missing)
+  }
+
+  #childrenAhead(): Set<Hash> {
+    const { node, index } = this.#top
+    const hashes = new Set<Hash>()
+    for (let i = index; i < node.length; i++) hashes.add(node.childHashAt(i))
+    return hashes
+  }
+
   next(): void {
     this.#advance(1)
   }

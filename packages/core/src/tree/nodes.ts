@@ -69,6 +69,10 @@ export class Nodes {
     return fetch
   }
 
+  loadAll(hashes: readonly Hash[]): Promise<readonly TreeNode[]> {
+    return Promise.all(hashes.map((hash) => this.load(hash)))
+  }
+
   async store(nodes: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
     if (nodes.size === 0) return
     await this.#store.put(nodes)
@@ -84,7 +88,7 @@ export class Nodes {
           return synchronousRead()
         } catch (miss) {
           if (!(miss instanceof NodeMiss)) throw miss
-          const loaded = await this.#loadAll(miss.hashes)
+          const loaded = await this.loadAll(miss.hashes)
           for (const [index, hash] of miss.hashes.entries()) held.set(hash, loaded[index]!)
           this.#held.add(held)
         }
@@ -101,14 +105,10 @@ export class Nodes {
         synchronousRead(item)
       } catch (miss) {
         if (!(miss instanceof NodeMiss)) throw miss
-        await this.#loadAll(miss.hashes)
+        await this.loadAll(miss.hashes)
         await this.read(() => synchronousRead(item))
       }
     }
-  }
-
-  #loadAll(hashes: readonly Hash[]): Promise<readonly TreeNode[]> {
-    return Promise.all(hashes.map((hash) => this.load(hash)))
   }
 
   #peekHeld(hash: Hash): TreeNode | undefined {
