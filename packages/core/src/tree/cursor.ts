@@ -1,4 +1,5 @@
 import type { Hash } from '@cairn/protocol'
+import type { TreeNode } from './node.ts'
 import type { Nodes } from './nodes.ts'
 import { hasLeft, openChild, type Step } from './open-child.ts'
 
@@ -59,17 +60,22 @@ export class Cursor {
    */
   async loadAhead(other: Cursor): Promise<void> {
     if (this.done || other.done || this.level === 0 || this.level !== other.level) return
-    const [own, others] = [this.#childrenAhead(), other.#childrenAhead()]
+    const own = this.#childrenUpTo(other.#top.node)
+    const others = other.#childrenUpTo(this.#top.node)
     const missing = [...own, ...others].filter(
       (hash) => own.has(hash) !== others.has(hash) && !this.#nodes.peek(hash),
     )
     if (missing.length > 0) await this.#nodes.loadAll(missing)
   }
 
-  #childrenAhead(): Set<Hash> {
+  /** From here to where `other` ends: what lies behind may be the same in the node that follows it. */
+  #childrenUpTo(other: TreeNode): Set<Hash> {
     const { node, index } = this.#top
     const hashes = new Set<Hash>()
-    for (let i = index; i < node.length; i++) hashes.add(node.childHashAt(i))
+    for (let i = index; i < node.length; i++) {
+      if (node.compareKeys(i, other, other.length - 1) > 0) break
+      hashes.add(node.childHashAt(i))
+    }
     return hashes
   }
 
