@@ -20,8 +20,7 @@ export async function benchLayers(): Promise<void> {
   const site = await Site.open()
   const cairn = new Cairn({ server: site.url, apiKey: site.key })
   try {
-    const columns: Record<string, number>[] = []
-    for (const files of sizes) columns.push(await measure(site, cairn, files))
+    const columns = await measure(site, cairn)
     const bytes = await measureBytes(cairn, join(site.directory, 'data'))
     const names = sizes.map((files) => `${files} files`)
     printTable('layers: over HTTP, embedded store', names, [...rowsOf(columns), ...bytes])
@@ -30,37 +29,66 @@ export async function benchLayers(): Promise<void> {
   }
 }
 
-async function measure(site: Site, cairn: Cairn, files: number): Promise<Record<string, number>> {
-  const begin = performance.now()
-  const workspace = await fill(cairn, files)
-  const { layers } = workspace
-  let count = 0
-  const fresh = (): string => `l${count++}`
-  const create = await timed(() => layers.create('/repo', { name: fresh() }))
-  const fork = await timed(() => layers.fork('l0', { name: fresh() }))
-  const checkpoint = await timed(() => layers.checkpoint('l0'))
-  const whole = await timed(() =>
-    cairn.workspaces.fork(workspace.name, `${workspace.name}-${fresh()}`),
-  )
-  const [diff, rollback, commit]: [number[], number[], number[]] = [[], [], []]
-  for (let round = 0; round < 3; round++) {
-    const name = fresh()
-    await layers.create('/repo', { name })
-    await change(workspace.layer(name), round)
-    diff.push(await timeOf(() => layers.diff(name)))
-    rollback.push(await timeOf(() => layers.rollback(name)))
-    await layers.undo(name)
-    commit.push(await timeOf(() => layers.commit(name)))
+type Times = Readonly<Record<string, number>>
+
+async function measure(site: Site, cairn: Cairn): Promise<readonly Times[]> {
+  const workspaces: Workspace[] = []
+  for (const files of sizes) workspaces.push(await fill(cairn, files))
+  const quick = await inTurn(workspaces, (workspace, round) => timeQuick(cairn, workspace, round))
+  const many = await inTurn(workspaces, timeMany)
+  const columns: Times[] = []
+  for (const [index, workspace] of workspaces.entries()) {
+    const seen = noMount === undefined ? await measureSeen(site, workspace) : Number.NaN
+    columns.push({ ...quick[index], ...many[index], seen })
   }
-  console.error(`layers: ${files} files took ${((performance.now() - begin) / 1000).toFixed(0)} s`)
-  const many = { diff: median(diff), rollback: median(rollback), commit: median(commit) }
-  const seen = noMount === undefined ? await measureSeen(site, workspace, fresh()) : Number.NaN
-  return { create, fork, checkpoint, whole, ...many, seen }
+  return columns
+}
+
+/**
+ * All sizes in each round, once all trees are there. One size after the other would compare a server that has just
+ * started, and has compiled little, with one that has built a million files and waits for a disk that still writes them.
+ */
+async function inTurn(
+  workspaces: readonly Workspace[],
+  work: (workspace: Workspace, round: number) => Promise<Times>,
+): Promise<readonly Times[]> {
+  const runs: Times[][] = workspaces.map(() => [])
+  for (let round = 0; round < rounds; round++)
+    for (const [index, workspace] of workspaces.entries())
+      runs[index]!.push(await work(workspace, round))
+  return runs.map(medians)
+}
+
+function medians(runs: readonly Times[]): Times {
+  const keys = Object.keys(runs[0]!)
+  return Object.fromEntries(keys.map((key) => [key, median(runs.map((run) => run[key]!))]))
+}
+
+/** What takes the same however much there is. */
+async function timeQuick(cairn: Cairn, workspace: Workspace, round: number): Promise<Times> {
+  const { layers, name } = workspace
+  return {
+    create: await timeOf(() => layers.create('/repo')),
+    fork: await timeOf(() => layers.fork('warm')),
+    checkpoint: await timeOf(() => layers.checkpoint('warm')),
+    whole: await timeOf(() => cairn.workspaces.fork(name, `${name}-${round}`)),
+  }
+}
+
+async function timeMany(workspace: Workspace, round: number): Promise<Times> {
+  const { layers } = workspace
+  const { id } = await layers.create('/repo')
+  await change(workspace.layer(id), round)
+  const diff = await timeOf(() => layers.diff(id))
+  const rollback = await timeOf(() => layers.rollback(id))
+  await layers.undo(id)
+  return { diff, rollback, commit: await timeOf(() => layers.commit(id)) }
 }
 
 /** From the question until a mount that has read every changed file shows the first, middle and last as they were. */
-async function measureSeen(site: Site, workspace: Workspace, name: string): Promise<number> {
+async function measureSeen(site: Site, workspace: Workspace): Promise<number> {
   const { layers } = workspace
+  const name = 'seen'
   await layers.create('/repo', { name })
   const mount = await site.mount('/repo', '-w', workspace.name, '--layer', name)
   const read = (index: number): string =>
@@ -89,6 +117,7 @@ function placeOf(index: number): readonly [directory: string, file: string] {
 }
 
 async function fill(cairn: Cairn, files: number): Promise<Workspace> {
+  const begin = performance.now()
   const name = `w${files}`
   await cairn.workspaces.create(name)
   const workspace = cairn.workspace(name)
@@ -98,6 +127,7 @@ async function fill(cairn: Cairn, files: number): Promise<Workspace> {
     )
   // What a first layer folds is not its own doing.
   await workspace.layers.create('/repo', { name: 'warm' })
+  console.error(`layers: ${files} files took ${((performance.now() - begin) / 1000).toFixed(0)} s`)
   return workspace
 }
 
@@ -186,7 +216,7 @@ const words: Readonly<Record<string, string>> = {
   seen: `roll ${changedFiles} changes back, seen by a live mount`,
 }
 
-function rowsOf(columns: readonly Record<string, number>[]): Row[] {
+function rowsOf(columns: readonly Times[]): Row[] {
   return Object.entries(words).map(([key, work]) => {
     const values = columns.map((column) => column[key]!)
     const figures = values.map(millis)
@@ -197,12 +227,6 @@ function rowsOf(columns: readonly Record<string, number>[]): Row[] {
     const growth = values.at(-1)! / values[1]!
     return { work, figures, aim: '≤ 1.5 × of 10000 files', met: growth <= 1.5 }
   })
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const values: number[] = []
-  for (let round = 0; round < rounds; round++) values.push(await timeOf(work))
-  return median(values)
 }
 
 async function timeOf(work: () => Promise<unknown>): Promise<number> {

@@ -66,4 +66,5 @@ export {
 } from './text/lines.ts'
 export * from './text/patch.ts'
 export { quotePath } from './text/quote-path.ts'
+export * from './tree/node-miss.ts'
 export * from './tree/nodes.ts'

@@ -11,6 +11,9 @@ import { sha256 } from './ports.ts'
 export class CountingNodeStore implements NodeStore {
   readonly #store: NodeStore
   loads = 0
+  /** Loads that began while no other was under way: how often somebody waited for the store. */
+  waits = 0
+  #underWay = 0
 
   constructor(store: NodeStore) {
     this.#store = store
@@ -18,7 +21,8 @@ export class CountingNodeStore implements NodeStore {
 
   get(hash: Hash): Promise<Uint8Array> {
     this.loads++
-    return this.#store.get(hash)
+    if (this.#underWay++ === 0) this.waits++
+    return this.#store.get(hash).finally(() => this.#underWay--)
   }
 
   put(nodes: ReadonlyMap<Hash, Uint8Array>): Promise<void> {

@@ -33,7 +33,9 @@ export function parsePath(path: string): Name[] {
     .map(parseName)
 }
 
+const utf8 = new TextDecoder()
+
 /** Bytes that are not UTF-8 are shown as U+FFFD: for people, not for opening the file again. */
 export function formatPath(names: readonly Name[]): string {
-  return new TextDecoder().decode(fromByteString('/' + names.join('/')))
+  return utf8.decode(fromByteString('/' + names.join('/')))
 }

@@ -19,6 +19,14 @@ export const emptyContent: Content = {
   extents: Extents.none,
 }
 
+/** Whether there are folded blocks numbered 1 or above. Most files are small: for them nobody need look. */
+export function hasFurtherBlocks({
+  first,
+  allocated,
+}: Pick<Content, 'first' | 'allocated'>): boolean {
+  return allocated > blockLength(first)
+}
+
 export interface FoldedBlock {
   readonly index: number
   readonly block: BlockRef

@@ -29,6 +29,27 @@ describe('submit', () => {
     expect((await fixture.reopen()).head.view.inode(parent.ino)?.size).toBe(2)
   })
 
+  it('with nothing in memory: the same tree, and the same refusal', async () => {
+    const snapshots = []
+    for (const cold of [false, true]) {
+      const fixture = await BranchFixture.open()
+      const parents = Array.from({ length: 300 }, (_, index) => fixture.create(`d${index}`))
+      await fixture.branch.submit(fixture.submission(parents))
+      await fixture.branch.fold()
+      const branch = cold ? (await fixture.openCold()).branch : fixture.branch
+      // Each second one needs the one before it, which misses nodes at first.
+      const ops = parents.flatMap(({ ino }) => {
+        const child = fixture.create('child', ino)
+        return [child, fixture.create('grandchild', child.ino)]
+      })
+      const refused = branch.submit(fixture.submission([...ops, fixture.create('d7'), ...ops]))
+      await expect(refused).rejects.toThrow('EEXIST')
+      await branch.submit(fixture.submission(ops))
+      snapshots.push((await branch.fold()).snapshot)
+    }
+    expect(snapshots[1]).toEqual(snapshots[0])
+  })
+
   it('another batch under the same number is a mismatch', async () => {
     const fixture = await BranchFixture.open()
     await fixture.makeDirectory(fixture.branch, 'a')

@@ -1,6 +1,7 @@
 import { type ByteString, type Hash, type Ino, toByteString } from '@cairn/protocol'
 import type { BlockRef } from '../content/block.ts'
 import type { Blobs, SealedBlob } from '../content/blobs.ts'
+import { emptyContent, hasFurtherBlocks } from '../content/content.ts'
 import { foldContent, type FoldedBlocks, planBlocks } from '../content/fold-content.ts'
 import { InFlight } from '../content/in-flight.ts'
 import type { Changes } from '../filesystem/changes.ts'
@@ -13,8 +14,15 @@ import type { Nodes } from '../tree/nodes.ts'
 
 export interface Folded {
   readonly snapshot: Snapshot
-  /** The changed files, with their content as blocks. */
-  readonly files: ReadonlyMap<Ino, Inode>
+  /** The changed files. */
+  readonly files: ReadonlyMap<Ino, FoldedInode>
+}
+
+/** An inode as the fold before had it, and as this one will. */
+interface FoldedInode {
+  readonly before: Inode | undefined
+  /** A file's content is all blocks. */
+  readonly after: Inode | undefined
 }
 
 /** How many files are sealed at once: enough to keep workers busy, few enough to bound memory. */
@@ -35,8 +43,8 @@ export async function fold(
   const view = new TreeView(nodes, base)
   const edits = new SnapshotEdits()
   const files = await foldFiles(nodes, blobs, view, changes, edits)
-  await nodes.readEach(changes.inodes, ([ino, inode]) =>
-    editInode(edits, view, ino, files.get(ino) ?? inode),
+  await nodes.readEach(changes.inodes, ([ino, after]) =>
+    editInode(edits, view, ino, files.get(ino) ?? { before: view.inode(ino), after }),
   )
   for (const [parent, names] of changes.children)
     for (const [name, dentry] of names)
@@ -53,12 +61,12 @@ async function foldFiles(
   view: TreeView,
   changes: Changes,
   edits: SnapshotEdits,
-): Promise<ReadonlyMap<Ino, Inode>> {
+): Promise<ReadonlyMap<Ino, FoldedInode>> {
   // Whether the content changed is known only beside the folded file: cut to a shorter one, it looks folded.
   const changed = [...changes.inodes].flatMap(([ino, inode]) =>
     inode?.content ? [{ ino, inode }] : [],
   )
-  const files = new Map<Ino, Inode>()
+  const files = new Map<Ino, FoldedInode>()
   const storing = new InFlight(storesAtOnce)
   for (let at = 0; at < changed.length; at += filesAtOnce) {
     const group = changed.slice(at, at + filesAtOnce)
@@ -83,35 +91,42 @@ async function foldFile(
   ino: Ino,
   inode: Inode,
   edits: SnapshotEdits,
-): Promise<{ inode: Inode; sealed: readonly SealedBlob[] }> {
-  const { before, plan } = await nodes.read(() => {
-    const before = foldedBlocks(view, ino)
-    return { before, plan: planBlocks(inode.content!, inode.size, before) }
+): Promise<{ inode: FoldedInode; sealed: readonly SealedBlob[] }> {
+  const { before, blocks, plan } = await nodes.read(() => {
+    const before = view.inode(ino)
+    const blocks = foldedBlocks(view, ino, before)
+    return { before, blocks, plan: planBlocks(inode.content!, inode.size, blocks) }
   })
-  const folded = await foldContent(inode.size, before, plan, blobs)
+  const folded = await foldContent(inode.size, blocks, plan, blobs)
   for (const [index, block] of folded.blocks) edits.block(inode, ino, index, block)
-  return { inode: { ...inode, content: folded.content }, sealed: folded.sealed }
+  const after = { ...inode, content: folded.content }
+  return { inode: { before, after }, sealed: folded.sealed }
 }
 
-function foldedBlocks(view: TreeView, ino: Ino): FoldedBlocks {
-  const inode = view.inode(ino)
+function foldedBlocks(view: TreeView, ino: Ino, inode: Inode | undefined): FoldedBlocks {
+  const { first, allocated } = inode?.content ?? emptyContent
+  const further = hasFurtherBlocks({ first, allocated })
   return {
     size: inode?.size ?? 0,
-    first: inode?.content?.first,
-    allocated: inode?.content?.allocated ?? 0,
-    blockFrom: (index) => view.blockFrom(ino, index),
-    indexesFrom: (index) => view.blocks(ino, index).keys(),
+    first,
+    allocated,
+    blockFrom: (index) => (further ? view.blockFrom(ino, index) : undefined),
+    indexesFrom: (index) => (further ? view.blocks(ino, index).keys() : []),
   }
 }
 
-function editInode(edits: SnapshotEdits, view: TreeView, ino: Ino, inode: Inode | undefined): void {
-  const before = view.inode(ino)
+function editInode(
+  edits: SnapshotEdits,
+  view: TreeView,
+  ino: Ino,
+  { before, after: inode }: FoldedInode,
+): void {
   const value = inode && encodeInode(inode)
   const named = inode !== undefined && inode.nlink > 0
   edits.root(inodeKey(ino), named ? value : undefined)
   if (!named || before?.nlink === 0) edits.orphan(inodeKey(ino), named ? undefined : value)
   const leavesTree = before && (!inode || before.nlink > 0 !== named)
-  if (!leavesTree || !before.content) return
+  if (!leavesTree || !before.content || !hasFurtherBlocks(before.content)) return
   // The blocks follow their inode into the tree of orphans, or go with it.
   for (const [index, block] of view.blocks(ino, 1)) edits.moveBlock(ino, index, block, inode)
 }

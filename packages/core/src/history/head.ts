@@ -7,7 +7,8 @@ import type { Op } from '../filesystem/op.ts'
 import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
 import { addUsage, growthOf, type Usage, usageOf } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
-import { NodeMiss, type Nodes } from '../tree/nodes.ts'
+import { NodeMiss, takeSteps } from '../tree/node-miss.ts'
+import type { Nodes } from '../tree/nodes.ts'
 import type { Batch, BranchState } from './batch.ts'
 import { type Folded, fold } from './fold.ts'
 
@@ -96,7 +97,7 @@ export class Head {
   plan(view: View, ops: readonly Op[]): Promise<Changes> {
     return this.#nodes.read(() => {
       const changes = new Changes(view)
-      for (const op of ops) applyOp(changes, op)
+      takeSteps(ops, (op) => applyOp(changes, op))
       return changes
     })
   }
@@ -172,7 +173,7 @@ export class Head {
     this.#usage = undefined
     this.#table.rebase(new TreeView(this.#nodes, point.snapshot))
     for (const [ino, inode] of this.#table.inodes) {
-      const file = folded.files.get(ino)
+      const file = folded.files.get(ino)?.after
       const before = frozen.inodes.get(ino)?.content
       if (!inode?.content || !file || !before) continue
       this.#table.setInode(ino, { ...inode, content: onTop(inode.content, before, file.content!) })

@@ -119,7 +119,8 @@ class ChangeList {
     for (const { kind, path } of this.#changes) if (kind === 'renamed') gone.takeAt(path)
     for (const { path, inode } of gone.left)
       this.#changes.push({ kind: 'deleted', path, fileKind: inode.kind })
-    return this.#changes.sort((a, b) => (a.path.join('/') < b.path.join('/') ? -1 : 1))
+    const byPath = this.#changes.map((change) => ({ change, path: change.path.join('/') }))
+    return byPath.sort((a, b) => (a.path < b.path ? -1 : 1)).map(({ change }) => change)
   }
 
   #rename(from: NamedInode, to: NamedInode, edit: EditKind | undefined): void {

@@ -1,5 +1,6 @@
 import type { Ino, Name } from '@cairn/protocol'
-import { type BlockRef, blockLength } from '../content/block.ts'
+import type { BlockRef } from '../content/block.ts'
+import { hasFurtherBlocks } from '../content/content.ts'
 import type { Inode, Link } from '../filesystem/inode.ts'
 import { pathOf } from '../filesystem/resolve.ts'
 import { getInode } from '../filesystem/rules/directory.ts'
@@ -66,5 +67,5 @@ export async function sameContent(
 }
 
 function mayHaveBlocks({ content }: Inode): boolean {
-  return content !== undefined && content.allocated > blockLength(content.first)
+  return content !== undefined && hasFurtherBlocks(content)
 }

@@ -1,4 +1,5 @@
 import type { Hash } from '@cairn/protocol'
+import type { TreeNode } from './node.ts'
 import type { Nodes } from './nodes.ts'
 import { hasLeft, openChild, type Step } from './open-child.ts'
 
@@ -51,6 +52,31 @@ export class Cursor {
     const child = this.#nodes.peek(hash) ?? (await this.#nodes.load(hash))
     const node = openChild(this.#top, this.#frames.findLast(hasLeft), child)
     this.#frames.push({ node, index: 0 })
+  }
+
+  /**
+   * Loads all at once what a walk over both will enter: the subtrees ahead of one that the other does not have. One by
+   * one, each would cost a round trip where the store is far away.
+   */
+  async loadAhead(other: Cursor): Promise<void> {
+    if (this.done || other.done || this.level === 0 || this.level !== other.level) return
+    const own = this.#childrenUpTo(other.#top.node)
+    const others = other.#childrenUpTo(this.#top.node)
+    const missing = [...own, ...others].filter(
+      (hash) => own.has(hash) !== others.has(hash) && !this.#nodes.peek(hash),
+    )
+    if (missing.length > 0) await this.#nodes.loadAll(missing)
+  }
+
+  /** From here to where `other` ends: what lies behind may be the same in the node that follows it. */
+  #childrenUpTo(other: TreeNode): Set<Hash> {
+    const { node, index } = this.#top
+    const hashes = new Set<Hash>()
+    for (let i = index; i < node.length; i++) {
+      if (node.compareKeys(i, other, other.length - 1) > 0) break
+      hashes.add(node.childHashAt(i))
+    }
+    return hashes
   }
 
   next(): void {

@@ -14,6 +14,7 @@ export async function* diff(nodes: Nodes, before: Hash, after: Hash): AsyncGener
   if (before === after) return
   const a = await Cursor.open(nodes, before)
   const b = await Cursor.open(nodes, after)
+  await a.loadAhead(b)
   while (!a.done || !b.done) {
     a.skipCommon(b)
     if (a.done && b.done) return
@@ -44,6 +45,7 @@ async function alignOrSkip(a: Cursor, b: Cursor): Promise<void> {
   const enterB = b.level >= a.level
   if (enterA) await a.enter()
   if (enterB) await b.enter()
+  await a.loadAhead(b)
 }
 
 function compareLeaves(a: Cursor, b: Cursor): KeyChange | undefined {

@@ -101,6 +101,19 @@ describe('diff of a tree of 100,000 entries', () => {
     expect(await costOfDiff(less, root)).toEqual({ changes: 1, isCheap: true })
   })
 
+  it('values changed all over it: what differs below a node is loaded at once', async () => {
+    const edits = Array.from({ length: 500 }, (_, i) => ({
+      key: keyOf(i * 200),
+      value: valueOf(i * 200 + 1),
+    }))
+    const after = await tree.apply(root, edits)
+    const { nodes, store } = tree.reopen()
+    expect((await listOf(diff(nodes, root, after))).length).toBe(500)
+    expect(store.loads).toBeGreaterThan(2 * 500)
+    // The two roots, all below them, and all below each of the nodes there.
+    expect(store.waits).toBe(2 + 1 + nodes.get(root).length)
+  })
+
   it('equal roots: nothing is loaded', async () => {
     const { nodes, store } = tree.reopen()
     expect(await listOf(diff(nodes, root, root))).toEqual([])

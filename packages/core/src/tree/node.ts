@@ -18,6 +18,8 @@ export class TreeNode {
   readonly #ends: number
   readonly #endBytes: 2 | 4
   readonly #body: number
+  /** Those that were asked for: every look-up takes the same few steps down, and a string knows its own hash code. */
+  #childHashes: Hash[] | undefined
 
   /** Use `openNode`, which checks the bytes first. */
   constructor(bytes: Uint8Array) {
@@ -77,8 +79,8 @@ export class TreeNode {
   }
 
   childHashAt(index: number): Hash {
-    const start = this.#valueStart(index)
-    return toByteString(this.bytes.subarray(start, start + hashBytes)) as Hash
+    this.#childHashes ??= []
+    return (this.#childHashes[index] ??= this.#readChildHash(index))
   }
 
   /** Negative when the key at `index` is below `other`'s at `otherIndex`. Copies neither: every step down asks. */
@@ -112,6 +114,11 @@ export class TreeNode {
       run++
     }
     return run
+  }
+
+  #readChildHash(index: number): Hash {
+    const start = this.#valueStart(index)
+    return toByteString(this.bytes.subarray(start, start + hashBytes)) as Hash
   }
 
   #samePrefix(other: TreeNode): boolean {

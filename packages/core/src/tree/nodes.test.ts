@@ -12,7 +12,8 @@ import {
 } from '../../test/tree-fixture.ts'
 import { diff } from './diff.ts'
 import { findValue, range } from './lookup.ts'
-import { NodeMiss, Nodes } from './nodes.ts'
+import { NodeMiss } from './node-miss.ts'
+import { Nodes } from './nodes.ts'
 import { scan } from './scan.ts'
 
 describe('a cache that holds next to nothing', () => {
@@ -67,7 +68,7 @@ describe('nodes', () => {
     } catch (miss) {
       missed = miss
     }
-    expect(missed).toEqual(new NodeMiss(root))
+    expect(missed).toEqual(new NodeMiss([root]))
     await nodes.load(root)
     expect(nodes.get(root).length).toBe(10)
   })

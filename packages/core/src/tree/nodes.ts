@@ -2,15 +2,8 @@ import { CairnError, formatHash, type Hash } from '@cairn/protocol'
 import type { HashFunction } from '../ports/hash.ts'
 import type { NodeStore } from '../ports/node-store.ts'
 import { encodeNode } from './encode.ts'
+import { NodeMiss } from './node-miss.ts'
 import { openNode, type TreeNode } from './node.ts'
-
-/** Thrown by synchronous reads that meet a node not in memory. Load it, then ask again. */
-export class NodeMiss {
-  readonly hash: Hash
-  constructor(hash: Hash) {
-    this.hash = hash
-  }
-}
 
 export interface NodesOptions {
   readonly store: NodeStore
@@ -61,7 +54,7 @@ export class Nodes {
   /** Throws NodeMiss. */
   get(hash: Hash): TreeNode {
     const node = this.peek(hash)
-    if (!node) throw new NodeMiss(hash)
+    if (!node) throw new NodeMiss([hash])
     return node
   }
 
@@ -74,6 +67,10 @@ export class Nodes {
     const fetch = this.#fetch(hash).finally(() => this.#loading.delete(hash))
     this.#loading.set(hash, fetch)
     return fetch
+  }
+
+  loadAll(hashes: readonly Hash[]): Promise<readonly TreeNode[]> {
+    return Promise.all(hashes.map((hash) => this.load(hash)))
   }
 
   async store(nodes: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
@@ -91,7 +88,8 @@ export class Nodes {
           return synchronousRead()
         } catch (miss) {
           if (!(miss instanceof NodeMiss)) throw miss
-          held.set(miss.hash, await this.load(miss.hash))
+          const loaded = await this.loadAll(miss.hashes)
+          for (const [index, hash] of miss.hashes.entries()) held.set(hash, loaded[index]!)
           this.#held.add(held)
         }
       }
@@ -107,7 +105,7 @@ export class Nodes {
         synchronousRead(item)
       } catch (miss) {
         if (!(miss instanceof NodeMiss)) throw miss
-        await this.load(miss.hash)
+        await this.loadAll(miss.hashes)
         await this.read(() => synchronousRead(item))
       }
     }

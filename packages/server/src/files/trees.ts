@@ -1,4 +1,4 @@
-import { dataCalls, nameCalls, type NamedDentry } from '@cairn/core'
+import { dataCalls, nameCalls, type NamedDentry, takeSteps } from '@cairn/core'
 import { type ByteString, FsError, type Ino, type Name } from '@cairn/protocol'
 import type { TreeEdit } from './tree-edit.ts'
 
@@ -12,10 +12,10 @@ export function remove(edit: TreeEdit, path: ByteString, recursive: boolean): vo
 }
 
 function clear(edit: TreeEdit, directory: Ino): void {
-  for (const entry of edit.view.entries(directory, undefined, Infinity)) {
+  takeSteps(edit.view.entries(directory, undefined, Infinity), (entry) => {
     if (entry.kind === 'directory') clear(edit, entry.ino)
     removeEntry(edit, directory, entry)
-  }
+  })
 }
 
 function removeEntry(edit: TreeEdit, parent: Ino, { name, kind, ino }: NamedDentry): void {
@@ -55,6 +55,7 @@ function copyInto(edit: TreeEdit, ino: Ino, parent: Ino, name: Name, copied?: In
       }),
     )
   const top = copied ?? op.ino
-  for (const entry of entries)
+  takeSteps(entries, (entry) => {
     if (entry.ino !== top) copyInto(edit, entry.ino, op.ino, entry.name, top)
+  })
 }

@@ -1,4 +1,4 @@
-import { type Op, pathOf, type View } from '@cairn/core'
+import { type Op, pathOf, takeSteps, type View } from '@cairn/core'
 import { type ByteString, CairnError, formatPath, type Ino, type Name } from '@cairn/protocol'
 
 /** Refuses what would change something outside of a layer's path. Throws `outside_layer`. */
@@ -17,11 +17,11 @@ export function requireAllInside(view: View, ops: readonly Op[], path: ByteStrin
     if (!known.has(ino)) known.set(ino, pathOf(view, ino))
     return known.get(ino)
   }
-  for (const op of ops) {
+  takeSteps(ops, (op) => {
     checkPlaces(locate, op, root)
     const parent = op.type === 'create' ? locate(op.parent) : undefined
     if (op.type === 'create' && parent) known.set(op.ino, [...parent, op.name])
-  }
+  })
 }
 
 /** Undefined for what has no name, or is not there. */

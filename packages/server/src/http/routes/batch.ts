@@ -1,3 +1,4 @@
+import { takeSteps } from '@cairn/core'
 import { type ChangeReceipt, CairnError, isFsError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
@@ -25,7 +26,7 @@ export function batchRoutes(app: FastifyInstance, workspaces: Workspaces): void 
       const { workspace, branch, asker } = await openTarget(workspaces, request)
       const operations = readOperations(await readJson(bodyOf(request)))
       const { receipt } = await workspace.change(branch, asker, (edit) => {
-        operations.forEach((operation, index) => {
+        takeSteps(operations.entries(), ([index, operation]) => {
           try {
             operation(edit)
           } catch (error) {
