@@ -350,7 +350,7 @@ export class Mount {
     if (recovered) await this.#locks?.recall()
     if (this.#writes) await this.#numbers.refill()
     // A guess at what will be asked for: whoever asks first loads it all the same.
-    this.#loader.loadSubtree(root).catch(() => undefined)
+    this.#loader.loadNear(root).catch(() => undefined)
     this.#progress = setInterval(() => this.#noteProgress(), progressMs)
   }
 

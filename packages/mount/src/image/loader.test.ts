@@ -117,12 +117,24 @@ describe('what the image misses', () => {
   })
 
   it('of a subtree that was on its way, what changed meanwhile is left out', async () => {
-    const loaded = loader.loadSubtree(rootIno)
+    const loaded = loader.loadNear(rootIno)
     server.write(create('g', 8))
     loader.advance(server.seq, [rootIno])
     await questions.deliver()
     await loaded
     expect(image.knowsDirectory(rootIno)).toBe(false)
+  })
+
+  it('nothing is guessed while somebody waits for an answer', async () => {
+    const loaded = loader.load({ what: 'inode', ino: file })
+    const guessed = loader.loadNear(rootIno)
+    expect(questions.asked).toMatchObject([{ type: 'inode' }])
+    await questions.deliver()
+    await loaded
+    await expect.poll(() => questions.asked).toMatchObject([{ type: 'inode' }, { type: 'subtree' }])
+    await questions.deliver()
+    await guessed
+    expect(image.knowsDirectory(rootIno)).toBe(true)
   })
 
   it('once everything may have changed, what was on its way is asked for again', async () => {

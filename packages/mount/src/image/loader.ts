@@ -19,7 +19,8 @@ export interface LoaderParts {
 }
 
 const entriesAtOnce = 1000
-const subtreeEntries = 20_000
+/** Of what nobody has asked for. */
+const guessedEntries = 20_000
 
 /**
  * Brings what the image misses. An answer is of one moment in the branch's log, and the image is at another: an answer
@@ -49,9 +50,23 @@ export class Loader {
     )
   }
 
-  /** Brings the directories near the top before anybody asks: a walk through a new mount finds them here. */
-  loadSubtree(ino: Ino): Promise<void> {
-    return this.#once(`subtree ${ino}`, () => this.#loadSubtree(ino))
+  /**
+   * Brings the directories near the top before anybody asks: a walk through a new mount finds them here. In pieces, and
+   * only while nobody waits for anything: all at once, they kept the first file of a large workspace waiting for 200 ms.
+   */
+  async loadNear(top: Ino): Promise<void> {
+    const { image } = this.#parts
+    const next = [top]
+    for (let left = guessedEntries; left > 0;) {
+      while (this.#loading.size > 0) await Promise.allSettled(this.#loading.values())
+      const ino = next.shift()
+      if (ino === undefined) return
+      const entries: LoadedEntry[] = []
+      await this.#once(`subtree ${ino}`, () => this.#loadSubtree(ino, entries))
+      left -= Math.max(1, entries.length)
+      for (const { ino: child, inode } of entries)
+        if (inode.kind === 'directory' && !image.knowsDirectory(child)) next.push(child)
+    }
   }
 
   /** Concurrent misses of the same thing are one. */
@@ -99,14 +114,18 @@ export class Loader {
     }
   }
 
-  async #loadSubtree(ino: Ino): Promise<void> {
+  /** Those of its directories that are small. Adds to `found` what is in them. */
+  async #loadSubtree(ino: Ino, found: LoadedEntry[]): Promise<void> {
     const { image, ask } = this.#parts
-    const answer = await ask({ type: 'subtree', ino, limit: subtreeEntries })
+    const answer = await ask({ type: 'subtree', ino, limit: entriesAtOnce })
     const { seq, directories } = decodeSubtreeAnswer(answer)
     await this.#reach(seq)
-    for (const { ino: directory, entries } of directories)
-      if (!this.#isOutdated(directory, seq))
-        image.installDirectory(directory, this.#current([{ seq, entries }]))
+    for (const { ino: directory, entries } of directories) {
+      if (this.#isOutdated(directory, seq)) continue
+      const current = this.#current([{ seq, entries }])
+      image.installDirectory(directory, current)
+      found.push(...current)
+    }
   }
 
   async #pages(ino: Ino): Promise<DirectoryAnswer[]> {
