@@ -54,11 +54,6 @@ export async function exitAfter(
   }
 }
 
-/** Ends a process that is none of a command: one of a mount's. */
-export function endProcess(exitCode: number): never {
-  process.exit(exitCode)
-}
-
 /** Says what happened, and gives the exit code. */
 async function report(edge: Edge, error: unknown): Promise<number> {
   if (error instanceof Stopped || error instanceof ChildEnded) return error.exitCode

@@ -1,34 +1,15 @@
-import { homedir } from 'node:os'
-import type { Cli } from './cli.ts'
-import { type Edge, endProcess, exitAfter } from './exit.ts'
-import { processWord, runMountProcess } from './mount/processes.ts'
-import { Output } from './output/output.ts'
-import { findInvocation, isJson, runProgram } from './program.ts'
+import { endProcess } from './end-process.ts'
+import { startEarly } from './mount/early-start.ts'
+import { processWord } from './mount/processes.ts'
 
 const argv = process.argv.slice(2)
 
-if (argv[0] === processWord) endProcess(await runMountProcess(argv[1]))
-else await runCommand()
-
-async function runCommand(): Promise<void> {
-  const [out, err] = [new Output(process.stdout), new Output(process.stderr)]
-  const edge: Edge = { out, err, name: '', isJson: isJson(argv) }
-
-  await exitAfter(edge, async (signal) => {
-    const invocation = findInvocation(argv)
-    edge.name = invocation.name
-    const cli: Cli = {
-      env: process.env,
-      home: homedir(),
-      // Opened only by those who read it: that takes longer than printing a version.
-      get stdin() {
-        return process.stdin
-      },
-      out,
-      err,
-      signal,
-      isJson: edge.isJson,
-    }
-    await runProgram(invocation, cli)
-  })
+// What the other one needs is not loaded: for a process of a mount that is half of the time until it is there.
+if (argv[0] === processWord) {
+  const { runMountProcess } = await import('./mount/run-process.ts')
+  endProcess(await runMountProcess(argv[1]))
+} else {
+  startEarly(argv)
+  const { runCommand } = await import('./run-command.ts')
+  await runCommand(argv)
 }

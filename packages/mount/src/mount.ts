@@ -62,6 +62,7 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 /** Noted in the spool this often, while the log moves on: after a crash, so much is looked at again. */
 const progressMs = 50
 const inodesAtOnce = 20_000
+const guessAfterMs = 100
 /** So long programs wait for a new process to take in what others did, before they see what the kernel remembers. */
 const catchUpMs = 500
 
@@ -349,8 +350,8 @@ export class Mount {
     recovered?.forget()
     if (recovered) await this.#locks?.recall()
     if (this.#writes) await this.#numbers.refill()
-    // A guess at what will be asked for: whoever asks first loads it all the same.
-    this.#loader.loadNear(root).catch(() => undefined)
+    // A guess at what will be asked for. Whoever asks at once is not to wait for it.
+    void sleep(guessAfterMs).then(() => this.#loader.loadNear(root).catch(() => undefined))
     this.#progress = setInterval(() => this.#noteProgress(), progressMs)
   }
 

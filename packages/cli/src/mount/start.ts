@@ -2,9 +2,9 @@ import { type MountConfig, Supervisor } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { shellWord } from '../output/shell-words.ts'
 import { describeSource } from './describe.ts'
+import { takeStarting } from './early-start.ts'
 import { type MountValues, prepareMount } from './prepare.ts'
 import { processCommand } from './processes.ts'
-import { StartingMount } from './starting-mount.ts'
 
 interface StartValues extends MountValues {
   readonly foreground: boolean
@@ -31,7 +31,7 @@ export async function beginMount(
   args: { readonly path: string; readonly directory: string },
   options: StartValues,
 ): Promise<StartedMount> {
-  const starting = options.foreground ? undefined : new StartingMount()
+  const starting = options.foreground ? undefined : takeStarting()
   const { config, leftOperations, undo } = await prepareMount(cli, args, options).catch((error) => {
     starting?.giveUp()
     throw error

@@ -34,7 +34,10 @@ export class Blobs {
     ])
     // Below a sixteenth saved, reading it plainly is worth more than the room.
     const pays = compressed.length < bytes.length - bytes.length / 16
-    const head = headScratch.reset().u8(pays ? forms.zstd : forms.raw).varint(bytes.length).view
+    const head = headScratch
+      .reset()
+      .u8(pays ? forms.zstd : forms.raw)
+      .varint(bytes.length).view
     return { id, stored: joined(head, pays ? compressed : bytes) }
   }
 

@@ -22,7 +22,9 @@ type NotifierReport = { readonly settled: number } | { readonly failed: string }
  * `queued` says how many.
  */
 export class Notifier {
-  readonly #worker: Worker
+  readonly #fd: number
+  readonly #onError: ((error: Error) => void) | undefined
+  #started: Worker | undefined
   readonly #written = new Int32Array(new SharedArrayBuffer(4))
   readonly #waiting = new Map<number, () => void>()
   #posted = 0
@@ -31,16 +33,28 @@ export class Notifier {
 
   /** `fd` stays open until `close` has settled. */
   constructor(fd: number, onError?: (error: Error) => void) {
-    const setup: NotifierSetup = { fd, written: this.#written }
-    this.#worker = new Worker(notifierWorkerText, { eval: true, workerData: setup })
+    this.#fd = fd
+    this.#onError = onError
+  }
+
+  /** Its thread, at the latest when there is something to tell: beside a mount that starts it would be in the way. */
+  start(): Worker {
+    this.#started ??= this.#startWorker()
+    return this.#started
+  }
+
+  #startWorker(): Worker {
+    const setup: NotifierSetup = { fd: this.#fd, written: this.#written }
+    const worker = new Worker(notifierWorkerText, { eval: true, workerData: setup })
     // A notification that hangs must not keep the process from ending.
-    this.#worker.unref()
-    this.#worker.on('message', (report: NotifierReport) => {
+    worker.unref()
+    worker.on('message', (report: NotifierReport) => {
       if ('settled' in report) this.#settle(report.settled)
-      else onError?.(new Error(`cannot notify the kernel: ${report.failed}`))
+      else this.#onError?.(new Error(`cannot notify the kernel: ${report.failed}`))
     })
-    this.#worker.on('error', (error) => onError?.(error as Error))
-    this.#worker.on('exit', () => this.#settleAll())
+    worker.on('error', (error) => this.#onError?.(error as Error))
+    worker.on('exit', () => this.#settleAll())
+    return worker
   }
 
   /** Notifications not yet written. */
@@ -94,8 +108,10 @@ export class Notifier {
   async close(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
-    this.#worker.ref()
-    const ended = once(this.#worker, 'exit')
+    const worker = this.#started
+    if (!worker) return
+    worker.ref()
+    const ended = once(worker, 'exit')
     this.#send('end')
     await ended
   }
@@ -109,7 +125,7 @@ export class Notifier {
   }
 
   #send(message: NotifierMessage): void {
-    this.#worker.postMessage(message)
+    this.start().postMessage(message)
   }
 
   #settle(barrier: number): void {
@@ -127,8 +143,8 @@ export class Notifier {
 
   /** The process lives while somebody waits. */
   #hold(): void {
-    if (this.#waiting.size > 0) this.#worker.ref()
-    else this.#worker.unref()
+    if (this.#waiting.size > 0) this.start().ref()
+    else this.#started?.unref()
   }
 }
 

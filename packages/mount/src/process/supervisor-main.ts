@@ -1,3 +1,4 @@
+import { readFileSync, writeSync } from 'node:fs'
 import { loadFuseIo } from '../fuse/native.ts'
 import type { MountConfig } from './config.ts'
 import { type DaemonCommand, DaemonProcess } from './daemon-process.ts'
@@ -12,7 +13,7 @@ export type SupervisorReport = { readonly ready: true } | { readonly error: stri
  */
 export async function supervisorMain(command: DaemonCommand): Promise<number> {
   const warm = new DaemonProcess(command, await loadFuseIo())
-  const config = await readConfig()
+  const config = readConfig()
   if (!config) {
     warm.child.kill('SIGKILL')
     return 0
@@ -24,25 +25,26 @@ export async function supervisorMain(command: DaemonCommand): Promise<number> {
   try {
     await supervisor.start()
     await supervisor.ready
-    await report({ ready: true })
+    report({ ready: true })
     await supervisor.ended
     return 0
   } catch (error) {
-    await report({ error: error instanceof Error ? error.message : String(error) })
+    report({ error: error instanceof Error ? error.message : String(error) })
     return 1
   }
 }
 
-/** Undefined when there is nothing to mount after all. */
-async function readConfig(): Promise<MountConfig | undefined> {
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  const text = Buffer.concat(chunks).toString()
+/** Undefined when there is nothing to mount after all. Waits for it: streams take longer to load than the wait. */
+function readConfig(): MountConfig | undefined {
+  const text = readFileSync(0, 'utf8')
   return text === '' ? undefined : (JSON.parse(text) as MountConfig)
 }
 
-function report(line: SupervisorReport): Promise<void> {
-  return new Promise((resolve) =>
-    process.stdout.write(`${JSON.stringify(line)}\n`, () => resolve()),
-  )
+/** Whoever started it may have gone. */
+function report(line: SupervisorReport): void {
+  try {
+    writeSync(1, `${JSON.stringify(line)}\n`)
+  } catch {
+    // The mount is there all the same.
+  }
 }

@@ -1,0 +1,19 @@
+import { StartingMount } from './starting-mount.ts'
+
+let early: StartingMount | undefined
+
+/**
+ * Starts the processes of a mount before it is even known that the words make sense: they load while this one does. If
+ * nobody takes them they end with this process, having done nothing.
+ */
+export function startEarly(argv: readonly string[]): void {
+  const [word, place] = argv
+  if (word === 'mount' && place?.includes(':') && !argv.includes('--foreground'))
+    early = new StartingMount()
+}
+
+export function takeStarting(): StartingMount {
+  const starting = early ?? new StartingMount()
+  early = undefined
+  return starting
+}

@@ -1,0 +1,15 @@
+import { processCommand } from './processes.ts'
+
+/** Gives the exit code. */
+export async function runMountProcess(role: string | undefined): Promise<number> {
+  // Each by itself: a supervisor needs little of what a daemon does, and loading all of it takes as long as Node does.
+  if (role === 'daemon') return (await import('@cairn/mount/daemon')).daemonMain()
+  if (role === 'vault-daemon') return runVaultDaemon()
+  const daemon = role === 'vault-supervisor' ? 'vault-daemon' : 'daemon'
+  return (await import('@cairn/mount/supervisor')).supervisorMain(processCommand(daemon))
+}
+
+async function runVaultDaemon(): Promise<number> {
+  const { vaultDaemonMain } = await import('@cairn/mount/vault-daemon')
+  return vaultDaemonMain((await import('./vault-source.ts')).openSource)
+}

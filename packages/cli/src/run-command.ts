@@ -1,0 +1,28 @@
+import { homedir } from 'node:os'
+import type { Cli } from './cli.ts'
+import { type Edge, exitAfter } from './exit.ts'
+import { Output } from './output/output.ts'
+import { findInvocation, isJson, runProgram } from './program.ts'
+
+export async function runCommand(argv: readonly string[]): Promise<void> {
+  const [out, err] = [new Output(process.stdout), new Output(process.stderr)]
+  const edge: Edge = { out, err, name: '', isJson: isJson(argv) }
+
+  await exitAfter(edge, async (signal) => {
+    const invocation = findInvocation(argv)
+    edge.name = invocation.name
+    const cli: Cli = {
+      env: process.env,
+      home: homedir(),
+      // Opened only by those who read it: that takes longer than printing a version.
+      get stdin() {
+        return process.stdin
+      },
+      out,
+      err,
+      signal,
+      isJson: edge.isJson,
+    }
+    await runProgram(invocation, cli)
+  })
+}
