@@ -15,11 +15,13 @@ const patienceMs = 5000
  */
 export class StartingMount {
   readonly #child: ChildProcess
+  readonly #ended: Promise<unknown>
 
   constructor(role: ProcessRole = 'supervisor') {
     const { file, args } = processCommand(role)
     const stdio = ['pipe', 'pipe', 'ignore'] as const
     this.#child = spawn(file, args, { detached: true, cwd: '/', stdio: [...stdio] })
+    this.#ended = once(this.#child, 'exit').catch(() => undefined)
     // One that ended already says so where its report is waited for.
     this.#child.stdin!.on('error', () => undefined)
   }
@@ -33,7 +35,6 @@ export class StartingMount {
   /** Resolves when the mount is usable. Ctrl-C ends it again. */
   async begin(cli: Cli, config: MountConfig): Promise<void> {
     const child = this.#child
-    const ended = once(child, 'exit')
     child.stdin!.end(JSON.stringify(config))
     const stop = (): void => void child.kill('SIGTERM')
     cli.signal.addEventListener('abort', stop, { once: true })
@@ -41,7 +42,7 @@ export class StartingMount {
     try {
       const report = await firstReport(child.stdout!)
       if ('error' in report) {
-        await ended
+        await this.#ended
         throw cannotMount(config, report.error)
       }
     } finally {

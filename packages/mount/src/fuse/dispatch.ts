@@ -1,6 +1,13 @@
 import { errno, errnoOf, isOrdinary } from './errno.ts'
 import type { FuseFileSystem } from './file-system.ts'
-import { type InitInfo, keepsLocks, maxWriteBytes, negotiate, writeInit } from './init.ts'
+import {
+  type InitInfo,
+  keepsLocks,
+  mapsDirectFiles,
+  maxWriteBytes,
+  negotiate,
+  writeInit,
+} from './init.ts'
 import { opcode } from './opcodes.ts'
 import type { AnyOperation, Context, Touched } from './operation.ts'
 import { operations } from './operations.ts'
@@ -46,8 +53,13 @@ export class Dispatcher {
   constructor(fs: FuseFileSystem, options: DispatchOptions, send: SendReply) {
     this.#options = options
     this.#send = send
-    const locks = options.resumed === undefined ? false : keepsLocks(options.resumed)
-    this.context = { fs, locks, negativeTtl: options.negativeTtl ?? 0 }
+    this.context = {
+      fs,
+      locks: false,
+      writesDirectly: false,
+      negativeTtl: options.negativeTtl ?? 0,
+    }
+    if (options.resumed !== undefined) this.#agree(options.resumed)
     this.#parked = new ParkedRequests(options.deadlineMs ?? 60_000, (parked, reason) =>
       this.#refuse(parked, reason),
     )
@@ -118,11 +130,16 @@ export class Dispatcher {
     const { request, reply } = this
     const info = negotiate(request, this.#options.locks ?? false)
     if (info === undefined) return reply.fail(request.uniqueLow, request.uniqueHigh, errno.EPROTO)
-    this.context.locks = keepsLocks(info)
+    this.#agree(info)
     this.#options.onInit?.(info)
     reply.begin()
     writeInit(reply, info)
     return reply.finish(request.uniqueLow, request.uniqueHigh)
+  }
+
+  #agree(info: InitInfo): void {
+    this.context.locks = keepsLocks(info)
+    this.context.writesDirectly = mapsDirectFiles(info)
   }
 
   #park(operation: AnyOperation, answer: Promise<unknown>): number {

@@ -29,7 +29,7 @@ const flag = {
 } as const
 
 /** Bits 32 to 63, shifted down. */
-const flag2 = { hasExpireOnly: 1 << 3, hasResend: 1 << 7 } as const
+const flag2 = { hasExpireOnly: 1 << 3, directIoAllowMmap: 1 << 4, hasResend: 1 << 7 } as const
 
 /**
  * Left out on purpose. ATOMIC_O_TRUNC: without OPEN requests truncation would be lost. WRITEBACK_CACHE: the
@@ -49,7 +49,7 @@ const wanted =
   flag.explicitInvalData |
   flag.handleKillprivV2 |
   flag.initExt
-const wanted2 = flag2.hasExpireOnly | flag2.hasResend
+const wanted2 = flag2.hasExpireOnly | flag2.directIoAllowMmap | flag2.hasResend
 
 /** What kernel and daemon agreed on, for the life of the mount. Plain JSON: a later daemon goes on with it. */
 export interface InitInfo {
@@ -63,6 +63,11 @@ export interface InitInfo {
 
 export function keepsLocks(info: InitInfo): boolean {
   return (info.flags & flag.posixLocks) !== 0
+}
+
+/** Whether a file that is written past the kernel's pages can be mapped all the same. */
+export function mapsDirectFiles(info: InitInfo): boolean {
+  return (info.flags2 & flag2.directIoAllowMmap) !== 0
 }
 
 export function canResend(info: InitInfo): boolean {

@@ -10,6 +10,8 @@ export interface Context {
   negativeTtl: number
   /** Locks are the file system's; then opens, closes and flushes are asked, because they end locks. */
   locks: boolean
+  /** What makes a file and only writes to it does so past the kernel's pages. */
+  writesDirectly: boolean
 }
 
 /** A name in a directory or, without a name, an inode. */

@@ -1,4 +1,4 @@
-import { readFileSync, writeSync } from 'node:fs'
+import { writeSync } from 'node:fs'
 import { loadFuseIo } from '../fuse/native.ts'
 import type { MountConfig } from './config.ts'
 import { type DaemonCommand, DaemonProcess } from './daemon-process.ts'
@@ -13,7 +13,7 @@ export type SupervisorReport = { readonly ready: true } | { readonly error: stri
  */
 export async function supervisorMain(command: DaemonCommand): Promise<number> {
   const warm = new DaemonProcess(command, await loadFuseIo())
-  const config = readConfig()
+  const config = await readConfig()
   if (!config) {
     warm.child.kill('SIGKILL')
     return 0
@@ -34,13 +34,15 @@ export async function supervisorMain(command: DaemonCommand): Promise<number> {
   }
 }
 
-/** Undefined when there is nothing to mount after all. Waits for it: streams take longer to load than the wait. */
-function readConfig(): MountConfig | undefined {
-  const text = readFileSync(0, 'utf8')
+/** Undefined when there is nothing to mount after all. */
+async function readConfig(): Promise<MountConfig | undefined> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  const text = Buffer.concat(chunks).toString()
   return text === '' ? undefined : (JSON.parse(text) as MountConfig)
 }
 
-/** Whoever started it may have gone. */
+/** At once: a stream would have to be loaded first. Whoever started it may have gone. */
 function report(line: SupervisorReport): void {
   try {
     writeSync(1, `${JSON.stringify(line)}\n`)
