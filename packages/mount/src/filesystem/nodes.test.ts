@@ -49,6 +49,7 @@ describe('what the kernel was told of', () => {
       attributes: (ino) => inodes.push(ino),
       bytes: () => undefined,
       entry: () => undefined,
+      telling: () => Promise.resolve(),
       settled: () => Promise.resolve(),
     })
     return inodes

@@ -25,6 +25,7 @@ export class Notifier {
   readonly #fd: number
   readonly #onError: ((error: Error) => void) | undefined
   #started: Worker | undefined
+  readonly #online = Promise.withResolvers<void>()
   readonly #written = new Int32Array(new SharedArrayBuffer(4))
   readonly #waiting = new Map<number, () => void>()
   #posted = 0
@@ -53,6 +54,7 @@ export class Notifier {
       else this.#onError?.(new Error(`cannot notify the kernel: ${report.failed}`))
     })
     worker.on('error', (error) => this.#onError?.(error as Error))
+    worker.on('online', () => this.#online.resolve())
     worker.on('exit', () => this.#settleAll())
     return worker
   }
@@ -91,6 +93,11 @@ export class Notifier {
     putU64(words, 6, nodeid)
     words[8] = name.length
     this.#post(words, name, 40)
+  }
+
+  /** Whatever was given before is being written, if it is not yet. */
+  writing(): Promise<void> {
+    return this.#isOpen && this.queued > 0 ? this.#online.promise : Promise.resolve()
   }
 
   /** All that were given before are written. */
@@ -137,6 +144,7 @@ export class Notifier {
   /** After an end, expected or not, nobody would be told any more. */
   #settleAll(): void {
     this.#isOpen = false
+    this.#online.resolve()
     for (const resolve of this.#waiting.values()) resolve()
     this.#waiting.clear()
   }

@@ -10,6 +10,7 @@ export function notifyingCaches(notifier: Notifier, nodeid: (ino: Ino) => number
     bytes: (ino, offset, length) =>
       notifier.invalidateInode(nodeid(ino), offset, offset + length >= toTheEnd ? 0 : length),
     entry: (parent, name: Name) => notifier.invalidateEntry(nodeid(parent), name),
+    telling: () => notifier.writing(),
     settled: () => notifier.settled(),
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Op } from '@cairn/core'
 import { type Ino, type Name, rootIno } from '@cairn/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { create, Questions, ServerTree, time, unlink } from '../../test/server-tree.ts'
 import { until } from '../../test/waiting.ts'
 import { Contents } from '../data/contents.ts'
@@ -46,6 +46,8 @@ class Following {
   doubts = 0
   resets = 0
   changes: PromiseWithResolvers<ChangesAnswer> = Promise.withResolvers()
+  /** When somebody tells the kernel. */
+  telling: Promise<void> = Promise.resolve()
   /** When the kernel has forgotten it. */
   settled: Promise<void> = Promise.resolve()
 
@@ -65,6 +67,7 @@ class Following {
         attributes: (ino) => this.forgotten.push(`attributes of ${ino}`),
         bytes: (ino, from, length) => this.forgotten.push(`${ino} from ${from} for ${length}`),
         entry: (parent, entry) => this.forgotten.push(`${entry} in ${parent}`),
+        telling: () => this.telling,
         settled: () => this.settled,
       },
       isAcknowledged: (number) => this.acknowledged.delete(number),
@@ -267,5 +270,22 @@ describe('a kernel that is slow to forget', () => {
     resolve()
     await mount.follower.whenSettled(2)
     expect(mount.follower.settledSeq).toBe(2)
+  })
+
+  it('is not given up on before it was told', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    mount.telling = promise
+    mount.settled = new Promise(() => undefined)
+    vi.useFakeTimers()
+    try {
+      mount.hear(create('g', 8))
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(mount.seen).toEqual([])
+      resolve()
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(mount.seen).toEqual([2])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })

@@ -158,7 +158,8 @@ export class Follower {
     if (this.#events.length > 1) return
     const settled = caches.settled().then(() => this.#settle(seq))
     // What the kernel must forget may be held by a change of our own that waits for the others, as they wait for us.
-    void Promise.race([settled, patience()]).then(() => seen(seq))
+    const told = caches.telling().then(() => Promise.race([settled, patience()]))
+    void told.then(() => seen(seq))
   }
 
   #settle(seq: number): void {
