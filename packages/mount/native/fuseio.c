@@ -21,6 +21,10 @@
 
 #include "napi.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 /* A daemon that has been idle for so long gains nothing from waiting a moment longer. */
 #define IDLE_NANOSECONDS 1000000
 
@@ -205,6 +209,9 @@ static napi_value js_map_file(napi_env env, napi_callback_info info) {
   const bool again = left != NULL && left_size == size;
   void *data = mmap(again ? left : NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | (again ? MAP_FIXED : 0), fd, 0);
   if (data == MAP_FAILED) return number(env, -errno);
+  /* All pages at once take a tenth of what each takes when it is written to first: a third of a `tar x`. Where the
+     kernel cannot (before 5.14) they come one by one. */
+  madvise(data, size, MADV_POPULATE_WRITE);
   if (again) return argv[2];
   napi_create_external_arraybuffer(env, data, size, unmap, (void *)(size_t)size, &buffer);
   return buffer;
