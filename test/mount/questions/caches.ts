@@ -196,6 +196,33 @@ ${write}
     expect: true,
   },
   {
+    fact: 'a new file shows what was written through its descriptor and what through memory',
+    ask: (a, b) => [
+      a.python(`
+import os, mmap
+f = os.open("f", os.O_RDWR | os.O_CREAT | os.O_EXCL)
+os.write(f, b"." * 8192)
+m = mmap.mmap(f, 8192)
+m[0:1] = b"M"; m[5000:5001] = b"M"
+os.pwrite(f, b"D", 1); os.pwrite(f, b"D", 5001)
+print(m[0:3], m[5000:5003], os.pread(f, 3, 5000), open("f", "rb").read()[0:3])`),
+      b.read('f').slice(0, 3),
+    ],
+    expect: ["b'MD.' b'MD.' b'MD.' b'MD.'\n", 'MD.'],
+  },
+  {
+    fact: 'small pieces that cross pages, written and read back through a new file',
+    ask: (a, b) => [
+      a.python(`
+import os
+f = os.open("f", os.O_RDWR | os.O_CREAT | os.O_EXCL)
+for i in range(30): os.write(f, bytes([97 + i % 26]) * 1000)
+print(os.pread(f, 4, 3998), open("f", "rb").read()[8189:8194], os.fstat(f).st_size)`),
+      b.read('f').slice(11_999, 12_001),
+    ],
+    expect: ["b'ddee' b'iiiii' 30000\n", 'lm'],
+  },
+  {
     fact: 'a negative entry in a directory that was never listed',
     ask: (a, b) => {
       a.mkdir('d')

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 
 /** Where Linux lets root say how long a wake-up may take, for as long as the file is open: /dev/cpu_dma_latency. */
-const device = '/dev/cpu_dma_latency'
+const latencyDevice = '/dev/cpu_dma_latency'
 const noLatency = new Int32Array([0])
 const tickMs = 10
 /** A program that waits for one answer after the other, and for little else. */
@@ -15,11 +15,16 @@ const calmTicks = 10
  * where we may.
  */
 export class Wakefulness {
+  readonly #device: string
   #requests = 0
   #calm = 0
   #timer: NodeJS.Timeout | undefined
   #held: number | undefined
   #mayHold = true
+
+  constructor(device: string = latencyDevice) {
+    this.#device = device
+  }
 
   /** So many requests were answered. */
   note(requests: number): void {
@@ -44,7 +49,7 @@ export class Wakefulness {
   #hold(): void {
     if (this.#held !== undefined) return
     try {
-      this.#held = openSync(device, 'r+')
+      this.#held = openSync(this.#device, 'r+')
       writeSync(this.#held, noLatency)
     } catch {
       this.#mayHold = false
