@@ -1,4 +1,4 @@
-/** Ends a process that is none of a command: one of a mount's. */
+/** For the edges of this program alone: everything else throws, and `exit.ts` says what and with which code. */
 export function endProcess(exitCode: number): never {
   process.exit(exitCode)
 }

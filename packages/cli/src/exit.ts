@@ -1,4 +1,5 @@
 import { describeError, isSystemError } from './describe-error.ts'
+import { endProcess } from './end-process.ts'
 import { ChildEnded } from './errors.ts'
 import type { Output } from './output/output.ts'
 
@@ -36,7 +37,7 @@ export async function exitAfter(
   const stopping = new AbortController()
   for (const name of Object.keys(signalCodes) as StopSignal[])
     process.on(name, () => {
-      if (stopping.signal.aborted) process.exit(signalCodes[name])
+      if (stopping.signal.aborted) endProcess(signalCodes[name])
       stopping.abort(new Stopped(name))
     })
   // A write that fails rejects where it is waited for; without a listener it would end the process as well.
@@ -46,11 +47,11 @@ export async function exitAfter(
     await main(stopping.signal)
     await edge.out.flush()
     await edge.err.flush()
-    process.exit(0)
+    endProcess(0)
   } catch (error) {
     // Whatever an abort makes of a command, the reason is the abort.
     const { aborted, reason } = stopping.signal
-    process.exit(await report(edge, aborted ? reason : error))
+    endProcess(await report(edge, aborted ? reason : error))
   }
 }
 
