@@ -223,6 +223,18 @@ print(os.pread(f, 4, 3998), open("f", "rb").read()[8189:8194], os.fstat(f).st_si
     expect: ["b'ddee' b'iiiii' 30000\n", 'lm'],
   },
   {
+    fact: 'a new file that is written to loses its capabilities',
+    ask: (a) =>
+      a.python(`
+import os
+f = os.open("f", os.O_RDWR | os.O_CREAT | os.O_EXCL)
+os.write(f, b"before")
+os.setxattr("f", "security.capability", bytes.fromhex("0100000200040000000000000000000000000000"))
+os.write(f, b"after")
+print(os.listxattr("f"), open("f").read())`),
+    expect: '[] beforeafter\n',
+  },
+  {
     fact: 'a negative entry in a directory that was never listed',
     ask: (a, b) => {
       a.mkdir('d')

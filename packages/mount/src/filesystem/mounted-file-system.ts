@@ -243,11 +243,17 @@ export class MountedFileSystem implements FuseFileSystem {
       return appends ? { type: 'append', ...op } : { type: 'write', offset, ...op }
     })
     if (done instanceof Promise && bytes === data) bytes = data.slice()
-    if ((flags & openFlags.sync) === 0) return andThen(done, () => length)
-    return andThen(
-      andThen(done, () => writer.sync()),
-      () => length,
-    )
+    const dropped = andThen(done, () => this.#dropCapability(nodeid))
+    const isSync = (flags & openFlags.sync) !== 0
+    return andThen(isSync ? andThen(dropped, () => writer.sync()) : dropped, () => length)
+  }
+
+  /** What a program may do does not survive a change of it. Of writes past its pages the kernel leaves that to us. */
+  #dropCapability(nodeid: number): Answer<void> {
+    const { image, nodes } = this.#parts
+    const ino = nodes.ino(nodeid)
+    if (image.knows(ino) && image.inode(ino)!.xattrs?.has(capability))
+      return this.removexattr(nodeid, capability)
   }
 
   async fsync(): Promise<void> {
@@ -440,4 +446,5 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 }
 
+const capability = 'security.capability' as ByteString
 const nothing = new Uint8Array()
