@@ -349,7 +349,9 @@ export class Mount {
     this.#noteProgress()
     recovered?.forget()
     if (recovered) await this.#locks?.recall()
-    if (this.#writes) await this.#numbers.refill()
+    // With its top known, a mount can be worked in even if the server goes away at once.
+    const top = this.#loader.load({ what: 'directory', ino: root }).catch(() => undefined)
+    await Promise.all([top, this.#writes ? this.#numbers.refill() : undefined])
     // A guess at what will be asked for. Whoever asks at once is not to wait for it.
     void sleep(guessAfterMs).then(() => this.#loader.loadNear(root).catch(() => undefined))
     this.#progress = setInterval(() => this.#noteProgress(), progressMs)
