@@ -38,7 +38,7 @@ export class Notifier {
     this.#onError = onError
   }
 
-  /** Its thread, at the latest when there is something to tell: beside a mount that starts it would be in the way. */
+  /** Its thread, at the latest when there is something to tell: before a mount is usable it would be in the way. */
   start(): Worker {
     this.#started ??= this.#startWorker()
     return this.#started

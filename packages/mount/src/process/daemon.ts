@@ -20,8 +20,6 @@ import { notifyingCaches } from './notifying-caches.ts'
 import { statusFiles } from './status-files.ts'
 
 const progressMs = 500
-/** A new mount's first requests are answered by then. */
-const settledInMs = 1000
 /** That a name is not there: the server tells when it is. */
 const negativeTtl = 3600
 
@@ -54,7 +52,7 @@ async function runDaemon({ config, init }: DaemonStart): Promise<void> {
     if (message.type === 'stop') void drained(mount).then(() => tell({ type: 'unmount' }))
   })
   tell({ type: 'ready' })
-  setTimeout(() => notifier.start(), settledInMs).unref()
+  notifier.start()
   await closed
   await closeControl(control)
   await notifier.close()
