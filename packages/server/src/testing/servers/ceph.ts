@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeTemporaryDirectory, removeDirectory } from '../temporary-directory.ts'
 import { waitUntil } from '../wait-until.ts'
@@ -9,7 +9,7 @@ import {
   runProgram,
   type ServerProcess,
   startServer,
-  startTwice,
+  startInTheEnd,
 } from './server-process.ts'
 
 const missing = findMissingProgram([
@@ -45,7 +45,7 @@ export class CephServer {
   }
 
   static start(): Promise<CephServer> {
-    return startTwice(async () => {
+    return startInTheEnd(async () => {
       const server = new CephServer(await findFreePort(), await makeTemporaryDirectory())
       try {
         await server.#start()
@@ -101,10 +101,17 @@ export class CephServer {
 
   #wait(what: string, isSo: () => Promise<boolean>): Promise<void> {
     const isSoStill = async (): Promise<boolean> => {
-      if (this.#processes.some((each) => each.hasEnded())) throw new Error('a Ceph daemon ended')
+      if (this.#processes.some((each) => each.hasEnded()))
+        throw new Error(`a Ceph daemon ended:\n${await this.#lastWords()}`)
       return isSo()
     }
     return waitUntil(what, isSoStill, startMs)
+  }
+
+  async #lastWords(): Promise<string> {
+    const outputs = (await readdir(this.#directory)).filter((name) => name.endsWith('.out'))
+    const texts = outputs.map((name) => readFile(join(this.#directory, name), 'utf8'))
+    return (await Promise.all(texts)).map((text) => text.slice(-2000)).join('\n')
   }
 
   async #configure(cluster: string, monitorPort: number, osdPort: number): Promise<void> {

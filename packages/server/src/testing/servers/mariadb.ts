@@ -11,7 +11,7 @@ import {
   runProgram,
   type ServerProcess,
   startServer,
-  startTwice,
+  startInTheEnd,
 } from './server-process.ts'
 
 const missing = findMissingProgram(['mariadbd', 'mariadb-install-db', 'setpriv'])
@@ -35,7 +35,7 @@ export class MariadbServer {
   }
 
   static start(): Promise<MariadbServer> {
-    return startTwice(async () => {
+    return startInTheEnd(async () => {
       const directory = await makeTemporaryDirectory()
       const port = await findFreePort()
       try {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, openSync, closeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /** Servers that tests start: found, started and stopped by their process id, never by name. */
@@ -94,11 +95,16 @@ export async function findFreePort(): Promise<number> {
   throw new Error('a listening socket has no port')
 }
 
-/** Large servers fail to start now and then. Once more, then the failure is theirs to show. */
-export async function startTwice<T>(start: () => Promise<T>): Promise<T> {
-  try {
-    return await start()
-  } catch {
-    return await start()
-  }
+const starts = 4
+const startPauseMs = 5000
+
+/** Large servers fail to start now and then, for as long as something else is in their way. Then it is theirs to show. */
+export async function startInTheEnd<T>(start: () => Promise<T>): Promise<T> {
+  for (let left = starts - 1; ; left--)
+    try {
+      return await start()
+    } catch (error) {
+      if (left === 0) throw error
+      await setTimeout(startPauseMs)
+    }
 }
