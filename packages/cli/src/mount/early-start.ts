@@ -7,9 +7,7 @@ let early: StartingMount | undefined
  * nobody takes them they end with this process, having done nothing.
  */
 export function startEarly(argv: readonly string[]): void {
-  const [word, place] = argv
-  if (word === 'mount' && place?.includes(':') && !argv.includes('--foreground'))
-    early = new StartingMount()
+  if (argv[1]?.includes(':') && !argv.includes('--foreground')) early = new StartingMount()
 }
 
 export function takeStarting(): StartingMount {
