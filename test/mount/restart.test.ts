@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process'
-import { closeSync, existsSync, fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  globSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
@@ -170,6 +179,21 @@ describe.skipIf(noMount)('a daemon that is killed and has the lease', () => {
     await a.drain()
     const b = await site.mount('/')
     expect(readFileSync(b.path('f')).equals(pattern(10 << 20))).toBe(true)
+  })
+
+  it('killed twice when nothing of its spool is left but its session: what comes after is not taken for what was', async () => {
+    const spool = `${site.directory}/sandbox-1/.cache/cairn/mounts/*/spool-*/segment-*`
+    for (const name of ['one', 'two', 'three']) {
+      await a.sh(`echo ${name} > ${name}`)
+      await a.drain()
+      await whileDead(a, async () => {
+        for (const segment of globSync(spool)) rmSync(segment)
+      })
+    }
+    await a.sh('echo last > last')
+    await a.drain()
+    const b = await site.mount('/')
+    expect(await b.sh('cat one two three last')).toBe('one\ntwo\nthree\nlast\n')
   })
 
   it('a removed file that is open goes on, written after the kill and read', async () => {

@@ -1,5 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
 import type { Op } from '@cairn/core'
 import { type ByteString, type Grant, type Ino, isCairnError, Reader } from '@cairn/protocol'
 import { now } from './clock.ts'
@@ -16,10 +15,11 @@ import { SharedLocks } from './locks/shared-locks.ts'
 import { Notes } from './notes.ts'
 import { Outbox } from './outbox/outbox.ts'
 import { encodeRecord } from './outbox/record.ts'
-import { isOld, pendingNames, recover, type Recovered, sessionFile } from './outbox/recover.ts'
+import { isOld, pendingNames, recover, type Recovered } from './outbox/recover.ts'
 import { type PutBlob, storeLarge } from './outbox/seal.ts'
 import { resumeFrom, type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { changesNames, findDone } from './outbox/find-done.ts'
+import { removeSession, writeSession } from './outbox/session-file.ts'
 import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation } from './session/options.ts'
@@ -300,7 +300,7 @@ export class Mount {
     this.#locks?.close()
     this.#segments.removeAll()
     this.#told.remove()
-    rmSync(join(this.#cacheDirectory, sessionFile), { force: true })
+    removeSession(this.#cacheDirectory)
   }
 
   /** Whoever has the lease builds on all that came before it. */
@@ -339,9 +339,10 @@ export class Mount {
   async #begin(recovered: Recovered | undefined): Promise<void> {
     const { session, seq, root } = await this.#session.welcomed
     this.#nodes.root = root
-    this.#follower.begin(recovered?.seq ?? seq)
-    const path = join(this.#cacheDirectory, sessionFile)
-    writeFileSync(path, JSON.stringify({ session }), { mode: 0o600 })
+    const begun = recovered?.seq ?? seq
+    this.#follower.begin(begun)
+    const { lastNumber } = this.#session
+    writeSession(this.#cacheDirectory, { session, lastNumber, seq: begun })
     await this.#session.drain()
     // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
     const told = this.#follower.whenSettled(seq).then(() => this.#caches.settled())

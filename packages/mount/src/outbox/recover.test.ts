@@ -1,10 +1,11 @@
-import { appendFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ino } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { encodeRecord, type SpoolRecord } from './record.ts'
-import { recover, sessionFile } from './recover.ts'
+import { recover } from './recover.ts'
+import { removeSession, writeSession } from './session-file.ts'
 
 const time = { sec: 1, nsec: 0 }
 const batch = (number: number): SpoolRecord => ({ type: 'batch', number, epoch: 1, time })
@@ -15,7 +16,7 @@ describe('what a process left behind', () => {
 
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'cairn-recover-'))
-    writeFileSync(join(directory, sessionFile), JSON.stringify({ session: 's' }))
+    writeSession(directory, { session: 's', lastNumber: 3, seq: 4 })
   })
   afterEach(() => rmSync(directory, { recursive: true }))
 
@@ -32,7 +33,7 @@ describe('what a process left behind', () => {
   }
 
   it('is nothing where nobody was', () => {
-    rmSync(join(directory, sessionFile))
+    removeSession(directory)
     expect(recover(directory)).toBeUndefined()
   })
 
@@ -72,6 +73,12 @@ describe('what a process left behind', () => {
   it('no number that may have been used is used again: not all are in the spool', () => {
     spool(1, { type: 'progress', settled: 0, lastNumber: 500, seq: 9 })
     expect(recover(directory)!.lastNumber).toBeGreaterThan(500 + 1_000_000)
+  })
+
+  it('where only the session is left, it goes on behind what that began with', () => {
+    const { lastNumber, ...rest } = recover(directory)!
+    expect(rest).toMatchObject({ session: 's', seq: 4, pending: [], lastSegment: 0 })
+    expect(lastNumber).toBeGreaterThan(3 + 1_000_000)
   })
 
   it('is forgotten as a whole', () => {

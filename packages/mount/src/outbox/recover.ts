@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, unlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { unlinkSync } from 'node:fs'
 import type { Op, Time } from '@cairn/core'
 import { readSegmentFile, Segments } from '../data/segments.ts'
 import { type Touched, touchedBy } from '../sync/touched.ts'
 import { decodeRecords } from './record.ts'
+import { readSession } from './session-file.ts'
 
 export interface PendingBatch {
   readonly number: number
@@ -28,7 +28,6 @@ export interface Recovered {
   forget(): void
 }
 
-export const sessionFile = 'session.json'
 /** More than programs can have been waiting for. */
 const lastOpsMax = 256
 
@@ -37,11 +36,11 @@ const unnotedMax = 2 ** 30
 
 /** Undefined when nobody was here. */
 export function recover(directory: string): Recovered | undefined {
-  const path = join(directory, sessionFile)
-  if (!existsSync(path)) return undefined
-  const { session } = JSON.parse(readFileSync(path, 'utf8')) as { session: string }
+  const note = readSession(directory)
+  if (!note) return undefined
   const segments = Segments.list(directory)
-  let [seq, settled, lastNumber] = [0, 0, 0]
+  let { lastNumber, seq } = note
+  let settled = 0
   const batches = new Map<number, PendingBatch & { readonly ops: Op[] }>()
   const lastOps: Op[] = []
   let open: (PendingBatch & { readonly ops: Op[] }) | undefined
@@ -60,7 +59,7 @@ export function recover(directory: string): Recovered | undefined {
       if (lastOps.length > 2 * lastOpsMax) lastOps.splice(0, lastOpsMax)
     }
   return {
-    session,
+    session: note.session,
     seq,
     lastNumber: lastNumber + unnotedMax,
     pending: [...batches.values()].filter(({ number }) => number > settled),
