@@ -6,6 +6,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { buildFuseIo } from '@cairn/mount/native/build'
+import { leanBuiltins } from './lean-builtins.mjs'
 import { makeSingleFile } from './single-file.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -24,10 +25,7 @@ await build({
   target: 'node22',
   conditions: ['source'],
   external: ['@cairn/server', '@cairn/sandbox'],
-  // ws is CommonJS, and asks for Node's own modules by `require`.
-  banner: {
-    js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
-  },
+  plugins: [leanBuiltins],
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',

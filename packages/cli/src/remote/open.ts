@@ -9,6 +9,7 @@ import {
 import type { Cli } from '../cli.ts'
 import { type ConnectionValues, type Credentials, findCredentials } from '../context/credentials.ts'
 import { cliError, usageError } from '../errors.ts'
+import { leanFetch } from './lean-fetch.ts'
 import { parseRemote, type RemoteLocation } from './location.ts'
 
 export interface WorkspaceValues extends ConnectionValues {
@@ -32,7 +33,7 @@ export function connect({
   apiKey,
   toolCall,
 }: Pick<Credentials, 'server' | 'apiKey' | 'toolCall'>): Cairn {
-  return new Cairn({ server, apiKey, toolCall })
+  return new Cairn({ server, apiKey, toolCall, fetch: leanFetch })
 }
 
 /** Opens what an argument names. Nothing is asked of the server yet. */

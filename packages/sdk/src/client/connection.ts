@@ -100,7 +100,11 @@ export class Connection {
     }
   }
 
-  async #attempt(call: Call, headers: Headers, caller: AbortSignal): Promise<OpenAnswer> {
+  async #attempt(
+    call: Call,
+    headers: Readonly<Record<string, string>>,
+    caller: AbortSignal,
+  ): Promise<OpenAnswer> {
     const { server, clock } = this.#options
     const ending = new AbortController()
     const signal = AbortSignal.any([caller, ending.signal])
