@@ -7,7 +7,7 @@ export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'
 export type * from './mount-status.ts'
 export type { MountConfig } from './process/config.ts'
 export { askControl, ControlRefusal, type ControlReply } from './process/control.ts'
-export type { DaemonCommand } from './process/daemon-process.ts'
+export { type DaemonCommand, startDaemon } from './process/daemon-process.ts'
 export { findLeftBehind, type LeftBehind } from './process/left-behind.ts'
 export { type KernelFeatures, probeKernel } from './process/probe-kernel.ts'
 export {

@@ -1,17 +1,20 @@
 import { StartingMount } from './starting-mount.ts'
 
-let early: StartingMount | undefined
+let early: Promise<StartingMount> | undefined
 
 /**
  * Starts the processes of a mount before it is even known that the words make sense: they load while this one does. If
  * nobody takes them they end with this process, having done nothing.
  */
 export function startEarly(argv: readonly string[]): void {
-  if (argv[1]?.includes(':') && !argv.includes('--foreground')) early = new StartingMount()
+  if (!argv[1]?.includes(':') || argv.includes('--foreground')) return
+  early = StartingMount.start()
+  // Told to whoever takes it.
+  early.catch(() => undefined)
 }
 
-export function takeStarting(): StartingMount {
-  const starting = early ?? new StartingMount()
+export function takeStarting(): Promise<StartingMount> {
+  const starting = early ?? StartingMount.start()
   early = undefined
   return starting
 }

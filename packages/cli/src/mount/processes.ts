@@ -4,7 +4,14 @@ import type { DaemonCommand } from '@cairn/mount/beside'
 export const processWord = '__mount'
 
 /** Of a workspace's mount, and of a vault's. */
-export type ProcessRole = 'supervisor' | 'daemon' | 'vault-supervisor' | 'vault-daemon'
+const daemons = { supervisor: 'daemon', 'vault-supervisor': 'vault-daemon' } as const
+export type SupervisorRole = keyof typeof daemons
+export type ProcessRole = SupervisorRole | (typeof daemons)[SupervisorRole]
+
+/** What a supervisor of that kind keeps running. */
+export function daemonOf(role: SupervisorRole): DaemonCommand {
+  return processCommand(daemons[role])
+}
 
 /** This program, told to be a supervisor or a daemon. */
 export function processCommand(role: ProcessRole): DaemonCommand {

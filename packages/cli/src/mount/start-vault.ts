@@ -27,7 +27,8 @@ export async function startVaultMount(
   try {
     mkdirSync(config.directory, { recursive: true, mode: 0o700 })
     if (options.foreground) return await runForeground(cli, config)
-    await new StartingMount('vault-supervisor').begin(cli, config)
+    const starting = await StartingMount.start('vault-supervisor')
+    await starting.begin(cli, config)
   } catch (error) {
     undo()
     throw error

@@ -31,7 +31,7 @@ export async function beginMount(
   args: { readonly path: string; readonly directory: string },
   options: StartValues,
 ): Promise<StartedMount> {
-  const starting = options.foreground ? undefined : takeStarting()
+  const starting = options.foreground ? undefined : await takeStarting()
   const { config, leftOperations, undo } = await prepareMount(cli, args, options).catch((error) => {
     starting?.giveUp()
     throw error

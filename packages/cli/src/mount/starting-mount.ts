@@ -1,10 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { MountConfig, SupervisorReport } from '@cairn/mount/beside'
+import {
+  loadFuseIo,
+  type MountConfig,
+  startDaemon,
+  type SupervisorReport,
+} from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
-import { processCommand, type ProcessRole } from './processes.ts'
+import { daemonOf, processCommand, type SupervisorRole } from './processes.ts'
 
 /** After so long, whoever waits is told what for. */
 const patienceMs = 5000
@@ -17,10 +23,21 @@ export class StartingMount {
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
 
-  constructor(role: ProcessRole = 'supervisor') {
+  /** Both at once, and not one by the other: each takes as long to load as this process does. */
+  static async start(role: SupervisorRole = 'supervisor'): Promise<StartingMount> {
+    const daemon = startDaemon(daemonOf(role), await loadFuseIo())
     const { file, args } = processCommand(role)
-    const stdio = ['pipe', 'pipe', 'ignore'] as const
-    this.#child = spawn(file, args, { detached: true, cwd: '/', stdio: [...stdio] })
+    const child = spawn(file, [...args, String(daemon.pid)], {
+      detached: true,
+      cwd: '/',
+      stdio: ['pipe', 'pipe', 'ignore', ...daemon.sockets],
+    })
+    for (const socket of daemon.sockets) closeSync(socket)
+    return new StartingMount(child)
+  }
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
     this.#ended = once(this.#child, 'exit').catch(() => undefined)
     // One that ended already says so where its report is waited for.
     this.#child.stdin!.on('error', () => undefined)

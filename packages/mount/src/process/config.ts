@@ -37,16 +37,20 @@ export type DaemonMessage =
   | { readonly type: 'failed'; readonly message: string }
   /** Unmount: everything has been handed in. */
   | { readonly type: 'unmount' }
+  /** It has been unmounted, and this daemon ends. */
+  | { readonly type: 'done' }
 
 /** What the supervisor tells a daemon it starts. */
 export interface DaemonStart {
+  readonly type: 'start'
   readonly config: MountConfig
+  readonly supervisorPid: number
   /** The daemon before it did INIT; this is what came of it. */
   readonly init: unknown
 }
 
-/** The socket over which a daemon gets the descriptor of /dev/fuse: before it is told what to do with it. */
-export const descriptorSocket = 3
+/** Where a daemon has its sockets: the descriptor of /dev/fuse comes before it is told what to do with it. */
+export const daemonSockets = { descriptor: 3, channel: 4 } as const
 
 /** What the supervisor tells a running one. */
 export type SupervisorMessage =

@@ -8,11 +8,11 @@ import { serveFuse } from '../fuse/serve.ts'
 import { Mount } from '../mount.ts'
 import { connectWebSocket } from '../session/websocket-wire.ts'
 import { durabilities } from '../sync/durability.ts'
+import { Channel } from './channel.ts'
 import {
   type DaemonMessage,
+  daemonSockets,
   type DaemonStart,
-  descriptorSocket,
-  type MountConfig,
   type SupervisorMessage,
 } from './config.ts'
 import { type AnswerCommand, closeControl, serveControl } from './control.ts'
@@ -23,8 +23,12 @@ const progressMs = 500
 /** That a name is not there: the server tells when it is. */
 const negativeTtl = 3600
 
+export type ToSupervisor = Channel<DaemonStart | SupervisorMessage, DaemonMessage>
+type RunDaemon = (start: DaemonStart, supervisor: ToSupervisor) => Promise<void>
+
 /** Answers the kernel for one mount, until it is unmounted. A supervisor keeps the descriptor over its life. */
-async function runDaemon({ config, init }: DaemonStart): Promise<void> {
+async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<void> {
+  const { config } = start
   const fd = await takeDescriptor()
   const notifier = new Notifier(fd)
   const mount = await Mount.open({
@@ -43,15 +47,15 @@ async function runDaemon({ config, init }: DaemonStart): Promise<void> {
     gid: config.gid,
     caches: (nodeid) => notifyingCaches(notifier, nodeid),
   })
-  const kernel = await serveKernel(fd, mount, notifier, { config, init })
+  const kernel = await serveKernel(fd, mount, notifier, { start, supervisor })
   const closed = kernel.closed.then(() => mount.close())
   const control = serveControl(config.directory, (command, progress, gone) =>
-    answer({ mount, config, closed }, command, progress, gone),
+    answer({ mount, start, supervisor, closed }, command, progress, gone),
   )
-  process.on('message', (message: SupervisorMessage) => {
-    if (message.type === 'stop') void drained(mount).then(() => tell({ type: 'unmount' }))
+  supervisor.listen(({ type }) => {
+    if (type === 'stop') void drained(mount).then(() => supervisor.send({ type: 'unmount' }))
   })
-  tell({ type: 'ready' })
+  supervisor.send({ type: 'ready' })
   notifier.start()
   await closed
   await closeControl(control)
@@ -71,7 +75,7 @@ async function drained(mount: Mount): Promise<void> {
 
 /** /dev/fuse, as the supervisor has it. */
 export async function takeDescriptor(): Promise<number> {
-  const fd = (await loadFuseIo()).recvFd(descriptorSocket)
+  const fd = (await loadFuseIo()).recvFd(daemonSockets.descriptor)
   if (fd < 0) throw new Error(`cannot take over the mount: errno ${-fd}`)
   return fd
 }
@@ -80,14 +84,14 @@ function serveKernel(
   fd: number,
   mount: Mount,
   notifier: Notifier,
-  { config, init }: DaemonStart,
+  { start: { config, init }, supervisor }: Pick<Daemon, 'start' | 'supervisor'>,
 ): ReturnType<typeof serveFuse> {
   const { fileSystem } = mount
   if (durabilities[config.durability].waits === 'close') fileSystem.flush = () => fileSystem.fsync()
   return serveFuse(fd, statusDirectory(fileSystem, statusFiles(mount, config), now), {
     negativeTtl,
     locks: config.sharedLocks,
-    onInit: (info) => tell({ type: 'init', info }),
+    onInit: (info) => supervisor.send({ type: 'init', info }),
     onError: (error, operation) => mount.note(error, operation),
     onLateChange: ({ nodeid, name }) =>
       name === undefined
@@ -99,16 +103,17 @@ function serveKernel(
 
 interface Daemon {
   readonly mount: Mount
-  readonly config: MountConfig
+  readonly start: DaemonStart
+  readonly supervisor: ToSupervisor
   readonly closed: Promise<void>
 }
 
 async function answer(
-  { mount, config, closed }: Daemon,
+  { mount, start: { config, supervisorPid }, supervisor, closed }: Daemon,
   ...[command, progress, gone]: Parameters<AnswerCommand>
 ): Promise<unknown> {
   const { mountPoint, workspace, branch, at } = config
-  const pids = { pid: process.pid, supervisorPid: process.ppid }
+  const pids = { pid: process.pid, supervisorPid }
   if (command === 'status') return { mountPoint, workspace, branch, at, ...pids, ...mount.status }
   const report = setInterval(() => {
     const { pendingOps, pendingBytes } = mount.status
@@ -118,7 +123,7 @@ async function answer(
     await mount.drain()
     // Whoever asked may have given up meanwhile: then everything stays as it was.
     gone.throwIfAborted()
-    if (command === 'unmount') await unmounted(closed)
+    if (command === 'unmount') await unmounted(supervisor, closed)
   } finally {
     clearInterval(report)
   }
@@ -126,44 +131,34 @@ async function answer(
 }
 
 /** The supervisor does it: whoever answers the kernel must not wait for it. */
-export function unmounted(closed: Promise<void>): Promise<void> {
-  const busy = new Promise<never>((_, reject) => {
-    process.once('message', (message: SupervisorMessage) => {
-      if (message.type === 'busy') reject(new Error(message.message))
-    })
-  })
-  tell({ type: 'unmount' })
+export function unmounted(supervisor: ToSupervisor, closed: Promise<void>): Promise<void> {
+  const busy = supervisor
+    .next((message) => message.type === 'busy')
+    .then(({ message }) => Promise.reject(new Error(message)))
+  supervisor.send({ type: 'unmount' })
   return Promise.race([closed, busy])
 }
 
-export function tell(message: DaemonMessage): void {
-  process.send?.(message)
-}
-
 /** The life of a daemon's process: told by its supervisor what to be. Gives its exit code. */
-export async function daemonMain(
-  run: (start: DaemonStart) => Promise<void> = runDaemon,
-): Promise<number> {
-  const start = await new Promise<DaemonStart>((resolve) => process.once('message', resolve))
+export async function daemonMain(run: RunDaemon = runDaemon): Promise<number> {
+  const supervisor: ToSupervisor = new Channel(daemonSockets.channel)
   // Without a supervisor nobody could restart or unmount it.
-  const abandoned = new Promise<number>((resolve) => process.once('disconnect', () => resolve(1)))
-  // Ctrl-C in a terminal reaches the whole group; the supervisor decides what becomes of us.
-  process.on('SIGINT', () => undefined)
-  return Promise.race([abandoned, servedToTheEnd(start, run)])
+  const abandoned = supervisor.closed.then(() => 1)
+  return Promise.race([abandoned, servedToTheEnd(supervisor, run)])
 }
 
-async function servedToTheEnd(
-  start: DaemonStart,
-  run: (start: DaemonStart) => Promise<void>,
-): Promise<number> {
+async function servedToTheEnd(supervisor: ToSupervisor, run: RunDaemon): Promise<number> {
   try {
-    await run(start)
+    await run(await supervisor.next((message) => message.type === 'start'), supervisor)
+    supervisor.send({ type: 'done' })
     return 0
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    await new Promise((resolve) =>
-      process.send!({ type: 'failed', message } satisfies DaemonMessage, resolve),
-    )
+    supervisor.send({
+      type: 'failed',
+      message: error instanceof Error ? error.message : String(error),
+    })
     return 1
+  } finally {
+    await supervisor.end()
   }
 }

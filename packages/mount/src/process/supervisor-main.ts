@@ -1,24 +1,30 @@
 import { writeSync } from 'node:fs'
 import { loadFuseIo } from '../fuse/native.ts'
 import type { MountConfig } from './config.ts'
-import { type DaemonCommand, DaemonProcess } from './daemon-process.ts'
+import { type DaemonCommand, DaemonProcess, type WaitingDaemon } from './daemon-process.ts'
 import { Supervisor } from './supervisor.ts'
 
 /** The first line it prints: usable, or why not. */
 export type SupervisorReport = { readonly ready: true } | { readonly error: string }
 
+/** Where a supervisor has the sockets of the daemon that was started beside it. */
+export const adoptedSockets: WaitingDaemon['sockets'] = [3, 4, 5]
+
 /**
- * The life of a supervisor's process in the background. It is started before the command that wants it has looked at
- * everything: its config comes over the standard input, or nothing does. Gives its exit code.
+ * The life of a supervisor's process in the background. It and its first daemon are started before the command that
+ * wants them has looked at everything: its config comes over the standard input, or nothing does. Gives its exit code.
  */
-export async function supervisorMain(command: DaemonCommand): Promise<number> {
-  const warm = new DaemonProcess(command, await loadFuseIo())
+export async function supervisorMain(
+  command: DaemonCommand,
+  { adopted }: { readonly adopted: number },
+): Promise<number> {
+  const daemon = new DaemonProcess({ pid: adopted, sockets: adoptedSockets }, await loadFuseIo())
   const config = await readConfig()
   if (!config) {
-    warm.child.kill('SIGKILL')
+    daemon.kill()
     return 0
   }
-  const supervisor = new Supervisor(config, command, warm)
+  const supervisor = new Supervisor(config, command, daemon)
   process.on('SIGTERM', () => supervisor.stop())
   process.on('SIGINT', () => supervisor.stop())
   process.on('SIGHUP', () => undefined)

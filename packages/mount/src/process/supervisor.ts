@@ -1,11 +1,10 @@
-import type { ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mountFuse, unmount } from '../fuse/mounting.ts'
 import { loadFuseIo } from '../fuse/native.ts'
 import type { DaemonMessage, MountConfig } from './config.ts'
-import { type DaemonCommand, DaemonProcess } from './daemon-process.ts'
+import { type DaemonCommand, DaemonProcess, startDaemon } from './daemon-process.ts'
 import { removeState, writeState } from './state.ts'
 
 const restartsMax = 10
@@ -25,8 +24,9 @@ export class Supervisor {
   #fd = -1
   #init: unknown
   #warm: DaemonProcess | undefined
-  #daemon: ChildProcess | undefined
+  #daemon: DaemonProcess | undefined
   #isReady = false
+  #opened: Promise<void> | undefined
   #isStopping = false
   #failure: string | undefined
 
@@ -51,7 +51,7 @@ export class Supervisor {
   async start(): Promise<void> {
     const { mountPoint, directory, readOnly, allowOther, workspace, mounter } = this.#config
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    this.#warm ??= new DaemonProcess(this.#command, await loadFuseIo())
+    this.#warm ??= await this.#startLoading()
     try {
       const { fd } = await mountFuse(mountPoint, {
         fsName: `cairn:${workspace}`,
@@ -63,7 +63,7 @@ export class Supervisor {
       })
       this.#fd = fd
     } catch (error) {
-      this.#warm.child.kill('SIGKILL')
+      this.#warm.kill()
       throw error
     }
     await this.#startDaemon()
@@ -72,21 +72,25 @@ export class Supervisor {
   /** Hands everything in, then unmounts. Before it is usable there is nothing to hand in. */
   stop(): void {
     this.#isStopping = true
-    if (this.#isReady) this.#daemon?.send({ type: 'stop' })
-    else this.#daemon?.kill('SIGKILL')
+    if (this.#isReady) this.#daemon?.channel.send({ type: 'stop' })
+    else this.#daemon?.kill()
   }
 
   async #startDaemon(): Promise<void> {
-    const process = this.#warm ?? new DaemonProcess(this.#command, await loadFuseIo())
+    const daemon = this.#warm ?? (await this.#startLoading())
     this.#warm = undefined
-    const daemon = process.child
     this.#daemon = daemon
     writeState(this.#config, daemon.pid)
-    process.begin(this.#fd, { config: this.#config, init: this.#init })
-    daemon.on('message', (message: DaemonMessage) => void this.#hear(message))
+    daemon.channel.listen((message) => void this.#hear(message))
+    daemon.begin(this.#fd, { config: this.#config, init: this.#init })
     // Stopped before there was a daemon that could be.
-    if (this.#isStopping && !this.#isReady) daemon.kill('SIGKILL')
-    daemon.once('exit', (code, signal) => void this.#replace(code, signal))
+    if (this.#isStopping && !this.#isReady) daemon.kill()
+    void daemon.ended.then((isDone) => (isDone ? this.#end() : this.#replace()))
+  }
+
+  async #startLoading(): Promise<DaemonProcess> {
+    const io = await loadFuseIo()
+    return new DaemonProcess(startDaemon(this.#command, io), io)
   }
 
   async #hear(message: DaemonMessage): Promise<void> {
@@ -94,13 +98,13 @@ export class Supervisor {
     if (message.type === 'ready') {
       this.#isReady = true
       if (this.#isStopping) this.stop()
-      await this.#openOnce()
+      this.#opened = this.#openOnce()
       this.#ready.resolve()
     }
     if (message.type === 'failed') this.#failure = message.message
     if (message.type === 'unmount')
       await this.#unmount().catch((error: Error) => {
-        this.#daemon?.send({ type: 'busy', message: error.message })
+        this.#daemon?.channel.send({ type: 'busy', message: error.message })
       })
   }
 
@@ -114,12 +118,11 @@ export class Supervisor {
     await file?.close()
   }
 
-  /** 0: unmounted and handed in. A daemon that was never ready would fail again. */
-  async #replace(code: number | null, signal: NodeJS.Signals | null): Promise<void> {
-    if (code === 0) return this.#end()
+  /** A daemon that was never ready would fail again. */
+  async #replace(): Promise<void> {
     if (!this.#isReady || this.#isHopeless()) {
       await this.#unmount({ lazy: true }).catch(() => undefined)
-      const why = this.#failure ?? `the daemon ended with ${signal ?? `code ${code}`}`
+      const why = this.#failure ?? 'the daemon ended without a word'
       this.#ready.reject(new Error(why))
       return this.#end()
     }
@@ -127,9 +130,11 @@ export class Supervisor {
     await this.#startDaemon()
   }
 
-  #unmount({ lazy = false } = {}): Promise<void> {
+  async #unmount({ lazy = false } = {}): Promise<void> {
     const { mountPoint, mounter } = this.#config
-    return unmount(mountPoint, { lazy, mounter })
+    // Our own file would be in the way.
+    if (!lazy) await this.#opened
+    await unmount(mountPoint, { lazy, mounter })
   }
 
   #isHopeless(): boolean {

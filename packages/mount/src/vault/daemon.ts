@@ -4,33 +4,37 @@ import { serveFuse } from '../fuse/serve.ts'
 import type { MountStatus } from '../mount-status.ts'
 import type { DaemonStart, MountConfig } from '../process/config.ts'
 import { closeControl, serveControl } from '../process/control.ts'
-import { daemonMain, takeDescriptor, tell, unmounted } from '../process/daemon.ts'
+import { daemonMain, takeDescriptor, type ToSupervisor, unmounted } from '../process/daemon.ts'
 import { VaultFileSystem, type VaultSource } from './vault-file-system.ts'
 
 /** The life of a daemon that shows a vault. Gives its exit code. */
 export function vaultDaemonMain(open: (config: MountConfig) => VaultSource): Promise<number> {
-  return daemonMain((start) => runVaultDaemon(start, open(start.config)))
+  return daemonMain((start, supervisor) => runVaultDaemon(start, supervisor, open(start.config)))
 }
 
-async function runVaultDaemon({ config, init }: DaemonStart, source: VaultSource): Promise<void> {
+async function runVaultDaemon(
+  { config, init, supervisorPid }: DaemonStart,
+  supervisor: ToSupervisor,
+  source: VaultSource,
+): Promise<void> {
   // Whoever may see nothing learns it now, and not from an empty directory.
   await source.list()
   const errors: string[] = []
   const kernel = await serveFuse(await takeDescriptor(), new VaultFileSystem(source, now), {
-    onInit: (info) => tell({ type: 'init', info }),
+    onInit: (info) => supervisor.send({ type: 'init', info }),
     onError: (error) => errors.push(error instanceof Error ? error.message : String(error)),
     ...(init === undefined ? {} : { resumed: init as InitInfo }),
   })
   const control = serveControl(config.directory, async (command) => {
-    if (command === 'unmount') await unmounted(kernel.closed)
+    if (command === 'unmount') await unmounted(supervisor, kernel.closed)
     const { mountPoint, workspace, branch } = config
-    const pids = { pid: process.pid, supervisorPid: process.ppid }
+    const pids = { pid: process.pid, supervisorPid }
     return { mountPoint, workspace, branch, ...pids, ...statusOf(errors) }
   })
-  process.on('message', (message: { readonly type: string }) => {
-    if (message.type === 'stop') tell({ type: 'unmount' })
+  supervisor.listen(({ type }) => {
+    if (type === 'stop') supervisor.send({ type: 'unmount' })
   })
-  tell({ type: 'ready' })
+  supervisor.send({ type: 'ready' })
   await kernel.closed
   await closeControl(control)
 }
