@@ -20,6 +20,8 @@ import { notifyingCaches } from './notifying-caches.ts'
 import { statusFiles } from './status-files.ts'
 
 const progressMs = 500
+/** Whoever waits for a mount asks it something at once, and a thread that starts would be in the way. */
+const notifierAfterMs = 100
 /** That a name is not there: the server tells when it is. */
 const negativeTtl = 3600
 
@@ -56,8 +58,9 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     if (type === 'stop') void drained(mount).then(() => supervisor.send({ type: 'unmount' }))
   })
   supervisor.send({ type: 'ready' })
-  notifier.start()
+  const later = setTimeout(() => notifier.start(), notifierAfterMs)
   await closed
+  clearTimeout(later)
   await closeControl(control)
   await notifier.close()
 }

@@ -19,14 +19,15 @@ export async function directoryPage(
   const count = Math.min(Math.max(1, limit), entriesMax)
   const start = after === '' ? undefined : (after as Name)
   const { scope } = place
-  return readAll(place, { ino, after: start, count }, (view) => {
+  // One more than is told: whoever gets the last of them need not ask for the end.
+  return readAll(place, { ino, after: start, count: count + 1 }, (view) => {
     const seen = scope?.see(view) ?? view
     requireDirectory(seen, ino)
     requireListable(view, ino, scope)
-    const entries = seen.entries(ino, start, count)
+    const entries = seen.entries(ino, start, count + 1)
     const body = new Writer(4096)
-    const written = writeEntries(body, seen, entries, pageBytesMax)
-    const isDone = written === entries.length && written < count
+    const written = writeEntries(body, seen, entries.slice(0, count), pageBytesMax)
+    const isDone = written === entries.length
     const head = new Writer(16).varint(place.seq).u8(isDone ? 1 : 0)
     return head.varint(written).raw(body.finish()).finish()
   })
