@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ino } from '@cairn/protocol'
@@ -79,6 +79,14 @@ describe('what a process left behind', () => {
     const { lastNumber, ...rest } = recover(directory)!
     expect(rest).toMatchObject({ session: 's', seq: 4, pending: [], lastSegment: 0 })
     expect(lastNumber).toBeGreaterThan(3 + 1_000_000)
+  })
+
+  it('a session noted without numbers goes on behind those of its spool', () => {
+    writeFileSync(join(directory, 'session.json'), JSON.stringify({ session: 'old' }))
+    spool(1, { type: 'progress', settled: 0, lastNumber: 500, seq: 9 })
+    const { lastNumber, ...rest } = recover(directory)!
+    expect(rest).toMatchObject({ session: 'old', seq: 9 })
+    expect(lastNumber).toBeGreaterThan(500)
   })
 
   it('is forgotten as a whole', () => {

@@ -21,7 +21,13 @@ export function readSession(directory: string): SessionNote | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
-  return JSON.parse(text) as SessionNote
+  // One that was written before there were numbers in it; then its spool has them.
+  const {
+    session,
+    lastNumber = 0,
+    seq = 0,
+  } = JSON.parse(text) as Partial<SessionNote> & Pick<SessionNote, 'session'>
+  return { session, lastNumber, seq }
 }
 
 /** The whole of it or what was there before: half a note would lock out whoever comes next. */

@@ -12,6 +12,7 @@ export class Channel<In, Out> {
     this.closed = new Promise((resolve) => this.#socket.once('close', () => resolve()))
     // Told to nobody, if nobody is there any more.
     this.#socket.on('error', () => undefined)
+    // By hand: readline takes U+2028 for the end of a line, too, and a path may have one.
     let rest = ''
     this.#socket.setEncoding('utf8').on('data', (text: string) => {
       const lines = (rest + text).split('\n')

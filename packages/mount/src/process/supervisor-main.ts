@@ -8,7 +8,7 @@ import { Supervisor } from './supervisor.ts'
 export type SupervisorReport = { readonly ready: true } | { readonly error: string }
 
 /** Where a supervisor has the sockets of the daemon that was started beside it. */
-export const adoptedSockets: WaitingDaemon['sockets'] = [3, 4, 5]
+const adoptedSockets: WaitingDaemon['sockets'] = [3, 4, 5]
 
 /**
  * The life of a supervisor's process in the background. It and its first daemon are started before the command that
