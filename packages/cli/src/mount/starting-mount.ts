@@ -25,7 +25,10 @@ export class StartingMount {
 
   /** Both at once, and not one by the other: each takes as long to load as this process does. */
   static async start(role: SupervisorRole = 'supervisor'): Promise<StartingMount> {
-    const daemon = startDaemon(daemonOf(role), await loadFuseIo())
+    const io = await loadFuseIo().catch((error: Error) => {
+      throw mountFailed('start a mount', error.message, 'See: cairn doctor.')
+    })
+    const daemon = startDaemon(daemonOf(role), io)
     const { file, args } = processCommand(role)
     const child = spawn(file, [...args, String(daemon.pid)], {
       detached: true,
@@ -86,10 +89,18 @@ function firstReport(stdout: NodeJS.ReadableStream): Promise<SupervisorReport> {
   })
 }
 
-/** What the processes said has the place in front already, and perhaps what to do at its end. */
+/** What the processes said has the place in front already. */
 function cannotMount({ mountPoint, directory }: MountConfig, said: string): Error {
   const reason = said.replace(/^cannot mount [^:]*: /, '')
-  const [, why = reason, remedy] = /^([^]*?)\. ([A-Z][^]*)$/.exec(reason) ?? []
-  const hint = remedy ?? `See: cairn doctor; and ${directory}/daemon.log.`
-  return cliError('mount_failed', `mount on ${mountPoint}`, why.replace(/\.$/, ''), hint)
+  return mountFailed(
+    `mount on ${mountPoint}`,
+    reason,
+    `See: cairn doctor; and ${directory}/daemon.log.`,
+  )
+}
+
+/** A reason may have at its end what to do; else there is the hint. */
+function mountFailed(what: string, reason: string, hint: string): Error {
+  const [, why = reason, remedy = hint] = /^([^]*?)\. ([A-Z][^]*)$/.exec(reason) ?? []
+  return cliError('mount_failed', what, why.replace(/\.$/, ''), remedy)
 }
