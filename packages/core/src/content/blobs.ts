@@ -2,6 +2,7 @@ import { CairnError, formatHash, type Hash, Reader, Writer } from '@cairn/protoc
 import type { BlobStore } from '../ports/blob-store.ts'
 import type { ContentWorker } from '../ports/content-worker.ts'
 import { blockBytes } from './block.ts'
+import { looksRandom } from './looks-random.ts'
 
 const forms = { raw: 0, zstd: 1 } as const
 /** Fewer bytes are not worth the 50 µs that a compressor takes to be made: there is at most a page to be saved. */
@@ -30,7 +31,7 @@ export class Blobs {
     if (bytes.length > blobBytesMax) throw new Error(`a blob takes at most ${blobBytesMax} bytes`)
     const [id, compressed] = await Promise.all([
       this.#worker.hash(bytes),
-      bytes.length < compressBytesMin ? bytes : this.#worker.compress(bytes),
+      bytes.length < compressBytesMin || looksRandom(bytes) ? bytes : this.#worker.compress(bytes),
     ])
     // Below a sixteenth saved, reading it plainly is worth more than the room.
     const pays = compressed.length < bytes.length - bytes.length / 16
