@@ -1,4 +1,4 @@
-// Compiles fuseio.c with one call of the C compiler, unless that was done for these very sources.
+// Compiles the C files with one call of the C compiler, unless that was done for these very sources.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -7,13 +7,15 @@ import { argv, env } from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 const here = dirname(fileURLToPath(import.meta.url))
+const units = ['fuseio.c', 'mapped-file.c']
+const headers = ['js.h', 'mapped-file.h', 'napi.h']
 const flags = ['-shared', '-fPIC', '-O2', '-fvisibility=hidden', '-Wall', '-Wextra']
 
 /** The path of the compiled file. Throws when there is no compiler, or when it refuses. */
 export function buildFuseIo() {
   const target = join(here, 'build', `fuseio-${process.platform}-${process.arch}.node`)
   const sum = createHash('sha256').update(flags.join(' '))
-  for (const source of ['fuseio.c', 'napi.h']) sum.update(readFileSync(join(here, source)))
+  for (const source of [...units, ...headers]) sum.update(readFileSync(join(here, source)))
   const digest = sum.digest('hex')
   const stamp = `${target}.sha256`
   if (existsSync(target) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest)
@@ -31,9 +33,8 @@ export function buildFuseIo() {
 /** @param {string} output */
 function compile(output) {
   const compiler = env['CC'] ?? 'cc'
-  const run = spawnSync(compiler, [...flags, join(here, 'fuseio.c'), '-o', output], {
-    encoding: 'utf8',
-  })
+  const sources = units.map((unit) => join(here, unit))
+  const run = spawnSync(compiler, [...flags, ...sources, '-o', output], { encoding: 'utf8' })
   if (run.error !== undefined)
     throw new Error(
       `cannot build the FUSE transport: no C compiler (${compiler}). Install gcc (Debian: apt-get install gcc libc6-dev), or set CC.`,

@@ -12,21 +12,17 @@
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "napi.h"
+#include "js.h"
+#include "mapped-file.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
-/* A daemon that has been idle for so long gains nothing from waiting a moment longer. */
-#define IDLE_NANOSECONDS 1000000
+/* How much of what the usual gap is one more gap says: 1 / 2^n. */
+#define GAP_SHIFT 3
 
 typedef struct {
   /* The uv_poll_t follows this struct, so its address must suit any type. */
@@ -36,7 +32,7 @@ typedef struct {
   char *request, *reply;
   size_t request_size, reply_size;
   int fd;
-  int64_t spin_nanoseconds, last_request;
+  int64_t spin_nanoseconds, answered, usual_gap;
   /* Freed once libuv and the garbage collector have both let go of it. */
   bool closing, closed, collected;
 } channel_t;
@@ -44,23 +40,10 @@ typedef struct {
 static uv_poll_t *poll_of(channel_t *ch) { return (uv_poll_t *)(ch + 1); }
 static channel_t *channel_of(void *handle) { return (channel_t *)handle - 1; }
 
-static napi_value number(napi_env env, int64_t value) {
-  napi_value result;
-  napi_create_int32(env, (int32_t)value, &result);
-  return result;
-}
-
 static int64_t now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static bool arguments(napi_env env, napi_callback_info info, size_t wanted, napi_value *argv) {
-  size_t count = wanted;
-  if (napi_get_cb_info(env, info, &count, argv, NULL, NULL) == napi_ok && count >= wanted) return true;
-  napi_throw_type_error(env, NULL, "fuseio: too few arguments");
-  return false;
 }
 
 static channel_t *channel_from(napi_env env, napi_value value) {
@@ -183,51 +166,6 @@ static napi_value js_send_fd(napi_env env, napi_callback_info info) {
   return number(env, sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0);
 }
 
-/* --- the spool --- */
-
-static void unmap(napi_env env, void *data, void *hint) {
-  (void)env;
-  munmap(data, (size_t)hint);
-}
-
-/* mapFile(fd, size, left): an ArrayBuffer that is the file, which gets its room on the disk first: writing to it cannot
-   fail for want of any. What is written there survives this process. A buffer of that size which is no file any more
-   becomes this one. */
-static napi_value js_map_file(napi_env env, napi_callback_info info) {
-  napi_value argv[3], buffer;
-  int fd = -1, error;
-  uint32_t size = 0;
-  void *left = NULL;
-  size_t left_size = 0;
-  if (!arguments(env, info, 3, argv)) return NULL;
-  napi_get_value_int32(env, argv[0], &fd);
-  napi_get_value_uint32(env, argv[1], &size);
-  do error = posix_fallocate(fd, 0, size);
-  while (error == EINTR);
-  if (error != 0) return number(env, -error);
-  napi_get_arraybuffer_info(env, argv[2], &left, &left_size);
-  const bool again = left != NULL && left_size == size;
-  void *data = mmap(again ? left : NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | (again ? MAP_FIXED : 0), fd, 0);
-  if (data == MAP_FAILED) return number(env, -errno);
-  /* All pages at once take a tenth of what each takes when it is written to first: a third of a `tar x`. Where the
-     kernel cannot (before 5.14) they come one by one. */
-  madvise(data, size, MADV_POPULATE_WRITE);
-  if (again) return argv[2];
-  napi_create_external_arraybuffer(env, data, size, unmap, (void *)(size_t)size, &buffer);
-  return buffer;
-}
-
-/* leaveFile(buffer): empty memory takes the file's place, so that the disk has back the room of a deleted one at once
-   and not when the garbage collector comes by. */
-static napi_value js_leave_file(napi_env env, napi_callback_info info) {
-  napi_value argv[1];
-  void *data;
-  size_t size;
-  if (!arguments(env, info, 1, argv) || napi_get_arraybuffer_info(env, argv[0], &data, &size) != napi_ok) return NULL;
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-  return number(env, mmap(data, size, PROT_READ, flags, -1, 0) == MAP_FAILED ? -errno : 0);
-}
-
 /* --- the channel --- */
 
 static void free_when_done(channel_t *ch) {
@@ -326,20 +264,28 @@ static ssize_t read_once(channel_t *ch) {
   return got < 0 ? -errno : got;
 }
 
+/* How long a client usually takes from its answer to its next request. What is far too long counts as twice the spin, so
+   that a client in a hurry is soon known as one. */
+static void note_gap(channel_t *ch) {
+  int64_t gap = now() - ch->answered, most = 2 * ch->spin_nanoseconds;
+  ch->usual_gap += ((gap < most ? gap : most) - ch->usual_gap) >> GAP_SHIFT;
+}
+
 /* The client that was just answered often asks again at once; going to sleep meanwhile costs a wake-up across
-   CPUs. sched_yield and not a busy loop, because that client may be waiting for this very CPU. */
+   CPUs. sched_yield and not a busy loop, because that client may be waiting for this very CPU. Not for clients that take
+   their time: what they compute needs the CPUs. */
 static ssize_t receive(channel_t *ch) {
   if (ch->closing) return -EBADF;
   ssize_t got = read_once(ch);
-  if (got == -EAGAIN && ch->spin_nanoseconds > 0) {
-    int64_t start = now();
-    if (start - ch->last_request > IDLE_NANOSECONDS) return got;
+  if (ch->spin_nanoseconds == 0) return got;
+  if (got == -EAGAIN && ch->usual_gap < ch->spin_nanoseconds) {
+    int64_t end = now() + ch->spin_nanoseconds;
     do {
       sched_yield();
       got = read_once(ch);
-    } while (got == -EAGAIN && now() - start < ch->spin_nanoseconds);
+    } while (got == -EAGAIN && now() < end);
   }
-  if (got > 0 && ch->spin_nanoseconds > 0) ch->last_request = now();
+  if (got > 0) note_gap(ch);
   return got;
 }
 
@@ -348,6 +294,7 @@ static int transmit(channel_t *ch, const struct iovec *parts, int count) {
   if (ch->closing) return -EBADF;
   do sent = writev(ch->fd, parts, count);
   while (sent < 0 && errno == EINTR);
+  if (ch->spin_nanoseconds > 0) ch->answered = now();
   return sent < 0 ? -errno : 0;
 }
 
@@ -414,7 +361,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
       {"mount", js_mount},   {"umount", js_umount},      {"socketPair", js_socket_pair}, {"recvFd", js_recv_fd},
       {"open", js_open},     {"close", js_close},        {"recv", js_recv},              {"sendRecv", js_send_recv},
       {"sendv", js_sendv},   {"send", js_send},          {"mapFile", js_map_file},
-      {"leaveFile", js_leave_file}, {"sendFd", js_send_fd},
+      {"mapFileLater", js_map_file_later}, {"leaveFile", js_leave_file}, {"sendFd", js_send_fd},
   };
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;

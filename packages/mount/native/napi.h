@@ -1,5 +1,5 @@
 /*
- * The part of Node-API 8 and of libuv that fuseio.c uses, declared by hand: the node binary exports all of it,
+ * The part of Node-API 8 and of libuv that is used here, declared by hand: the node binary exports all of it,
  * so that building needs a compiler and nothing else. Both are stable ABIs; no layout of a struct is assumed.
  */
 #ifndef CAIRN_NAPI_H

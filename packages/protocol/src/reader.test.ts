@@ -237,6 +237,17 @@ describe('writer', () => {
     expect(writer.length).toBe(1)
   })
 
+  it.each([0, 1, 127, 128, 16_383, 16_384])('%i bytes with their size before them', (length) => {
+    const bytes = Uint8Array.from({ length }, (_, i) => i)
+    const sized = written((writer) =>
+      writer
+        .u8(7)
+        .sized((inner) => inner.raw(bytes))
+        .u8(8),
+    )
+    expect(sized).toEqual(written((writer) => writer.u8(7).bytes(bytes).u8(8)))
+  })
+
   it('grows from nothing', () => {
     const writer = new Writer(0)
     for (let i = 0; i < 1000; i++) writer.u8(i & 0xff)

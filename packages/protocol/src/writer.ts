@@ -79,6 +79,21 @@ export class Writer {
     return this.varint(bytes.length).raw(bytes)
   }
 
+  /** What `write` appends, as `bytes` would have it: with its length before it. */
+  sized(write: (writer: this) => void): this {
+    const start = this.#length
+    write(this.u8(0))
+    const end = this.#length
+    const length = end - start - 1
+    if (length < 0x80) this.#bytes[start] = length
+    else {
+      const copy = this.#bytes.slice(start + 1, end)
+      this.#length = start
+      this.bytes(copy)
+    }
+    return this
+  }
+
   byteString(text: ByteString): this {
     return this.varint(text.length).rawByteString(text)
   }

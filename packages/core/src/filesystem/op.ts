@@ -75,12 +75,12 @@ export interface RenameOp extends Timed {
 export interface SetattrOp extends Timed {
   readonly type: 'setattr'
   readonly ino: Ino
-  readonly mode?: number
-  readonly uid?: number
-  readonly gid?: number
-  readonly size?: number
-  readonly atime?: Time
-  readonly mtime?: Time
+  readonly mode?: number | undefined
+  readonly uid?: number | undefined
+  readonly gid?: number | undefined
+  readonly size?: number | undefined
+  readonly atime?: Time | undefined
+  readonly mtime?: Time | undefined
 }
 
 /** Bytes to write: inside the op when they are few, else a range of a blob that is already stored. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadFuseIo } from '../fuse/native.ts'
 import { Segments } from './segments.ts'
 
@@ -55,7 +55,7 @@ describe('segments', () => {
     segments.pinFrom(Infinity)
     for (let i = 0; i < 40; i++) segments.append([block])
     expect(segments.has(pinned)).toBe(false)
-    const onDisk = readdirSync(directory).map((name) => statSync(join(directory, name)).size)
+    const onDisk = Segments.list(directory).map(({ path }) => statSync(path).size)
     expect(onDisk.reduce((sum, size) => sum + size, 0)).toBe(segments.bytes)
     segments.removeAll()
   })
@@ -89,15 +89,31 @@ describe('segments', () => {
     segments.removeAll()
   })
 
-  it('let even the newest go on a full disk, if the server has it', () => {
+  it('let even the newest go on a full disk, if the server has it', async () => {
     let calls = 1
     const mapFile: typeof io.mapFile = (fd, size, left) =>
       calls-- > 0 ? io.mapFile(fd, size, left) : -28
-    const segments = new Segments({ directory, bytesMax: 100 * MiB, io: { ...io, mapFile } })
+    const full = { ...io, mapFile, mapFileLater: async () => -28 }
+    const segments = new Segments({ directory, bytesMax: 100 * MiB, io: full })
     const place = segments.append([Buffer.alloc(MiB)])
     expect(() => segments.append([Buffer.alloc(MiB)])).toThrow('ENOSPC')
     expect(segments.has(place.segment)).toBe(false)
-    expect(readdirSync(directory)).toEqual([])
+    await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]))
+  })
+
+  it('are ready before they are needed: nobody waits for their pages', async () => {
+    const watched = { ...io }
+    const mapFile = vi.spyOn(watched, 'mapFile')
+    const mapFileLater = vi.spyOn(watched, 'mapFileLater')
+    const segments = new Segments({ directory, bytesMax: 100 * MiB, io: watched })
+    const places = [segments.append([Buffer.from('half'), Buffer.alloc(MiB / 2)])]
+    await mapFileLater.mock.results[0]!.value
+    places.push(segments.append([Buffer.from('more'), Buffer.alloc(MiB)]))
+    expect(mapFile).toHaveBeenCalledTimes(1)
+    expect(places.map((place) => bytesOf(segments, place))).toEqual(['half', 'more'])
+    expect(Segments.list(directory).map(({ number }) => number)).toEqual([1, 2])
+    segments.removeAll()
+    await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]))
   })
 
   it('each begins with what must be known after a crash', () => {

@@ -6,6 +6,8 @@ import {
   openSync,
   readdirSync,
   readSync,
+  renameSync,
+  rmSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
@@ -22,7 +24,7 @@ export interface Place {
 export interface SegmentsOptions {
   readonly directory: string
   readonly bytesMax: number
-  readonly io: Pick<FuseIo, 'mapFile' | 'leaveFile'>
+  readonly io: Pick<FuseIo, 'mapFile' | 'mapFileLater' | 'leaveFile'>
   /** Each segment begins with it: what must be known after a crash, however much has been let go. */
   readonly head?: () => readonly Uint8Array[]
 }
@@ -36,6 +38,14 @@ const pageBytes = 4096
 const largeBytes = 64 << 10
 /** What the disk says when it is full. */
 const fullErrnos: ReadonlySet<number> = new Set([27, 28, 122])
+
+/** What the next one is called until it is begun. */
+const nextName = 'next'
+
+interface Mapped {
+  readonly fd: number
+  readonly memory: Uint8Array<ArrayBuffer>
+}
 
 interface Segment {
   readonly fd: number
@@ -68,6 +78,11 @@ export class Segments {
    * ones made it look at all that the mount knows, four times in one `tar x`.
    */
   #spare: ArrayBuffer | undefined
+  /** Ready before it is needed: bringing its pages in takes as long as thousands of records. */
+  #next: Mapped | undefined
+  /** So many bytes in the open segment call for the next one. */
+  #prepareAt = Infinity
+  #isRemoved = false
 
   constructor(options: SegmentsOptions) {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 })
@@ -105,6 +120,7 @@ export class Segments {
       this.#open && this.#open.bytes + length <= this.#open.size ? this.#open : this.#begin(length)
     const position = segment.bytes
     this.#put(segment, pieces)
+    if (segment.bytes >= this.#prepareAt) void this.#prepareNext()
     return { segment: this.#last, position }
   }
 
@@ -129,8 +145,11 @@ export class Segments {
   }
 
   removeAll(): void {
+    this.#isRemoved = true
     this.#open = undefined
     for (const number of this.#segments.keys()) this.#remove(number)
+    this.#dropNext()
+    rmSync(this.#nextPath, { force: true })
   }
 
   /** Goes on after what an earlier process left. */
@@ -153,20 +172,68 @@ export class Segments {
     while (this.#bytes > this.#options.bytesMax && this.#evictOne());
     const head = this.#options.head?.() ?? []
     const path = join(this.#options.directory, `segment-${this.#last + 1}`)
-    const { fd, memory } = this.#make(path, lengthOf(head) + length)
+    const bytesMin = lengthOf(head) + length
+    const { fd, memory } = this.#takeNext(path, bytesMin) ?? this.#make(path, bytesMin)
     this.#retire()
     const segment = { fd, path, memory, bytes: 0, size: memory.length }
     this.#segments.set(++this.#last, segment)
     this.#bytes += segment.size
     this.#open = segment
+    this.#prepareAt = segment.size / 2
     this.#put(segment, head)
     return segment
   }
 
-  #make(
-    path: string,
-    bytesMin: number,
-  ): { readonly fd: number; readonly memory: Uint8Array<ArrayBuffer> } {
+  get #nextPath(): string {
+    return join(this.#options.directory, nextName)
+  }
+
+  /** In another thread. Whoever needs it sooner makes one, and this one is for later. */
+  async #prepareNext(): Promise<void> {
+    this.#prepareAt = Infinity
+    if (this.#next) return
+    const size = this.#sizeOfNext
+    const spare = this.#spare
+    this.#spare = undefined
+    try {
+      const fd = openSync(this.#nextPath, 'w+', 0o600)
+      const mapped = await this.#options.io.mapFileLater(fd, size, spare)
+      if (mapped !== spare) this.#spare ??= spare
+      if (typeof mapped === 'number') return this.#endNext(fd)
+      this.#next = { fd, memory: new Uint8Array(mapped) }
+      if (this.#isRemoved) this.#dropNext()
+    } catch {
+      // Without room for it now: who needs it says so.
+    }
+  }
+
+  #endNext(fd: number): void {
+    closeSync(fd)
+    rmSync(this.#nextPath, { force: true })
+  }
+
+  #takeNext(path: string, bytesMin: number): Mapped | undefined {
+    const next = this.#next
+    if (!next || next.memory.length < bytesMin) return undefined
+    renameSync(this.#nextPath, path)
+    this.#next = undefined
+    return next
+  }
+
+  #dropNext(): boolean {
+    const next = this.#next
+    if (!next) return false
+    this.#next = undefined
+    this.#options.io.leaveFile(next.memory.buffer)
+    this.#endNext(next.fd)
+    return true
+  }
+
+  get #sizeOfNext(): number {
+    return Math.min(segmentBytes, Math.max(firstBytes, 2 * (this.#open?.size ?? 0)))
+  }
+
+  #make(path: string, bytesMin: number): Mapped {
     let fd: number | undefined
     try {
       fd = openSync(path, 'w+', 0o600)
@@ -182,15 +249,14 @@ export class Segments {
 
   /** As much as the disk has, down to what is needed. What the server has makes room first. */
   #map(fd: number, bytesMin: number): Uint8Array<ArrayBuffer> {
-    const size = Math.min(segmentBytes, Math.max(firstBytes, 2 * (this.#open?.size ?? 0)))
-    for (let wanted = Math.max(size, bytesMin); ;) {
+    for (let wanted = Math.max(this.#sizeOfNext, bytesMin); ;) {
       const mapped = this.#options.io.mapFile(fd, wanted, this.#spare)
       if (typeof mapped !== 'number') {
         if (mapped === this.#spare) this.#spare = undefined
         return new Uint8Array(mapped)
       }
       if (!fullErrnos.has(-mapped)) throw new Error(`cannot map the spool: errno ${-mapped}`)
-      if (this.#evictOne() || this.#evictOpen()) continue
+      if (this.#dropNext() || this.#evictOne() || this.#evictOpen()) continue
       ftruncateSync(fd, 0)
       if (wanted === bytesMin) throw new FsError('ENOSPC')
       wanted = Math.max(bytesMin, wanted < 2 * pageBytes ? 0 : wanted >> 1)

@@ -66,19 +66,15 @@ export function setattrOp(
   caller: Caller,
   now: Time,
 ): SetattrOp {
-  const { uid, gid, size, atime, mtime } = change
+  const { uid, gid, size } = change
   const mode = change.mode ?? modeAfter(inode, change, privilegeDropOf(inode, caller))
-  return {
-    type: 'setattr',
-    time: now,
-    ino,
-    ...(mode === undefined ? {} : { mode }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
-    ...(size === undefined ? {} : { size }),
-    ...(atime === undefined ? {} : { atime: atime === 'now' ? now : clamp(atime) }),
-    ...(mtime === undefined ? {} : { mtime: mtime === 'now' ? now : clamp(mtime) }),
-  }
+  const atime = timeOf(change.atime, now)
+  const mtime = timeOf(change.mtime, now)
+  return { type: 'setattr', time: now, ino, mode, uid, gid, size, atime, mtime }
+}
+
+function timeOf(time: Time | 'now' | undefined, now: Time): Time | undefined {
+  return time === 'now' ? now : time && clamp(time)
 }
 
 /** Set-id bits do not survive a change of the owner, nor a cut by somebody without privileges. */
@@ -116,9 +112,9 @@ function groupsOf(pid: number): readonly number[] {
   }
 }
 
-function clamp({ sec, nsec }: Time): Time {
-  if (Math.abs(sec) <= secMax) return { sec, nsec }
-  return { sec: Math.sign(sec) * secMax, nsec: 0 }
+function clamp(time: Time): Time {
+  if (Math.abs(time.sec) <= secMax) return time
+  return { sec: Math.sign(time.sec) * secMax, nsec: 0 }
 }
 
 /** A call by somebody whom the kernel has let through. It makes no file. */

@@ -1,11 +1,4 @@
-import {
-  attributeCalls,
-  copyLength,
-  type CreateOp,
-  type Inode,
-  type Op,
-  type Time,
-} from '@cairn/core'
+import { attributeCalls, copyLength, type CreateOp, type Inode, type Op } from '@cairn/core'
 import {
   type ByteString,
   FsError,
@@ -14,7 +7,6 @@ import {
   type Name,
   parseName,
 } from '@cairn/protocol'
-import type { Contents } from '../data/contents.ts'
 import type {
   Answer,
   AttributeChange,
@@ -23,11 +15,6 @@ import type {
   FileSystemStatistics,
   FuseFileSystem,
 } from '../fuse/file-system.ts'
-import type { Image } from '../image/image.ts'
-import type { Loader } from '../image/loader.ts'
-import type { InodeNumbers } from '../sync/inode-numbers.ts'
-import type { QuotaRoom } from '../sync/quota-room.ts'
-import type { Writer } from '../sync/writer.ts'
 import { andThen, whenLoaded } from './answers.ts'
 import { inherited, kindOf } from './attributes.ts'
 import {
@@ -40,27 +27,9 @@ import {
   setattrOp,
   xattrModeOf,
 } from './calls.ts'
-import type { Attributed, Nodes } from './nodes.ts'
-import type { Owners } from './owners.ts'
+import type { MountedParts } from './mounted-parts.ts'
+import type { Attributed } from './nodes.ts'
 import { seek, seekHole } from './seek.ts'
-
-export interface MountedParts {
-  readonly image: Image
-  readonly contents: Contents
-  readonly loader: Loader
-  readonly nodes: Nodes
-  readonly writer: Writer
-  readonly room: QuotaRoom
-  readonly numbers: InodeNumbers
-  readonly now: () => Time
-  readonly owners: Owners
-  /** Where the server has data, or a hole. */
-  readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>
-  /** The same change, if the daemon before this one made it or was about to. */
-  readonly findDone: (op: Op) => Op | undefined
-  /** Whether fsync waits for the server. */
-  readonly syncs: boolean
-}
 
 /** What the kernel checked is not checked again: with several users in the mount it does so itself. */
 export class MountedFileSystem implements FuseFileSystem {
@@ -114,11 +83,10 @@ export class MountedFileSystem implements FuseFileSystem {
   setattr(nodeid: number, change: AttributeChange, caller: Caller): Answer<Attributed> {
     const { nodes, now, owners } = this.#parts
     const ino = nodes.ino(nodeid)
-    const kept = {
-      ...change,
-      ...(change.uid === undefined ? {} : { uid: owners.uid(change.uid) }),
-      ...(change.gid === undefined ? {} : { gid: owners.gid(change.gid) }),
-    }
+    const { mode, size, atime, mtime, killPrivileges } = change
+    const uid = change.uid === undefined ? undefined : owners.uid(change.uid)
+    const gid = change.gid === undefined ? undefined : owners.gid(change.gid)
+    const kept = { mode, uid, gid, size, atime, mtime, killPrivileges }
     const who = this.#who(caller)
     const done = this.#change(() => setattrOp(ino, nodes.inode(ino), kept, who, now()))
     return andThen(done, () => this.getattr(nodeid))
@@ -237,10 +205,12 @@ export class MountedFileSystem implements FuseFileSystem {
     const who = this.#who(caller)
     const done = this.#change(() => {
       const dropPrivileges = killPrivileges && privilegeDropOf(nodes.inode(ino), who)
-      const op = { time: now(), ino, data: { type: 'bytes', bytes }, dropPrivileges } as const
+      const time = now()
+      const written = { type: 'bytes', bytes } as const
       // Where others write, too, the kernel does not know where the file ends.
-      const appends = (flags & openFlags.append) !== 0 && !writer.isAlone
-      return appends ? { type: 'append', ...op } : { type: 'write', offset, ...op }
+      if ((flags & openFlags.append) !== 0 && !writer.isAlone)
+        return { type: 'append', time, ino, data: written, dropPrivileges }
+      return { type: 'write', time, ino, offset, data: written, dropPrivileges }
     })
     if (done instanceof Promise && bytes === data) bytes = data.slice()
     const dropped = andThen(done, () => this.#dropCapability(nodeid))
@@ -408,25 +378,38 @@ export class MountedFileSystem implements FuseFileSystem {
     caller: Caller,
   ): Answer<Entry> {
     const { image, loader, nodes, numbers, now, owners } = this.#parts
-    const place = { parent: this.#directory(parent), name: parseName(name) }
+    const directory = this.#directory(parent)
+    const child = parseName(name)
     const ino = numbers.next()
     if (ino === undefined)
       return numbers.refill().then(() => this.#make(parent, name, file, { ...caller }))
     const { resent } = caller
     const uid = owners.uid(caller.uid)
     const done = this.#changeNames(caller, () => {
-      const { mode, gid } = inherited(nodes.inode(place.parent), file, owners.gid(caller.gid))
+      const { mode, gid } = inherited(nodes.inode(directory), file, owners.gid(caller.gid))
       const { kind, rdev, target } = file
-      return { type: 'create', time: now(), ...place, ino, kind, mode, uid, gid, rdev, target }
+      return {
+        type: 'create',
+        time: now(),
+        parent: directory,
+        name: child,
+        ino,
+        kind,
+        mode,
+        uid,
+        gid,
+        rdev,
+        target,
+      }
     })
     if (!resent) return andThen(done, () => this.#entry(ino))
-    const made = (): Ino | undefined => image.child(place.parent, place.name)?.ino
+    const made = (): Ino | undefined => image.child(directory, child)?.ino
     return andThen(done, () => whenLoaded(loader, () => nodes.entry(made() ?? ino)))
   }
 
   /** As the workspace knows them, but for root, who is root of the machine. */
-  #who(caller: Caller): Caller {
-    return { ...caller, gid: this.#parts.owners.gid(caller.gid) }
+  #who({ uid, gid, pid, resent }: Caller): Caller {
+    return { uid, gid: this.#parts.owners.gid(gid), pid, resent }
   }
 
   #entry(ino: Ino): Answer<Entry> {

@@ -17,7 +17,6 @@ const valid = {
   mtime: 1 << 5,
   atimeNow: 1 << 7,
   mtimeNow: 1 << 8,
-  ctime: 1 << 10,
   killSuidgid: 1 << 11,
 } as const
 
@@ -25,22 +24,22 @@ function readTime(request: Request, offset: number, nsecOffset: number): Time {
   return { sec: request.i64(offset), nsec: request.u32(nsecOffset) }
 }
 
+/** Every field in every one, as elsewhere on the way of a change: objects of one shape are several times as fast. */
 function readChange(request: Request): AttributeChange {
   const bits = request.u32(40)
   const has = (bit: number): boolean => (bits & bit) !== 0
   return {
+    mode: has(valid.mode) ? request.u32(108) & 0o7777 : undefined,
+    uid: has(valid.uid) ? request.u32(116) : undefined,
+    gid: has(valid.gid) ? request.u32(120) : undefined,
+    size: has(valid.size) ? request.u64(56) : undefined,
+    atime: has(valid.atime) ? (has(valid.atimeNow) ? 'now' : readTime(request, 72, 96)) : undefined,
+    mtime: has(valid.mtime)
+      ? has(valid.mtimeNow)
+        ? 'now'
+        : readTime(request, 80, 100)
+      : undefined,
     killPrivileges: has(valid.killSuidgid),
-    ...(has(valid.mode) && { mode: request.u32(108) & 0o7777 }),
-    ...(has(valid.uid) && { uid: request.u32(116) }),
-    ...(has(valid.gid) && { gid: request.u32(120) }),
-    ...(has(valid.size) && { size: request.u64(56) }),
-    ...(has(valid.atime) && {
-      atime: has(valid.atimeNow) ? ('now' as const) : readTime(request, 72, 96),
-    }),
-    ...(has(valid.mtime) && {
-      mtime: has(valid.mtimeNow) ? ('now' as const) : readTime(request, 80, 100),
-    }),
-    ...(has(valid.ctime) && { ctime: readTime(request, 88, 104) }),
   }
 }
 

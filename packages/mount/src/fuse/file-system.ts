@@ -49,14 +49,12 @@ export type Answer<T> = T | Promise<T>
 
 export interface AttributeChange {
   /** Without the type bits. */
-  readonly mode?: number
-  readonly uid?: number
-  readonly gid?: number
-  readonly size?: number
-  readonly atime?: Time | 'now'
-  readonly mtime?: Time | 'now'
-  /** Only from a kernel that keeps times itself (writeback). */
-  readonly ctime?: Time
+  readonly mode: number | undefined
+  readonly uid: number | undefined
+  readonly gid: number | undefined
+  readonly size: number | undefined
+  readonly atime: Time | 'now' | undefined
+  readonly mtime: Time | 'now' | undefined
   /** Clear set-user-id, and set-group-id of a file its group may execute: the kernel no longer does. */
   readonly killPrivileges: boolean
 }

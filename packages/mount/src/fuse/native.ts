@@ -6,7 +6,7 @@ declare const channelBrand: unique symbol
 /** An open /dev/fuse that the event loop watches. */
 export type Channel = { readonly [channelBrand]: true }
 
-/** native/fuseio.c. A negative number is an errno. */
+/** native/*.c. A negative number is an errno. */
 export interface FuseIo {
   mount(source: string, dir: string, flags: number, options: string): number
   /** In another thread, because this one may have to answer the kernel meanwhile. */
@@ -46,6 +46,12 @@ export interface FuseIo {
    * fail for want of any; what is written survives this process. A buffer of that size that was left becomes this one.
    */
   mapFile(fd: number, size: number, left: ArrayBuffer | undefined): ArrayBuffer | number
+  /** The same, by another thread. */
+  mapFileLater(
+    fd: number,
+    size: number,
+    left: ArrayBuffer | undefined,
+  ): Promise<ArrayBuffer | number>
   /** The buffer is the file no more, and holds nothing. */
   leaveFile(buffer: ArrayBuffer): number
 }

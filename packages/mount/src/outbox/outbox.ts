@@ -1,8 +1,8 @@
 import type { Op, Time, WriteOp } from '@cairn/core'
-import { FsError, Writer } from '@cairn/protocol'
+import { FsError } from '@cairn/protocol'
 import type { Place, Segments } from '../data/segments.ts'
 import { encodeOpRecord, encodeRecord, withBytes } from './record.ts'
-import { type PutBlob, sealBatch } from './seal.ts'
+import { type PutBlob, Sealer } from './seal.ts'
 
 /** A place in the line of what a session sends, taken before what stands there is complete. */
 export interface Reservation {
@@ -74,9 +74,11 @@ export class Outbox {
   /** Operations since somebody looked whether a program is busy, and what was seen then. */
   #opsSince = 0
   #isBusy = false
+  /** What the server does not have is older than the window. Looked at now and then: a clock for each change is dear. */
+  #isLate = false
   #sealing: Promise<void> = Promise.resolve()
-  /** Megabytes that are made anew for each batch keep the garbage collector at work. */
-  readonly #writers: Writer[] = []
+  /** At rest. */
+  readonly #sealers: Sealer[] = []
   #pendingBytes = 0
   #settled = 0
   readonly #waiting = new Set<() => void>()
@@ -107,10 +109,7 @@ export class Outbox {
   }
 
   get isFull(): boolean {
-    const { bytes, ms } = this.#parts.window
-    if (this.#pendingBytes > bytes) return true
-    const oldest = this.oldestAt
-    return oldest !== undefined && performance.now() - oldest > ms
+    return this.#isLate || this.#pendingBytes > this.#parts.window.bytes
   }
 
   /**
@@ -135,10 +134,16 @@ export class Outbox {
 
   #flushUnlessBusy(): void {
     this.#isWatched = false
+    this.#lookAtAge()
     this.#isBusy = this.#opsSince >= busyOps
     this.#opsSince = 0
     if (!this.#isBusy || this.#isHoldingTooMuch()) this.flush()
     if (this.#open || this.#held.length > 0) this.#lookLater()
+  }
+
+  #lookAtAge(): void {
+    const oldest = this.oldestAt
+    this.#isLate = oldest !== undefined && performance.now() - oldest > this.#parts.window.ms
   }
 
   #isHoldingTooMuch(): boolean {
@@ -225,6 +230,7 @@ export class Outbox {
       bytes: 0,
     }
     this.#open = batch
+    this.#lookAtAge()
     this.#lookLater()
     return batch
   }
@@ -243,14 +249,14 @@ export class Outbox {
   /** In order: a batch is handed to the session only after the one before it. */
   async #send(batch: OpenBatch): Promise<void> {
     const { reservation, ops, time } = batch
-    const writer = this.#writers.pop() ?? new Writer()
-    const body = sealBatch(ops, time, this.#parts.putBlob, writer)
+    const sealer = this.#sealers.pop() ?? new Sealer()
+    const body = sealer.seal(ops, time, this.#parts.putBlob)
     const sent = this.#sealing.then(async () => reservation.send(await body))
     this.#sealing = sent.catch(() => undefined)
     try {
       await sent
       await reservation.settled
-      if (this.#writers.length < batchesAtOnce) this.#writers.push(writer)
+      if (this.#sealers.length < batchesAtOnce) this.#sealers.push(sealer)
     } catch (error) {
       this.#parts.onLost(error)
     }
@@ -261,6 +267,7 @@ export class Outbox {
     this.#closed.delete(batch.reservation.number)
     this.#settled = Math.max(this.#settled, batch.reservation.number)
     this.#pendingBytes -= batch.bytes
+    this.#lookAtAge()
     this.#pin()
     for (const wake of this.#waiting) wake()
     this.#waiting.clear()

@@ -40,21 +40,20 @@ export function encodeRecord(record: SpoolRecord, data: Uint8Array = nothing): U
   if (record.type === 'batch') {
     writer.positive(record.number).positive(record.epoch)
     writer.bytes(encodeBody({ type: 'ops', ops: [] }, record.time))
-  } else if (record.type === 'intent') writer.bytes(encodeOp(record.op))
+  } else if (record.type === 'intent') writeRecordOp(writer, record.op)
   else if (record.type === 'progress')
     writer.varint(record.settled).varint(record.lastNumber).varint(record.seq)
   return seal(writer, data)
 }
 
-const opScratch = new Writer(1024)
-const recordScratch = new Writer(1024)
+const scratch = new Writer(1024)
 
 /**
  * The record of an operation; its bytes come as `data`. Valid until the next one is encoded: a copy takes longer than
  * the encoding, and every change of a program comes through here.
  */
 export function encodeOpRecord(op: Op, data: Uint8Array = nothing): Uint8Array[] {
-  return seal(begin(recordScratch.reset(), 'op').bytes(encodeOp(op)), data)
+  return seal(writeRecordOp(begin(scratch.reset(), 'op'), op), data)
 }
 
 function begin(writer: Writer, type: SpoolRecord['type']): Writer {
@@ -77,10 +76,10 @@ function putU32(bytes: Uint8Array, at: number, value: number): void {
 }
 
 /** The bytes of a write stand behind the record, where they can be read in place. */
-function encodeOp(op: Op): Uint8Array {
+function writeRecordOp(writer: Writer, op: Op): Writer {
   const bare = hasBytes(op) ? withBytes(op, nothing) : op
-  writeOneOp(opScratch.reset(), bare, op.type === 'reap' ? noTime : op.time)
-  return opScratch.view
+  const time = op.type === 'reap' ? noTime : op.time
+  return writer.sized(() => writeOneOp(writer, bare, time))
 }
 
 function hasBytes(op: Op): op is WriteOp {

@@ -2,7 +2,7 @@ import { SessionClient } from '../session/client.ts'
 import type { Resume, SessionOptions } from '../session/options.ts'
 import { untilAnswered } from '../session/retry.ts'
 import type { Recovered } from './recover.ts'
-import { sealBatch } from './seal.ts'
+import { Sealer } from './seal.ts'
 
 export type SealedBatch = Resume['pending'][number]
 
@@ -30,7 +30,7 @@ export async function sealPending(
       pending.map(async ({ number, epoch, time, ops }) => ({
         number,
         epoch,
-        body: await sealBatch(ops, time, put),
+        body: await new Sealer().seal(ops, time, put),
       })),
     )
   } finally {

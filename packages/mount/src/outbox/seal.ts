@@ -9,28 +9,46 @@ const blobBytesMin = 128 * 1024
 /** Stores bytes at the server and gives its answer. */
 export type PutBlob = (bytes: Uint8Array) => Promise<Uint8Array>
 
+/** Most batches hold no more. */
+const roomBytes = 2 << 20
+
 /**
- * Turns acknowledged operations into what is submitted, which is valid until the writer is used again. The same
- * operations give the same bytes.
+ * Turns acknowledged operations into what is submitted. The same operations give the same bytes. It keeps its memory:
+ * megabytes that are made anew for each batch keep the garbage collector at work.
  */
-export async function sealBatch(
-  ops: readonly Op[],
-  time: Time,
-  put: PutBlob,
-  writer: Writer = new Writer(),
-): Promise<Uint8Array> {
-  writeOps(writer.reset(), await storeLarge(coalesce(ops), put), time)
-  return writer.view
+export class Sealer {
+  readonly #writer = new Writer()
+  #room: Uint8Array | undefined
+  #taken = 0
+
+  /** Valid until it seals the next one. */
+  async seal(ops: readonly Op[], time: Time, put: PutBlob): Promise<Uint8Array> {
+    this.#taken = 0
+    const joined = coalesce(ops, (length) => this.#take(length))
+    writeOps(this.#writer.reset(), await storeLarge(joined, put), time)
+    return this.#writer.view
+  }
+
+  #take(length: number): Uint8Array {
+    const start = this.#taken
+    if (start + length > roomBytes) return new Uint8Array(length)
+    this.#room ??= new Uint8Array(roomBytes)
+    this.#taken += length
+    return this.#room.subarray(start, this.#taken)
+  }
 }
 
 /** Brings the bytes of large writes to the object store. */
 export async function storeLarge(ops: readonly Op[], put: PutBlob): Promise<readonly Op[]> {
+  if (!ops.some(isLarge)) return ops
   const stored = ops.map((op) =>
-    op.type === 'write' && op.data.type === 'bytes' && op.data.bytes.length >= blobBytesMin
-      ? storeBlocks(op, op.data.bytes, put)
-      : Promise.resolve([op]),
+    isLarge(op) ? storeBlocks(op, op.data.bytes, put) : Promise.resolve([op]),
   )
   return (await Promise.all(stored)).flat()
+}
+
+function isLarge(op: Op): op is WriteOp & { readonly data: { readonly type: 'bytes' } } {
+  return op.type === 'write' && op.data.type === 'bytes' && op.data.bytes.length >= blobBytesMin
 }
 
 /** Cut where the server's own blocks end, so that each blob becomes a block as it is. */

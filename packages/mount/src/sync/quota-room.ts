@@ -23,6 +23,7 @@ export class QuotaRoom {
   }
 
   take(number: number, growth: Usage): void {
+    if (growth === noUsage) return
     this.#pending.set(number, addUsage(this.#pending.get(number) ?? noUsage, growth))
   }
 
@@ -49,6 +50,7 @@ export class QuotaRoom {
   }
 
   has({ bytes, files }: Usage): boolean {
+    if (bytes === 0 && files === 0) return true
     const room = this.#left()
     if (!room) return true
     return (bytes === 0 || bytes <= room.bytes) && (files === 0 || files <= room.files)

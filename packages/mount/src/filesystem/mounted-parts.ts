@@ -1,0 +1,29 @@
+import type { Op, Time } from '@cairn/core'
+import type { Ino } from '@cairn/protocol'
+import type { Contents } from '../data/contents.ts'
+import type { Image } from '../image/image.ts'
+import type { Loader } from '../image/loader.ts'
+import type { InodeNumbers } from '../sync/inode-numbers.ts'
+import type { QuotaRoom } from '../sync/quota-room.ts'
+import type { Writer } from '../sync/writer.ts'
+import type { Nodes } from './nodes.ts'
+import type { Owners } from './owners.ts'
+
+/** What answers of a mounted workspace are made of. */
+export interface MountedParts {
+  readonly image: Image
+  readonly contents: Contents
+  readonly loader: Loader
+  readonly nodes: Nodes
+  readonly writer: Writer
+  readonly room: QuotaRoom
+  readonly numbers: InodeNumbers
+  readonly now: () => Time
+  readonly owners: Owners
+  /** Where the server has data, or a hole. */
+  readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>
+  /** The same change, if the daemon before this one made it or was about to. */
+  readonly findDone: (op: Op) => Op | undefined
+  /** Whether fsync waits for the server. */
+  readonly syncs: boolean
+}
