@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 
@@ -84,6 +84,77 @@ describe.skipIf(noMount)('attempts in mounts of their own', () => {
     closeSync(fd)
     expect(['old', 'ESTALE']).toContain(seen)
     expect(() => readFileSync(a.path('big'))).toThrow('ENOENT')
+  })
+
+  /** What a read gives: which bytes, or that the file is another one by now. */
+  const look = (fd: number, offset: number): string => {
+    const bytes = Buffer.alloc(100_000)
+    try {
+      const length = readSync(fd, bytes, 0, bytes.length, offset)
+      return [...new Set(bytes.subarray(0, length).toString())].join('')
+    } catch (error) {
+      return errnoOf(error)
+    }
+  }
+
+  const errnoOf = (error: unknown): string => {
+    const { errno, message } = error as NodeJS.ErrnoException
+    // Node has no name for it.
+    return errno === -116 ? 'ESTALE' : message
+  }
+
+  const fill = (letter: string): string => `head -c 3000000 /dev/zero | tr "\\0" ${letter} > big`
+
+  it('a file that was half read when it was rolled back is the old one to its end, or stale', async () => {
+    const a = await attempt('fix')
+    await a.sh(`${fill('o')}; ln big also`)
+    await layer('checkpoint', 'fix', '--label', 'before')
+    await a.sh(fill('n'))
+    const { ino } = statSync(a.path('big'))
+    const fd = openSync(a.path('big'), 'r+')
+    expect(look(fd, 0)).toBe('n')
+    await layer('rollback', 'fix', '--to', 'before')
+    for (const offset of [0, 100_000, 1_500_000, 2_900_000])
+      expect(['n', 'ESTALE'], `at ${offset}`).toContain(look(fd, offset))
+    expect(() => writeSync(fd, 'late', 1_500_000)).toThrow(expect.objectContaining({ errno: -116 }))
+    for (const name of ['big', 'also']) {
+      const again = openSync(a.path(name), 'r')
+      for (const offset of [0, 1_500_000, 2_900_000]) expect(look(again, offset)).toBe('o')
+      expect(statSync(a.path(name)).ino).toBe(ino)
+      closeSync(again)
+    }
+    closeSync(fd)
+  })
+
+  it('what was opened before a rollback and after it are two files to the next daemon, too', async () => {
+    const a = await attempt('fix')
+    await a.sh(fill('o'))
+    await layer('checkpoint', 'fix', '--label', 'before')
+    await a.sh(fill('n'))
+    const before = openSync(a.path('big'), 'r+')
+    await layer('rollback', 'fix', '--to', 'before')
+    const after = openSync(a.path('big'), 'r')
+    process.kill((await a.status()).pid, 'SIGKILL')
+    expect(look(after, 2_000_000)).toBe('o')
+    expect(['n', 'ESTALE']).toContain(look(before, 2_000_000))
+    expect(() => writeSync(before, 'late')).toThrow(expect.objectContaining({ errno: -116 }))
+    closeSync(before)
+    closeSync(after)
+  })
+
+  it('a commit does not change half of a file that somebody reads', async () => {
+    const a = await attempt('fix')
+    await a.sh(fill('o'))
+    await layer('commit', 'fix')
+    const b = await attempt('next')
+    const main = await site.mount('/repo')
+    const fd = openSync(main.path('big'), 'r')
+    expect(look(fd, 0)).toBe('o')
+    await b.sh(fill('n'))
+    await layer('commit', 'next')
+    expect(await main.sh('head -c 1 big; tail -c 1 big')).toBe('nn')
+    expect(['o', 'ESTALE']).toContain(look(fd, 1_500_000))
+    closeSync(fd)
   })
 
   it('the past is mounted read-only, stays as it was, and outlives a daemon and a server', async () => {

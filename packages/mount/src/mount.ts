@@ -168,6 +168,7 @@ export class Mount {
       onBatch: (batch) => this.#notes.noteBatch(batch),
       onCurrent: () => this.#wake(),
       reset: () => this.#reset(),
+      replace: (ino) => this.#nodes.replace(ino),
       doubt: () => this.#nodes.forgetBefore(this.#caches),
     })
     this.#numbers = new InodeNumbers(async () =>
@@ -187,8 +188,8 @@ export class Mount {
       note: (message) => this.note(message),
       sleep,
     })
-    fileSystem.getlk = (nodeid, lock) => locks.getlk(nodes.ino(nodeid), lock)
-    fileSystem.setlk = (nodeid, ...rest) => locks.setlk(nodes.ino(nodeid), ...rest)
+    fileSystem.getlk = (nodeid, lock) => locks.getlk(nodes.inoOf(nodeid), lock)
+    fileSystem.setlk = (nodeid, ...rest) => locks.setlk(nodes.inoOf(nodeid), ...rest)
     return locks
   }
 
@@ -200,7 +201,6 @@ export class Mount {
   }
 
   #makeWriter(putBlob: PutBlob, waits: boolean, grant: Grant | undefined): Writer {
-    const session = this.#session
     return new Writer({
       image: this.#image,
       contents: this.#contents,
@@ -208,13 +208,13 @@ export class Mount {
       follower: this.#follower,
       room: this.#room,
       standing: () => this.#standing,
-      isConnected: () => session.isConnected,
+      isConnected: () => this.#session.isConnected,
       whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
       submit: async (ops) => {
         for (const op of ops) if (changesNames(op)) this.#intend(op)
         return this.#submit(await storeLarge(ops, putBlob))
       },
-      barrier: (seq) => session.barrier(seq),
+      barrier: (seq) => this.#session.barrier(seq),
       waits,
       onRefused: (error) => this.note(error),
       refusal: this.#refusal,

@@ -6,6 +6,7 @@ import {
   genesis,
   type Inode,
   type Op,
+  type RootChange,
 } from '@cairn/core'
 import {
   type ActorId,
@@ -74,15 +75,18 @@ export class ServerTree {
 
   /** One that does not say what it changed. */
   changeRoot(...ops: Op[]): Uint8Array {
+    return this.#replaceRoot('rollback', ops)
+  }
+
+  /** As a session hears of them that may not see everything. */
+  hide(...ops: Op[]): Uint8Array {
+    return this.#replaceRoot('commit', ops)
+  }
+
+  #replaceRoot(cause: RootChange['cause'], ops: readonly Op[]): Uint8Array {
     for (const op of ops) this.#tree.absorb(this.#tree.plan([op]))
     const none = { root: genesis, orphans: genesis }
-    const change = {
-      cause: 'rollback',
-      before: none,
-      after: none,
-      subject: '',
-      message: '',
-    } as const
+    const change = { cause, before: none, after: none, subject: '', message: '' }
     return this.#append({ type: 'root', change })
   }
 

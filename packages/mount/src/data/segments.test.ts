@@ -116,6 +116,19 @@ describe('segments', () => {
     await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]))
   })
 
+  it('are prepared one after the other: two would be the same file', async () => {
+    const prepared = Promise.withResolvers<void>()
+    const slow = { ...io, mapFileLater: vi.fn(() => prepared.promise.then(() => -28)) }
+    const segments = new Segments({ directory, bytesMax: 100 * MiB, io: slow })
+    for (let i = 0; i < 8; i++) segments.append([Buffer.alloc(MiB)])
+    expect(slow.mapFileLater).toHaveBeenCalledTimes(1)
+    prepared.resolve()
+    await slow.mapFileLater.mock.results[0]!.value
+    for (let i = 0; i < 16; i++) segments.append([Buffer.alloc(MiB)])
+    expect(slow.mapFileLater).toHaveBeenCalledTimes(2)
+    segments.removeAll()
+  })
+
   it('each begins with what must be known after a crash', () => {
     const segments = new Segments({
       directory,

@@ -82,6 +82,7 @@ export class Segments {
   #next: Mapped | undefined
   /** So many bytes in the open segment call for the next one. */
   #prepareAt = Infinity
+  #isPreparing = false
   #isRemoved = false
 
   constructor(options: SegmentsOptions) {
@@ -191,7 +192,9 @@ export class Segments {
   /** In another thread. Whoever needs it sooner makes one, and this one is for later. */
   async #prepareNext(): Promise<void> {
     this.#prepareAt = Infinity
-    if (this.#next) return
+    // A second one would cut short the file that the first is made of.
+    if (this.#next || this.#isPreparing) return
+    this.#isPreparing = true
     const size = this.#sizeOfNext
     const spare = this.#spare
     this.#spare = undefined
@@ -204,6 +207,8 @@ export class Segments {
       if (this.#isRemoved) this.#dropNext()
     } catch {
       // Without room for it now: who needs it says so.
+    } finally {
+      this.#isPreparing = false
     }
   }
 

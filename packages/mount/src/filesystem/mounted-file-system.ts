@@ -56,8 +56,8 @@ export class MountedFileSystem implements FuseFileSystem {
 
   forget(nodeid: number, count: number): void {
     const { nodes, image } = this.#parts
-    const ino = nodes.ino(nodeid)
-    if (!nodes.forget(ino, count) || !image.knows(ino) || image.inode(ino)!.nlink > 0) return
+    const ino = nodes.inoOf(nodeid)
+    if (!nodes.forget(nodeid, count) || !image.knows(ino) || image.inode(ino)!.nlink > 0) return
     this.#unused.add(ino)
     this.reap()
   }

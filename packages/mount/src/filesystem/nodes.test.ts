@@ -73,7 +73,7 @@ describe('what the kernel was told of', () => {
     tell(begin(), 5, 5)
     const nodes = begin()
     tell(nodes, 5)
-    expect(nodes.forget(5 as Ino, 3)).toBe(true)
+    expect(nodes.forget(5, 3)).toBe(true)
     expect(known(nodes)).toEqual([])
   })
 
@@ -88,7 +88,7 @@ describe('what the kernel was told of', () => {
     tell(nodes, 2)
     for (let ino = 3; ino < 100_000; ino++) {
       tell(nodes, ino)
-      nodes.forget(ino as Ino, 1)
+      nodes.forget(ino, 1)
     }
     tell(nodes, 7)
     const after = known(begin())
@@ -101,5 +101,61 @@ describe('what the kernel was told of', () => {
     tell(begin(), 5)
     tell(begin(full), 7)
     expect(known(begin())).toEqual([5])
+  })
+})
+
+describe('a file that was replaced', () => {
+  const file = 5 as Ino
+  let directory: string
+  let nodes: Nodes
+
+  function begin(): Nodes {
+    const contents = { allocated: () => 0 } as unknown as Contents
+    const told = new ToldFile(directory, io)
+    return new Nodes(new Image(), contents, swapOwners(undefined, undefined), told)
+  }
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'cairn-nodes-'))
+    nodes = begin()
+    nodes.count(file)
+  })
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  it('has another number in the kernel, and the old one is stale', () => {
+    expect(nodes.replace(file)).toBe(true)
+    const nodeid = nodes.nodeid(file)
+    expect([nodes.ino(nodeid), nodes.inoOf(file)]).toEqual([file, file])
+    expect(() => nodes.ino(file)).toThrow('ESTALE')
+  })
+
+  it('before the kernel was told of it keeps its number', () => {
+    const other = 6 as Ino
+    expect(nodes.replace(other)).toBe(true)
+    expect(nodes.nodeid(other)).toBe(other)
+  })
+
+  it('is known until the kernel has forgotten all of it that may be used', () => {
+    nodes.replace(file)
+    nodes.count(file)
+    expect(nodes.forget(file, 1)).toBe(false)
+    expect([...nodes.known()]).toEqual([file])
+    expect(nodes.forget(nodes.nodeid(file), 1)).toBe(true)
+  })
+
+  it('keeps its number in the next process', () => {
+    nodes.replace(file)
+    nodes.count(file)
+    const next = begin()
+    expect(next.nodeid(file)).toBe(nodes.nodeid(file))
+    expect(() => next.ino(file)).toThrow('ESTALE')
+  })
+
+  it('too often cannot be told apart any more', () => {
+    let times = 0
+    for (; nodes.replace(file); times++) nodes.count(file)
+    expect(times).toBe(4095)
+    expect(nodes.nodeid(file)).toBeLessThan(2 ** 52)
+    expect(nodes.ino(nodes.nodeid(file))).toBe(file)
   })
 })

@@ -12,6 +12,13 @@ import type { ToldFile } from './told-file.ts'
 const rootNode = 1
 /** The server tells what changes, so the kernel may remember for long. */
 const ttl = 3600
+/**
+ * A file that was replaced as a whole is another one to the kernel: the same inode number, and this much more as the
+ * kernel's own. What is below is the inode's.
+ */
+const versionStep = 2 ** 40
+/** Numbers above are of `.cairn`. */
+const versions = 2 ** 12
 
 export interface Attributed {
   readonly attributes: Attributes
@@ -25,10 +32,13 @@ export class Nodes {
   readonly #owners: Owners
   /** Known as soon as the session is welcome. */
   root: Ino = rootIno
-  readonly #counts = new Map<Ino, number>()
+  /** By the kernel's numbers. */
+  readonly #counts = new Map<number, number>()
+  /** Of those that were replaced. */
+  readonly #versions = new Map<Ino, number>()
   readonly #told: ToldFile
   /** What the kernel may remember from the process before this one. */
-  #before: readonly Ino[]
+  #before: readonly number[]
 
   constructor(image: Image, contents: Contents, owners: Owners, told: ToldFile) {
     this.#owners = owners
@@ -36,16 +46,42 @@ export class Nodes {
     this.#contents = contents
     this.#told = told
     // How often that one told it nobody knows; the kernel, when it forgets, forgets all of it.
-    for (const ino of told) this.#counts.set(ino, 0)
+    for (const nodeid of told) {
+      this.#counts.set(nodeid, 0)
+      const [ino, version] = [this.inoOf(nodeid), Math.floor(nodeid / versionStep)]
+      if (version > (this.#versions.get(ino) ?? 0)) this.#versions.set(ino, version)
+    }
     this.#before = [...this.#counts.keys()]
   }
 
+  /** Throws ESTALE for a file that was replaced since the kernel was told of it. */
   ino(nodeid: number): Ino {
-    return nodeid === rootNode ? this.root : (nodeid as Ino)
+    const ino = this.inoOf(nodeid)
+    if (nodeid !== this.nodeid(ino)) throw new FsError('ESTALE')
+    return ino
+  }
+
+  /** Also of one that was replaced. */
+  inoOf(nodeid: number): Ino {
+    if (nodeid === rootNode) return this.root
+    return (nodeid < versionStep ? nodeid : nodeid % versionStep) as Ino
   }
 
   nodeid(ino: Ino): number {
-    return ino === this.root ? rootNode : ino
+    if (ino === this.root) return rootNode
+    return this.#versions.size === 0 ? ino : ino + (this.#versions.get(ino) ?? 0) * versionStep
+  }
+
+  /**
+   * The file has become another one. Whoever has it open sees what the kernel has of the old one, or ESTALE, and never
+   * some of both. False when that cannot be told apart any more.
+   */
+  replace(ino: Ino): boolean {
+    if (!this.#counts.has(this.nodeid(ino))) return true
+    const version = (this.#versions.get(ino) ?? 0) + 1
+    if (version === versions || ino >= versionStep) return false
+    this.#versions.set(ino, version)
+    return true
   }
 
   inode(ino: Ino): Inode {
@@ -70,31 +106,35 @@ export class Nodes {
   }
 
   count(ino: Ino): void {
-    const count = this.#counts.get(ino)
-    this.#counts.set(ino, (count ?? 0) + 1)
-    if (count === undefined && !this.#told.add(ino))
+    const nodeid = this.nodeid(ino)
+    const count = this.#counts.get(nodeid)
+    this.#counts.set(nodeid, (count ?? 0) + 1)
+    if (count === undefined && !this.#told.add(nodeid))
       this.#told.rewrite(this.#counts.keys(), this.#counts.size)
   }
 
-  /** True when the kernel has forgotten it altogether. */
-  forget(ino: Ino, count: number): boolean {
-    const left = (this.#counts.get(ino) ?? 0) - count
+  /** True when the kernel has forgotten the inode altogether. */
+  forget(nodeid: number, count: number): boolean {
+    const left = (this.#counts.get(nodeid) ?? 0) - count
     if (left > 0) {
-      this.#counts.set(ino, left)
+      this.#counts.set(nodeid, left)
       return false
     }
-    this.#counts.delete(ino)
-    return true
+    this.#counts.delete(nodeid)
+    return !this.#counts.has(this.nodeid(this.inoOf(nodeid)))
   }
 
-  /** Everything the kernel may remember. */
-  known(): IterableIterator<Ino> {
-    return this.#counts.keys()
+  /** Everything the kernel may remember, as it is now. */
+  *known(): Generator<Ino> {
+    for (const nodeid of this.#counts.keys()) {
+      const ino = this.inoOf(nodeid)
+      if (nodeid === this.nodeid(ino)) yield ino
+    }
   }
 
   /** The attributes that the process before this one told are asked for anew. */
   forgetBefore(caches: Caches): void {
-    for (const ino of this.#before) caches.attributes(ino)
+    for (const nodeid of this.#before) caches.attributes(this.inoOf(nodeid))
     this.#before = []
   }
 

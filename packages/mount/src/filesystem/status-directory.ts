@@ -70,6 +70,8 @@ export function statusDirectory(
         if (position > offset) fill(file as ByteString, position, look(file)!)
       })
     },
+    dots: (nodeid) =>
+      nodeid < firstNode ? below.dots(nodeid) : { self: directoryNode, parent: directoryNode },
     lseek: (nodeid, offset, whence) =>
       nodeid < firstNode
         ? below.lseek(nodeid, offset, whence)

@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Ino } from '@cairn/protocol'
 import type { FuseIo } from '../fuse/native.ts'
 
 const fileName = 'told'
@@ -8,7 +7,7 @@ const firstSlots = 2048
 const { BYTES_PER_ELEMENT: slotBytes } = Float64Array
 
 /**
- * The inodes that the kernel was told of, number after number, in a file that is memory: a note costs no system call,
+ * The inodes that the kernel was told of, by its own numbers, in a file that is memory: a note costs no system call,
  * and survives the process that made it. The next one finds there what the kernel may remember. Rather too much than
  * too little: what was told twice, or forgotten since, stands there until the next `rewrite`.
  */
@@ -30,25 +29,25 @@ export class ToldFile {
     this.#length = end < 0 ? this.#slots.length : end
   }
 
-  *[Symbol.iterator](): Generator<Ino> {
-    for (let at = 0; at < this.#length; at++) yield this.#slots[at] as Ino
+  *[Symbol.iterator](): Generator<number> {
+    for (let at = 0; at < this.#length; at++) yield this.#slots[at]!
   }
 
   /** False when there is no place for it before a `rewrite`. */
-  add(ino: Ino): boolean {
+  add(nodeid: number): boolean {
     // On a full disk; only a crash would miss it.
     if (!this.#hasRoom) return true
     if (this.#length === this.#slots.length) return false
-    this.#slots[this.#length++] = ino
+    this.#slots[this.#length++] = nodeid
     return true
   }
 
   /** These alone, in the order in which they were added: so none is missing while they move up, should it end there. */
-  rewrite(known: Iterable<Ino>, count: number): void {
+  rewrite(known: Iterable<number>, count: number): void {
     if (2 * count > this.#slots.length) this.#grow(4 * count)
     if (!this.#hasRoom) return
     let at = 0
-    for (const ino of known) this.#slots[at++] = ino
+    for (const nodeid of known) this.#slots[at++] = nodeid
     this.#slots.fill(0, at)
     this.#length = at
   }

@@ -43,6 +43,9 @@ class Following {
   readonly forgotten: string[] = []
   readonly seen: number[] = []
   readonly acknowledged = new Set<number>()
+  /** Files that are others to the kernel. */
+  readonly replaced: Ino[] = []
+  canReplace = true
   doubts = 0
   resets = 0
   changes: PromiseWithResolvers<ChangesAnswer> = Promise.withResolvers()
@@ -76,6 +79,10 @@ class Following {
       seen: (seq) => this.seen.push(seq),
       onCurrent: () => undefined,
       reset: () => this.resets++,
+      replace: (ino) => {
+        if (this.canReplace) this.replaced.push(ino)
+        return this.canReplace
+      },
       doubt: () => this.doubts++,
     })
   }
@@ -230,9 +237,34 @@ describe('a change of the whole tree', () => {
     await until(() => mount.follower.isCurrent)
     expect(mount.image.knows(file)).toBe(false)
     expect(mount.forgotten).toContain('f in 1')
-    expect(mount.forgotten).toContain('7 from 0 for 0')
     await mount.load()
     expect(mount.names()).toEqual(['d', 'g'])
+  })
+
+  it('a file is another one under all its names, and whoever has it open keeps its bytes', async () => {
+    mount.hear(link('g', rootIno))
+    mount.forgotten.length = 0
+    mount.follower.onBatch(mount.server.changeRoot(write(file, 0, 'other')))
+    mount.changes.resolve({ inodes: [file], names: [] })
+    await until(() => mount.follower.isCurrent)
+    expect(mount.replaced).toEqual([file])
+    expect(mount.forgotten).toEqual(['f in 1', 'g in 1'])
+  })
+
+  it('a file that cannot be told apart any more: its bytes are forgotten', async () => {
+    mount.canReplace = false
+    mount.follower.onBatch(mount.server.changeRoot(write(file, 0, 'other')))
+    mount.changes.resolve({ inodes: [file], names: [] })
+    await until(() => mount.follower.isCurrent)
+    expect(mount.forgotten).toEqual(['7 from 0 for 0'])
+  })
+
+  it('operations that may not be seen change files, and replace none', async () => {
+    mount.follower.onBatch(mount.server.hide(write(file, 0, 'other')))
+    mount.changes.resolve({ inodes: [file], names: [] })
+    await until(() => mount.follower.isCurrent)
+    expect(mount.replaced).toEqual([])
+    expect(mount.forgotten).toEqual(['7 from 0 for 0'])
   })
 
   it('a removed name of two that is told without its inode', async () => {

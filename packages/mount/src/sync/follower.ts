@@ -1,4 +1,12 @@
-import { type Batch, decodeBatch, type Inode, type Op } from '@cairn/core'
+import {
+  type Batch,
+  decodeBatch,
+  genesis,
+  type Inode,
+  type Link,
+  type Op,
+  type RootChange,
+} from '@cairn/core'
 import { isFsError, type Ino, type Name } from '@cairn/protocol'
 import { applyForeign, applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
@@ -28,6 +36,8 @@ export interface FollowerParts {
   readonly onCurrent: () => void
   /** Forgets all that is known, here and in the kernel. */
   readonly reset: () => void
+  /** The file is another one from now on, with names of its own in the kernel. False when it stays the same to it. */
+  readonly replace: (ino: Ino) => boolean
   /** Somebody took a name from an inode that is not known here; the kernel may know it from a process before. */
   readonly doubt: () => void
 }
@@ -35,6 +45,11 @@ export interface FollowerParts {
 type Event =
   | { readonly type: 'own'; readonly number: number; readonly seq: number }
   | { readonly type: 'batch'; readonly batch: Batch }
+
+interface KnownFile {
+  readonly ino: Ino
+  readonly names: readonly Link[]
+}
 
 interface Shared {
   readonly ops: readonly Op[]
@@ -103,7 +118,7 @@ export class Follower {
       const event = this.#events[0]!
       if (event.type === 'batch' && event.batch.body.type === 'root') {
         this.#isBusy = true
-        void this.#takeRoot(event.batch)
+        void this.#takeRoot(event.batch, event.batch.body.change)
         return
       }
       const isTaken =
@@ -123,10 +138,11 @@ export class Follower {
     return true
   }
 
-  async #takeRoot(batch: Batch): Promise<void> {
+  async #takeRoot(batch: Batch, change: RootChange): Promise<void> {
     let changed: Set<Ino> | 'everything' = new Set<Ino>()
     try {
-      this.#forgetChanges(await this.#parts.changesAt(batch.seq), changed)
+      const changes = await this.#parts.changesAt(batch.seq)
+      this.#forgetChanges(changes, changed, isMask(change) ? [] : this.#findFiles(changes))
     } catch {
       // Too many to tell, or nobody to ask: everything is looked at anew.
       this.#parts.reset()
@@ -204,8 +220,29 @@ export class Follower {
     }
   }
 
-  #forgetChanges({ inodes, names }: ChangesAnswer, changed: Set<Ino>): void {
-    const { image, contents, caches } = this.#parts
+  /** Those whose names are known: the kernel can be told to look them up anew. */
+  #findFiles({ inodes }: ChangesAnswer): readonly KnownFile[] {
+    const { image } = this.#parts
+    return inodes.flatMap((ino) => {
+      const inode = inodeOf(image, ino)
+      if (inode?.kind !== 'file') return []
+      return [{ ino, names: inode.home ? [inode.home] : image.links(ino) }]
+    })
+  }
+
+  /** What became of `files` is another file with the same number; the rest is the same, with other bytes. */
+  #forgetChanges(
+    { inodes, names }: ChangesAnswer,
+    changed: Set<Ino>,
+    files: readonly KnownFile[],
+  ): void {
+    const { image, contents, caches, replace } = this.#parts
+    const replaced = new Set<Ino>()
+    for (const file of files) {
+      if (!replace(file.ino)) continue
+      replaced.add(file.ino)
+      for (const { parent, name } of file.names) caches.entry(parent, name)
+    }
     // To a token that does not see everything, the server cannot say what a name led to that is gone.
     for (const ino of names.map(({ parent, name }) => this.#findOrDoubt(parent, name))) {
       if (ino === undefined) continue
@@ -222,7 +259,7 @@ export class Follower {
       image.drop(ino)
       contents.find(ino)?.forget(0, Number.MAX_SAFE_INTEGER)
       contents.drop(ino)
-      caches.bytes(ino, 0, 0)
+      if (!replaced.has(ino)) caches.bytes(ino, 0, 0)
       changed.add(ino)
     }
     for (const { parent } of names) caches.bytes(parent, 0, 0)
@@ -251,6 +288,11 @@ export class Follower {
       ? image.child(parent, name)?.ino
       : image.linkedAt(parent, name)
   }
+}
+
+/** A session that may not see everything hears of operations as of a commit of nothing. */
+function isMask({ cause, before }: RootChange): boolean {
+  return cause === 'commit' && before.root === genesis
 }
 
 const patienceMs = 30

@@ -181,7 +181,8 @@ export function touchedBy(view: View, ops: readonly Op[]): Touched {
 
 /**
  * A batch for a session that may not see everything: that something changed, to be asked for by its number, or that
- * nothing did. Neither who did it nor what the tree is called tells of what is hidden.
+ * nothing did. Neither who did it nor what the tree is called tells of what is hidden; only whether files were changed
+ * or replaced, which open ones must be told apart by.
  */
 export function maskBatch(batch: Batch, isTouched: boolean): Uint8Array {
   const nobody = { session: '' as SessionId, actor: '' as ActorId, previous: genesis }
@@ -189,6 +190,7 @@ export function maskBatch(batch: Batch, isTouched: boolean): Uint8Array {
     return encodeBatch({ ...batch, previous: genesis })
   if (!isTouched) return encodeBatch({ ...batch, ...nobody, body: { type: 'ops', ops: [] } })
   const none = { root: genesis, orphans: genesis }
-  const change = { cause: 'commit', before: none, after: none, subject: '', message: '' } as const
+  const cause = batch.body.type === 'ops' ? 'commit' : 'rollback'
+  const change = { cause, before: none, after: none, subject: '', message: '' } as const
   return encodeBatch({ ...batch, previous: genesis, body: { type: 'root', change } })
 }
