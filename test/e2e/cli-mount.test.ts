@@ -368,6 +368,14 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     expect((await run('umount', 'work')).code).toBe(0)
   })
 
+  it('a place whose name holds what some take for the end of a line', async () => {
+    const name = 'work\u2028there'
+    await cairn.text('mount', ':/lines', name)
+    const [status] = await cairn.json<{ mountPoint: string }>('mount', 'status', name)
+    expect(status!.mountPoint).toBe(place(name))
+    await cairn.text('umount', name)
+  })
+
   it('doctor: a line a check, and 1 when one fails', async () => {
     const checks = await cairn.json<{ name: string; state: string }>('doctor')
     expect(checks.filter(({ state }) => state === 'fail')).toEqual([])

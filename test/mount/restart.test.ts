@@ -181,6 +181,18 @@ describe.skipIf(noMount)('a daemon that is killed and has the lease', () => {
     expect(readFileSync(b.path('f')).equals(pattern(10 << 20))).toBe(true)
   })
 
+  it('killed while its supervisor has only just been started', async () => {
+    const b = await site.mount('/')
+    // As the command left it: to ask for the status takes longer than a supervisor needs to load.
+    const [path] = globSync(`${site.directory}/sandbox-2/.cache/cairn/mounts/*/state.json`)
+    const state = JSON.parse(readFileSync(path!, 'utf8')) as Record<string, { pid: number }>
+    process.kill(state['daemon']!.pid, 'SIGKILL')
+    await b.sh('echo made > f')
+    await b.drain()
+    expect(readFileSync(a.path('f'), 'utf8')).toBe('made\n')
+    expect((await b.status()).supervisorPid).toBe(state['supervisor']!.pid)
+  })
+
   it('killed twice when nothing of its spool is left but its session: what comes after is not taken for what was', async () => {
     const spool = `${site.directory}/sandbox-1/.cache/cairn/mounts/*/spool-*/segment-*`
     for (const name of ['one', 'two', 'three']) {

@@ -7,7 +7,8 @@ export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'
 export type * from './mount-status.ts'
 export type { MountConfig } from './process/config.ts'
 export { askControl, ControlRefusal, type ControlReply } from './process/control.ts'
-export { type DaemonCommand, startDaemon } from './process/daemon-process.ts'
+export { type DaemonCommand, DaemonProcess, startDaemon } from './process/daemon-process.ts'
+export { handOver } from './process/hand-over.ts'
 export { findLeftBehind, type LeftBehind } from './process/left-behind.ts'
 export { type KernelFeatures, probeKernel } from './process/probe-kernel.ts'
 export {
@@ -18,4 +19,3 @@ export {
   removeState,
 } from './process/state.ts'
 export { Supervisor } from './process/supervisor.ts'
-export type { SupervisorReport } from './process/supervisor-main.ts'

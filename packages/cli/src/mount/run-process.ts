@@ -1,12 +1,12 @@
 import { daemonOf, type SupervisorRole } from './processes.ts'
 
 /** Gives the exit code. */
-export async function runMountProcess(role: string | undefined, adopted = ''): Promise<number> {
+export async function runMountProcess(role: string | undefined): Promise<number> {
   // Each by itself: a supervisor needs little of what a daemon does, and loading all of it takes as long as Node does.
   if (role === 'daemon') return (await import('@cairn/mount/daemon')).daemonMain()
   if (role === 'vault-daemon') return runVaultDaemon()
   const { supervisorMain } = await import('@cairn/mount/supervisor')
-  return supervisorMain(daemonOf(role as SupervisorRole), { adopted: Number(adopted) })
+  return supervisorMain(daemonOf(role as SupervisorRole))
 }
 
 async function runVaultDaemon(): Promise<number> {

@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { closeSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import {
+  DaemonProcess,
+  handOver,
   loadFuseIo,
   type MountConfig,
   startDaemon,
-  type SupervisorReport,
+  Supervisor,
 } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
@@ -16,61 +14,47 @@ import { daemonOf, processCommand, type SupervisorRole } from './processes.ts'
 const patienceMs = 5000
 
 /**
- * The processes of a mount; they outlive this one, its terminal and its working directory. Started before it is known
- * what to mount: they load while this process asks the server.
+ * A mount whose daemon loads while this process asks the server what to mount. This process supervises it until it is
+ * usable; the one that does so from then on loads when nobody waits any more.
  */
 export class StartingMount {
-  readonly #child: ChildProcess
-  readonly #ended: Promise<unknown>
+  readonly #role: SupervisorRole
+  readonly #daemon: DaemonProcess
 
-  /** Both at once, and not one by the other: each takes as long to load as this process does. */
   static async start(role: SupervisorRole = 'supervisor'): Promise<StartingMount> {
     const io = await loadFuseIo().catch((error: Error) => {
       throw mountFailed('start a mount', error.message, 'See: cairn doctor.')
     })
-    const daemon = startDaemon(daemonOf(role), io)
-    const { file, args } = processCommand(role)
-    const child = spawn(file, [...args, String(daemon.pid)], {
-      detached: true,
-      cwd: '/',
-      stdio: ['pipe', 'pipe', 'ignore', ...daemon.sockets],
-    })
-    for (const socket of daemon.sockets) closeSync(socket)
-    return new StartingMount(child)
+    return new StartingMount(role, new DaemonProcess(startDaemon(daemonOf(role), io), io))
   }
 
-  private constructor(child: ChildProcess) {
-    this.#child = child
-    this.#ended = once(this.#child, 'exit').catch(() => undefined)
-    // One that ended already says so where its report is waited for.
-    this.#child.stdin!.on('error', () => undefined)
+  private constructor(role: SupervisorRole, daemon: DaemonProcess) {
+    this.#role = role
+    this.#daemon = daemon
   }
 
   /** There is nothing to mount after all. */
   giveUp(): void {
-    this.#child.stdin!.end()
-    this.#child.unref()
+    this.#daemon.leave()
+    this.#daemon.kill()
   }
 
-  /** Resolves when the mount is usable. Ctrl-C ends it again. */
+  /** Resolves when the mount is usable; its processes outlive this one. Ctrl-C ends it again. */
   async begin(cli: Cli, config: MountConfig): Promise<void> {
-    const child = this.#child
-    child.stdin!.end(JSON.stringify(config))
-    const stop = (): void => void child.kill('SIGTERM')
+    const supervisor = new Supervisor(config, daemonOf(this.#role), this.#daemon)
+    const stop = (): void => supervisor.stop()
     cli.signal.addEventListener('abort', stop, { once: true })
     const tell = setTimeout(() => void sayWaiting(cli, config), patienceMs)
     try {
-      const report = await firstReport(child.stdout!)
-      if ('error' in report) {
-        await this.#ended
-        throw cannotMount(config, report.error)
-      }
+      await supervisor.start()
+      await supervisor.ready
+      await handOver(supervisor, config, processCommand(this.#role))
+    } catch (error) {
+      throw cannotMount(config, error instanceof Error ? error.message : String(error))
     } finally {
       clearTimeout(tell)
       cli.signal.removeEventListener('abort', stop)
     }
-    child.stdout!.destroy()
-    child.unref()
   }
 }
 
@@ -79,14 +63,6 @@ async function sayWaiting(cli: Cli, { server, directory }: MountConfig): Promise
     `still waiting for a session with ${server}; Ctrl-C gives up; see ${directory}/daemon.log`,
   )
   await cli.err.flush()
-}
-
-function firstReport(stdout: NodeJS.ReadableStream): Promise<SupervisorReport> {
-  return new Promise((resolve) => {
-    const lines = createInterface(stdout)
-    lines.once('line', (line) => resolve(JSON.parse(line) as SupervisorReport))
-    lines.once('close', () => resolve({ error: 'its supervisor ended without a word' }))
-  })
 }
 
 /** What the processes said has the place in front already. */

@@ -1,24 +1,21 @@
 import { Socket } from 'node:net'
+import { hearLines, sendLine } from './json-lines.ts'
 
 /** Messages between a supervisor and its daemon, each a line of JSON, over a socket that ends with either of them. */
 export class Channel<In, Out> {
   /** Whoever is at the other end has gone. */
   readonly closed: Promise<void>
+  readonly fd: number
   readonly #socket: Socket
   readonly #listeners = new Set<(message: In) => void>()
 
   constructor(fd: number) {
+    this.fd = fd
     this.#socket = new Socket({ fd, readable: true, writable: true })
     this.closed = new Promise((resolve) => this.#socket.once('close', () => resolve()))
     // Told to nobody, if nobody is there any more.
     this.#socket.on('error', () => undefined)
-    // By hand: readline takes U+2028 for the end of a line, too, and a path may have one.
-    let rest = ''
-    this.#socket.setEncoding('utf8').on('data', (text: string) => {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop()!
-      for (const line of lines) this.#take(JSON.parse(line) as In)
-    })
+    hearLines(this.#socket, (message) => this.#take(message as In))
   }
 
   listen(listener: (message: In) => void): void {
@@ -38,7 +35,12 @@ export class Channel<In, Out> {
   }
 
   send(message: Out): void {
-    this.#socket.write(`${JSON.stringify(message)}\n`)
+    sendLine(this.#socket, message)
+  }
+
+  /** What comes from now on is for another process that has the socket, too. */
+  leave(): void {
+    this.#socket.pause().unref()
   }
 
   /** Once everything is on its way. */

@@ -44,7 +44,6 @@ export type DaemonMessage =
 export interface DaemonStart {
   readonly type: 'start'
   readonly config: MountConfig
-  readonly supervisorPid: number
   /** The daemon before it did INIT; this is what came of it. */
   readonly init: unknown
 }

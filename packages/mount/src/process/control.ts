@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { createInterface } from 'node:readline'
 import { join } from 'node:path'
+import { hearLines, sendLine } from './json-lines.ts'
 
 export type ControlCommand = 'status' | 'drain' | 'unmount'
 
@@ -28,9 +28,7 @@ export function serveControl(directory: string, answer: AnswerCommand): Server {
   rmSync(join(directory, socketName), { force: true })
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
-    createInterface(socket).once('line', (line) => {
-      void answerLine(socket, line, answer)
-    })
+    hearLines(socket, (request) => void answerOne(socket, request, answer))
   })
   // The directory is its owner's alone, and so is the socket.
   const address = addressOf(directory)
@@ -54,12 +52,12 @@ function addressOf(directory: string): { readonly path: string; release(): void 
   return { path: `/proc/self/fd/${fd}/${socketName}`, release: () => closeSync(fd) }
 }
 
-async function answerLine(socket: Socket, line: string, answer: AnswerCommand): Promise<void> {
-  const send = (reply: ControlReply): boolean => socket.write(`${JSON.stringify(reply)}\n`)
+async function answerOne(socket: Socket, request: unknown, answer: AnswerCommand): Promise<void> {
+  const send = (reply: ControlReply): void => sendLine(socket, reply)
   const gone = new AbortController()
   socket.on('close', () => gone.abort())
   try {
-    const { command } = JSON.parse(line) as { command: ControlCommand }
+    const { command } = request as { command: ControlCommand }
     send({ type: 'done', result: await answer(command, send, gone.signal) })
   } catch (error) {
     send({ type: 'failed', message: error instanceof Error ? error.message : String(error) })
@@ -79,7 +77,7 @@ export function askControl(
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const address = addressOf(directory)
-    const socket = connect(address.path, () => socket.write(`${JSON.stringify({ command })}\n`))
+    const socket = connect(address.path, () => sendLine(socket, { command }))
     const abort = (): void => {
       socket.destroy()
       reject(signal?.reason as Error)
@@ -91,8 +89,8 @@ export function askControl(
       signal?.removeEventListener('abort', abort)
       reject(new Error('the daemon ended before it answered'))
     })
-    createInterface(socket).on('line', (line) => {
-      const reply = JSON.parse(line) as ControlReply
+    hearLines(socket, (message) => {
+      const reply = message as ControlReply
       if (reply.type === 'progress') onProgress(reply)
       else if (reply.type === 'done') resolve(reply.result)
       else reject(new ControlRefusal(reply.message))

@@ -12,18 +12,21 @@ export interface DaemonCommand {
   readonly args: readonly string[]
 }
 
-/** A daemon that waits to be told what to be, and the sockets by which it is reached. */
-export interface WaitingDaemon {
+/** A daemon, and the descriptors of what its sockets are connected to. */
+export interface StartedDaemon {
   readonly pid: number
-  /** What its sockets for a descriptor, messages and output are connected to: descriptors, in that order. */
-  readonly sockets: readonly [descriptor: number, channel: number, output: number]
+  /** For messages. */
+  readonly channel: number
+  readonly output: number
+  /** For /dev/fuse, until it was sent. */
+  readonly descriptor?: number
 }
 
 /**
- * Starts one before anybody knows what to mount: what a mount takes is mostly the time until its processes have loaded.
- * Whoever does may hand it on to a supervisor that is still loading itself.
+ * Starts one, which waits to be told what to be. Before anybody knows what to mount, if need be: what a mount takes is
+ * mostly the time until its processes have loaded.
  */
-export function startDaemon({ file, args }: DaemonCommand, io: FuseIo): WaitingDaemon {
+export function startDaemon({ file, args }: DaemonCommand, io: FuseIo): StartedDaemon {
   const [descriptor, channel, output] = [socketPair(io), socketPair(io), socketPair(io)]
   const theirs = [descriptor[1], channel[1], output[1]]
   const child = spawn(file, args, {
@@ -35,10 +38,15 @@ export function startDaemon({ file, args }: DaemonCommand, io: FuseIo): WaitingD
   child.once('error', () => undefined)
   child.unref()
   for (const socket of theirs) closeSync(socket)
-  return { pid: child.pid ?? 0, sockets: [descriptor[0], channel[0], output[0]] }
+  return {
+    pid: child.pid ?? 0,
+    channel: channel[0],
+    output: output[0],
+    descriptor: descriptor[0],
+  }
 }
 
-function socketPair(io: FuseIo): [number, number] {
+export function socketPair(io: FuseIo): [number, number] {
   const pair = io.socketPair()
   if (typeof pair === 'number') throw new Error(`cannot start a daemon: errno ${-pair}`)
   return pair
@@ -51,16 +59,15 @@ export class DaemonProcess {
   /** Whether it had done all there was to do. */
   readonly ended: Promise<boolean>
   readonly #io: FuseIo
-  readonly #descriptor: number
-  readonly #output: Socket
+  readonly #started: StartedDaemon
+  #output: Socket | undefined
   #isRunning = true
 
-  constructor({ pid, sockets: [descriptor, channel, output] }: WaitingDaemon, io: FuseIo) {
-    this.pid = pid
+  constructor(started: StartedDaemon, io: FuseIo) {
+    this.pid = started.pid
     this.#io = io
-    this.#descriptor = descriptor
-    this.#output = new Socket({ fd: output, readable: true, writable: false })
-    this.channel = new Channel(channel)
+    this.#started = started
+    this.channel = new Channel(started.channel)
     let isDone = false
     this.channel.listen(({ type }) => (isDone ||= type === 'done'))
     this.ended = this.channel.closed.then(() => {
@@ -69,12 +76,24 @@ export class DaemonProcess {
     })
   }
 
-  /** What it prints goes to `daemon.log` in the mount's directory. */
-  begin(fd: number, start: Omit<DaemonStart, 'type' | 'supervisorPid'>): void {
-    this.#output.pipe(openDaemonLog(start.config.directory))
-    this.#io.sendFd(this.#descriptor, fd)
-    closeSync(this.#descriptor)
-    this.channel.send({ type: 'start', supervisorPid: process.pid, ...start })
+  begin(fd: number, start: Omit<DaemonStart, 'type'>): void {
+    const { descriptor = -1 } = this.#started
+    this.#io.sendFd(descriptor, fd)
+    closeSync(descriptor)
+    this.channel.send({ type: 'start', ...start })
+  }
+
+  /** What it prints, and has printed since it began, goes to `daemon.log` in the mount's directory. */
+  keepLog(directory: string): void {
+    this.#output = new Socket({ fd: this.#started.output, readable: true, writable: false })
+    this.#output.pipe(openDaemonLog(directory))
+  }
+
+  /** Another process has it from now on. */
+  leave(): StartedDaemon {
+    this.channel.leave()
+    this.#output?.unpipe().pause().unref()
+    return this.#started
   }
 
   kill(): void {

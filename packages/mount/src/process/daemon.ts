@@ -13,10 +13,12 @@ import {
   type DaemonMessage,
   daemonSockets,
   type DaemonStart,
+  type MountConfig,
   type SupervisorMessage,
 } from './config.ts'
 import { type AnswerCommand, closeControl, serveControl } from './control.ts'
 import { notifyingCaches } from './notifying-caches.ts'
+import { readState } from './state.ts'
 import { statusFiles } from './status-files.ts'
 
 const progressMs = 500
@@ -112,12 +114,12 @@ interface Daemon {
 }
 
 async function answer(
-  { mount, start: { config, supervisorPid }, supervisor, closed }: Daemon,
+  { mount, start: { config }, supervisor, closed }: Daemon,
   ...[command, progress, gone]: Parameters<AnswerCommand>
 ): Promise<unknown> {
   const { mountPoint, workspace, branch, at } = config
-  const pids = { pid: process.pid, supervisorPid }
-  if (command === 'status') return { mountPoint, workspace, branch, at, ...pids, ...mount.status }
+  if (command === 'status')
+    return { mountPoint, workspace, branch, at, ...processesOf(config), ...mount.status }
   const report = setInterval(() => {
     const { pendingOps, pendingBytes } = mount.status
     progress({ type: 'progress', pendingOps, pendingBytes })
@@ -131,6 +133,14 @@ async function answer(
     clearInterval(report)
   }
   return mount.status
+}
+
+/** Which supervisor it has stands in the state: it may have been handed on. */
+export function processesOf({ directory }: MountConfig): {
+  readonly pid: number
+  readonly supervisorPid: number | undefined
+} {
+  return { pid: process.pid, supervisorPid: readState(directory)?.supervisor.pid }
 }
 
 /** The supervisor does it: whoever answers the kernel must not wait for it. */

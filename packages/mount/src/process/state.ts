@@ -35,10 +35,14 @@ export function isRunning({ pid, startedAt }: ProcessMark): boolean {
   return markProcess(pid)?.startedAt === startedAt
 }
 
-export function writeState(config: MountConfig, daemonPid: number | undefined): void {
+export function writeState(
+  config: MountConfig,
+  daemonPid: number | undefined,
+  supervisorPid: number = process.pid,
+): void {
   const { key: _, ...rest } = config
   const daemon = daemonPid === undefined ? undefined : markProcess(daemonPid)
-  const state: MountState = { ...rest, supervisor: markProcess(process.pid)!, daemon }
+  const state: MountState = { ...rest, supervisor: markProcess(supervisorPid)!, daemon }
   writeFileSync(join(config.directory, fileName), JSON.stringify(state), { mode: 0o600 })
 }
 

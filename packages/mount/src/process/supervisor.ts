@@ -7,6 +7,15 @@ import type { DaemonMessage, MountConfig } from './config.ts'
 import { type DaemonCommand, DaemonProcess, startDaemon } from './daemon-process.ts'
 import { removeState, writeState } from './state.ts'
 
+/** What there is of a mount once it can be worked in. */
+export interface UsableMount {
+  /** /dev/fuse. */
+  readonly fd: number
+  /** What came of INIT, for the daemons to come. */
+  readonly init: unknown
+  readonly daemon: DaemonProcess
+}
+
 const restartsMax = 10
 const restartWindowMs = 10 * 60_000
 const restartPauseMs = 200
@@ -26,6 +35,8 @@ export class Supervisor {
   #warm: DaemonProcess | undefined
   #daemon: DaemonProcess | undefined
   #isReady = false
+  /** Another process has taken over. */
+  #isLeft = false
   #opened: Promise<void> | undefined
   #isStopping = false
   #failure: string | undefined
@@ -69,6 +80,21 @@ export class Supervisor {
     await this.#startDaemon()
   }
 
+  /** Goes on with a mount that another process has made usable. */
+  adopt({ fd, init, daemon }: UsableMount): void {
+    this.#fd = fd
+    this.#init = init
+    daemon.keepLog(this.#config.directory)
+    this.#keep(daemon)
+    this.#becomeReady()
+  }
+
+  /** Once it is usable: what another process needs to adopt it. Nothing is heard or done here from then on. */
+  leave(): UsableMount {
+    this.#isLeft = true
+    return { fd: this.#fd, init: this.#init, daemon: this.#daemon! }
+  }
+
   /** Hands everything in, then unmounts. Before it is usable there is nothing to hand in. */
   stop(): void {
     this.#isStopping = true
@@ -79,13 +105,21 @@ export class Supervisor {
   async #startDaemon(): Promise<void> {
     const daemon = this.#warm ?? (await this.#startLoading())
     this.#warm = undefined
-    this.#daemon = daemon
-    writeState(this.#config, daemon.pid)
-    daemon.channel.listen((message) => void this.#hear(message))
+    daemon.keepLog(this.#config.directory)
+    this.#keep(daemon)
     daemon.begin(this.#fd, { config: this.#config, init: this.#init })
     // Stopped before there was a daemon that could be.
     if (this.#isStopping && !this.#isReady) daemon.kill()
-    void daemon.ended.then((isDone) => (isDone ? this.#end() : this.#replace()))
+  }
+
+  #keep(daemon: DaemonProcess): void {
+    this.#daemon = daemon
+    writeState(this.#config, daemon.pid)
+    daemon.channel.listen((message) => void this.#hear(message))
+    void daemon.ended.then((isDone) => {
+      if (this.#isLeft) return
+      return isDone ? this.#end() : this.#replace()
+    })
   }
 
   async #startLoading(): Promise<DaemonProcess> {
@@ -95,17 +129,22 @@ export class Supervisor {
 
   async #hear(message: DaemonMessage): Promise<void> {
     if (message.type === 'init') this.#init = message.info
-    if (message.type === 'ready') {
-      this.#isReady = true
-      if (this.#isStopping) this.stop()
-      this.#opened = this.#openOnce()
-      this.#ready.resolve()
-    }
+    if (message.type === 'ready') this.#becomeReady()
     if (message.type === 'failed') this.#failure = message.message
     if (message.type === 'unmount')
       await this.#unmount().catch((error: Error) => {
         this.#daemon?.channel.send({ type: 'busy', message: error.message })
       })
+  }
+
+  #becomeReady(): void {
+    this.#isReady = true
+    if (this.#isStopping) this.stop()
+    this.#ready.resolve()
+    // In a turn of its own: whoever leaves a mount once it is usable does so before.
+    setImmediate(() => {
+      if (!this.#isLeft) this.#opened ??= this.#openOnce()
+    })
   }
 
   /**

@@ -4,7 +4,13 @@ import { serveFuse } from '../fuse/serve.ts'
 import type { MountStatus } from '../mount-status.ts'
 import type { DaemonStart, MountConfig } from '../process/config.ts'
 import { closeControl, serveControl } from '../process/control.ts'
-import { daemonMain, takeDescriptor, type ToSupervisor, unmounted } from '../process/daemon.ts'
+import {
+  daemonMain,
+  processesOf,
+  takeDescriptor,
+  type ToSupervisor,
+  unmounted,
+} from '../process/daemon.ts'
 import { VaultFileSystem, type VaultSource } from './vault-file-system.ts'
 
 /** The life of a daemon that shows a vault. Gives its exit code. */
@@ -13,7 +19,7 @@ export function vaultDaemonMain(open: (config: MountConfig) => VaultSource): Pro
 }
 
 async function runVaultDaemon(
-  { config, init, supervisorPid }: DaemonStart,
+  { config, init }: DaemonStart,
   supervisor: ToSupervisor,
   source: VaultSource,
 ): Promise<void> {
@@ -28,8 +34,7 @@ async function runVaultDaemon(
   const control = serveControl(config.directory, async (command) => {
     if (command === 'unmount') await unmounted(supervisor, kernel.closed)
     const { mountPoint, workspace, branch } = config
-    const pids = { pid: process.pid, supervisorPid }
-    return { mountPoint, workspace, branch, ...pids, ...statusOf(errors) }
+    return { mountPoint, workspace, branch, ...processesOf(config), ...statusOf(errors) }
   })
   supervisor.listen(({ type }) => {
     if (type === 'stop') supervisor.send({ type: 'unmount' })

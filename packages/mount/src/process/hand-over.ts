@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { closeSync, readFileSync, writeSync } from 'node:fs'
+import { loadFuseIo } from '../fuse/native.ts'
+import type { MountConfig } from './config.ts'
+import { type DaemonCommand, DaemonProcess, socketPair } from './daemon-process.ts'
+import { writeState } from './state.ts'
+import type { Supervisor, UsableMount } from './supervisor.ts'
+
+/** Where a process that takes over has what it takes over. */
+const descriptors = { fuse: 3, channel: 4, output: 5 } as const
+
+/** What it is told, over its standard input. */
+interface Inheritance {
+  readonly config: MountConfig
+  readonly init: unknown
+  readonly daemonPid: number
+}
+
+/**
+ * Has a new process supervise a usable mount from now on, and does not wait for it: the descriptors are its own as soon
+ * as there is such a process, so nothing is lost while it loads. A daemon that ends meanwhile is replaced then.
+ */
+export async function handOver(
+  supervisor: Supervisor,
+  config: MountConfig,
+  { file, args }: DaemonCommand,
+): Promise<void> {
+  const { fd, init, daemon } = supervisor.leave()
+  const { pid, channel, output } = daemon.leave()
+  const [ours, theirs] = socketPair(await loadFuseIo())
+  const inheritance: Inheritance = { config, init, daemonPid: pid }
+  writeSync(ours, JSON.stringify(inheritance))
+  closeSync(ours)
+  const child = spawn(file, args, {
+    detached: true,
+    cwd: '/',
+    stdio: [theirs, 'ignore', 'ignore', fd, channel, output],
+  })
+  closeSync(theirs)
+  child.unref()
+  if (child.pid === undefined) throw new Error('cannot start its supervisor')
+  writeState(config, pid, child.pid)
+}
+
+/** In the process that takes over. */
+export async function inherit(): Promise<{
+  readonly config: MountConfig
+  readonly mount: UsableMount
+}> {
+  const { config, init, daemonPid } = JSON.parse(readFileSync(0, 'utf8')) as Inheritance
+  const { fuse, channel, output } = descriptors
+  const daemon = new DaemonProcess({ pid: daemonPid, channel, output }, await loadFuseIo())
+  return { config, mount: { fd: fuse, init, daemon } }
+}
