@@ -98,6 +98,8 @@ async function benchStat(site: Site, directory: string): Promise<Result> {
     const yardstick = await MemoryFs.open(built.program, directory, fill)
     const mounted = await site.mount('/')
     try {
+      // Its supervisor loads once it is usable; here from sources, which takes a while.
+      await mounted.status()
       memory.push(await rate(yardstick.directory))
       mount.push(await rate(mounted.directory))
     } finally {
