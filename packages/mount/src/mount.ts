@@ -168,7 +168,7 @@ export class Mount {
       onBatch: (batch) => this.#notes.noteBatch(batch),
       onCurrent: () => this.#wake(),
       reset: () => this.#reset(),
-      replace: (ino) => this.#nodes.replace(ino),
+      nodes: this.#nodes,
       doubt: () => this.#nodes.forgetBefore(this.#caches),
     })
     this.#numbers = new InodeNumbers(async () =>

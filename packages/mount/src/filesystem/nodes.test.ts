@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Inode } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Contents } from '../data/contents.ts'
@@ -109,10 +110,13 @@ describe('a file that was replaced', () => {
   let directory: string
   let nodes: Nodes
 
+  let image: Image
+
   function begin(): Nodes {
+    image = new Image()
     const contents = { allocated: () => 0 } as unknown as Contents
     const told = new ToldFile(directory, io)
-    return new Nodes(new Image(), contents, swapOwners(undefined, undefined), told)
+    return new Nodes(image, contents, swapOwners(undefined, undefined), told)
   }
 
   beforeEach(() => {
@@ -127,6 +131,16 @@ describe('a file that was replaced', () => {
     const nodeid = nodes.nodeid(file)
     expect([nodes.ino(nodeid), nodes.inoOf(file)]).toEqual([file, file])
     expect(() => nodes.ino(file)).toThrow('ESTALE')
+  })
+
+  it('with all others: directories stay what they are', () => {
+    const folder = 8 as Ino
+    nodes.count(folder)
+    image.install({ ino: file, inode: { kind: 'file' } as Inode, links: [] })
+    image.install({ ino: folder, inode: { kind: 'directory' } as Inode, links: [] })
+    nodes.replaceAll()
+    expect(() => nodes.ino(file)).toThrow('ESTALE')
+    expect(nodes.ino(folder)).toBe(folder)
   })
 
   it('before the kernel was told of it keeps its number', () => {

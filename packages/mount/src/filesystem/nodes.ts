@@ -94,6 +94,12 @@ export class Nodes {
     return { attributes: this.#attributes(ino, this.inode(ino)), ttl }
   }
 
+  /** Nobody can say which files have become others: all that are known have. */
+  replaceAll(): void {
+    for (const ino of this.known())
+      if (this.#image.knows(ino) && this.inode(ino).kind === 'file') this.replace(ino)
+  }
+
   /** Told to the kernel, which will say when it has forgotten it. */
   entry(ino: Ino): Entry {
     const entry = this.peek(ino)

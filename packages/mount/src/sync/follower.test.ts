@@ -79,9 +79,12 @@ class Following {
       seen: (seq) => this.seen.push(seq),
       onCurrent: () => undefined,
       reset: () => this.resets++,
-      replace: (ino) => {
-        if (this.canReplace) this.replaced.push(ino)
-        return this.canReplace
+      nodes: {
+        replace: (ino) => {
+          if (this.canReplace) this.replaced.push(ino)
+          return this.canReplace
+        },
+        replaceAll: () => this.replaced.push(file),
       },
       doubt: () => this.doubts++,
     })
@@ -283,7 +286,7 @@ describe('a change of the whole tree', () => {
     mount.follower.onBatch(mount.server.changeRoot(unlink('f')))
     mount.changes.reject(new Error('too large'))
     await until(() => mount.follower.isCurrent)
-    expect(mount.resets).toBe(1)
+    expect([mount.resets, mount.replaced]).toEqual([1, [file]])
     await mount.questions.deliver()
     expect(mount.image.knowsDirectory(rootIno)).toBe(false)
     await mount.questions.deliver()

@@ -11,6 +11,7 @@ import { isFsError, type Ino, type Name } from '@cairn/protocol'
 import { applyForeign, applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
 import type { Place } from '../data/segments.ts'
+import type { Nodes } from '../filesystem/nodes.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
 import { ImageMiss } from '../image/miss.ts'
@@ -36,8 +37,7 @@ export interface FollowerParts {
   readonly onCurrent: () => void
   /** Forgets all that is known, here and in the kernel. */
   readonly reset: () => void
-  /** The file is another one from now on, with names of its own in the kernel. False when it stays the same to it. */
-  readonly replace: (ino: Ino) => boolean
+  readonly nodes: Pick<Nodes, 'replace' | 'replaceAll'>
   /** Somebody took a name from an inode that is not known here; the kernel may know it from a process before. */
   readonly doubt: () => void
 }
@@ -145,6 +145,7 @@ export class Follower {
       this.#forgetChanges(changes, changed, isMask(change) ? [] : this.#findFiles(changes))
     } catch {
       // Too many to tell, or nobody to ask: everything is looked at anew.
+      if (!isMask(change)) this.#parts.nodes.replaceAll()
       this.#parts.reset()
       changed = 'everything'
     }
@@ -236,10 +237,10 @@ export class Follower {
     changed: Set<Ino>,
     files: readonly KnownFile[],
   ): void {
-    const { image, contents, caches, replace } = this.#parts
+    const { image, contents, caches, nodes } = this.#parts
     const replaced = new Set<Ino>()
     for (const file of files) {
-      if (!replace(file.ino)) continue
+      if (!nodes.replace(file.ino)) continue
       replaced.add(file.ino)
       for (const { parent, name } of file.names) caches.entry(parent, name)
     }
