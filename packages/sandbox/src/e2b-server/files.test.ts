@@ -189,6 +189,7 @@ describe.skipIf(!canServe)('files, through the e2b package', () => {
       )
       await expect(liar.files.read('/etc/hostname')).rejects.toThrow()
       await expect(liar.files.write('x', 'y')).rejects.toThrow()
+      await expect(liar.files.write('x', 'y'.repeat(4 << 20))).rejects.toThrow()
       await expect(liar.files.list('/')).rejects.toThrow()
       await expect(liar.files.watchDir('/', () => {})).rejects.toThrow()
     }

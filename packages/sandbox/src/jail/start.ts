@@ -63,10 +63,12 @@ class Program implements JailProcess {
       if (word === 'exit') exit.resolve({ code: Number(first), signal: null })
       if (word === 'signal') exit.resolve({ code: null, signal: signalName(Number(first)) })
     })
-    // Killed with the jail, it says nothing.
     child.once('error', (error) => started.reject(error))
-    child.once('exit', () => this.#control.once('close', () => started.reject(gone)))
-    this.#control.once('close', () => exit.resolve({ code: null, signal: 'SIGKILL' }))
+    // Killed with the jail, or before it became the program, it says nothing.
+    this.#control.once('close', () => {
+      started.reject(gone)
+      exit.resolve({ code: null, signal: 'SIGKILL' })
+    })
   }
 
   signal(name: NodeJS.Signals): void {
