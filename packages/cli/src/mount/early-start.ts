@@ -3,8 +3,8 @@ import { StartingMount } from './starting-mount.ts'
 let early: Promise<StartingMount> | undefined
 
 /**
- * Starts the processes of a mount before it is even known that the words make sense: they load while this one does. If
- * nobody takes them they end with this process, having done nothing.
+ * Starts the daemon of a mount before it is even known that the words make sense: it loads while this process does. If
+ * nobody takes it, it ends with this process, having done nothing.
  */
 export function startEarly(argv: readonly string[]): void {
   if (!argv[1]?.includes(':') || argv.includes('--foreground')) return

@@ -48,7 +48,7 @@ export function startDaemon({ file, args }: DaemonCommand, io: FuseIo): StartedD
 
 export function socketPair(io: FuseIo): [number, number] {
   const pair = io.socketPair()
-  if (typeof pair === 'number') throw new Error(`cannot start a daemon: errno ${-pair}`)
+  if (typeof pair === 'number') throw new Error(`cannot start a process of a mount: errno ${-pair}`)
   return pair
 }
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { closeSync, readFileSync, writeSync } from 'node:fs'
+import { unmount } from '../fuse/mounting.ts'
 import { loadFuseIo } from '../fuse/native.ts'
 import type { MountConfig } from './config.ts'
 import { type DaemonCommand, DaemonProcess, socketPair } from './daemon-process.ts'
@@ -38,7 +39,12 @@ export async function handOver(
   })
   closeSync(theirs)
   child.unref()
-  if (child.pid === undefined) throw new Error('cannot start its supervisor')
+  const failed = new Promise<Error>((resolve) => child.once('error', resolve))
+  if (child.pid === undefined) {
+    daemon.kill()
+    await unmount(config.mountPoint, { lazy: true, mounter: config.mounter }).catch(() => undefined)
+    throw new Error(`cannot start its supervisor: ${(await failed).message}`)
+  }
   writeState(config, pid, child.pid)
 }
 
