@@ -130,7 +130,7 @@ async function untilForgotten(supervisor: ProcessMark): Promise<void> {
 }
 
 function notDrained({ mountPoint }: MountState, command: string, { last }: WaitingLine): Error {
-  const reason = `${last ? describeWaiting(last) : 'some of it'} is still on the way`
+  const reason = `still on the way: ${last ? describeWaiting(last) : 'some of it'}`
   const hint =
     command === 'drain'
       ? commandLine`It goes on; see: cairn mount status ${mountPoint}.`

@@ -157,9 +157,18 @@ describe('a file that was replaced', () => {
     expect(nodes.forget(nodes.nodeid(file), 1)).toBe(true)
   })
 
-  it('keeps its number in the next process', () => {
+  it.each([
+    ['looked up since', () => nodes.count(file)],
+    ['looked up by nobody', () => undefined],
+    [
+      'looked up by nobody, when the note of what was told is full',
+      () => {
+        for (let ino = 10; ino < 5000; ino++) nodes.count(ino as Ino)
+      },
+    ],
+  ])('keeps its number in the next process, %s', (_, meanwhile) => {
     nodes.replace(file)
-    nodes.count(file)
+    meanwhile()
     const next = begin()
     expect(next.nodeid(file)).toBe(nodes.nodeid(file))
     expect(() => next.ino(file)).toThrow('ESTALE')

@@ -81,6 +81,8 @@ export class Nodes {
     const version = (this.#versions.get(ino) ?? 0) + 1
     if (version === versions || ino >= versionStep) return false
     this.#versions.set(ino, version)
+    // Noted before the kernel is told: the next process must not take the old one for it.
+    this.#note(this.nodeid(ino))
     return true
   }
 
@@ -115,8 +117,14 @@ export class Nodes {
     const nodeid = this.nodeid(ino)
     const count = this.#counts.get(nodeid)
     this.#counts.set(nodeid, (count ?? 0) + 1)
-    if (count === undefined && !this.#told.add(nodeid))
-      this.#told.rewrite(this.#counts.keys(), this.#counts.size)
+    if (count === undefined) this.#note(nodeid)
+  }
+
+  #note(nodeid: number): void {
+    if (this.#told.add(nodeid)) return
+    const replaced = [...this.#versions.keys()].map((ino) => this.nodeid(ino))
+    const all = new Set([...this.#counts.keys(), ...replaced])
+    this.#told.rewrite(all, all.size)
   }
 
   /** True when the kernel has forgotten the inode altogether. */
