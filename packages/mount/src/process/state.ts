@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MountConfig } from './config.ts'
 
@@ -43,7 +43,11 @@ export function writeState(
   const { key: _, ...rest } = config
   const daemon = daemonPid === undefined ? undefined : markProcess(daemonPid)
   const state: MountState = { ...rest, supervisor: markProcess(supervisorPid)!, daemon }
-  writeFileSync(join(config.directory, fileName), JSON.stringify(state), { mode: 0o600 })
+  // Whole at any time: a daemon reads it while a supervisor that takes over writes it.
+  const path = join(config.directory, fileName)
+  const whole = `${path}.${process.pid}`
+  writeFileSync(whole, JSON.stringify(state), { mode: 0o600 })
+  renameSync(whole, path)
 }
 
 /** Undefined where nothing is mounted, or a file was cut short by the end of its sandbox. */

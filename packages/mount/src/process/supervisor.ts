@@ -1,5 +1,5 @@
+import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mountFuse, unmount } from '../fuse/mounting.ts'
 import { loadFuseIo } from '../fuse/native.ts'
@@ -149,12 +149,17 @@ export class Supervisor {
 
   /**
    * Only a first open tells the kernel that it need not ask for opens, and then it leaves out the releases as well:
-   * until then making a file costs a fifth request. Whatever becomes of it, others will open files.
+   * until then making a file costs a fifth request. By another process, because whoever holds /dev/fuse must not wait
+   * for an answer: killed together with the daemon, neither that thread nor the mount would ever end. Whatever becomes
+   * of it, others will open files.
    */
-  async #openOnce(): Promise<void> {
+  #openOnce(): Promise<void> {
     const path = join(this.#config.mountPoint, '.cairn', 'status')
-    const file = await open(path).catch(() => undefined)
-    await file?.close()
+    const reader = spawn('cat', [path], { stdio: 'ignore', cwd: '/' })
+    return new Promise((resolve) => {
+      reader.once('exit', () => resolve())
+      reader.once('error', () => resolve())
+    })
   }
 
   /** A daemon that was never ready would fail again. */
