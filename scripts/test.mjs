@@ -28,8 +28,11 @@ function testEverything(vitestArgs) {
 function runVitest(args) {
   const reportPath = join(modules, '.cairn-report.json')
   rmSync(reportPath, { force: true })
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`]
-  const succeeded = run('vitest', ['run', ...reporters, ...args])
+  const reporters = ['default', 'json', './scripts/hang-reporter.mjs'].map(
+    (each) => `--reporter=${each}`,
+  )
+  const output = `--outputFile.json=${reportPath}`
+  const succeeded = run('vitest', ['run', ...reporters, output, ...args])
   const report = existsSync(reportPath) ? JSON.parse(readFileSync(reportPath, 'utf8')) : undefined
   return countTests(report, succeeded)
 }
