@@ -61,7 +61,7 @@ describe.skipIf(!canServe)('templates, through the e2b package', () => {
     const failing = Template()
       .fromBaseImage()
       .runCmd('true')
-      .runCmd('echo broken words >&2; exit 4')
+      .runCmd('sleep 1000 & echo broken words >&2; exit 4')
     await expect(Template.build(failing, 'broken')).rejects.toThrow(/exit status 4.*broken words/s)
     await expect(
       Template.build(Template().fromImage('registry.example.org/mine:1'), 'foreign'),

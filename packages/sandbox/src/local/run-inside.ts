@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Jail, JailCommand } from '../jail/jail.ts'
+import { killGroup } from '../jail/kill-group.ts'
 
 export interface RunOptions {
   readonly timeoutMs?: number
@@ -45,14 +46,6 @@ export async function runInside(
     stderr: stderr!,
     ...(stopped !== undefined && { stopped }),
   }
-}
-
-/** A program is the first of its session, and so what it started in the background goes too. */
-async function killGroup(jail: Jail, pid: number): Promise<void> {
-  // The jail may end meanwhile, and everything with it.
-  await jail
-    .start({ args: ['kill', '-KILL', '--', `-${pid}`], user: 'root' })
-    .catch(() => undefined)
 }
 
 function gather(stream: Readable, bytesMax: number, onTooMuch: () => void): Promise<string> {

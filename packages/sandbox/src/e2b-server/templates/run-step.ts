@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Jail, JailCommand } from '../../jail/jail.ts'
+import { killGroup } from '../../jail/kill-group.ts'
 import type { MachineSettings } from '../envd/machine.ts'
 import type { BuildFiles } from './build-files.ts'
 import { linesOf } from '../lines.ts'
@@ -132,10 +133,12 @@ async function runCommand(
   if (input !== undefined && child.stdin !== undefined)
     await pipeline(createReadStream(input), child.stdin).catch(() => {})
   const { code, signal } = await child.exit
+  // What it left in the background would keep its last words from us.
+  if (code !== 0) await killGroup(jail, child.pid)
+  await followed
   if (code !== 0)
     throw new StepError(
       number,
       `it ended with ${signal ?? `exit status ${code}`}: ${last.join('\n')}`,
     )
-  await followed
 }
