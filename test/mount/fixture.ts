@@ -86,6 +86,11 @@ export class Site {
     await ended
   }
 
+  /** It keeps its connections and answers nothing more. */
+  haltServer(): void {
+    this.#server?.kill('SIGSTOP')
+  }
+
   /** Runs the command as the user of a home; fails when it fails. */
   async cairn(args: readonly string[], home = 'server'): Promise<Ran> {
     const ran = await this.tryCairn(args, home)
@@ -182,7 +187,8 @@ export class SiteMount {
   }
 
   async destroy(): Promise<void> {
-    const ran = await this.#site.tryCairn(['umount', this.directory], this.#home)
+    const args = ['umount', this.directory, '--timeout', '20s']
+    const ran = await this.#site.tryCairn(args, this.#home)
     if (ran.code === 0) return
     const status = await this.status().catch(() => undefined)
     for (const pid of [status?.supervisorPid, status?.pid])

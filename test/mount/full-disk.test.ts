@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
@@ -60,4 +60,19 @@ describe.skipIf(noMount ?? !isRoot)('the disk of the cache is full', () => {
     for (const name of acknowledged)
       expect(readFileSync(later.path(name)).equals(Buffer.alloc(4 * MiB, name))).toBe(true)
   })
+
+  it('a writer that waits for a slow server is told ENOSPC when the server goes away', async () => {
+    expect(write('before', 1)).toBe('ok')
+    site.haltServer()
+    const writing = mount.trySh('dd if=/dev/zero of=f bs=1M count=20')
+    await expect.poll(() => freeBytes(disk)).toBeLessThan(MiB)
+    await site.stopServer('SIGKILL')
+    expect((await writing).stderr).toContain('No space left on device')
+    await site.startServer()
+  })
 })
+
+function freeBytes(path: string): number {
+  const { bfree, bsize } = statfsSync(path)
+  return bfree * bsize
+}

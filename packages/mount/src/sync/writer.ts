@@ -27,7 +27,7 @@ export interface WriterParts {
   /** How this session may write now. */
   readonly standing: () => 'lease' | 'shared' | 'waiting'
   readonly isConnected: () => boolean
-  /** Resolves when that may have changed. */
+  /** Resolves when one of these may have changed, or whether the server takes anything. */
   readonly whenStanding: () => Promise<void>
   readonly submit: (ops: readonly Op[]) => Promise<{ readonly seq: number }>
   /** Once every other mount has taken in the log up to there. */
@@ -69,12 +69,18 @@ export class Writer {
       const op = this.#allowed(make())
       if (!room.has(growthMax(op)) || this.#mayMeetHidden(op)) return this.#ask(make)
       if (outbox.isFull || !this.#tryToAcknowledge(op))
-        return outbox.whenRoom().then(() => this.change(make))
+        return this.#whenRoom().then(() => this.change(make))
       return waits ? this.sync() : undefined
     }
     const op = this.#allowed(make())
     if (now === 'waiting') return this.#parts.whenStanding().then(() => this.change(make))
     return this.#share(op)
+  }
+
+  /** Or when there will be none for now: a server that is gone, or takes nothing more, makes no room on a full disk. */
+  #whenRoom(): Promise<void> {
+    const { outbox, whenStanding } = this.#parts
+    return Promise.race([outbox.whenRoom(), whenStanding()])
   }
 
   /** By the same rules that the server has. */
