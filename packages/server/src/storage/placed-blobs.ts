@@ -3,6 +3,7 @@ import { CairnError, formatHash, type Hash, isCairnError } from '@cairn/protocol
 import { bytesOf, hashColumn, textOf } from './columns.ts'
 import { ContentTable, poolKey } from './content-table.ts'
 import type { Database } from './database.ts'
+import { gather } from './gather.ts'
 import type { ObjectStore } from './object-store.ts'
 import { ObjectTable } from './object-table.ts'
 
@@ -21,6 +22,8 @@ export class PlacedBlobs implements BlobStore {
   readonly #large: ObjectTable
   readonly #objects: ObjectStore
   readonly #pool: string
+  readonly #reserve: (sizes: ReadonlyMap<Hash, number>) => Promise<ReadonlyMap<Hash, string>>
+  readonly #settle: (keys: ReadonlyMap<Hash, string>) => Promise<void>
 
   constructor(database: Database, objects: ObjectStore, pool: string) {
     this.#database = database
@@ -28,6 +31,8 @@ export class PlacedBlobs implements BlobStore {
     this.#large = new ObjectTable(database, pool, (id) => blobKey(pool, id))
     this.#objects = objects
     this.#pool = pool
+    this.#reserve = gather((sizes) => this.#large.reserve(sizes))
+    this.#settle = gather((keys) => this.#large.settle(keys))
   }
 
   async get(id: Hash): Promise<Uint8Array> {
@@ -69,14 +74,16 @@ export class PlacedBlobs implements BlobStore {
   async #putObjects(blobs: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
     if (blobs.size === 0) return
     const sizes = new Map([...blobs].map(([id, { length }]) => [id, length] as const))
-    const keys = await this.#large.reserve(sizes)
+    const missing = await this.#reserve(sizes)
+    const keys = new Map([...missing].filter(([id]) => blobs.has(id)))
+    if (keys.size === 0) return
     const queue = keys.entries()
     // A fixed number of carriers, each taking the next one.
     const carry = async (): Promise<void> => {
       for (const [id, key] of queue) await this.#objects.put(key, blobs.get(id)!)
     }
     await Promise.all(Array.from({ length: Math.min(objectsAtOnce, keys.size) }, carry))
-    await this.#large.settle(keys)
+    await this.#settle(keys)
   }
 }
 
