@@ -100,6 +100,22 @@ describe('sessions', () => {
     }
   })
 
+  it('two servers on the same stores: who only reads hears of what is written on the other', async () => {
+    const second = await startServer(shared, leaseMs)
+    try {
+      const heard: Uint8Array[] = []
+      const reader = open(second, { mode: 'read', onBatch: (batch) => heard.push(batch) })
+      await until(() => reader.isConnected)
+      const writer = open(server)
+      await until(() => writer.standing === 'lease')
+      const { length } = heard
+      await writer.submit([createFile('on-first', 1001)], now(), true)
+      await until(() => heard.length > length)
+    } finally {
+      await second.close()
+    }
+  })
+
   it('a server that goes and comes back: what was submitted meanwhile arrives, in order, once', async () => {
     const a = open(server)
     await until(() => a.standing === 'lease')

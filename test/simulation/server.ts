@@ -63,6 +63,7 @@ export class Server implements Host {
       leases: { store: leases, clock, leaseMs, lookMs },
       locks,
       layers,
+      isShared: true,
     })
     this.#life = { workspaces, died }
   }

@@ -31,6 +31,7 @@ import { durabilities, type DurabilityName } from './sync/durability.ts'
 import { Follower } from './sync/follower.ts'
 import { InodeNumbers } from './sync/inode-numbers.ts'
 import type { MountStatus } from './mount-status.ts'
+import { ProgressNotes } from './sync/progress-notes.ts'
 import { growthMax, QuotaRoom } from './sync/quota-room.ts'
 import { mayWrite, Writer } from './sync/writer.ts'
 
@@ -59,8 +60,6 @@ export interface MountOptions {
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-/** Noted in the spool this often, while the log moves on: after a crash, so much is looked at again. */
-const progressMs = 50
 const inodesAtOnce = 20_000
 const guessAfterMs = 100
 /** So long programs wait for a new process to take in what others did, before they see what the kernel remembers. */
@@ -92,8 +91,7 @@ export class Mount {
   readonly #refusal = new Refusal()
   readonly #locks: SharedLocks | undefined
   #wasConnected = false
-  #progress: NodeJS.Timeout | undefined
-  #notedSeq = -1
+  readonly #progress: ProgressNotes
 
   /** Connects, brings to the server what an earlier process left behind, and is then ready. */
   static async open(options: MountOptions): Promise<Mount> {
@@ -171,6 +169,8 @@ export class Mount {
       nodes: this.#nodes,
       doubt: () => this.#nodes.forgetBefore(this.#caches),
     })
+    const noteProgress = (): unknown => this.#segments.append(this.#describeProgress())
+    this.#progress = new ProgressNotes(this.#follower, noteProgress)
     this.#numbers = new InodeNumbers(async () =>
       decodeInodesAnswer(await session.ask({ type: 'inodes', count: inodesAtOnce })),
     )
@@ -296,7 +296,7 @@ export class Mount {
     await this.drain()
     // Nobody answers for what was asked last, and refused here.
     await this.#refusal.unlessRefused(this.#session.close()).catch(() => this.#session.abandon())
-    clearInterval(this.#progress)
+    this.#progress.end()
     this.#locks?.close()
     this.#segments.removeAll()
     this.#told.remove()
@@ -347,7 +347,7 @@ export class Mount {
     // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
     const told = this.#follower.whenSettled(seq).then(() => this.#caches.settled())
     if (recovered) await Promise.race([told, sleep(catchUpMs)])
-    this.#noteProgress()
+    this.#progress.note()
     recovered?.forget()
     if (recovered) await this.#locks?.recall()
     // With its top known, a mount can be worked in even if the server goes away at once.
@@ -355,7 +355,7 @@ export class Mount {
     await Promise.all([top, this.#writes ? this.#numbers.refill() : undefined])
     // A guess at what will be asked for. Whoever asks at once is not to wait for it.
     void sleep(guessAfterMs).then(() => this.#loader.loadNear(root).catch(() => undefined))
-    this.#progress = setInterval(() => this.#noteProgress(), progressMs)
+    void this.#progress.keepNoting()
   }
 
   #reserve(): Reservation {
@@ -428,17 +428,6 @@ export class Mount {
     } catch {
       // The disk is full: what can be fetched again need not be kept.
       return undefined
-    }
-  }
-
-  #noteProgress(): void {
-    const { settledSeq } = this.#follower
-    if (settledSeq === this.#notedSeq) return
-    this.#notedSeq = settledSeq
-    try {
-      this.#segments.append(this.#describeProgress())
-    } catch {
-      // A full disk: a restart looks at more of the log again.
     }
   }
 

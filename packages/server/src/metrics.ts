@@ -7,7 +7,8 @@ const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,
 
 /** What the server counts. Names carry their unit, as Prometheus wants it. */
 export class Metrics {
-  readonly registry: Registry = new Registry()
+  readonly #registry = new Registry()
+  #watchesProcess = false
   readonly requests: Histogram<'method' | 'route' | 'status'>
   /** Counts batches, operations, folds, sessions and recalls. */
   readonly work: ObserveWork
@@ -16,7 +17,7 @@ export class Metrics {
   readonly collecting: ObserveCollecting
 
   constructor() {
-    const registers = [this.registry]
+    const registers = [this.#registry]
     this.requests = new Histogram({
       name: 'cairn_http_request_seconds',
       help: 'How long requests took.',
@@ -33,7 +34,13 @@ export class Metrics {
       buckets: secondsBuckets,
       registers,
     })
-    collectDefaultMetrics({ register: this.registry })
+  }
+
+  /** Of the process itself only from the first time on: watching it costs a hundred wake-ups a second. */
+  async tell(): Promise<{ readonly type: string; readonly text: string }> {
+    if (!this.#watchesProcess) collectDefaultMetrics({ register: this.#registry })
+    this.#watchesProcess = true
+    return { type: this.#registry.contentType, text: await this.#registry.metrics() }
   }
 
   watchRequests(app: FastifyInstance): void {

@@ -176,8 +176,9 @@ function plainRoutes(app: FastifyInstance, parts: AppParts, routes: readonly Rou
     '/metrics',
     { config: { access: 'open' }, schema: { summary: 'Prometheus metrics' } },
     async (_request, reply) => {
-      void reply.type(parts.metrics.registry.contentType)
-      return parts.metrics.registry.metrics()
+      const { type, text } = await parts.metrics.tell()
+      void reply.type(type)
+      return text
     },
   )
   app.get(

@@ -39,7 +39,7 @@ describe('lease keeper', () => {
   }
   const openServer = async (): Promise<{ branch: Branch; keeper: LeaseKeeper }> => {
     const branch = await Branch.open(stores, main)
-    const options = { store: leases, clock, leaseMs: 1000, lookMs: 10 }
+    const options = { store: leases, clock, leaseMs: 1000, lookMs: 10, isShared: true }
     return { branch, keeper: new LeaseKeeper(stores, branch, options) }
   }
 

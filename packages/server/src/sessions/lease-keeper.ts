@@ -23,8 +23,18 @@ export interface LeaseOptions {
   readonly leaseMs: number
   /** How often a server looks at what other servers did to a lease. */
   readonly lookMs: number
+}
+
+interface LeaseKeeperOptions extends LeaseOptions {
+  /** There may be other servers on the same stores. */
+  readonly isShared: boolean
   /** Hears when a holder is asked to hand its lease back. */
   readonly onRecall?: (() => void) | undefined
+}
+
+/** Of a branch on this server. Who only reads is not concerned with its lease. */
+interface Follower {
+  readonly onLease: ((record: LeaseRecord) => void) | undefined
 }
 
 const server = 'server' as ActorId
@@ -34,15 +44,15 @@ const turnPrefix = 'turn-'
 export class LeaseKeeper {
   readonly #stores: Stores
   readonly #branch: Branch
-  readonly #options: LeaseOptions
-  readonly #listeners = new Set<(record: LeaseRecord) => void>()
+  readonly #options: LeaseKeeperOptions
+  readonly #followers = new Set<Follower>()
   /** Who is connected to this server, and what each has taken in. */
   readonly audience: Audience
   #record: LeaseRecord
   #isLooking = false
   #updating: Promise<unknown> = Promise.resolve()
 
-  constructor(stores: Stores, branch: Branch, options: LeaseOptions) {
+  constructor(stores: Stores, branch: Branch, options: LeaseKeeperOptions) {
     this.#stores = stores
     this.#branch = branch
     this.#options = options
@@ -67,11 +77,15 @@ export class LeaseKeeper {
     return this.#record
   }
 
-  /** As long as somebody listens, this server looks at what others do to the lease. */
-  subscribe(listener: (record: LeaseRecord) => void): () => void {
-    this.#listeners.add(listener)
-    if (!this.#isLooking) void this.#keepLooking()
-    return () => this.#listeners.delete(listener)
+  /**
+   * As long as somebody follows the branch, this server looks at what others do to it and to its lease. What it does
+   * itself is told without looking.
+   */
+  follow(onLease?: (record: LeaseRecord) => void): () => void {
+    const follower = { onLease }
+    this.#followers.add(follower)
+    if (this.#options.isShared && !this.#isLooking) void this.#keepLooking()
+    return () => this.#followers.delete(follower)
   }
 
   /** Sees what other servers did. */
@@ -145,7 +159,7 @@ export class LeaseKeeper {
 
   async #keepLooking(): Promise<void> {
     this.#isLooking = true
-    while (this.#listeners.size > 0) {
+    while (this.#followers.size > 0) {
       await this.#options.clock.sleep(this.#options.lookMs)
       // A store that does not answer now is asked again soon; until then everything stays as it is.
       await this.look().catch(() => undefined)
@@ -242,7 +256,7 @@ export class LeaseKeeper {
   #tell(record: LeaseRecord): LeaseRecord {
     if (record.version <= this.#record.version) return record
     this.#record = record
-    for (const listener of this.#listeners) listener(record)
+    for (const { onLease } of this.#followers) onLease?.(record)
     return record
   }
 }

@@ -73,6 +73,7 @@ describe('session', () => {
         leases: options,
         locks,
         layers,
+        isShared: true,
       })
       if (servers.length === 0) await workspaces.create('owner', 'w')
       const workspace = await workspaces.open('owner', 'w')

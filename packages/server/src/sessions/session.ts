@@ -107,7 +107,7 @@ export class Session {
     if (this.#writes) this.#joinAudience(seq)
     if (this.#writes) this.#beginWaits()
     this.#stop.push(branch.subscribe(() => this.#forward()))
-    if (this.#writes) this.#stop.push(keeper.subscribe((record) => this.#stand(record)))
+    this.#stop.push(keeper.follow(this.#writes ? (record) => this.#stand(record) : undefined))
     this.#forward()
     if (this.#writes) this.#stand(keeper.record)
   }

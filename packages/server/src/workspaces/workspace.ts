@@ -183,7 +183,8 @@ export class Workspace {
   lease(branch: Branch): LeaseKeeper {
     let keeper = this.#leases.get(branch)
     if (!keeper) {
-      const options = { ...this.#leaseOptions, onRecall: this.observe.recall }
+      const { isShared } = this
+      const options = { ...this.#leaseOptions, isShared, onRecall: this.observe.recall }
       this.#leases.set(branch, (keeper = new LeaseKeeper(this.stores, branch, options)))
     }
     return keeper

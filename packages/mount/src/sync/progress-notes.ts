@@ -1,0 +1,41 @@
+import type { Follower } from './follower.ts'
+
+/** How often at most: after a crash, so much is looked at again. */
+const pauseMs = 50
+
+/** Notes how far the log was taken in, for a process that comes after. Where nothing happens nothing is done. */
+export class ProgressNotes {
+  readonly #follower: Pick<Follower, 'settledSeq' | 'whenSettled'>
+  readonly #append: () => unknown
+  #notedSeq = -1
+
+  /** With how to append a note to the spool, which throws when the disk is full. */
+  constructor(follower: Pick<Follower, 'settledSeq' | 'whenSettled'>, append: () => unknown) {
+    this.#follower = follower
+    this.#append = append
+  }
+
+  note(): void {
+    const { settledSeq } = this.#follower
+    if (settledSeq <= this.#notedSeq) return
+    this.#notedSeq = settledSeq
+    try {
+      this.#append()
+    } catch {
+      // A full disk: a restart looks at more of the log again.
+    }
+  }
+
+  async keepNoting(): Promise<void> {
+    while (this.#notedSeq < Infinity) {
+      await this.#follower.whenSettled(this.#notedSeq + 1)
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      this.note()
+    }
+  }
+
+  /** Nothing is noted any more. */
+  end(): void {
+    this.#notedSeq = Infinity
+  }
+}
