@@ -6,6 +6,7 @@ import {
   now,
   openSession,
   type RunningServer,
+  secret,
   SharedStores,
   startServer,
   until,
@@ -112,6 +113,24 @@ describe('sessions', () => {
       await writer.submit([createFile('on-first', 1001)], now(), true)
       await until(() => heard.length > length)
     } finally {
+      await second.close()
+    }
+  })
+
+  it('two servers on the same stores: events of one tell what is written on the other', async () => {
+    const second = await startServer(shared, leaseMs)
+    const stop = new AbortController()
+    try {
+      const headers = { authorization: `Bearer ${secret}` }
+      const url = `${second.url}/v1/workspaces/w/events`
+      const { body } = await fetch(url, { headers, signal: stop.signal })
+      const lines = body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]()
+      let heard = (await lines.next()).value ?? ''
+      expect((await call(server, 'PUT', '/w/files/on-first', 'x')).status).toBe(201)
+      while (!heard.includes('event: change')) heard += (await lines.next()).value ?? ''
+      expect(heard).toContain('/on-first')
+    } finally {
+      stop.abort()
       await second.close()
     }
   })

@@ -22,8 +22,6 @@ interface EventsQuery extends PathQuery {
 }
 
 const keepAliveMs = 15_000
-/** Other servers may write to the same branch; their batches are found by looking. */
-const refreshMs = 200
 const rowsAtOnce = 500
 /** Soon enough to stop an attempt that works on the same lines, seldom enough to cost little. */
 const radarMs = 1000
@@ -133,7 +131,7 @@ async function* follow(
   let seq = after ?? branch.head.position.seq
   const bell = new Bell(signal)
   const unsubscribe = branch.subscribe(() => bell.ring())
-  const refresh = setInterval(() => void branch.refresh().catch(() => undefined), refreshMs)
+  const unfollow = workspace.lease(branch).follow()
   try {
     while (!signal.aborted) {
       const rows = await workspace.stores.log.read(branch.id, seq, rowsAtOnce)
@@ -146,7 +144,7 @@ async function* follow(
       if (rows.length === 0) await bell.wait(() => branch.head.position.seq > seq)
     }
   } finally {
-    clearInterval(refresh)
+    unfollow()
     unsubscribe()
   }
 }
