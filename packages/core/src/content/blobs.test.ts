@@ -51,34 +51,6 @@ describe('blob', () => {
     expect((await blobs.seal(text.subarray(0, 1000))).stored[0]).toBe(0)
   })
 
-  it('put beside others, in memory that is used again, comes back as it was', async () => {
-    const blocks = Array.from({ length: 40 }, (_, i) =>
-      Uint8Array.from(
-        { length: blobBytesMax - 1000 * i },
-        (__, at) => noise[(at * 7 + i) % noise.length]!,
-      ),
-    )
-    const ids: Hash[] = []
-    for (let at = 0; at < blocks.length; at += 10)
-      ids.push(...(await Promise.all(blocks.slice(at, at + 10).map((bytes) => blobs.put(bytes)))))
-    expect(ids).toEqual(blocks.map(sha256))
-    for (const [i, id] of ids.entries())
-      expect(Buffer.compare(await blobs.read(id), blocks[i]!)).toBe(0)
-  })
-
-  it('of which storing failed leaves its memory to the store, which may still be reading', async () => {
-    const seen: Uint8Array[] = []
-    const failing = new MemoryBlobStore()
-    failing.put = async (given) => {
-      seen.push(...given.values())
-      throw new Error('the disk is full')
-    }
-    const some = new Blobs(failing, contentWorker)
-    const block = new Uint8Array(blobBytesMax).fill(1)
-    for (let i = 0; i < 2; i++) await expect(some.put(block)).rejects.toThrow('the disk is full')
-    expect(seen[0]!.buffer).not.toBe(seen[1]!.buffer)
-  })
-
   it('takes at most one block', async () => {
     await expect(blobs.seal(new Uint8Array(blobBytesMax + 1))).rejects.toThrow('at most')
   })

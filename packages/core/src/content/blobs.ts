@@ -10,10 +10,6 @@ const compressBytesMin = 2048
 const headScratch = new Writer(16)
 /** A blob is at most one block, so a file's blocks can be blobs as they are. */
 export const blobBytesMax: number = blockBytes
-const headBytesMax = 16
-/** From here on memory is worth being used again. */
-const roomyBytesMin = 64 << 10
-const idleRoomsMax = 16
 
 export interface SealedBlob {
   readonly id: Hash
@@ -25,35 +21,13 @@ export interface SealedBlob {
 export class Blobs {
   readonly #store: BlobStore
   readonly #worker: ContentWorker
-  /** For large blobs on their way: made anew for each, they keep the garbage collector at work. */
-  readonly #idleRooms: Uint8Array[] = []
 
   constructor(store: BlobStore, worker: ContentWorker) {
     this.#store = store
     this.#worker = worker
   }
 
-  seal(bytes: Uint8Array): Promise<SealedBlob> {
-    // In memory of just that size: what is larger is copied once more on its way to a database.
-    return this.#seal(bytes, (length) => new Uint8Array(length))
-  }
-
-  /** Seals and stores it, and gives its id. */
-  async put(bytes: Uint8Array): Promise<Hash> {
-    if (bytes.length < roomyBytesMin) {
-      const blob = await this.seal(bytes)
-      await this.store([blob])
-      return blob.id
-    }
-    const room = this.#idleRooms.pop() ?? new Uint8Array(headBytesMax + blobBytesMax)
-    const blob = await this.#seal(bytes, (length) => room.subarray(0, length))
-    await this.store([blob])
-    // Only then: what a store that failed may still be reading is left to it.
-    if (this.#idleRooms.length < idleRoomsMax) this.#idleRooms.push(room)
-    return blob.id
-  }
-
-  async #seal(bytes: Uint8Array, makeRoom: (length: number) => Uint8Array): Promise<SealedBlob> {
+  async seal(bytes: Uint8Array): Promise<SealedBlob> {
     if (bytes.length > blobBytesMax) throw new Error(`a blob takes at most ${blobBytesMax} bytes`)
     const [id, compressed] = await Promise.all([
       this.#worker.hash(bytes),
@@ -65,11 +39,7 @@ export class Blobs {
       .reset()
       .u8(pays ? forms.zstd : forms.raw)
       .varint(bytes.length).view
-    const payload = pays ? compressed : bytes
-    const stored = makeRoom(head.length + payload.length)
-    stored.set(head)
-    stored.set(payload, head.length)
-    return { id, stored }
+    return { id, stored: joined(head, pays ? compressed : bytes) }
   }
 
   async store(blobs: Iterable<SealedBlob>): Promise<void> {
@@ -107,6 +77,14 @@ export class Blobs {
       throw corrupt(id, 'its bytes cannot be decompressed', cause)
     }
   }
+}
+
+/** In memory of just that size: what is larger is copied once more on its way to a database. */
+function joined(head: Uint8Array, payload: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(head.length + payload.length)
+  bytes.set(head)
+  bytes.set(payload, head.length)
+  return bytes
 }
 
 interface StoredBlob {

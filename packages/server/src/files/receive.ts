@@ -72,9 +72,10 @@ export async function receiveBlock(
 export async function storeBlock(block: Uint8Array, blobs: Blobs): Promise<Data | undefined> {
   const bytes = withoutTrailingZeros(block)
   if (bytes.length === 0) return undefined
-  const id = await blobs.put(bytes)
+  const blob = await blobs.seal(bytes)
+  await blobs.store([blob])
   const { length } = bytes
-  return { type: 'blob', id, blobLength: length, start: 0, length }
+  return { type: 'blob', id: blob.id, blobLength: length, start: 0, length }
 }
 
 async function* blocksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
