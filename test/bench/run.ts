@@ -1,8 +1,13 @@
+import { Site } from '../mount/fixture.ts'
 import { benchCore } from './core.ts'
 import { benchLayers } from './layers.ts'
 import { benchMount } from './mount.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchServer } from './server.ts'
+
+// Mounts are processes that no Ctrl-C reaches.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void Site.closeAll().finally(() => process.kill(process.pid, signal)))
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   core: benchCore,

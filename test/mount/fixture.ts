@@ -35,10 +35,12 @@ export class Site {
   readonly directory: string
   #server: ChildProcess | undefined
   #url = ''
+  static readonly #open = new Set<Site>()
   readonly #mounts: SiteMount[] = []
   readonly #options: SiteOptions
 
   private constructor(options: SiteOptions) {
+    Site.#open.add(this)
     this.#options = options
     this.directory = mkdtempSync(join(tmpdir(), 'cairn-site-'))
   }
@@ -48,6 +50,11 @@ export class Site {
     await site.startServer()
     await site.cairn(['ws', 'create', 'demo'])
     return site
+  }
+
+  /** For a program that is told to end. */
+  static async closeAll(): Promise<void> {
+    for (const site of Site.#open) await site.close()
   }
 
   get url(): string {
@@ -113,6 +120,7 @@ export class Site {
 
   /** Leaves nothing behind, whatever happened. */
   async close(): Promise<void> {
+    Site.#open.delete(this)
     for (const mount of this.#mounts) await mount.destroy()
     await this.stopServer('SIGKILL')
     rmSync(this.directory, { recursive: true, force: true })
