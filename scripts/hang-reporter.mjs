@@ -4,6 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 const silenceMs = 10 * 60_000
 
 /**
+ * What this file needs of a test file as vitest has it.
+ *
+ * @typedef {object} Module
+ * @property {string} moduleId
+ * @property {() => string} state `pending` while it runs
+ */
+
+/**
  * Ends a run that hangs, and says where. A test that waits inside a system call blocks the process that would end it for
  * taking too long, and the run would wait for ever.
  */
@@ -18,30 +26,28 @@ export default class HangReporter {
     this.#giveUp = giveUp
   }
 
-  /** @param {{ moduleId: string }} module */
-  onTestModuleStart({ moduleId }) {
-    this.#expectNews(moduleId, 'its first test')
+  /** @param {Module} module */
+  onTestModuleStart(module) {
+    this.#expectNews(module, 'its first test')
   }
 
-  /** @param {{ module: { moduleId: string }, fullName: string }} test */
+  /** @param {{ module: Module, fullName: string }} test */
   onTestCaseResult({ module, fullName }) {
-    this.#expectNews(module.moduleId, `what comes after ‘${fullName}’`)
-  }
-
-  /** @param {{ moduleId: string }} module */
-  onTestModuleEnd({ moduleId }) {
-    clearTimeout(this.#timers.get(moduleId))
-    this.#timers.delete(moduleId)
+    this.#expectNews(module, `what comes after ‘${fullName}’`)
   }
 
   /**
-   * @param {string} moduleId
+   * @param {Module} module
    * @param {string} where
    */
-  #expectNews(moduleId, where) {
+  #expectNews(module, where) {
+    const { moduleId } = module
     clearTimeout(this.#timers.get(moduleId))
-    const tell = () =>
+    const tell = () => {
+      // Asked then, and not noted before: the last test of a file may be told after its end.
+      if (module.state() !== 'pending') return
       this.#giveUp(`${moduleId} hangs in ${where}.\nProcesses:\n${describeProcesses()}`)
+    }
     this.#timers.set(moduleId, setTimeout(tell, silenceMs).unref())
   }
 }
