@@ -19,7 +19,7 @@ import { isOld, pendingNames, recover, type Recovered } from './outbox/recover.t
 import { type PutBlob, storeLarge } from './outbox/seal.ts'
 import { resumeFrom, type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { changesNames, findDone } from './outbox/find-done.ts'
-import { removeSession, writeSession } from './outbox/session-file.ts'
+import { removeSession, writeSessionWhenRoom } from './outbox/session-file.ts'
 import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation } from './session/options.ts'
@@ -342,7 +342,8 @@ export class Mount {
     const begun = recovered?.seq ?? seq
     this.#follower.begin(begun)
     const { lastNumber } = this.#session
-    writeSession(this.#cacheDirectory, { session, lastNumber, seq: begun })
+    const note = { session, lastNumber, seq: begun }
+    await writeSessionWhenRoom(this.#cacheDirectory, note, sleep)
     await this.#session.drain()
     // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
     const told = this.#follower.whenSettled(seq).then(() => this.#caches.settled())
