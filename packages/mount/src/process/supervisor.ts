@@ -129,7 +129,7 @@ export class Supervisor {
     this.#isLeft = true
     await this.#unmount({ lazy: true }).catch(() => undefined)
     this.#daemon?.kill()
-    this.#end()
+    removeState(this.#config.directory)
   }
 
   async #startDaemon(): Promise<void> {
