@@ -433,8 +433,9 @@ export class Mount {
   }
 
   #describeProgress(): Uint8Array[] {
-    const { settled } = this.#outbox
-    const { lastNumber } = this.#session
+    const { lastNumber, pendingCount } = this.#session
+    // Of numbers that the outbox never had, the session alone knows.
+    const settled = pendingCount === 0 ? lastNumber : this.#outbox.settled
     return encodeRecord({ type: 'progress', settled, lastNumber, seq: this.#follower.settledSeq })
   }
 }
