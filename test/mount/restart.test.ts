@@ -300,5 +300,10 @@ describe.skipIf(noMount)('a daemon that is killed and has lost the lease', () =>
     expect(await a.sh('cat d/f d/g d/gone')).toBe('other\ng\ngone\n')
     expect((await a.trySh('stat d/h d/new d/e')).stdout).toBe('')
     expect(await a.sh('ls d')).toBe('f\ng\ngone\n')
+    const { pid, rescues } = await a.status()
+    process.kill(pid, 'SIGKILL')
+    // What was written late waits for somebody, whichever process tells of it.
+    expect(await a.sh('cat .cairn/conflicts')).toContain('kept in layer')
+    expect((await a.status()).rescues).toEqual(rescues)
   })
 })

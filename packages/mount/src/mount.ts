@@ -83,7 +83,7 @@ export class Mount {
   readonly #writes: boolean
   readonly #owners: Owners
   readonly #lastOps: readonly Op[]
-  readonly #notes = new Notes()
+  readonly #notes: Notes
   /** Own batches that are in the image and not yet seen in the log. */
   readonly #acknowledged = new Set<number>()
   readonly #waiting = new Set<() => void>()
@@ -116,6 +116,7 @@ export class Mount {
   ) {
     const { waits, window } = durabilities[options.durability]
     this.#cacheDirectory = options.cacheDirectory
+    this.#notes = new Notes(options.cacheDirectory)
     this.#writes = !options.readOnly
     this.#owners = swapOwners(options.uid, options.gid)
     this.#lastOps = recovered?.lastOps ?? []
@@ -300,6 +301,7 @@ export class Mount {
     this.#locks?.close()
     this.#segments.removeAll()
     this.#told.remove()
+    this.#notes.remove()
     removeSession(this.#cacheDirectory)
   }
 
@@ -392,7 +394,7 @@ export class Mount {
 
   /** What was acknowledged is not on the branch as it was: everything is looked at anew. */
   #onRescue(outcome: string, recovered: Recovered | undefined): void {
-    this.#notes.rescues.push(outcome)
+    this.#notes.noteRescue(outcome)
     this.#room.forget()
     this.#reset()
     for (const { parent, name } of pendingNames(recovered)) this.#caches.entry(parent, name)
