@@ -377,56 +377,6 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     }
   })
 
-  it('--foreground stays until Ctrl-C, which brings everything to the server', async () => {
-    const child = cairn.start(['mount', '--foreground', ':/front', 'work'])
-    const said = new Promise((resolve) => child.stderr!.once('data', resolve))
-    await said
-    writeFileSync(place('work/f'), 'front')
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGINT')
-    expect(await ended).toBe(0)
-    expect(await cairn.text('fs', 'cat', ':/front/f')).toBe('front')
-    expect(await mounts()).toEqual([])
-  })
-
-  it('Ctrl-C at --foreground while a program is in the mount: told who it is, and unmounted when that ends', async () => {
-    const child = cairn.start(['mount', '--foreground', ':/front', 'work'])
-    const said = createInterface(child.stderr!)[Symbol.asyncIterator]()
-    await said.next()
-    const reader = await open(place('work/used'), 'w')
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGINT')
-    const { value } = (await said.next()) as { value: string }
-    expect(value).toMatch(new RegExp(`used by .*\\(pid ${process.pid}\\)`))
-    await reader.write('used')
-    await reader.close()
-    expect(await ended).toBe(0)
-    expect(await cairn.text('fs', 'cat', ':/front/used')).toBe('used')
-    expect(await mounts()).toEqual([])
-  })
-
-  it('Ctrl-C twice at --foreground: unmounted at once, and what is left is named', async () => {
-    const child = cairn.start(['mount', '--foreground', ':/front', 'work'])
-    const said = createInterface(child.stderr!)[Symbol.asyncIterator]()
-    await said.next()
-    const reader = await open(place('work/used'), 'w')
-    await cairn.text('mount', 'drain', 'work')
-    await stopServer()
-    await reader.write('left')
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGINT')
-    expect(((await said.next()) as { value: string }).value).toContain('to reach the server')
-    child.kill('SIGINT')
-    expect(((await said.next()) as { value: string }).value).toContain('Next: cairn mount')
-    expect(await ended).toBe(130)
-    expect(readFileSync('/proc/mounts', 'utf8')).not.toContain(place('work'))
-    await reader.close().catch(() => undefined)
-    await startServer()
-    await cairn.text('mount', ':/front', 'work')
-    await cairn.text('umount', 'work')
-    expect(await cairn.text('fs', 'cat', ':/front/used')).toBe('left')
-  })
-
   it('a home that lies too deep for the address of a socket', async () => {
     const XDG_CACHE_HOME = place('a-long-name-for-a-directory-of-caches'.repeat(3))
     const run = (...args: string[]): Promise<Ran> => cairn.run(args, { env: { XDG_CACHE_HOME } })

@@ -114,6 +114,11 @@ export class Site {
     return run(process.execPath, words(args), this.#env(home))
   }
 
+  /** The same as a process that goes on. */
+  startCairn(args: readonly string[], home = 'server'): ChildProcess {
+    return spawn(process.execPath, words(args), { env: this.#env(home) })
+  }
+
   async mount(path = '/', ...options: string[]): Promise<SiteMount> {
     const home = `sandbox-${this.#mounts.length + 1}`
     const directory = join(this.directory, home, 'work')

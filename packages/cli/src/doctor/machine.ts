@@ -1,40 +1,33 @@
-import { spawnSync } from 'node:child_process'
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmdirSync,
-  statfsSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { findShippedFuseIo, loadFuseIo, probeKernel } from '@cairn/mount/beside'
+import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { findShippedFuseIo, loadFuseIo } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { listMounts } from '../mount/find-mount.ts'
 import { mountsDirectory } from '../mount/places.ts'
 import { formatBytes } from '../output/format.ts'
 import { type Check, fail, ok, warn } from './check.ts'
+import { findHelper, readSettings, tryDevice, tryKernel } from './facts.ts'
+import { checkAllowOther, checkDevice, checkHelper, checkKernel, device } from './fuse.ts'
 
 const nodeMajor = 24
 const littleBytes = 1 << 30
 const tooLittleBytes = 64 << 20
-const device = '/dev/fuse'
 
 /** What this machine must have for mounts, in the order in which a mount needs it. */
 export async function checkMachine(cli: Cli): Promise<Check[]> {
   const isRoot = process.getuid?.() === 0
   const native = await checkNative()
-  const found = checkDevice()
+  const found = checkDevice(tryDevice(device))
   const canTry = native.state === 'ok' && found.state === 'ok'
   return [
     checkNode(),
     native,
     found,
-    isRoot ? ok('fusermount3', 'not needed by root') : checkHelper(),
-    isRoot ? ok('allow-other', 'root may let other users in') : checkAllowOther(),
-    ...(canTry ? [await checkKernel()] : []),
+    isRoot ? ok('fusermount3', 'not needed by root') : checkHelper(findHelper(cli.env['PATH'])),
+    isRoot
+      ? ok('allow-other', 'root may let other users in')
+      : checkAllowOther(readSettings('/etc/fuse.conf')),
+    ...(canTry ? checkKernel(await tryKernel()) : []),
     checkCache(cli),
     ...checkMounts(cli),
   ]
@@ -56,68 +49,6 @@ async function checkNative(): Promise<Check> {
     const [, why = '', mend = 'npm run build'] =
       /^(.*?)\. ([^]*)$/.exec((error as Error).message) ?? []
     return fail('transport', why, mend)
-  }
-}
-
-function checkDevice(): Check {
-  try {
-    accessSync(device, constants.R_OK | constants.W_OK)
-    return ok('device', device)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return code === 'ENOENT'
-      ? fail(
-          'device',
-          `there is no ${device}`,
-          `modprobe fuse; in a container: --device ${device} --cap-add SYS_ADMIN`,
-        )
-      : fail('device', `this user may not open ${device}`, `sudo chmod 666 ${device}`)
-  }
-}
-
-function checkHelper(): Check {
-  const { error, stdout } = spawnSync('fusermount3', ['--version'], { encoding: 'utf8' })
-  return error
-    ? fail('fusermount3', 'not installed', 'sudo apt-get install fuse3 (Alpine: apk add fuse3)')
-    : ok('fusermount3', stdout.trim())
-}
-
-function checkAllowOther(): Check {
-  const name = 'allow-other'
-  let settings = ''
-  try {
-    settings = readFileSync('/etc/fuse.conf', 'utf8')
-  } catch {
-    // Without the file nothing is allowed.
-  }
-  return /^\s*user_allow_other\s*$/m.test(settings)
-    ? ok(name, 'users may let others in')
-    : warn(
-        name,
-        'mount --allow-other is for root alone',
-        'echo user_allow_other | sudo tee -a /etc/fuse.conf',
-      )
-}
-
-/** By mounting, which alone tells. */
-async function checkKernel(): Promise<Check> {
-  const directory = mkdtempSync(join(tmpdir(), 'cairn-doctor-'))
-  try {
-    const { protocol, canResend } = await probeKernel(directory)
-    return canResend
-      ? ok('kernel', `mounts, FUSE ${protocol}`)
-      : warn(
-          'kernel',
-          `mounts, FUSE ${protocol}; when a daemon is replaced, programs that wait at that moment may hang`,
-          'use Linux 6.9 or newer',
-        )
-  } catch (error) {
-    const { message } = error as Error
-    const [, why = message, mend = 'dmesg | tail'] =
-      /^(?:cannot mount [^:]*: )?(.*?)\. ([^]*)$/.exec(message) ?? []
-    return fail('kernel', `cannot mount: ${why}`, mend)
-  } finally {
-    rmdirSync(directory)
   }
 }
 

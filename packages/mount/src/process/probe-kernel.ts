@@ -1,5 +1,11 @@
 import { closeSync, readSync } from 'node:fs'
-import { canResend, type InitInfo, maxWriteBytes, negotiate } from '../fuse/init.ts'
+import {
+  canResend,
+  type InitInfo,
+  mapsDirectFiles,
+  maxWriteBytes,
+  negotiate,
+} from '../fuse/init.ts'
 import { mountFuse, unmount } from '../fuse/mounting.ts'
 import { Request } from '../fuse/request.ts'
 
@@ -8,6 +14,8 @@ export interface KernelFeatures {
   readonly protocol: string
   /** A daemon that takes over is asked again what the one before did not answer. */
   readonly canResend: boolean
+  /** What is only written goes past the kernel's pages, which saves requests. */
+  readonly mapsDirectFiles: boolean
 }
 
 /** The kernel refuses a smaller buffer than its largest request needs. */
@@ -26,7 +34,7 @@ export async function probeKernel(directory: string): Promise<KernelFeatures> {
       throw new Error(
         `the kernel speaks FUSE ${protocol}, and 7.31 is needed. Use Linux 5.4 or newer.`,
       )
-    return { protocol, canResend: canResend(info) }
+    return { protocol, canResend: canResend(info), mapsDirectFiles: mapsDirectFiles(info) }
   } finally {
     await unmount(directory, { lazy: true }).finally(() => closeSync(fd))
   }
