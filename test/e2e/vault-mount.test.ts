@@ -57,6 +57,23 @@ describe.skipIf(!hasFuse)('cairn mount vault (needs root and /dev/fuse)', () => 
     expect(await readdir(directory)).toEqual([])
   })
 
+  it('its daemon is killed when the server shows it nothing any more: the next one answers so', async () => {
+    const { vault } = server.cairn.workspace('w')
+    const { token, id } = await vault.grant([{ secret: 'prod-db' }], {
+      agent: 'bob',
+      ttlMs: 600_000,
+    })
+    const env = { CAIRN_VAULT_TOKEN: token, CAIRN_SERVER: server.url, CAIRN_WORKSPACE: 'w' }
+    expect((await cairn.run(['mount', 'vault', directory], { env })).code).toBe(0)
+    const [mount] = await cairn.json<{ daemon: { pid: number } }>('mount', 'ls')
+    await vault.revoke(id)
+    process.kill(mount!.daemon.pid, 'SIGKILL')
+    const file = join(directory, 'prod-db', 'DB_URL')
+    await expect(readFile(file)).rejects.toMatchObject({ code: 'EACCES' })
+    const ended = await cairn.run(['umount', directory])
+    expect([ended.code, ended.stderr]).toEqual([0, ''])
+  })
+
   it('a token that opens nothing is refused, and leaves nothing behind', async () => {
     const env = {
       CAIRN_VAULT_TOKEN: 'cairn_v1.x.y',
