@@ -144,6 +144,8 @@ const replies = {
    * What nothing limits is the largest number there is.
    */
   room: { bytes: 'number', files: 'number', maxBytes: 'number', maxFiles: 'number' },
+  /** Whatever the session changes lies at that path or below: it is the layer's. Before any standing. */
+  within: { path: 'name' },
 } as const
 replies satisfies Table
 

@@ -92,7 +92,8 @@ function serveKernel(
   { start: { config, init }, supervisor }: Pick<Daemon, 'start' | 'supervisor'>,
 ): ReturnType<typeof serveFuse> {
   const { fileSystem } = mount
-  if (durabilities[config.durability].waits === 'close') fileSystem.flush = () => fileSystem.fsync()
+  if (durabilities[config.durability].waits === 'close')
+    fileSystem.flush = (nodeid) => fileSystem.fsync(nodeid)
   return serveFuse(fd, statusDirectory(fileSystem, statusFiles(mount, config), now), {
     negativeTtl,
     locks: config.sharedLocks,

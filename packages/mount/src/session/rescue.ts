@@ -1,5 +1,9 @@
 import { CairnError, errorTable, isCairnError, type SessionRequest } from '@cairn/protocol'
-import type { FullSubmission } from './submissions.ts'
+import type { SessionClock } from './options.ts'
+import type { FullSubmission, Submission } from './submissions.ts'
+
+/** How long to leave a server alone that could not take in a late write. */
+const retryMs = 200
 
 type RescueQuestion = Omit<Extract<SessionRequest, { type: 'rescue' }>, 'id'>
 
@@ -7,6 +11,55 @@ export interface Rescuer {
   readonly ask: (question: RescueQuestion) => Promise<Uint8Array>
   /** Lets a server that had no answer come to itself. */
   readonly pause: () => Promise<void>
+}
+
+/** Acknowledged, refused by the branch, and not yet in a rescue layer. */
+export class LateWrites {
+  readonly #late: FullSubmission[] = []
+  readonly #rescuer: Rescuer
+  #isRescuing = false
+
+  constructor(ask: Rescuer['ask'], clock: SessionClock) {
+    this.#rescuer = { ask, pause: () => clock.sleep(retryMs) }
+  }
+
+  get size(): number {
+    return this.#late.length
+  }
+
+  /** Of the lease under which the first of them was acknowledged. */
+  get epoch(): number | undefined {
+    return this.#late[0]?.leaseEpoch
+  }
+
+  get settled(): readonly Promise<unknown>[] {
+    return this.#late.map(({ settled }) => settled.promise)
+  }
+
+  add(submission: Submission): void {
+    this.#late.push({ ...submission, body: submission.body! })
+  }
+
+  /** False where somebody is at it already. Tells `onRescue` where they went before it settles them. */
+  async rescue(onRescue: ((where: string) => void) | undefined): Promise<boolean> {
+    const { epoch } = this
+    if (epoch === undefined || this.#isRescuing) return false
+    this.#isRescuing = true
+    const late = this.#late.filter(({ leaseEpoch }) => leaseEpoch === epoch)
+    const outcome = await rescueAll(this.#rescuer, epoch, late).then(
+      (where) => {
+        onRescue?.(where)
+        return rescuedError(where)
+      },
+      (error: unknown) => error,
+    )
+    this.#isRescuing = false
+    for (const submission of late) {
+      this.#late.splice(this.#late.indexOf(submission), 1)
+      submission.settled.reject(outcome)
+    }
+    return true
+  }
 }
 
 /**
@@ -37,6 +90,17 @@ async function askUntilAnswered(rescuer: Rescuer, question: RescueQuestion): Pro
   }
 }
 
+/** What a submission is rejected with that went to a rescue layer: `where` says whether that was committed. */
 export function rescuedError(where: string): CairnError {
-  return new CairnError('stale_epoch', { message: `cannot write under a lost lease: ${where}` })
+  const message = `cannot write to the branch as it was: ${where}`
+  return new CairnError('stale_epoch', { message, subject: where })
+}
+
+export function isRescued(error: unknown): error is CairnError {
+  return isCairnError(error, 'stale_epoch')
+}
+
+/** Rescued, and not on the branch: somebody has to decide. */
+export function isKept(error: unknown): boolean {
+  return isRescued(error) && !error.subject?.startsWith('committed')
 }
