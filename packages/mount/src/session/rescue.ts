@@ -1,5 +1,6 @@
-import { CairnError, errorTable, isCairnError, type SessionRequest } from '@cairn/protocol'
+import { CairnError, isCairnError, type SessionRequest } from '@cairn/protocol'
 import type { SessionClock } from './options.ts'
+import { untilAnswered } from './retry.ts'
 import type { FullSubmission, Submission } from './submissions.ts'
 
 /** How long to leave a server alone that could not take in a late write. */
@@ -73,21 +74,9 @@ export async function rescueAll(
 ): Promise<string> {
   const inOrder = [...late].sort((a, b) => a.number - b.number)
   for (const { number, body } of inOrder)
-    await askUntilAnswered(rescuer, { type: 'rescue', number, epoch, body })
+    await untilAnswered(() => rescuer.ask({ type: 'rescue', number, epoch, body }), rescuer.pause)
   const end = { type: 'rescue', number: 0, epoch, body: new Uint8Array() } as const
-  return new TextDecoder().decode(await askUntilAnswered(rescuer, end))
-}
-
-/** What was acknowledged is worth asking for as long as it may help. */
-async function askUntilAnswered(rescuer: Rescuer, question: RescueQuestion): Promise<Uint8Array> {
-  for (;;) {
-    try {
-      return await rescuer.ask(question)
-    } catch (error) {
-      if (!isCairnError(error) || errorTable[error.code].retry === 'never') throw error
-      await rescuer.pause()
-    }
-  }
+  return new TextDecoder().decode(await untilAnswered(() => rescuer.ask(end), rescuer.pause))
 }
 
 /** What a submission is rejected with that went to a rescue layer: `where` says whether that was committed. */
