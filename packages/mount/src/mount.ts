@@ -21,7 +21,13 @@ import { type PutBlob, storeLarge } from './outbox/seal.ts'
 import { resumeFrom, type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { changesNames, findDone } from './outbox/find-done.ts'
 import { removeSession, writeSession } from './outbox/session-file.ts'
-import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
+import {
+  type ConflictAnswer,
+  decodeChangesAnswer,
+  decodeConflictsAnswer,
+  decodeContentAnswer,
+  decodeInodesAnswer,
+} from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation } from './session/options.ts'
 import { Refusal } from './session/refusal.ts'
@@ -257,6 +263,12 @@ export class Mount {
       log: this.#notes.log,
       rescues: this.#notes.rescues,
     }
+  }
+
+  /** What a commit of the layer would meet now; undefined where no server can say. */
+  async conflicts(): Promise<readonly ConflictAnswer[] | undefined> {
+    if (!this.#session.isConnected) return undefined
+    return decodeConflictsAnswer(await this.#session.ask({ type: 'conflicts' }))
   }
 
   /** Remembers what went wrong, for whoever looks at the status. */

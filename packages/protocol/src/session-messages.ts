@@ -111,6 +111,8 @@ const requests = {
     session: 'text',
     path: 'name',
   },
+  /** What a commit of the layer would meet now. */
+  conflicts: { id: 'number' },
 } as const
 requests satisfies Table
 

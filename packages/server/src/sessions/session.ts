@@ -28,6 +28,7 @@ import { answerLock, type LockQuestion } from '../locks/answer-lock.ts'
 import type { Waits } from '../locks/waits.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from './audience.ts'
+import { answerConflicts } from './conflicts.ts'
 import type { Connection } from './connection.ts'
 import { failureOf } from './failure.ts'
 import type { LeaseRecord } from './lease.ts'
@@ -174,6 +175,8 @@ export class Session {
         return this.#waits?.cancel(request.question)
       case 'barrier':
         return this.#answer(request.id, () => this.#whenOthersHaveSeen(request.seq))
+      case 'conflicts':
+        return this.#answer(request.id, () => answerConflicts(this.#parts))
       case 'rescue':
         return this.#answer(request.id, () => rescue(this.#parts, this.id, request))
       case 'seen':
