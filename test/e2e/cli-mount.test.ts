@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noMount } from '../mount/fixture.ts'
@@ -119,6 +119,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
       ['branch_missing', 4, 'mount demo:/dir at never', '--at', 'never', ':/dir', 'no/where'],
       ['usage', 2, '--checkpoint and --at', '--at', 'a', '--checkpoint', 'b', ':/', 'no/where'],
       ['usage', 2, 'only one that writes', '--at', 'a', '--shared-locks', ':/', 'no/where'],
+      ['usage', 2, 'fuse, auto', '--mode', 'nfs', ':/', 'no/where'],
     ]
     for (const [code, exit, message, ...args] of cases) {
       const error = await cairn.error('mount', ...args)
@@ -130,6 +131,34 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     }
     expect(existsSync(place('no'))).toBe(false)
     expect(await mounts()).toEqual([])
+  })
+
+  it('over what its own processes need: refused before anything is mounted', async () => {
+    mkdirSync(place('.cache'), { recursive: true })
+    symlinkSync('.', place('same'))
+    mkdirSync(place('hidden/cache'), { recursive: true })
+    symlinkSync('hidden/cache', place('cache'))
+    const cases: [message: string, ...args: string[]][] = [
+      ['export XDG_CACHE_HOME=', 'mount', ':/', '.'],
+      ['export XDG_CACHE_HOME=', 'mount', ':/', 'same'],
+      ['export XDG_CACHE_HOME=', 'mount', ':/', '.cache'],
+      ['export XDG_CACHE_HOME=', 'mount', 'vault', '.'],
+      ['export XDG_CACHE_HOME=', 'init', '--workspace', 'demo', '--path', place()],
+      ['another directory as --cache-dir', 'mount', '--cache-dir', 'hidden/c', ':/', 'hidden'],
+      ['another directory as --cache-dir', 'mount', '--cache-dir', 'cache', ':/', 'hidden'],
+      ['install cairn elsewhere', 'mount', ':/', dirname(process.execPath)],
+    ]
+    for (const [message, ...args] of cases)
+      expect(await cairn.error(...args)).toMatchObject({
+        code: 'mount_failed',
+        message: expect.stringContaining(message) as string,
+      })
+    expect(await mounts()).toEqual([])
+  })
+
+  it.each(['fuse', 'auto'])('--mode %s mounts by FUSE', async (mode) => {
+    await cairn.text('mount', '--mode', mode, ':/', 'work')
+    expect(readFileSync('/proc/mounts', 'utf8')).toContain(`${place('work')} fuse.cairn`)
   })
 
   it('a server that is away: told after a few tries, and no directory is made', async () => {
@@ -358,6 +387,44 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     expect(await ended).toBe(0)
     expect(await cairn.text('fs', 'cat', ':/front/f')).toBe('front')
     expect(await mounts()).toEqual([])
+  })
+
+  it('Ctrl-C at --foreground while a program is in the mount: told who it is, and unmounted when that ends', async () => {
+    const child = cairn.start(['mount', '--foreground', ':/front', 'work'])
+    const said = createInterface(child.stderr!)[Symbol.asyncIterator]()
+    await said.next()
+    const reader = await open(place('work/used'), 'w')
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGINT')
+    const { value } = (await said.next()) as { value: string }
+    expect(value).toMatch(new RegExp(`used by .*\\(pid ${process.pid}\\)`))
+    await reader.write('used')
+    await reader.close()
+    expect(await ended).toBe(0)
+    expect(await cairn.text('fs', 'cat', ':/front/used')).toBe('used')
+    expect(await mounts()).toEqual([])
+  })
+
+  it('Ctrl-C twice at --foreground: unmounted at once, and what is left is named', async () => {
+    const child = cairn.start(['mount', '--foreground', ':/front', 'work'])
+    const said = createInterface(child.stderr!)[Symbol.asyncIterator]()
+    await said.next()
+    const reader = await open(place('work/used'), 'w')
+    await cairn.text('mount', 'drain', 'work')
+    await stopServer()
+    await reader.write('left')
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGINT')
+    expect(((await said.next()) as { value: string }).value).toContain('to reach the server')
+    child.kill('SIGINT')
+    expect(((await said.next()) as { value: string }).value).toContain('Next: cairn mount')
+    expect(await ended).toBe(130)
+    expect(readFileSync('/proc/mounts', 'utf8')).not.toContain(place('work'))
+    await reader.close().catch(() => undefined)
+    await startServer()
+    await cairn.text('mount', ':/front', 'work')
+    await cairn.text('umount', 'work')
+    expect(await cairn.text('fs', 'cat', ':/front/used')).toBe('left')
   })
 
   it('a home that lies too deep for the address of a socket', async () => {

@@ -98,6 +98,11 @@ export class Site {
     this.#server?.kill('SIGSTOP')
   }
 
+  /** After a halt, as if nothing had happened. */
+  resumeServer(): void {
+    this.#server?.kill('SIGCONT')
+  }
+
   /** Runs the command as the user of a home; fails when it fails. */
   async cairn(args: readonly string[], home = 'server'): Promise<Ran> {
     const ran = await this.tryCairn(args, home)

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  openSync,
+  closeSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
@@ -71,6 +81,79 @@ describe.skipIf(noMount ?? !isRoot)('the disk of the cache is full', () => {
     await site.startServer()
   })
 })
+
+describe.skipIf(noMount ?? !isRoot)('the disk of everything that a mount keeps is full', () => {
+  let site: Site
+  let mount: SiteMount
+  let disk: string
+
+  beforeEach(async () => {
+    site = await Site.open()
+    disk = join(site.directory, 'sandbox-1', '.cache')
+    mkdirSync(disk, { recursive: true })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk])
+    mount = await site.mount('/')
+  })
+  afterEach(async () => {
+    await mount.destroy()
+    execFileSync('umount', ['-l', disk])
+    await site.close()
+  })
+
+  it('a daemon that is killed then comes back when there is room, and its supervisor lives on', async () => {
+    await mount.sh('echo before > f; mkdir d')
+    await mount.drain()
+    const { pid, supervisorPid } = await mount.status()
+    fill(disk)
+    process.kill(pid, 'SIGKILL')
+    const second = await daemonBelow(supervisorPid, pid)
+    process.kill(second, 'SIGKILL')
+    const third = await daemonBelow(supervisorPid, second)
+    const reading = mount.sh('cat f; echo after > d/g')
+    rmSync(join(disk, 'filler'))
+    expect(await reading).toBe('before\n')
+    await mount.drain()
+    expect((await site.cairn(['fs', 'cat', ':/d/g'])).stdout).toBe('after\n')
+    await expect.poll(async () => (await mount.status()).pid).toBe(third)
+    expect((await mount.status()).supervisorPid).toBe(supervisorPid)
+  })
+})
+
+/** The daemon that a supervisor has started, once it is another one: its state is not written down. */
+async function daemonBelow(supervisorPid: number, before: number): Promise<number> {
+  let found: string | undefined
+  const isDaemon = (pid: string): boolean => {
+    try {
+      const parent = /\) . (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))![1]
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')
+      return Number(parent) === supervisorPid && words.includes('__mount')
+    } catch {
+      return false
+    }
+  }
+  await expect
+    .poll(() => {
+      found = readdirSync('/proc').find((name) => Number(name) !== before && isDaemon(name))
+      return found
+    })
+    .toBeDefined()
+  return Number(found)
+}
+
+/** To the last byte. */
+function fill(disk: string): void {
+  const fd = openSync(join(disk, 'filler'), 'w')
+  try {
+    for (let size = MiB; size >= 1; size /= 2)
+      try {
+        for (;;) writeSync(fd, Buffer.alloc(size))
+      } catch {
+        // Perhaps there is room for a smaller piece.
+      }
+  } finally {
+    closeSync(fd)
+  }
+}
 
 function freeBytes(path: string): number {
   const { bfree, bsize } = statfsSync(path)

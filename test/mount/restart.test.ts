@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   closeSync,
   existsSync,
@@ -60,6 +61,17 @@ function look(place: Place, names: readonly string[]): unknown[] {
 
 function namesIn(place: Place): string[] {
   return place.sh('find d e | sort').trim().split('\n')
+}
+
+/** Of the first mount, as its supervisor has written it down: to ask for the status needs a daemon that answers. */
+function daemonOf(site: Site): number {
+  const [path] = globSync(`${site.directory}/sandbox-1/.cache/cairn/mounts/*/state.json`)
+  return (JSON.parse(readFileSync(path!, 'utf8')) as { daemon: { pid: number } }).daemon.pid
+}
+
+/** Which program a process runs, and its state: S waits for an answer. */
+function stateOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^\d+ \((.*)\) (.).*$/s, '$1 $2')
 }
 
 describe.skipIf(noMount)('a daemon that is killed while others write, too', () => {
@@ -219,6 +231,48 @@ describe.skipIf(noMount)('a daemon that is killed and has the lease', () => {
   })
 })
 
+describe.skipIf(noMount)('a daemon that is killed while the server is away', () => {
+  let site: Site
+  let a: SiteMount
+
+  beforeEach(async () => {
+    site = await Site.open()
+    a = await site.mount('/')
+    await a.sh('mkdir d; echo before > d/f')
+    await a.drain()
+  })
+  afterEach(() => site.close())
+
+  /** A program in the mount, and how it ends. */
+  function start(...[file, ...args]: [string, ...string[]]): [ChildProcess, Promise<unknown>] {
+    const child = spawn(file, args, { cwd: a.directory, stdio: 'ignore' })
+    return [child, once(child, 'exit')]
+  }
+
+  it('whoever waits for it can be killed, and who does not is answered when the server is back', async () => {
+    site.haltServer()
+    await a.sh('echo new > d/g')
+    // A change that is acknowledged, and that the server does not have.
+    const [owed, owedEnd] = start('sync', 'd/g')
+    const [patient, patientEnd] = start('sync', 'd/f')
+    for (const { pid } of [owed, patient]) await expect.poll(() => stateOf(pid!)).toBe('sync S')
+    const before = daemonOf(site)
+    process.kill(before, 'SIGKILL')
+    await expect.poll(() => daemonOf(site)).not.toBe(before)
+    const [late, lateEnd] = start('stat', 'd/unknown')
+    await expect.poll(() => stateOf(late.pid!)).toBe('stat S')
+    for (const child of [owed, late]) child.kill('SIGKILL')
+    const killed = [null, 'SIGKILL']
+    expect(await Promise.all([owedEnd, lateEnd])).toEqual([killed, killed])
+    expect(patient.exitCode).toBe(null)
+    site.resumeServer()
+    expect(await patientEnd).toEqual([0, null])
+    expect(await a.sh('cat d/f d/g; echo after > d/h; cat d/h')).toBe('before\nnew\nafter\n')
+    await a.drain()
+    expect((await site.cairn(['fs', 'cat', ':/d/h'])).stdout).toBe('after\n')
+  })
+})
+
 describe.skipIf(noMount)('a daemon that is killed and has lost the lease', () => {
   const leaseMs = 1000
   let site: Site
@@ -246,5 +300,10 @@ describe.skipIf(noMount)('a daemon that is killed and has lost the lease', () =>
     expect(await a.sh('cat d/f d/g d/gone')).toBe('other\ng\ngone\n')
     expect((await a.trySh('stat d/h d/new d/e')).stdout).toBe('')
     expect(await a.sh('ls d')).toBe('f\ng\ngone\n')
+    const { pid, rescues } = await a.status()
+    process.kill(pid, 'SIGKILL')
+    // What was written late waits for somebody, whichever process tells of it.
+    expect(await a.sh('cat .cairn/conflicts')).toContain('kept in layer')
+    expect((await a.status()).rescues).toEqual(rescues)
   })
 })

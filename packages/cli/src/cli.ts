@@ -11,5 +11,7 @@ export interface Cli {
   readonly err: Output
   /** Aborts on Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal
+  /** Done when Ctrl-C or SIGTERM comes once more, before everything ends; what else is under way is not waited for. */
+  readonly onHurry: (tidy: () => Promise<void>) => void
   readonly isJson: boolean
 }

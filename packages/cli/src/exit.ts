@@ -1,6 +1,7 @@
 import { describeError, isSystemError } from './describe-error.ts'
 import { endProcess } from './end-process.ts'
 import { ChildEnded } from './errors.ts'
+import type { Cli } from './cli.ts'
 import type { Output } from './output/output.ts'
 
 /** How a process ends that a signal stopped: 128 and the signal's number. */
@@ -28,23 +29,29 @@ export interface Edge {
 
 /**
  * The one place that ends the process. Runs `main` to its end, prints what it throws and exits. A first Ctrl-C aborts
- * the signal, so that temporary files are removed; a second one ends everything at once.
+ * the signal, so that temporary files are removed; a second one ends everything at once, or after what was said to be done
+ * then; a third one in any case.
  */
 export async function exitAfter(
   edge: Edge,
-  main: (signal: AbortSignal) => Promise<void>,
+  main: (signal: AbortSignal, onHurry: Cli['onHurry']) => Promise<void>,
 ): Promise<never> {
   const stopping = new AbortController()
+  let tidy: (() => Promise<void>) | undefined
   for (const name of Object.keys(signalCodes) as StopSignal[])
     process.on(name, () => {
-      if (stopping.signal.aborted) endProcess(signalCodes[name])
-      stopping.abort(new Stopped(name))
+      const end = (): never => endProcess(signalCodes[name])
+      if (!stopping.signal.aborted) return stopping.abort(new Stopped(name))
+      const tidying = tidy?.()
+      tidy = undefined
+      if (tidying === undefined) end()
+      else tidying.then(end, end)
     })
   // A write that fails rejects where it is waited for; without a listener it would end the process as well.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   try {
-    await main(stopping.signal)
+    await main(stopping.signal, (todo) => (tidy = todo))
     await edge.out.flush()
     await edge.err.flush()
     endProcess(0)

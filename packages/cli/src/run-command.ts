@@ -8,7 +8,7 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   const [out, err] = [new Output(process.stdout), new Output(process.stderr)]
   const edge: Edge = { out, err, name: '', isJson: isJson(argv) }
 
-  await exitAfter(edge, async (signal) => {
+  await exitAfter(edge, async (signal, onHurry) => {
     const invocation = findInvocation(argv)
     edge.name = invocation.name
     const cli: Cli = {
@@ -21,6 +21,7 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
       out,
       err,
       signal,
+      onHurry,
       isJson: edge.isJson,
     }
     await runProgram(invocation, cli)

@@ -57,6 +57,7 @@ export async function runCli(argv: readonly string[], options: RunOptions): Prom
     out,
     err,
     signal: new AbortController().signal,
+    onHurry: () => undefined,
     isJson: isJson(argv),
   }
   let exitCode = 0

@@ -362,6 +362,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
       {"open", js_open},     {"close", js_close},        {"recv", js_recv},              {"sendRecv", js_send_recv},
       {"sendv", js_sendv},   {"send", js_send},          {"mapFile", js_map_file},
       {"mapFileLater", js_map_file_later}, {"leaveFile", js_leave_file}, {"sendFd", js_send_fd},
+      {"openMemory", js_open_memory},
   };
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;

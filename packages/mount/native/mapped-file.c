@@ -65,6 +65,13 @@ static napi_value mapped_value(napi_env env, mapping_t *m, napi_value left) {
   return buffer;
 }
 
+/* openMemory(): a file in memory alone, which lasts as long as some process has its descriptor. */
+napi_value js_open_memory(napi_env env, napi_callback_info info) {
+  (void)info;
+  int fd = memfd_create("cairn", MFD_CLOEXEC);
+  return number(env, fd < 0 ? -errno : fd);
+}
+
 /* mapFile(fd, size, left): an ArrayBuffer that is the file, which gets its room on the disk first: writing to it cannot
    fail for want of any. What is written there survives this process. A buffer of that size which is no file any more
    becomes this one. */

@@ -20,7 +20,7 @@ import { isOld, pendingNames, recover, type Recovered } from './outbox/recover.t
 import { type PutBlob, storeLarge } from './outbox/seal.ts'
 import { resumeFrom, type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { changesNames, findDone } from './outbox/find-done.ts'
-import { removeSession, writeSession } from './outbox/session-file.ts'
+import { removeSession, writeSessionWhenRoom } from './outbox/session-file.ts'
 import {
   type ConflictAnswer,
   decodeChangesAnswer,
@@ -68,7 +68,7 @@ export class Mount {
   readonly #writes: boolean
   readonly #owners: Owners
   readonly #lastOps: readonly Op[]
-  readonly #notes = new Notes()
+  readonly #notes: Notes
   /** Own batches that are in the image and not yet seen in the log. */
   readonly #acknowledged = new Set<number>()
   readonly #waiting = new Set<() => void>()
@@ -103,6 +103,7 @@ export class Mount {
   ) {
     const { waits, window } = durabilities[options.durability]
     this.#cacheDirectory = options.cacheDirectory
+    this.#notes = new Notes(options.cacheDirectory)
     this.#writes = !options.readOnly
     this.#owners = swapOwners(options.uid, options.gid)
     this.#lastOps = recovered?.lastOps ?? []
@@ -296,6 +297,7 @@ export class Mount {
     this.#locks?.close()
     this.#segments.removeAll()
     this.#told.remove()
+    this.#notes.remove()
     removeSession(this.#cacheDirectory)
   }
 
@@ -345,7 +347,8 @@ export class Mount {
     const begun = recovered?.seq ?? seq
     this.#follower.begin(begun)
     const { lastNumber } = this.#session
-    writeSession(this.#cacheDirectory, { session, lastNumber, seq: begun })
+    const note = { session, lastNumber, seq: begun }
+    await writeSessionWhenRoom(this.#cacheDirectory, note, sleep)
     await handedIn
     // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
     const told = this.#follower.whenSettled(seq).then(() => this.#caches.settled())
@@ -415,7 +418,7 @@ export class Mount {
 
   /** What was acknowledged is not on the branch as it was: everything is looked at anew. */
   #onRescue(outcome: string, recovered: Recovered | undefined): void {
-    this.#notes.rescues.push(outcome)
+    this.#notes.noteRescue(outcome)
     this.#room.forget()
     this.#reset()
     for (const { parent, name } of pendingNames(recovered)) this.#caches.entry(parent, name)
@@ -436,8 +439,10 @@ export class Mount {
   }
 
   #describeProgress(): Uint8Array[] {
-    const { settled } = this.#outbox
-    const { lastNumber } = this.#session
+    const { lastNumber, pendingCount } = this.#session
+    // Of numbers that the outbox never had, the session alone knows.
+    const isAtRest = pendingCount === 0 && this.#outbox.pendingOps === 0
+    const settled = isAtRest ? lastNumber : this.#outbox.settled
     return encodeRecord({ type: 'progress', settled, lastNumber, seq: this.#follower.settledSeq })
   }
 }

@@ -1,14 +1,24 @@
+import { appendFileSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Batch } from '@cairn/core'
 
 const notesMax = 100
+const fileName = 'rescues'
 
 /** What happened, for whoever looks at a mount's status: the newest of it. */
 export class Notes {
   readonly errors: string[] = []
   /** What others changed lately. */
   readonly log: string[] = []
-  /** Where late writes of a lost lease went. Kept whole: somebody has to look at them. */
-  readonly rescues: string[] = []
+  /** Where late writes of a lost lease went. Kept whole, and for the next process, too: somebody has to look at them. */
+  readonly rescues: string[]
+  readonly #path: string
+
+  /** With the mount's own directory on the disk. */
+  constructor(directory: string) {
+    this.#path = join(directory, fileName)
+    this.rescues = readLines(this.#path)
+  }
 
   noteError(error: unknown, operation: string): void {
     const text = error instanceof Error ? error.message : String(error)
@@ -18,6 +28,30 @@ export class Notes {
   noteBatch({ seq, time, actor, body }: Batch): void {
     const what = body.type === 'ops' ? `${body.ops.length} operations` : body.type
     push(this.log, `${new Date(time.sec * 1000).toISOString()} ${seq} ${actor}: ${what}`)
+  }
+
+  /** A process that died before it had an answer asks once more, and is told the same. */
+  noteRescue(outcome: string): void {
+    if (this.rescues.includes(outcome)) return
+    this.rescues.push(outcome)
+    try {
+      appendFileSync(this.#path, `${outcome}\n`, { mode: 0o600 })
+    } catch {
+      // A full disk: this process knows it all the same.
+    }
+  }
+
+  /** The mount is over. */
+  remove(): void {
+    rmSync(this.#path, { force: true })
+  }
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').slice(0, -1)
+  } catch {
+    return []
   }
 }
 

@@ -41,13 +41,15 @@ export class MemoryMount<T extends MemoryFileSystem = MemoryFileSystem> {
     return MemoryMount.serve(new MemoryFileSystem(), options)
   }
 
+  /** Its file system is there when `opened` resolves. */
   static async serve<T extends MemoryFileSystem>(
     fs: T,
     options: ServeOptions = {},
+    opened?: Promise<void>,
   ): Promise<MemoryMount<T>> {
     const { dir, fd } = await mountTemporary()
     const mount = new MemoryMount(fs, dir, fd)
-    mount.server = await serveFuse(fd, mount.fs, {
+    mount.server = await serveFuse(fd, opened?.then(() => fs) ?? fs, {
       negativeTtl: 3600,
       onError: (error) => mount.errors.push(error),
       ...options,

@@ -9,6 +9,7 @@ import { cliError, usageError } from '../errors.ts'
 import { parseRemote } from '../remote/location.ts'
 import { findStat, openRemote, type Remote, type WorkspaceValues } from '../remote/open.ts'
 import { clearDead, findMount } from './find-mount.ts'
+import { refuseOwnPlaces } from './own-places.ts'
 import { mountPointOf, spoolDirectory, stateDirectory } from './places.ts'
 import { commandLine, shellWord } from '../output/shell-words.ts'
 
@@ -44,10 +45,11 @@ export async function prepareMount(
   const past = pastOf(options)
   const readOnly = options['read-only'] || past !== undefined
   if (readOnly) refuseIdleLocks(options)
+  const mountPoint = mountPointOf(args.directory)
+  refuseOwnPlaces(cli, mountPoint, options['cache-dir'])
   const location = parseRemote(args.path)
   const remote = await openRemote(cli, { ...options, at: past }, location)
   const isThere = await checkRemote(cli, remote, { ...options, at: past, 'read-only': readOnly })
-  const mountPoint = mountPointOf(args.directory)
   await clearPlace(cli, mountPoint, args.directory)
   const undo = makeMountPoint(mountPoint)
   try {

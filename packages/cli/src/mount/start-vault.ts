@@ -1,13 +1,14 @@
 import { mkdirSync } from 'node:fs'
-import { type MountConfig, Supervisor } from '@cairn/mount/beside'
+import type { MountConfig } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { findCredentials } from '../context/credentials.ts'
 import { openWorkspace, type WorkspaceValues } from '../remote/open.ts'
 import { withVaultToken } from '../vault/open-vault.ts'
 import { vaultPath } from './describe.ts'
+import { runForeground } from './foreground.ts'
+import { refuseOwnPlaces } from './own-places.ts'
 import { mountPointOf, stateDirectory } from './places.ts'
 import { clearPlace, makeMountPoint } from './prepare.ts'
-import { processCommand } from './processes.ts'
 import { StartingMount } from './starting-mount.ts'
 
 interface VaultMountValues extends WorkspaceValues {
@@ -21,12 +22,14 @@ export async function startVaultMount(
   options: VaultMountValues,
 ): Promise<void> {
   const mountPoint = mountPointOf(path)
+  refuseOwnPlaces(cli, mountPoint)
   await clearPlace(cli, mountPoint, path)
   const config = await configOf(cli, mountPoint, options)
   const undo = makeMountPoint(mountPoint)
   try {
     mkdirSync(config.directory, { recursive: true, mode: 0o700 })
-    if (options.foreground) return await runForeground(cli, config)
+    if (options.foreground)
+      return await runForeground(cli, config, 'vault-daemon', `the vault of ${config.workspace}`)
     const starting = await StartingMount.start('vault-supervisor')
     await starting.begin(cli, config)
   } catch (error) {
@@ -66,14 +69,4 @@ async function configOf(
     uid: undefined,
     gid: undefined,
   }
-}
-
-async function runForeground(cli: Cli, config: MountConfig): Promise<void> {
-  const supervisor = new Supervisor(config, processCommand('vault-daemon'))
-  cli.signal.addEventListener('abort', () => supervisor.stop())
-  await supervisor.start()
-  await supervisor.ready
-  await cli.err.line(`mounted the vault on ${config.mountPoint}; Ctrl-C unmounts`)
-  await cli.err.flush()
-  await supervisor.ended
 }

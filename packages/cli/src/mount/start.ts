@@ -1,10 +1,10 @@
-import { type MountConfig, Supervisor } from '@cairn/mount/beside'
+import type { MountConfig } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { shellWord } from '../output/shell-words.ts'
 import { describeSource } from './describe.ts'
 import { takeStarting } from './early-start.ts'
+import { runForeground } from './foreground.ts'
 import { type MountValues, prepareMount } from './prepare.ts'
-import { processCommand } from './processes.ts'
 
 interface StartValues extends MountValues {
   readonly foreground: boolean
@@ -39,7 +39,7 @@ export async function beginMount(
   try {
     if (leftOperations > 0) await cli.err.line(describeLeft(leftOperations))
     if (starting) await starting.begin(cli, config)
-    else await runForeground(cli, config)
+    else await runForeground(cli, config, 'daemon', describeSource(config))
   } catch (error) {
     undo()
     throw error
@@ -72,14 +72,4 @@ export async function tellMounted(
 function describeLeft(operations: number): string {
   const what = operations === 1 ? '1 operation' : `${operations} operations`
   return `an earlier mount here was killed; ${what} that it had not handed in go to the server now`
-}
-
-async function runForeground(cli: Cli, config: MountConfig): Promise<void> {
-  const supervisor = new Supervisor(config, processCommand('daemon'))
-  cli.signal.addEventListener('abort', () => supervisor.stop())
-  await supervisor.start()
-  await supervisor.ready
-  await cli.err.line(`mounted ${describeSource(config)} on ${config.mountPoint}; Ctrl-C unmounts`)
-  await cli.err.flush()
-  await supervisor.ended
 }

@@ -41,7 +41,7 @@ export class StartingMount {
 
   /** Resolves when the mount is usable; its processes outlive this one. Ctrl-C ends it again. */
   async begin(cli: Cli, config: MountConfig): Promise<void> {
-    const supervisor = new Supervisor(config, daemonOf(this.#role), this.#daemon)
+    const supervisor = new Supervisor(config, daemonOf(this.#role), { warm: this.#daemon })
     const stop = (): void => supervisor.stop()
     cli.signal.addEventListener('abort', stop, { once: true })
     const tell = setTimeout(() => void sayWaiting(cli, config), patienceMs)

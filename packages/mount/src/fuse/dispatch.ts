@@ -1,4 +1,4 @@
-import { errno, errnoOf, isOrdinary } from './errno.ts'
+import { errno, errnoOf, isOrdinary, RawErrno } from './errno.ts'
 import type { FuseFileSystem } from './file-system.ts'
 import {
   type InitInfo,
@@ -13,7 +13,8 @@ import type { AnyOperation, Context, Touched } from './operation.ts'
 import { operations } from './operations.ts'
 import { type Parked, ParkedRequests } from './parked.ts'
 import { Reply } from './reply.ts'
-import { Request } from './request.ts'
+import type { Request } from './request.ts'
+import { RequestMemory } from './request-memory.ts'
 
 export interface DispatchOptions {
   /** Seconds the kernel may remember that a name is not there. */
@@ -26,6 +27,8 @@ export interface DispatchOptions {
   readonly onInit?: (info: InitInfo) => void
   /** INIT was answered by an earlier process, on the same descriptor: what it was told in `onInit`. */
   readonly resumed?: InitInfo
+  /** Outlives this process, for those who then wait for an answer: see `RequestMemory`. */
+  readonly memory?: ArrayBuffer | undefined
   /** Something that is no errno was thrown; the program that asked sees EIO. */
   readonly onError?: (error: unknown, request: string) => void
   /**
@@ -43,25 +46,40 @@ export type SendReply = (length: number, payload: Uint8Array | undefined) => voi
 
 /** Between the kernel's wire and the file system: one request in the buffer, one reply in another. */
 export class Dispatcher {
-  readonly request: Request = new Request(maxWriteBytes + 4096)
+  readonly request: Request
   readonly reply: Reply = new Reply(maxWriteBytes + 4096)
   readonly context: Context
   readonly #options: DispatchOptions
   readonly #send: SendReply
+  readonly #memory: RequestMemory
   readonly #parked: ParkedRequests
+  /** Until it is there, whatever is asked of the file system waits. */
+  #opening: Promise<void> | undefined
 
-  constructor(fs: FuseFileSystem, options: DispatchOptions, send: SendReply) {
+  constructor(
+    fs: FuseFileSystem | Promise<FuseFileSystem>,
+    options: DispatchOptions,
+    send: SendReply,
+  ) {
     this.#options = options
     this.#send = send
+    this.#memory = new RequestMemory(options.memory)
+    this.request = this.#memory.request
     this.context = {
-      fs,
+      fs: fs as FuseFileSystem,
       locks: false,
       writesDirectly: false,
       negativeTtl: options.negativeTtl ?? 0,
     }
+    if (fs instanceof Promise) {
+      this.#opening = this.#open(fs)
+      this.#opening.catch(() => undefined)
+    }
     if (options.resumed !== undefined) this.#agree(options.resumed)
-    this.#parked = new ParkedRequests(options.deadlineMs ?? 60_000, (parked, reason) =>
-      this.#refuse(parked, reason),
+    this.#parked = new ParkedRequests(
+      this.#memory,
+      options.deadlineMs ?? 60_000,
+      (parked, reason) => this.#refuse(parked, reason),
     )
   }
 
@@ -75,6 +93,7 @@ export class Dispatcher {
     request.begin(length)
     const operation = operations[request.opcode]
     if (operation === undefined) return this.#handleOther()
+    if (this.#opening !== undefined) return this.#hold(operation, this.#opening)
     const { uniqueLow, uniqueHigh } = request
     try {
       const answer = operation.call(this.context, request)
@@ -87,6 +106,17 @@ export class Dispatcher {
     } catch (error) {
       return reply.fail(uniqueLow, uniqueHigh, this.#judge(error, operation.name))
     }
+  }
+
+  /** Tells those who wait for an answer of an earlier process that none will come. */
+  refuseLeft(): void {
+    for (const [low, high] of this.#memory.takeLeft())
+      this.#send(this.reply.fail(low, high, errno.EIO), undefined)
+  }
+
+  /** The kernel has let go of everything. */
+  end(): void {
+    if (this.#opening === undefined) this.context.fs.destroy()
   }
 
   /** Nobody can be answered any more. */
@@ -117,7 +147,31 @@ export class Dispatcher {
     }
   }
 
+  async #open(fs: Promise<FuseFileSystem>): Promise<void> {
+    this.context.fs = await fs
+    this.#opening = undefined
+  }
+
+  /** Asked when there is somebody to ask; never, should whoever asks have gone by then. */
+  #hold(operation: AnyOperation, opening: Promise<void>): number {
+    const request = this.request.copy()
+    const isWaiting = (): boolean => this.#parked.has(request)
+    const answer = opening.then(() =>
+      isWaiting()
+        ? operation.call(this.context, request)
+        : Promise.reject(new RawErrno(errno.EINTR)),
+    )
+    return this.#park(operation, answer)
+  }
+
   #forget(nodeid: number, count: number): 0 {
+    if (this.#opening !== undefined) {
+      void this.#opening.then(
+        () => this.#forget(nodeid, count),
+        () => undefined,
+      )
+      return 0
+    }
     try {
       this.context.fs.forget(nodeid, count)
     } catch (error) {
@@ -160,7 +214,7 @@ export class Dispatcher {
       this.reply.begin()
       const refusal = operation.write?.(this.reply, value, this.context)
       if (refusal) this.#refuse(parked, refusal)
-      else this.#send(this.reply.finish(uniqueLow, uniqueHigh), this.reply.payload)
+      else this.#answer(parked, this.reply.finish(uniqueLow, uniqueHigh))
     } catch (error) {
       this.#refuse(parked, this.#judge(error, operation.name))
     } finally {
@@ -181,7 +235,13 @@ export class Dispatcher {
   }
 
   #refuse(parked: Parked, reason: number): void {
-    this.#send(this.reply.fail(parked.uniqueLow, parked.uniqueHigh, reason), undefined)
+    this.#answer(parked, this.reply.fail(parked.uniqueLow, parked.uniqueHigh, reason))
+  }
+
+  /** Its note goes last: a process that dies in between leaves it, and a second answer does no harm. */
+  #answer({ note }: Parked, length: number): void {
+    this.#send(length, this.reply.payload)
+    this.#memory.clear(note)
   }
 
   #judge(error: unknown, request: string): number {

@@ -41,6 +41,8 @@ export interface FuseIo {
   send(channel: Channel, bytes: Uint8Array, length: number): number
   /** Stops watching. The descriptor stays open: it is the caller's. */
   close(channel: Channel): void
+  /** A file in memory alone, which lasts as long as some process has its descriptor. */
+  openMemory(): number
   /**
    * The first `size` bytes of a file as memory. They get their room on the disk first, so that writing to them cannot
    * fail for want of any; what is written survives this process. A buffer of that size that was left becomes this one.

@@ -5,7 +5,7 @@ import type { Request } from './request.ts'
 
 /** What operations share within one mount. */
 export interface Context {
-  readonly fs: FuseFileSystem
+  fs: FuseFileSystem
   /** Seconds the kernel may remember that a name is not there. */
   negativeTtl: number
   /** Locks are the file system's; then opens, closes and flushes are asked, because they end locks. */

@@ -1,6 +1,7 @@
 import { errno } from './errno.ts'
 import type { AnyOperation, Touched } from './operation.ts'
 import type { Request } from './request.ts'
+import type { RequestMemory } from './request-memory.ts'
 import { isDying } from './signals.ts'
 
 /** How often somebody who got a signal is asked whether it kills: the kernel tells of the first one only. */
@@ -15,6 +16,8 @@ export interface Parked {
   readonly pid: number
   readonly touches: readonly Touched[]
   readonly abort: AbortController | undefined
+  /** Where its number stands for a process that comes after. */
+  readonly note: number
   timer: NodeJS.Timeout | undefined
 }
 
@@ -29,10 +32,16 @@ function keyOf(uniqueLow: number, uniqueHigh: number): string {
  */
 export class ParkedRequests {
   readonly #requests = new Map<string, Parked>()
+  readonly #memory: RequestMemory
   readonly #deadlineMs: number
   readonly #giveUp: (parked: Parked, errno: number) => void
 
-  constructor(deadlineMs: number, giveUp: (parked: Parked, errno: number) => void) {
+  constructor(
+    memory: RequestMemory,
+    deadlineMs: number,
+    giveUp: (parked: Parked, errno: number) => void,
+  ) {
+    this.#memory = memory
     this.#deadlineMs = deadlineMs
     this.#giveUp = giveUp
   }
@@ -53,6 +62,7 @@ export class ParkedRequests {
       pid,
       touches,
       abort,
+      note: this.#memory.note(uniqueLow, uniqueHigh),
       timer: undefined,
     }
     // What is told to have failed must not happen later: a change waits for as long as its program lives.
@@ -60,6 +70,11 @@ export class ParkedRequests {
       parked.timer = setTimeout(() => this.#end(parked, errno.ETIMEDOUT), this.#deadlineMs)
     this.#requests.set(key, parked)
     return parked
+  }
+
+  /** Whether that request waits. */
+  has({ uniqueLow, uniqueHigh }: Request): boolean {
+    return this.#requests.has(keyOf(uniqueLow, uniqueHigh))
   }
 
   /** False when it was answered before. */
@@ -76,7 +91,7 @@ export class ParkedRequests {
     if (parked !== undefined) this.#endIfDying(parked)
   }
 
-  /** Nobody can be answered any more. */
+  /** Nobody can be answered any more by this process. */
   clear(): void {
     for (const parked of this.#requests.values()) {
       clearTimeout(parked.timer)

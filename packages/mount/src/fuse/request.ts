@@ -16,10 +16,17 @@ export class Request {
   abort: AbortController | undefined
   length = 0
 
-  constructor(sizeBytes: number) {
-    const memory = new ArrayBuffer(sizeBytes)
-    this.bytes = Buffer.from(memory)
-    this.#words = new Uint32Array(memory)
+  constructor(memory: ArrayBuffer, sizeBytes: number = memory.byteLength) {
+    this.bytes = Buffer.from(memory, 0, sizeBytes)
+    this.#words = new Uint32Array(memory, 0, sizeBytes >> 2)
+  }
+
+  /** The same request, in memory of its own. */
+  copy(): Request {
+    const { buffer } = this.#words
+    const copy = new Request(buffer.slice(0, (this.length + 3) & ~3) as ArrayBuffer)
+    copy.begin(this.length)
+    return copy
   }
 
   begin(length: number): void {

@@ -1,24 +1,61 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { startClient } from '../../test/client.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Client, startClient } from '../../test/client.ts'
 import { hasFuse, mountTemporary, removeMount } from '../../test/memory-mount.ts'
+import { until } from '../../test/waiting.ts'
 import type { DaemonReport, DaemonSettings } from '../../test/serve-memory.ts'
 import type { InitInfo } from './init.ts'
+import { loadFuseIo } from './native.ts'
 
 const program = join(import.meta.dirname, '../../test/serve-memory.ts')
 
-function startDaemon(fd: number, settings: DaemonSettings): ChildProcess {
-  return fork(program, [JSON.stringify(settings)], {
-    execArgv: ['--conditions=source'],
-    stdio: ['ignore', 'inherit', 'inherit', fd, 'ipc'],
+/** A mount whose daemons come and go. */
+interface Place {
+  readonly dir: string
+  start(settings: DaemonSettings): ChildProcess
+  ask(body: string): Client
+}
+
+/** Everything of it is ended with the test. */
+async function makePlace(): Promise<Place> {
+  const { dir, fd } = await mountTemporary()
+  const memory = (await loadFuseIo()).openMemory()
+  const [daemons, clients]: [ChildProcess[], Client[]] = [[], []]
+  onTestFinished(async () => {
+    for (const { child } of clients) child.kill('SIGKILL')
+    for (const daemon of daemons) await kill(daemon)
+    closeSync(memory)
+    await removeMount(dir, fd)
   })
+  return {
+    dir,
+    start: (settings) => {
+      const daemon = fork(program, [JSON.stringify(settings)], {
+        execArgv: ['--conditions=source'],
+        stdio: ['ignore', 'inherit', 'inherit', fd, 'ipc', memory],
+      })
+      daemons.push(daemon)
+      return daemon
+    },
+    ask: (body) => {
+      const client = startClient(dir, body)
+      client.result.catch(() => undefined)
+      clients.push(client)
+      return client
+    },
+  }
 }
 
 async function nextReport(daemon: ChildProcess): Promise<DaemonReport> {
   const [report] = (await once(daemon, 'message')) as [DaemonReport]
   return report
+}
+
+async function agreed(daemon: ChildProcess): Promise<InitInfo> {
+  return ((await nextReport(daemon)) as { agreed: InitInfo }).agreed
 }
 
 async function kill(daemon: ChildProcess): Promise<void> {
@@ -28,24 +65,46 @@ async function kill(daemon: ChildProcess): Promise<void> {
   await ended
 }
 
+/** As a kernel before 6.9 would have agreed. */
+function withoutResend(info: InitInfo): InitInfo {
+  return { ...info, flags2: 0 }
+}
+
 describe.skipIf(!hasFuse)('a daemon that was killed (needs root and /dev/fuse)', () => {
   it('the next one on the same descriptor answers what the first had read', async () => {
-    const { dir, fd } = await mountTemporary()
-    const first = startDaemon(fd, { hold: 'file' })
-    let second: ChildProcess | undefined
-    const client = startClient(dir, `return fs.readFileSync(dir + '/file', 'utf8')`)
-    client.result.catch(() => undefined)
-    try {
-      const { agreed } = (await nextReport(first)) as { agreed: InitInfo }
-      expect(await nextReport(first)).toEqual({ held: 'file' })
-      await kill(first)
-      second = startDaemon(fd, { resumed: agreed })
-      expect(await client.result).toBe('from a daemon')
-    } finally {
-      client.child.kill('SIGKILL')
-      await kill(first)
-      if (second !== undefined) await kill(second)
-      await removeMount(dir, fd)
-    }
+    const place = await makePlace()
+    const first = place.start({ hold: 'file' })
+    const client = place.ask(`return fs.readFileSync(dir + '/file', 'utf8')`)
+    const info = await agreed(first)
+    expect(await nextReport(first)).toEqual({ held: 'file' })
+    await kill(first)
+    place.start({ resumed: info })
+    expect(await client.result).toBe('from a daemon')
+  })
+
+  it('a kernel that does not ask again: who waited for a parked answer gets EIO, and the mount goes on', async () => {
+    const place = await makePlace()
+    const first = place.start({ hold: 'file' })
+    const held: DaemonReport[] = []
+    const info = await agreed(first)
+    first.on('message', (report: DaemonReport) => held.push(report))
+    // Of one name the kernel asks once at a time.
+    const clients = ['1', '2', '3'].map((end) => place.ask(`fs.statSync(dir + '/file${end}')`))
+    await until(() => held.length === clients.length)
+    await kill(first)
+    place.start({ resumed: withoutResend(info) })
+    for (const { result } of clients) await expect(result).rejects.toThrow('EIO')
+    const later = place.ask(`return fs.readFileSync(dir + '/file', 'utf8')`)
+    expect(await later.result).toBe('from a daemon')
+  })
+
+  it('a kernel that does not ask again: killed at the request at hand, which then is EIO', async () => {
+    const place = await makePlace()
+    const first = place.start({ dieAt: 'file' })
+    const client = place.ask(`fs.statSync(dir + '/file')`)
+    const info = await agreed(first)
+    await once(first, 'exit')
+    place.start({ resumed: withoutResend(info) })
+    await expect(client.result).rejects.toThrow('EIO')
   })
 })

@@ -1,7 +1,7 @@
 import { Dispatcher, type DispatchOptions, parked } from './dispatch.ts'
 import { errno } from './errno.ts'
 import type { FuseFileSystem } from './file-system.ts'
-import { canResend } from './init.ts'
+import { canResend, type InitInfo } from './init.ts'
 import { type Channel, type FuseIo, loadFuseIo } from './native.ts'
 import { Wakefulness } from './wakefulness.ts'
 
@@ -19,7 +19,6 @@ export class FuseServer {
   /** Settles when nothing is answered any more. */
   readonly closed: Promise<void>
   readonly #io: FuseIo
-  readonly #fs: FuseFileSystem
   readonly #dispatcher: Dispatcher
   readonly #onError: ServeOptions['onError']
   readonly #channel: Channel
@@ -27,9 +26,13 @@ export class FuseServer {
   #isOpen = true
   #settleClosed!: () => void
 
-  constructor(io: FuseIo, fd: number, fs: FuseFileSystem, options: ServeOptions) {
+  constructor(
+    io: FuseIo,
+    fd: number,
+    fs: FuseFileSystem | Promise<FuseFileSystem>,
+    options: ServeOptions,
+  ) {
     this.#io = io
-    this.#fs = fs
     this.#onError = options.onError
     this.closed = new Promise((resolve) => (this.#settleClosed = resolve))
     this.#dispatcher = new Dispatcher(fs, options, (length, payload) => this.#send(length, payload))
@@ -39,7 +42,7 @@ export class FuseServer {
     if (typeof channel === 'number')
       throw new Error(`cannot watch descriptor ${fd} of the mount: errno ${-channel}`)
     this.#channel = channel
-    if (options.resumed !== undefined && canResend(options.resumed)) this.#askAgain()
+    if (options.resumed !== undefined) this.#resume(options.resumed)
   }
 
   get parkedCount(): number {
@@ -97,7 +100,7 @@ export class FuseServer {
     if (reason !== errno.ENODEV)
       this.#onError?.(new Error(`cannot read from the mount: errno ${reason}`), 'READ DEVICE')
     this.stop()
-    this.#fs.destroy()
+    this.#dispatcher.end()
   }
 
   /** What becomes of it does not matter: ENOENT says that the request was answered before. */
@@ -107,17 +110,19 @@ export class FuseServer {
     else this.#io.sendv(this.#channel, length, payload, 0, payload.length)
   }
 
-  /** The requests that the process before us had read and not answered. */
-  #askAgain(): void {
+  /** The requests that the process before us had read and not answered: asked again, or over where no kernel does so. */
+  #resume(info: InitInfo): void {
+    if (!canResend(info)) return this.#dispatcher.refuseLeft()
     const { reply } = this.#dispatcher
     const length = reply.fail(0, 0, -notifyResend)
     this.#io.send(this.#channel, reply.bytes, length)
   }
 }
 
+/** With a file system that is not there yet, the kernel is heard, and those who ask it something wait. */
 export async function serveFuse(
   fd: number,
-  fs: FuseFileSystem,
+  fs: FuseFileSystem | Promise<FuseFileSystem>,
   options: ServeOptions = {},
 ): Promise<FuseServer> {
   return new FuseServer(await loadFuseIo(), fd, fs, options)

@@ -104,7 +104,9 @@ export class Outbox {
 
   /** Everything up to this batch number is at the server. */
   get settled(): number {
-    return this.#settled
+    // One that is refused stays, and those behind it may have gone.
+    const [oldest] = this.#closed.keys()
+    return oldest === undefined ? this.#settled : Math.min(this.#settled, oldest - 1)
   }
 
   /** When the oldest of what is not at the server was acknowledged. */

@@ -1,7 +1,16 @@
-import { appendFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ino } from '@cairn/protocol'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { encodeRecord, type SpoolRecord } from './record.ts'
 import { recover } from './recover.ts'
@@ -10,6 +19,38 @@ import { removeSession, writeSession } from './session-file.ts'
 const time = { sec: 1, nsec: 0 }
 const batch = (number: number): SpoolRecord => ({ type: 'batch', number, epoch: 1, time })
 const reap = (ino: number): SpoolRecord => ({ type: 'op', op: { type: 'reap', ino: ino as Ino } })
+
+/** As a mount does it: one batch is open, the others wait; each segment begins with how far it has come. */
+function spoolSteps(
+  steps: readonly string[],
+  spool: (segment: number, ...records: SpoolRecord[]) => void,
+): [number: number, ops: number][] {
+  let [segment, lastNumber, settled] = [1, 0, 0]
+  let open: [number: number, ops: number] | undefined
+  const waiting: [number: number, ops: number][] = []
+  const progress = (): SpoolRecord => {
+    const isAllThere = open === undefined && waiting.length === 0
+    return { type: 'progress', settled: isAllThere ? lastNumber : settled, lastNumber, seq: 1 }
+  }
+  spool(segment, progress())
+  for (const step of steps) {
+    if (step === 'op' && open === undefined) {
+      open = [++lastNumber, 0]
+      spool(segment, batch(lastNumber))
+    }
+    if (step === 'op') spool(segment, reap(1 + open![1]++))
+    if (step === 'close' && open) waiting.push(open)
+    if (step === 'close') open = undefined
+    if (step === 'settle') settled = waiting.shift()?.[0] ?? settled
+    // A change that the server decides about has a number and stands in no batch.
+    if (step === 'submit') lastNumber++
+    if (step === 'note') spool(segment, progress())
+    if (step === 'segment') spool(++segment, progress())
+  }
+  // Without a last note, what was settled since the one before would be handed in once more.
+  spool(segment, progress())
+  return open ? [...waiting, open] : waiting
+}
 
 describe('what a process left behind', () => {
   let directory: string
@@ -87,6 +128,55 @@ describe('what a process left behind', () => {
     const { lastNumber, ...rest } = recover(directory)!
     expect(rest).toMatchObject({ session: 'old', seq: 9 })
     expect(lastNumber).toBeGreaterThan(500)
+  })
+
+  describe('far back', () => {
+    const far = encodeRecord({ type: 'bytes' }, new Uint8Array(64 << 20))
+
+    /** A segment that begins so, and has so much in it that nobody may still wait for what was done before. */
+    function spoolMuch(segment: number, settled: number, lastNumber: number): void {
+      spool(segment, { type: 'progress', settled, lastNumber, seq: 9 })
+      for (const piece of far) appendFileSync(join(directory, `segment-${segment}`), piece)
+    }
+
+    it('where everything was at the server nothing is read', () => {
+      mkdirSync(join(directory, 'segment-1'))
+      spoolMuch(2, 5, 5)
+      spool(3, batch(6), reap(60))
+      expect(pending()).toEqual({ 6: [60] })
+    })
+
+    it('what was not at the server then, and is now, is not read either', () => {
+      mkdirSync(join(directory, 'segment-1'))
+      spoolMuch(2, 4, 5)
+      spool(3, { type: 'progress', settled: 5, lastNumber: 5, seq: 9 })
+      expect(pending()).toEqual({})
+    })
+
+    it('what is not at the server is found', () => {
+      spool(1, batch(4), reap(40), batch(5), reap(50))
+      spoolMuch(2, 4, 5)
+      spoolMuch(3, 4, 5)
+      expect(pending()).toEqual({ 5: [50] })
+    })
+  })
+
+  it('what was done last is found where much less has been read since', () => {
+    spool(1, batch(1), reap(10))
+    spool(2, { type: 'progress', settled: 1, lastNumber: 1, seq: 9 })
+    expect(recover(directory)).toMatchObject({ pending: [], lastOps: [{ ino: 10 }] })
+  })
+
+  it('whatever a mount did, what it had not handed in is found, wherever its segments end', () => {
+    const step = fc.constantFrom('op', 'op', 'close', 'settle', 'submit', 'note', 'segment')
+    const property = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      for (const name of readdirSync(directory)) rmSync(join(directory, name))
+      writeSession(directory, { session: 's', lastNumber: 0, seq: 0 })
+      const expected = spoolSteps(steps, spool)
+      const batches = recover(directory, 0)!.pending
+      expect(batches.map(({ number, ops }) => [number, ops.length])).toEqual(expected)
+    })
+    fc.assert(property, { numRuns: 500 })
   })
 
   it('is forgotten as a whole', () => {

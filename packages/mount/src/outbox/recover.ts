@@ -2,7 +2,7 @@ import { unlinkSync } from 'node:fs'
 import type { Op, Time } from '@cairn/core'
 import { readSegmentFile, Segments } from '../data/segments.ts'
 import { type Touched, touchedBy } from '../sync/touched.ts'
-import { decodeRecords } from './record.ts'
+import { decodeRecords, type SpoolRecord } from './record.ts'
 import { readSession } from './session-file.ts'
 
 export interface PendingBatch {
@@ -34,41 +34,72 @@ const lastOpsMax = 256
 /** More batches than can have been sent after the last note of progress: only acknowledged ones stand in the spool. */
 const unnotedMax = 2 ** 30
 
-/** Undefined when nobody was here. */
-export function recover(directory: string): Recovered | undefined {
+/** At least so far back it is looked for what was done last: much may have been read since. */
+const lastOpsBytes = 64 << 20
+
+/** Undefined when nobody was here. At least `bytesMin` of the spool are read, if it has so many. */
+export function recover(directory: string, bytesMin: number = lastOpsBytes): Recovered | undefined {
   const note = readSession(directory)
   if (!note) return undefined
   const segments = Segments.list(directory)
+  const spool = readFromEnd(
+    segments.map(({ path }) => path),
+    bytesMin,
+  )
   let { lastNumber, seq } = note
-  let settled = 0
   const batches = new Map<number, PendingBatch & { readonly ops: Op[] }>()
   const lastOps: Op[] = []
   let open: (PendingBatch & { readonly ops: Op[] }) | undefined
-  for (const { path: file } of segments)
-    for (const record of decodeRecords(readSegmentFile(file))) {
-      if (record.type === 'progress') {
-        seq = Math.max(seq, record.seq)
-        settled = Math.max(settled, record.settled)
-        lastNumber = Math.max(lastNumber, record.lastNumber)
-      } else if (record.type === 'batch') {
-        const { number, epoch, time } = record
-        batches.set(number, (open = { number, epoch, time, ops: [] }))
-        lastNumber = Math.max(lastNumber, number)
-      } else if (record.type === 'op') open?.ops.push(record.op)
-      if (record.type === 'op' || record.type === 'intent') lastOps.push(record.op)
-      if (lastOps.length > 2 * lastOpsMax) lastOps.splice(0, lastOpsMax)
-    }
+  for (const record of spool.records) {
+    if (record.type === 'progress') {
+      seq = Math.max(seq, record.seq)
+      lastNumber = Math.max(lastNumber, record.lastNumber)
+    } else if (record.type === 'batch') {
+      const { number, epoch, time } = record
+      batches.set(number, (open = { number, epoch, time, ops: [] }))
+      lastNumber = Math.max(lastNumber, number)
+    } else if (record.type === 'op') open?.ops.push(record.op)
+    if (record.type === 'op' || record.type === 'intent') lastOps.push(record.op)
+    if (lastOps.length > 2 * lastOpsMax) lastOps.splice(0, lastOpsMax)
+  }
   return {
     session: note.session,
     seq,
     lastNumber: lastNumber + unnotedMax,
-    pending: [...batches.values()].filter(({ number }) => number > settled),
+    pending: [...batches.values()].filter(({ number }) => number > spool.settled),
     lastOps,
     lastSegment: segments.at(-1)?.number ?? 0,
     forget: () => {
       for (const { path: file } of segments) unlinkSync(file)
     },
   }
+}
+
+interface SpoolEnd {
+  /** In order. */
+  readonly records: readonly SpoolRecord[]
+  /** Everything up to that batch number is at the server. */
+  readonly settled: number
+}
+
+/**
+ * The end of a spool, as far back as something in it may not be at the server: most of it is bytes that were fetched,
+ * gigabytes of them. INVARIANT: no batch before a segment has a higher number than the `lastNumber` it begins with.
+ */
+function readFromEnd(paths: readonly string[], bytesMin: number): SpoolEnd {
+  const parts: SpoolRecord[][] = []
+  let [settled, bytesRead] = [0, 0]
+  for (const path of paths.toReversed()) {
+    const bytes = readSegmentFile(path)
+    const records = [...decodeRecords(bytes)].filter(({ type }) => type !== 'bytes')
+    parts.unshift(records)
+    bytesRead += bytes.length
+    for (const record of records)
+      if (record.type === 'progress') settled = Math.max(settled, record.settled)
+    const [head] = records
+    if (bytesRead >= bytesMin && head?.type === 'progress' && head.lastNumber <= settled) break
+  }
+  return { records: parts.flat(), settled }
 }
 
 /** A batch of the process before, which that one saw in the log or nobody did. */

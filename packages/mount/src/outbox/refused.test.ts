@@ -71,6 +71,18 @@ describe('what was acknowledged', () => {
     await expect(outbox.sync()).rejects.toMatchObject({ code: 'EIO' })
   })
 
+  it('and is taken by nobody is never passed over, though what came after it was taken', async () => {
+    outbox.add(touch)
+    outbox.flushNow()
+    outbox.add(touch)
+    outbox.flushNow()
+    await expect.poll(() => bodies.length).toBe(2)
+    sent[0]!.reject(new CairnError('too_large', { message: 'cannot take it' }))
+    sent[1]!.resolve({ seq: 2 })
+    await expect.poll(() => outbox.pendingOps).toBe(1)
+    expect(outbox.settled).toBe(0)
+  })
+
   it('and is large though it has no data fits into batches that the log takes', async () => {
     const value = new Uint8Array(60_000).fill(1)
     for (let i = 0; i < 200; i++)

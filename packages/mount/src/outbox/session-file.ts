@@ -11,6 +11,7 @@ export interface SessionNote {
 }
 
 const fileName = 'session.json'
+const retryMs = 500
 
 /** Undefined when nobody was here. */
 export function readSession(directory: string): SessionNote | undefined {
@@ -35,6 +36,22 @@ export function writeSession(directory: string, note: SessionNote): void {
   const path = join(directory, fileName)
   writeFileSync(`${path}.new`, JSON.stringify(note), { mode: 0o600 })
   renameSync(`${path}.new`, path)
+}
+
+/** As soon as the disk has room. Without it nothing may be sent: the next process would use the same numbers again. */
+export async function writeSessionWhenRoom(
+  directory: string,
+  note: SessionNote,
+  sleep: (ms: number) => Promise<void>,
+): Promise<void> {
+  for (;;)
+    try {
+      return writeSession(directory, note)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error
+      await sleep(retryMs)
+    }
 }
 
 /** Last of all: as long as there is anything of a spool, it belongs to a session. */

@@ -22,6 +22,7 @@ const socketName = 'control.sock'
 /** A socket's address has no room for more. */
 const addressBytesMax = 107
 const lastWordsMs = 1000
+const retryMs = 1000
 
 /** Takes commands from `cairn mount status|drain` and `cairn umount`, one a connection. */
 export function serveControl(directory: string, answer: AnswerCommand): Server {
@@ -31,8 +32,13 @@ export function serveControl(directory: string, answer: AnswerCommand): Server {
     hearLines(socket, (request) => void answerOne(socket, request, answer))
   })
   // The directory is its owner's alone, and so is the socket.
-  const address = addressOf(directory)
-  server.listen(address.path, () => address.release())
+  const listen = (): void => {
+    const address = addressOf(directory)
+    server.listen(address.path, () => address.release())
+  }
+  // A full disk has no place for it: until it has, the mount goes on without.
+  server.on('error', () => setTimeout(listen, retryMs).unref())
+  listen()
   return server
 }
 

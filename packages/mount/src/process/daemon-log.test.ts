@@ -1,7 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDaemonLog } from './daemon-log.ts'
 
@@ -30,6 +39,18 @@ describe('the log of a daemon', () => {
     await print('two\n')
     expect(text('daemon.log')).toBe('one\ntwo\n')
     expect(statSync(join(directory, 'daemon.log')).mode & 0o777).toBe(0o600)
+  })
+
+  it('what cannot be written is left out, and what comes after it is kept when it can be', async () => {
+    const gone = join(directory, 'gone')
+    mkdirSync(gone)
+    const log = openDaemonLog(gone)
+    const write = promisify((text: string, done: () => void) => log.write(text, done))
+    rmSync(gone, { recursive: true })
+    await write('lost\n')
+    mkdirSync(gone)
+    await write('kept\n')
+    expect(text('gone/daemon.log')).toBe('kept\n')
   })
 
   it('of exactly a MiB goes on', async () => {

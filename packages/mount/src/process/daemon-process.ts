@@ -18,7 +18,7 @@ export interface StartedDaemon {
   /** For messages. */
   readonly channel: number
   readonly output: number
-  /** For /dev/fuse, until it was sent. */
+  /** For /dev/fuse and the memory, until they were sent. */
   readonly descriptor?: number
 }
 
@@ -76,9 +76,10 @@ export class DaemonProcess {
     })
   }
 
-  begin(fd: number, start: Omit<DaemonStart, 'type'>): void {
+  /** With /dev/fuse, and the memory of requests that were read from it. */
+  begin(fd: number, memory: number, start: Omit<DaemonStart, 'type'>): void {
     const { descriptor = -1 } = this.#started
-    this.#io.sendFd(descriptor, fd)
+    for (const each of [fd, memory]) this.#io.sendFd(descriptor, each)
     closeSync(descriptor)
     this.channel.send({ type: 'start', ...start })
   }

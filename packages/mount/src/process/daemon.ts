@@ -1,8 +1,11 @@
+import { closeSync } from 'node:fs'
 import { type ByteString, type Grant, grantOfToken, parseToken } from '@cairn/protocol'
 import { now } from '../clock.ts'
 import { statusDirectory } from '../filesystem/status-directory.ts'
+import type { FuseFileSystem } from '../fuse/file-system.ts'
 import type { InitInfo } from '../fuse/init.ts'
 import { loadFuseIo } from '../fuse/native.ts'
+import { requestMemoryBytes } from '../fuse/request-memory.ts'
 import { Notifier } from '../fuse/notifier.ts'
 import { serveFuse } from '../fuse/serve.ts'
 import { Mount } from '../mount.ts'
@@ -33,9 +36,9 @@ type RunDaemon = (start: DaemonStart, supervisor: ToSupervisor) => Promise<void>
 /** Answers the kernel for one mount, until it is unmounted. A supervisor keeps the descriptor over its life. */
 async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<void> {
   const { config } = start
-  const fd = await takeDescriptor()
-  const notifier = new Notifier(fd)
-  const mount = await Mount.open({
+  const descriptors = await takeDescriptors()
+  const notifier = new Notifier(descriptors.fd)
+  const opening = Mount.open({
     connect: connectWebSocket(config.server, config.key),
     workspace: config.workspace,
     branch: config.branch,
@@ -51,14 +54,17 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     gid: config.gid,
     caches: (nodeid) => notifyingCaches(notifier, nodeid),
   })
-  const kernel = await serveKernel(fd, mount, notifier, { start, supervisor })
+  opening.catch(() => undefined)
+  supervisor.listen(({ type }) => {
+    if (type === 'stop') void unmountDrained(opening, supervisor)
+  })
+  // Before the server has answered: whom the daemon before this one owed an answer could not even be killed until then.
+  const kernel = await serveKernel(descriptors, opening, notifier, { start, supervisor })
+  const mount = await opening
   const closed = kernel.closed.then(() => mount.close())
   const control = serveControl(config.directory, (command, progress, gone) =>
     answer({ mount, start, supervisor, closed }, command, progress, gone),
   )
-  supervisor.listen(({ type }) => {
-    if (type === 'stop') void drained(mount).then(() => supervisor.send({ type: 'unmount' }))
-  })
   supervisor.send({ type: 'ready' })
   const later = setTimeout(() => notifier.start(), notifierAfterMs)
   await closed
@@ -74,31 +80,50 @@ function grantOf(key: string): Grant | undefined {
 }
 
 /** As far as the server takes it: what it refuses stays in the spool. */
-async function drained(mount: Mount): Promise<void> {
+async function unmountDrained(opening: Promise<Mount>, supervisor: ToSupervisor): Promise<void> {
+  const mount = await opening
   await mount.drain().catch((error: unknown) => mount.note(error))
+  supervisor.send({ type: 'unmount' })
 }
 
-/** /dev/fuse, as the supervisor has it. */
-export async function takeDescriptor(): Promise<number> {
-  const fd = (await loadFuseIo()).recvFd(daemonSockets.descriptor)
-  if (fd < 0) throw new Error(`cannot take over the mount: errno ${-fd}`)
-  return fd
+interface Descriptors {
+  /** /dev/fuse. */
+  readonly fd: number
+  /** Of requests that were read: it outlives this process. */
+  readonly memory: ArrayBuffer
 }
 
-function serveKernel(
-  fd: number,
-  mount: Mount,
-  notifier: Notifier,
-  { start: { config, init }, supervisor }: Pick<Daemon, 'start' | 'supervisor'>,
-): ReturnType<typeof serveFuse> {
+/** As the supervisor has them. */
+export async function takeDescriptors(): Promise<Descriptors> {
+  const io = await loadFuseIo()
+  const [fd, memoryFd] = [io.recvFd(daemonSockets.descriptor), io.recvFd(daemonSockets.descriptor)]
+  const memory = memoryFd < 0 ? memoryFd : io.mapFile(memoryFd, requestMemoryBytes, undefined)
+  if (fd < 0 || typeof memory === 'number')
+    throw new Error(`cannot take over the mount: errno ${-Math.min(fd, Number(memory))}`)
+  closeSync(memoryFd)
+  return { fd, memory }
+}
+
+async function fileSystemOf(opening: Promise<Mount>, config: MountConfig): Promise<FuseFileSystem> {
+  const mount = await opening
   const { fileSystem } = mount
   if (durabilities[config.durability].waits === 'close')
     fileSystem.flush = (nodeid) => fileSystem.fsync(nodeid)
-  return serveFuse(fd, statusDirectory(fileSystem, statusFiles(mount, config), now), {
+  return statusDirectory(fileSystem, statusFiles(mount, config), now)
+}
+
+function serveKernel(
+  { fd, memory }: Descriptors,
+  opening: Promise<Mount>,
+  notifier: Notifier,
+  { start: { config, init }, supervisor }: Pick<Daemon, 'start' | 'supervisor'>,
+): ReturnType<typeof serveFuse> {
+  return serveFuse(fd, fileSystemOf(opening, config), {
+    memory,
     negativeTtl,
     locks: config.sharedLocks,
     onInit: (info) => supervisor.send({ type: 'init', info }),
-    onError: (error, operation) => mount.note(error, operation),
+    onError: (error, operation) => void opening.then((mount) => mount.note(error, operation)),
     onLateChange: ({ nodeid, name }) =>
       name === undefined
         ? notifier.invalidateInode(nodeid)

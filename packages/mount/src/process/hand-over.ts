@@ -8,7 +8,7 @@ import { writeState } from './state.ts'
 import type { Supervisor, UsableMount } from './supervisor.ts'
 
 /** Where a process that takes over has what it takes over. */
-const descriptors = { fuse: 3, channel: 4, output: 5 } as const
+const descriptors = { fuse: 3, channel: 4, output: 5, memory: 6 } as const
 
 /** What it is told, over its standard input. */
 interface Inheritance {
@@ -26,7 +26,7 @@ export async function handOver(
   config: MountConfig,
   { file, args }: DaemonCommand,
 ): Promise<void> {
-  const { fd, init, daemon } = supervisor.leave()
+  const { fd, memory, init, daemon } = supervisor.leave()
   const { pid, channel, output } = daemon.leave()
   const [ours, theirs] = socketPair(await loadFuseIo())
   const inheritance: Inheritance = { config, init, daemonPid: pid }
@@ -35,7 +35,7 @@ export async function handOver(
   const child = spawn(file, args, {
     detached: true,
     cwd: '/',
-    stdio: [theirs, 'ignore', 'ignore', fd, channel, output],
+    stdio: [theirs, 'ignore', 'ignore', fd, channel, output, memory],
   })
   closeSync(theirs)
   child.unref()
@@ -45,7 +45,11 @@ export async function handOver(
     await unmount(config.mountPoint, { lazy: true, mounter: config.mounter }).catch(() => undefined)
     throw new Error(`cannot start its supervisor: ${(await failed).message}`)
   }
-  writeState(config, pid, child.pid)
+  try {
+    writeState(config, pid, child.pid)
+  } catch {
+    // The disk is full; the new one writes it as soon as it can.
+  }
 }
 
 /** In the process that takes over. */
@@ -54,7 +58,7 @@ export async function inherit(): Promise<{
   readonly mount: UsableMount
 }> {
   const { config, init, daemonPid } = JSON.parse(readFileSync(0, 'utf8')) as Inheritance
-  const { fuse, channel, output } = descriptors
+  const { fuse: fd, channel, output, memory } = descriptors
   const daemon = new DaemonProcess({ pid: daemonPid, channel, output }, await loadFuseIo())
-  return { config, mount: { fd: fuse, init, daemon } }
+  return { config, mount: { fd, memory, init, daemon } }
 }

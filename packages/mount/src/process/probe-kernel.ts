@@ -17,7 +17,7 @@ const requestBytes = maxWriteBytes + 4096
 export async function probeKernel(directory: string): Promise<KernelFeatures> {
   const { fd } = await mountFuse(directory, { fsName: 'cairn:probe' })
   try {
-    const request = new Request(requestBytes)
+    const request = new Request(new ArrayBuffer(requestBytes))
     // INIT is there when the mount is.
     request.begin(readSync(fd, request.bytes))
     const info: InitInfo | undefined = negotiate(request, false)

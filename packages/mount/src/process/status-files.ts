@@ -49,7 +49,9 @@ const answerMs = 5000
 async function describeConflicts(mount: Mount, { branch, at }: MountConfig): Promise<string> {
   const rescued = mount.status.rescues.map(describeRescue)
   if (branch === 'main' || at !== undefined) return lines(rescued, 'no conflicts')
-  const silence = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), answerMs).unref())
+  const silence = new Promise<undefined>((resolve) =>
+    setTimeout(() => resolve(undefined), answerMs).unref(),
+  )
   const found = await Promise.race([mount.conflicts().catch(() => undefined), silence])
   return lines([...rescued, ...describeMet(found, branch)], 'no conflicts')
 }

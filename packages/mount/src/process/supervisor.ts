@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountFuse, unmount } from '../fuse/mounting.ts'
-import { loadFuseIo } from '../fuse/native.ts'
+import { type FuseIo, loadFuseIo } from '../fuse/native.ts'
 import type { DaemonMessage, MountConfig } from './config.ts'
 import { type DaemonCommand, DaemonProcess, startDaemon } from './daemon-process.ts'
 import { removeState, writeState } from './state.ts'
@@ -11,6 +11,8 @@ import { removeState, writeState } from './state.ts'
 export interface UsableMount {
   /** /dev/fuse. */
   readonly fd: number
+  /** Of requests that a daemon has read: the next one finds there whom it owes an answer. */
+  readonly memory: number
   /** What came of INIT, for the daemons to come. */
   readonly init: unknown
   readonly daemon: DaemonProcess
@@ -19,6 +21,15 @@ export interface UsableMount {
 const restartsMax = 10
 const restartWindowMs = 10 * 60_000
 const restartPauseMs = 200
+/** How soon something is tried again that may go on for long: a full disk, a program that stays in the mount. */
+const retryMs = 1000
+
+export interface SupervisorOptions {
+  /** A daemon that is loading already. */
+  readonly warm?: DaemonProcess
+  /** Told to stop, it could not unmount, and why. It tries again. */
+  readonly onBusy?: (why: string) => void
+}
 
 /**
  * Mounts, keeps the descriptor, and keeps a daemon behind it: one that crashes is replaced, and programs with open
@@ -30,7 +41,9 @@ export class Supervisor {
   readonly #ended = Promise.withResolvers<void>()
   readonly #ready = Promise.withResolvers<void>()
   readonly #restarts: number[] = []
+  readonly #onBusy: SupervisorOptions['onBusy']
   #fd = -1
+  #memory = -1
   #init: unknown
   #warm: DaemonProcess | undefined
   #daemon: DaemonProcess | undefined
@@ -39,13 +52,18 @@ export class Supervisor {
   #isLeft = false
   #opened: Promise<void> | undefined
   #isStopping = false
+  #hasEnded = false
   #failure: string | undefined
 
-  /** With a daemon that is loading already, if there is one. */
-  constructor(config: MountConfig, command: DaemonCommand, warm?: DaemonProcess) {
+  constructor(
+    config: MountConfig,
+    command: DaemonCommand,
+    { warm, onBusy }: SupervisorOptions = {},
+  ) {
     this.#config = config
     this.#command = command
     this.#warm = warm
+    this.#onBusy = onBusy
     this.#ready.promise.catch(() => undefined)
   }
 
@@ -64,6 +82,8 @@ export class Supervisor {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     this.#warm ??= await this.#startLoading()
     try {
+      writeState(this.#config, this.#warm.pid)
+      this.#memory = openMemory(await loadFuseIo())
       const { fd } = await mountFuse(mountPoint, {
         fsName: `cairn:${workspace}`,
         readOnly,
@@ -75,14 +95,16 @@ export class Supervisor {
       this.#fd = fd
     } catch (error) {
       this.#warm.kill()
+      this.#end()
       throw error
     }
     await this.#startDaemon()
   }
 
   /** Goes on with a mount that another process has made usable. */
-  adopt({ fd, init, daemon }: UsableMount): void {
+  adopt({ fd, memory, init, daemon }: UsableMount): void {
     this.#fd = fd
+    this.#memory = memory
     this.#init = init
     daemon.keepLog(this.#config.directory)
     this.#keep(daemon)
@@ -92,7 +114,7 @@ export class Supervisor {
   /** Once it is usable: what another process needs to adopt it. Nothing is heard or done here from then on. */
   leave(): UsableMount {
     this.#isLeft = true
-    return { fd: this.#fd, init: this.#init, daemon: this.#daemon! }
+    return { fd: this.#fd, memory: this.#memory, init: this.#init, daemon: this.#daemon! }
   }
 
   /** Hands everything in, then unmounts. Before it is usable there is nothing to hand in. */
@@ -102,24 +124,42 @@ export class Supervisor {
     else this.#daemon?.kill()
   }
 
+  /** At once, whoever uses it. What was not handed in stays in the spool. */
+  async cutOff(): Promise<void> {
+    this.#isLeft = true
+    await this.#unmount({ lazy: true }).catch(() => undefined)
+    this.#daemon?.kill()
+    removeState(this.#config.directory)
+  }
+
   async #startDaemon(): Promise<void> {
     const daemon = this.#warm ?? (await this.#startLoading())
     this.#warm = undefined
     daemon.keepLog(this.#config.directory)
     this.#keep(daemon)
-    daemon.begin(this.#fd, { config: this.#config, init: this.#init })
+    daemon.begin(this.#fd, this.#memory, { config: this.#config, init: this.#init })
     // Stopped before there was a daemon that could be.
     if (this.#isStopping && !this.#isReady) daemon.kill()
   }
 
   #keep(daemon: DaemonProcess): void {
     this.#daemon = daemon
-    writeState(this.#config, daemon.pid)
+    this.#noteState()
     daemon.channel.listen((message) => void this.#hear(message))
     void daemon.ended.then((isDone) => {
       if (this.#isLeft) return
       return isDone ? this.#end() : this.#replace()
     })
+  }
+
+  /** For others to see. A full disk must not end a mount: then it is written later. */
+  #noteState(): void {
+    if (this.#isLeft || this.#hasEnded) return
+    try {
+      writeState(this.#config, this.#daemon!.pid)
+    } catch {
+      setTimeout(() => this.#noteState(), retryMs).unref()
+    }
   }
 
   async #startLoading(): Promise<DaemonProcess> {
@@ -132,9 +172,15 @@ export class Supervisor {
     if (message.type === 'ready') this.#becomeReady()
     if (message.type === 'failed') this.#failure = message.message
     if (message.type === 'unmount')
-      await this.#unmount().catch((error: Error) => {
-        this.#daemon?.channel.send({ type: 'busy', message: error.message })
-      })
+      await this.#unmount().catch((error: Error) => this.#stayBusy(error))
+  }
+
+  /** Whoever told it to stop is gone, or waits for nothing else. Meanwhile more may have been written. */
+  #stayBusy({ message }: Error): void {
+    this.#daemon?.channel.send({ type: 'busy', message })
+    if (!this.#isStopping) return
+    this.#onBusy?.(message)
+    setTimeout(() => this.stop(), retryMs)
   }
 
   #becomeReady(): void {
@@ -164,14 +210,19 @@ export class Supervisor {
 
   /** A daemon that was never ready would fail again. */
   async #replace(): Promise<void> {
-    if (!this.#isReady || this.#isHopeless()) {
-      await this.#unmount({ lazy: true }).catch(() => undefined)
-      const why = this.#failure ?? 'the daemon ended without a word'
-      this.#ready.reject(new Error(why))
-      return this.#end()
+    while (this.#isReady && !this.#isHopeless()) {
+      await new Promise((resolve) => setTimeout(resolve, restartPauseMs))
+      if (this.#isLeft) return
+      try {
+        return await this.#startDaemon()
+      } catch (error) {
+        this.#failure = (error as Error).message
+      }
     }
-    await new Promise((resolve) => setTimeout(resolve, restartPauseMs))
-    await this.#startDaemon()
+    await this.#unmount({ lazy: true }).catch(() => undefined)
+    const why = this.#failure ?? 'the daemon ended without a word'
+    this.#ready.reject(new Error(why))
+    this.#end()
   }
 
   async #unmount({ lazy = false } = {}): Promise<void> {
@@ -189,7 +240,15 @@ export class Supervisor {
   }
 
   #end(): void {
+    this.#hasEnded = true
     removeState(this.#config.directory)
+    for (const fd of [this.#fd, this.#memory]) if (fd >= 0) closeSync(fd)
     this.#ended.resolve()
   }
+}
+
+function openMemory(io: FuseIo): number {
+  const fd = io.openMemory()
+  if (fd < 0) throw new Error(`cannot start a process of a mount: errno ${-fd}`)
+  return fd
 }

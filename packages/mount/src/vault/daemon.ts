@@ -7,7 +7,7 @@ import { closeControl, serveControl } from '../process/control.ts'
 import {
   daemonMain,
   processesOf,
-  takeDescriptor,
+  takeDescriptors,
   type ToSupervisor,
   unmounted,
 } from '../process/daemon.ts'
@@ -23,10 +23,12 @@ async function runVaultDaemon(
   supervisor: ToSupervisor,
   source: VaultSource,
 ): Promise<void> {
-  // Whoever may see nothing learns it now, and not from an empty directory.
-  await source.list()
+  const { fd, memory } = await takeDescriptors()
+  // Whoever may see nothing learns it now, and not from an empty directory. Later the kernel must not wait for a server.
+  if (init === undefined) await source.list()
   const errors: string[] = []
-  const kernel = await serveFuse(await takeDescriptor(), new VaultFileSystem(source, now), {
+  const kernel = await serveFuse(fd, new VaultFileSystem(source, now), {
+    memory,
     onInit: (info) => supervisor.send({ type: 'init', info }),
     onError: (error) => errors.push(error instanceof Error ? error.message : String(error)),
     ...(init === undefined ? {} : { resumed: init as InitInfo }),

@@ -27,7 +27,12 @@ export const command: Command = defineCommand({
       choices: ['auto', 'interactive', 'fsync', 'close-sync', 'write-sync'],
       summary: 'What waits for the server: auto is fsync, with at most 5 s or 64 MiB on the way',
     },
-    mode: { kind: 'choice', choices: ['fuse', 'auto'], summary: 'How; both are FUSE on Linux' },
+    mode: {
+      kind: 'choice',
+      choices: ['fuse', 'auto'],
+      summary:
+        'How: fuse insists on FUSE, auto chooses; there is only FUSE today, so both are the same',
+    },
     'cache-dir': { kind: 'text', value: 'DIR', summary: 'Where bytes are kept on the local disk' },
     uid: {
       kind: 'count',
