@@ -33,7 +33,13 @@ describe.skipIf(noMount)('attempts in mounts of their own', () => {
       9,
       expect.stringContaining('/repo/src/auth.ts'),
     ])
+    // Whoever works in the mount sees it there, too, with what to do.
+    expect(await b.sh('cat .cairn/conflicts; ls .cairn')).toMatch(
+      /^a commit of fix-b would meet:\n {2}edit\/edit \/repo\/src\/auth.ts\ndecide each: .*--ours/,
+    )
+    expect(await a.sh('cat .cairn/conflicts')).toBe('no conflicts\n')
     await layer('resolve', 'fix-b', '/repo/src/auth.ts', '--ours')
+    expect(await b.sh('cat .cairn/conflicts')).toBe('no conflicts\n')
     await layer('rebase', 'fix-b')
     await layer('commit', 'fix-b')
     const main = await site.mount('/repo')

@@ -80,7 +80,25 @@ it('nothing elsewhere, not even as a part of a batch', async () => {
     [{ type: 'setattr', ino: other as Ino, mode: 0o700, time: now() }],
   ]
   for (const ops of refused)
-    await expect(submit(...ops)).rejects.toMatchObject({ code: 'outside_layer' })
+    await expect(session.submit(ops, now())).rejects.toMatchObject({ code: 'outside_layer' })
   expect((await call(server, 'GET', '/w/files/repo/inside?stat&layer=try')).status).toBe(404)
   await submit(createFile('still-works', 5005, repo))
+})
+
+it('what was acknowledged elsewhere all the same is kept in a rescue layer, with all that came with it', async () => {
+  const before = submit(createFile('before', 5001, repo))
+  const refused = submit(createDirectory('d', 5002, repo), createFile('outside', 5003, other))
+  const behind = submit(createFile('behind', 5004, 5002))
+  await before
+  for (const late of [refused, behind])
+    await expect(late).rejects.toMatchObject({ subject: expect.stringMatching(/^kept /) })
+  const { text } = await call(server, 'GET', '/w/layers')
+  const { items } = JSON.parse(text) as { items: { id: string }[] }
+  const { id } = items.find((layer) => layer.id.startsWith('rescue_'))!
+  for (const path of ['repo/before', 'repo/d/behind', 'other/outside'])
+    expect((await call(server, 'GET', `/w/files/${path}?stat&layer=${id}`)).status, path).toBe(200)
+  expect((await call(server, 'GET', '/w/files/repo/d?stat&layer=try')).status).toBe(404)
+  // The session goes on under another lease.
+  await until(() => session.canAcknowledge)
+  await submit(createFile('after', 5005, repo))
 })

@@ -166,7 +166,7 @@ describe('sessions', () => {
       network.heal()
       await until(() => outcomes.length > 0)
       expect(outcomes[0]).toMatch(/^committed /)
-      await expect(late).rejects.toThrow(/lost lease/)
+      await expect(late).rejects.toThrow(/committed /)
       await until(async () => (await names()).join() === 'before,late,theirs')
     })
 

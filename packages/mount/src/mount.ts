@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs'
-import type { Op } from '@cairn/core'
-import { type ByteString, type Grant, type Ino, isCairnError, Reader } from '@cairn/protocol'
+import { isBelow, namesOf, type Op } from '@cairn/core'
+import { CairnError, type Grant, type Ino, isCairnError, Reader } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
 import { type Place, Segments } from './data/segments.ts'
+import { Spool } from './data/spool.ts'
 import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
 import { Nodes } from './filesystem/nodes.ts'
 import { type Owners, swapOwners } from './filesystem/owners.ts'
@@ -20,44 +21,27 @@ import { type PutBlob, storeLarge } from './outbox/seal.ts'
 import { resumeFrom, type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { changesNames, findDone } from './outbox/find-done.ts'
 import { removeSession, writeSessionWhenRoom } from './outbox/session-file.ts'
-import { decodeChangesAnswer, decodeContentAnswer, decodeInodesAnswer } from './session/answers.ts'
+import {
+  type ConflictAnswer,
+  decodeChangesAnswer,
+  decodeConflictsAnswer,
+  decodeContentAnswer,
+  decodeInodesAnswer,
+} from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation } from './session/options.ts'
 import { Refusal } from './session/refusal.ts'
+import { isRescued } from './session/rescue.ts'
 import { untilAnswered } from './session/retry.ts'
-import type { Connect } from './session/wire.ts'
 import type { Caches } from './sync/caches.ts'
-import { durabilities, type DurabilityName } from './sync/durability.ts'
+import { durabilities } from './sync/durability.ts'
 import { Follower } from './sync/follower.ts'
 import { InodeNumbers } from './sync/inode-numbers.ts'
+import type { MountOptions } from './mount-options.ts'
 import type { MountStatus } from './mount-status.ts'
 import { ProgressNotes } from './sync/progress-notes.ts'
 import { growthMax, QuotaRoom } from './sync/quota-room.ts'
 import { mayWrite, Writer } from './sync/writer.ts'
-
-export interface MountOptions {
-  readonly connect: Connect
-  readonly workspace: string
-  readonly branch: string
-  /** A checkpoint to show instead of the branch as it is; wants `readOnly`. */
-  readonly at?: string | undefined
-  /** The directory of the workspace that is mounted. */
-  readonly path: ByteString
-  readonly readOnly: boolean
-  /** What the token allows that it connects with; everything unless given. */
-  readonly grant?: Grant | undefined
-  /** Locks hold between mounts that have this. */
-  readonly sharedLocks?: boolean
-  readonly durability: DurabilityName
-  /** This mount's own, on a local disk. */
-  readonly cacheDirectory: string
-  readonly cacheBytes: number
-  /** Whose files appear as root's, and root's as theirs. */
-  readonly uid: number | undefined
-  readonly gid: number | undefined
-  /** What the kernel remembers, by its numbers. */
-  readonly caches: (nodeid: (ino: Ino) => number) => Caches
-}
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const inodesAtOnce = 20_000
@@ -70,6 +54,7 @@ export class Mount {
   readonly fileSystem: MountedFileSystem
   readonly #session: SessionClient
   readonly #segments: Segments
+  readonly #spool: Spool
   readonly #image = new Image()
   readonly #contents: Contents
   readonly #loader: Loader
@@ -91,6 +76,8 @@ export class Mount {
   readonly #refusal = new Refusal()
   readonly #locks: SharedLocks | undefined
   #wasConnected = false
+  /** The layer's path, where more than that is mounted. */
+  #limit: string | undefined
   readonly #progress: ProgressNotes
 
   /** Connects, brings to the server what an earlier process left behind, and is then ready. */
@@ -141,10 +128,12 @@ export class Mount {
       reserve: () => this.#reserve(),
       putBlob,
       now,
-      onLost: (error) => this.note(error),
+      onRescued: (error) => this.note(error),
+      onRefused: (error) => this.#giveUp(error),
       window,
     })
-    const keep = (bytes: Uint8Array): Place | undefined => this.#keep(bytes)
+    this.#spool = new Spool(this.#segments)
+    const keep = (bytes: Uint8Array): Place | undefined => this.#spool.keep(bytes)
     this.#contents = new Contents({
       segments: this.#segments,
       fetch: (ino, offset, length) => this.#fetch(ino, offset, length),
@@ -211,7 +200,7 @@ export class Mount {
       isConnected: () => this.#session.isConnected,
       whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
       submit: async (ops) => {
-        for (const op of ops) if (changesNames(op)) this.#intend(op)
+        for (const op of ops) if (changesNames(op)) this.#spool.intend(op)
         return this.#submit(await storeLarge(ops, putBlob))
       },
       barrier: (seq) => this.#session.barrier(seq),
@@ -219,6 +208,7 @@ export class Mount {
       onRefused: (error) => this.note(error),
       refusal: this.#refusal,
       grant,
+      limit: () => this.#limit,
     })
   }
 
@@ -273,6 +263,12 @@ export class Mount {
       log: this.#notes.log,
       rescues: this.#notes.rescues,
     }
+  }
+
+  /** What a commit of the layer would meet now; undefined where no server can say. */
+  async conflicts(): Promise<readonly ConflictAnswer[] | undefined> {
+    if (!this.#session.isConnected) return undefined
+    return decodeConflictsAnswer(await this.#session.ask({ type: 'conflicts' }))
   }
 
   /** Remembers what went wrong, for whoever looks at the status. */
@@ -331,6 +327,10 @@ export class Mount {
         this.#follower.onOwn(number, seq)
       },
       onRoom: (room) => this.#room.hear(room),
+      onWithin: (path) => {
+        this.#limit = isBelow(namesOf(options.path), namesOf(path)) ? undefined : path
+      },
+      onRefused: (why) => this.note(why),
       onStanding: () => this.#onStanding(),
       onRescue: (outcome) => this.#onRescue(outcome, recovered),
       onOver: (why) => this.#onOver(why),
@@ -338,6 +338,9 @@ export class Mount {
   }
 
   async #begin(recovered: Recovered | undefined): Promise<void> {
+    const handedIn = this.#handIn(recovered)
+    // Awaited after the welcome, which may fail before.
+    handedIn.catch(() => undefined)
     const { session, seq, root } = await this.#session.welcomed
     this.#nodes.root = root
     const begun = recovered?.seq ?? seq
@@ -345,7 +348,7 @@ export class Mount {
     const { lastNumber } = this.#session
     const note = { session, lastNumber, seq: begun }
     await writeSessionWhenRoom(this.#cacheDirectory, note, sleep)
-    await this.#session.drain()
+    await handedIn
     // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
     const told = this.#follower.whenSettled(seq).then(() => this.#caches.settled())
     if (recovered) await Promise.race([told, sleep(catchUpMs)])
@@ -358,6 +361,13 @@ export class Mount {
     // A guess at what will be asked for. Whoever asks at once is not to wait for it.
     void sleep(guessAfterMs).then(() => this.#loader.loadNear(root).catch(() => undefined))
     void this.#progress.keepNoting()
+  }
+
+  /** What the process before this one left is at the server, or in a rescue layer. Else it stays where it is. */
+  async #handIn(recovered: Recovered | undefined): Promise<void> {
+    const left = recovered?.pending.map(({ number }) => this.#session.settled(number)) ?? []
+    for (const outcome of await Promise.allSettled(left))
+      if (outcome.status === 'rejected' && !isRescued(outcome.reason)) throw outcome.reason
   }
 
   #reserve(): Reservation {
@@ -375,6 +385,20 @@ export class Mount {
     if (!this.#session.canAcknowledge) this.#outbox.flushNow()
     this.#wake()
     this.fileSystem.reap()
+  }
+
+  /**
+   * Neither the branch nor a rescue layer takes what was acknowledged. It stays in the spool, programs are told, and
+   * nobody waits for this session's lease.
+   */
+  #giveUp(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error)
+    const message = `cannot bring acknowledged changes to the server: ${text}`
+    const why = isCairnError(error) ? error : new CairnError('internal', { message, cause: error })
+    this.note(why)
+    this.#session.abandon()
+    this.#refusal.begin(why)
+    this.#wake()
   }
 
   /** What was not handed in stays in the spool. Should access come back, it goes on from there. */
@@ -413,30 +437,11 @@ export class Mount {
     return decodeContentAnswer(answer).bytes
   }
 
-  /** Noted before it is asked for: should this process die without an answer, the next one knows. */
-  #intend(op: Op): void {
-    try {
-      this.#segments.append(encodeRecord({ type: 'intent', op }))
-    } catch {
-      // The disk is full; only a crash in this very moment would miss it.
-    }
-  }
-
-  #keep(bytes: Uint8Array): Place | undefined {
-    const pieces = encodeRecord({ type: 'bytes' }, bytes)
-    try {
-      const { segment, position } = this.#segments.append(pieces)
-      return { segment, position: position + pieces[0]!.length }
-    } catch {
-      // The disk is full: what can be fetched again need not be kept.
-      return undefined
-    }
-  }
-
   #describeProgress(): Uint8Array[] {
     const { lastNumber, pendingCount } = this.#session
     // Of numbers that the outbox never had, the session alone knows.
-    const settled = pendingCount === 0 ? lastNumber : this.#outbox.settled
+    const isAtRest = pendingCount === 0 && this.#outbox.pendingOps === 0
+    const settled = isAtRest ? lastNumber : this.#outbox.settled
     return encodeRecord({ type: 'progress', settled, lastNumber, seq: this.#follower.settledSeq })
   }
 }

@@ -113,10 +113,14 @@ export class MemoryFileSystem implements FuseFileSystem {
     return this.#enter(parent, name, node)
   }
 
-  mkdir(parent: number, name: ByteString, mode: number, caller: Caller): Entry {
-    const node = this.#make(S_IFDIR | mode, caller)
-    node.nlink = 2
-    return this.#enter(parent, name, node)
+  mkdir(parent: number, name: ByteString, mode: number, caller: Caller): Answer<Entry> {
+    const make = (): Entry => {
+      const node = this.#make(S_IFDIR | mode, caller)
+      node.nlink = 2
+      return this.#enter(parent, name, node)
+    }
+    const held = this.hold?.(`make ${name}`)
+    return held ? held.then(make) : make()
   }
 
   symlink(parent: number, name: ByteString, target: Uint8Array, caller: Caller): Entry {

@@ -111,6 +111,8 @@ const requests = {
     session: 'text',
     path: 'name',
   },
+  /** What a commit of the layer would meet now. */
+  conflicts: { id: 'number' },
 } as const
 requests satisfies Table
 
@@ -144,6 +146,8 @@ const replies = {
    * What nothing limits is the largest number there is.
    */
   room: { bytes: 'number', files: 'number', maxBytes: 'number', maxFiles: 'number' },
+  /** Whatever the session changes lies at that path or below: it is the layer's. Before any standing. */
+  within: { path: 'name' },
 } as const
 replies satisfies Table
 

@@ -45,6 +45,11 @@ export const branchStates = ['open', 'conflicted', 'committed', 'abandoned'] as 
 /** `conflicted` is open, too: a state to work in. */
 export type BranchState = (typeof branchStates)[number]
 
+/** Nothing more is written to it. */
+export function isOver(state: BranchState): boolean {
+  return state === 'committed' || state === 'abandoned'
+}
+
 /** One entry of a branch's log. */
 export interface Batch {
   readonly branch: BranchId

@@ -31,6 +31,7 @@ import {
   decodeBatch,
   encodeBatch,
   encodeBody,
+  isOver,
 } from './batch.ts'
 import type { Head, Position } from './head.ts'
 import { hashOfBatch, referenceBody } from './reference.ts'
@@ -255,7 +256,7 @@ export class Draft {
 
   #requireOpen(): void {
     const { state } = this.#position
-    if (state === 'open' || state === 'conflicted') return
+    if (!isOver(state)) return
     throw new CairnError('layer_closed', {
       message: `cannot write to branch ${this.#branch}: it is ${state}`,
       subject: this.#branch,

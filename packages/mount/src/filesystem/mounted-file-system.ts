@@ -34,7 +34,7 @@ import { seek, seekHole } from './seek.ts'
 /** What the kernel checked is not checked again: with several users in the mount it does so itself. */
 export class MountedFileSystem implements FuseFileSystem {
   /** Set where closing a file waits for the server. Without it the kernel need not ask at each close. */
-  flush?: () => Answer<void>
+  flush?: (nodeid: number) => Answer<void>
   /** Set where locks hold between mounts. Without them the kernel keeps them inside of this one. */
   getlk?: NonNullable<FuseFileSystem['getlk']>
   setlk?: NonNullable<FuseFileSystem['setlk']>
@@ -226,12 +226,13 @@ export class MountedFileSystem implements FuseFileSystem {
       return this.removexattr(nodeid, capability)
   }
 
-  async fsync(): Promise<void> {
-    if (this.#parts.syncs) await this.#parts.writer.sync()
+  async fsync(nodeid: number): Promise<void> {
+    const { nodes, syncs, writer } = this.#parts
+    if (syncs) await writer.syncFile(nodes.inoOf(nodeid))
   }
 
-  fsyncdir(): Promise<void> {
-    return this.fsync()
+  fsyncdir(nodeid: number): Promise<void> {
+    return this.fsync(nodeid)
   }
 
   fallocate(

@@ -1,6 +1,7 @@
 import type { Time } from '@cairn/core'
 import { type ByteString, FsError } from '@cairn/protocol'
-import type { Attributes, Caller, Entry, FuseFileSystem } from '../fuse/file-system.ts'
+import type { Answer, Attributes, Caller, Entry, FuseFileSystem } from '../fuse/file-system.ts'
+import { andThen } from './answers.ts'
 
 /** Above every number a workspace gives out. */
 const firstNode = 2 ** 52
@@ -11,7 +12,7 @@ const name = '.cairn' as ByteString
 const seekData = 3
 
 /** The files of `.cairn` and what each says at the moment it is looked at. */
-export type StatusFiles = Readonly<Record<string, () => string>>
+export type StatusFiles = Readonly<Record<string, () => Answer<string>>>
 
 /**
  * Shows `.cairn/` in the root of a mount: text for whoever works in there and wants to know how the mount is. It is
@@ -33,9 +34,12 @@ export function statusDirectory(
     ttl: 0,
   }
 
-  const look = (file: string): Entry | undefined => {
+  const look = (file: string): Answer<Entry | undefined> => {
     const text = files[file]?.()
-    if (text === undefined) return undefined
+    return text === undefined ? undefined : andThen(text, (known) => enter(file, known))
+  }
+
+  const enter = (file: string, text: string): Entry => {
     const bytes = Buffer.from(text)
     const nodeid = ++lastNode
     // One number for a file, whatever its text: tools compare it to see whether a file was replaced.
@@ -65,9 +69,11 @@ export function statusDirectory(
         : found(texts.get(nodeid)).text.subarray(offset, offset + size),
     readdir: (nodeid, offset, fill) => {
       if (nodeid !== directoryNode) return below.readdir(nodeid, offset, fill)
-      names.forEach((file, index) => {
-        const position = index + 3
-        if (position > offset) fill(file as ByteString, position, look(file)!)
+      return Promise.all(names.map(look)).then((entries) => {
+        names.forEach((file, index) => {
+          const position = index + 3
+          if (position > offset) fill(file as ByteString, position, entries[index]!)
+        })
       })
     },
     dots: (nodeid) =>

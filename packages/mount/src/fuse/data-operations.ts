@@ -45,7 +45,6 @@ const write: Operation<number> = {
     ),
   write: (reply, written) => reply.u64(written),
   touches: touchesNode,
-  waits: 'without-limit',
 }
 
 const flush: Operation<void> = {
@@ -93,7 +92,6 @@ const fallocate: Operation<void> = {
   call: ({ fs }, request) =>
     fs.fallocate(request.nodeid, request.u64(48), request.u64(56), request.u32(64), request.caller),
   touches: touchesNode,
-  waits: 'without-limit',
 }
 
 /** The older request has 32 bits for the answer, the newer one 64. */
@@ -111,7 +109,6 @@ function makeCopyFileRange(name: string, lengthMax: number): Operation<number> {
       ),
     write: (reply, copied) => reply.u64(copied),
     touches: (request) => [{ nodeid: request.u64(56) }],
-    waits: 'without-limit',
   }
 }
 

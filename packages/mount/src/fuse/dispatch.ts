@@ -21,7 +21,7 @@ export interface DispatchOptions {
   readonly negativeTtl?: number
   /** Locks are asked of the file system. Costs a round trip or two for each open and close. */
   readonly locks?: boolean
-  /** How long a parked request may take, unless it writes or waits for a lock; then it is ETIMEDOUT. */
+  /** How long a parked request may take, unless it changes something, syncs or locks; then it is ETIMEDOUT. */
   readonly deadlineMs?: number
   /** Kernel and daemon have agreed. */
   readonly onInit?: (info: InitInfo) => void

@@ -33,7 +33,7 @@ export interface Operation<T> {
   undo?(context: Context, value: T): Answer<void>
   /** What it changes: the kernel's picture of that is wrong after an answer that came too late. */
   touches?(request: Request): readonly Touched[]
-  /** How long a parked request may take: programs expect writing and locking to take its time. */
+  /** How long a parked request may take that changes nothing: programs expect syncing and locking to take its time. */
   readonly waits?: 'without-limit'
   /** A parked wait that any signal ends, not only one that kills. */
   readonly interruptible?: true

@@ -65,7 +65,8 @@ export class ParkedRequests {
       note: this.#memory.note(uniqueLow, uniqueHigh),
       timer: undefined,
     }
-    if (operation.waits !== 'without-limit')
+    // What is told to have failed must not happen later: a change waits for as long as its program lives.
+    if (operation.touches === undefined && operation.waits !== 'without-limit')
       parked.timer = setTimeout(() => this.#end(parked, errno.ETIMEDOUT), this.#deadlineMs)
     this.#requests.set(key, parked)
     return parked

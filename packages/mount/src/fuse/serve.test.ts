@@ -172,6 +172,20 @@ describe.skipIf(!hasFuse)('a mount (needs root and /dev/fuse)', () => {
     await expect(mount.run(`fs.statSync(dir + '/never')`)).rejects.toThrow('ETIMEDOUT')
   })
 
+  it('deadline: a change has none, so none is told to have failed and done later', async () => {
+    await using mount = await MemoryMount.start({ deadlineMs: 50 })
+    const { opened, open } = makeGate()
+    mount.fs.hold = (what) => (what === 'make late' ? opened : undefined)
+    await mount.run(`fs.mkdirSync(dir + '/sub')`)
+    const made = mount.start(`fs.mkdirSync(dir + '/sub/late')`)
+    await until(() => mount.server.parkedCount === 1)
+    // Another request meets its deadline meanwhile.
+    mount.fs.hold = (what) => (what === 'never' ? new Promise(() => undefined) : undefined)
+    await expect(mount.run(`fs.statSync(dir + '/never')`)).rejects.toThrow('ETIMEDOUT')
+    open()
+    await made.result
+  })
+
   it('killed: a program whose request is parked ends at once, and a late answer is harmless', async () => {
     await using mount = await MemoryMount.start()
     const node = mount.fs.put('slow', 'text')

@@ -1,8 +1,9 @@
 import type { Op, Time, WriteOp } from '@cairn/core'
-import { FsError } from '@cairn/protocol'
+import { FsError, type Ino } from '@cairn/protocol'
 import type { Place, Segments } from '../data/segments.ts'
 import { encodeOpRecord, encodeRecord, withBytes } from './record.ts'
 import { type PutBlob, Sealer } from './seal.ts'
+import { isKept, isRescued } from '../session/rescue.ts'
 
 /** A place in the line of what a session sends, taken before what stands there is complete. */
 export interface Reservation {
@@ -19,8 +20,10 @@ export interface OutboxParts {
   readonly reserve: () => Reservation
   readonly putBlob: PutBlob
   readonly now: () => Time
-  /** Something acknowledged could not be brought to the branch: it is in a rescue layer, or the error says why not. */
-  readonly onLost: (error: unknown) => void
+  /** Something acknowledged is not on the branch as it was, but in a rescue layer. */
+  readonly onRescued: (error: unknown) => void
+  /** Nor can it be brought there. It stays in the spool, and the session is not to be relied on any more. */
+  readonly onRefused: (error: unknown) => void
   readonly window: Window
 }
 
@@ -51,7 +54,7 @@ const busyMs = 2000
 const busyPart = 3 / 4
 const batchOps = 8000
 const batchBytes = 2 << 20
-/** What an operation weighs in the window beside its bytes. */
+/** What an operation weighs in the window beside what is written down of it. */
 const opBytes = 128
 /** While so many are on their way the next one grows: the server is busy, and larger batches cost it less. */
 const batchesAtOnce = 3
@@ -82,6 +85,8 @@ export class Outbox {
   #pendingBytes = 0
   #settled = 0
   readonly #waiting = new Set<() => void>()
+  /** Of these something went to a rescue layer that was kept, and nobody has been told yet. */
+  readonly #elsewhere = new Set<Ino>()
 
   constructor(parts: OutboxParts) {
     this.#parts = parts
@@ -99,7 +104,9 @@ export class Outbox {
 
   /** Everything up to this batch number is at the server. */
   get settled(): number {
-    return this.#settled
+    // One that is refused stays, and those behind it may have gone.
+    const [oldest] = this.#closed.keys()
+    return oldest === undefined ? this.#settled : Math.min(this.#settled, oldest - 1)
   }
 
   /** When the oldest of what is not at the server was acknowledged. */
@@ -126,9 +133,10 @@ export class Outbox {
     // Its bytes are where they were just written: where they were before is the kernel's again.
     const kept = bytes ? withBytes(op as WriteOp, segments.tail(bytes.length)) : op
     if (batch.ops.push(kept) === 1) this.#pinTo(batch, segment)
-    this.#count(batch, opBytes + (bytes?.length ?? 0))
+    const length = lengthOf(pieces)
+    this.#count(batch, opBytes + length)
     if (batch.ops.length >= batchOps || batch.bytes >= batchBytes) this.#close(batch)
-    const place = bytes && { segment, position: position + lengthOf(pieces) - bytes.length }
+    const place = bytes && { segment, position: position + length - bytes.length }
     return { number: batch.reservation.number, place }
   }
 
@@ -258,9 +266,16 @@ export class Outbox {
       await reservation.settled
       if (this.#sealers.length < batchesAtOnce) this.#sealers.push(sealer)
     } catch (error) {
-      this.#parts.onLost(error)
+      if (!isRescued(error)) return this.#parts.onRefused(error)
+      if (isKept(error)) for (const ino of inodesOf(ops)) this.#elsewhere.add(ino)
+      this.#parts.onRescued(error)
     }
     this.#settle(batch)
+  }
+
+  /** Whether something of it went elsewhere since this was last asked. */
+  takeElsewhere(ino: Ino): boolean {
+    return this.#elsewhere.delete(ino)
   }
 
   #settle(batch: OpenBatch): void {
@@ -280,6 +295,14 @@ export class Outbox {
     let first = this.#open?.segment ?? Infinity
     for (const { segment } of this.#closed.values()) first = Math.min(first, segment)
     this.#parts.segments.pinFrom(first)
+  }
+}
+
+function* inodesOf(ops: readonly Op[]): Generator<Ino> {
+  for (const op of ops) {
+    if ('ino' in op) yield op.ino
+    if ('parent' in op) yield op.parent
+    if ('newParent' in op) yield op.newParent
   }
 }
 

@@ -107,7 +107,8 @@ export async function takeDescriptors(): Promise<Descriptors> {
 async function fileSystemOf(opening: Promise<Mount>, config: MountConfig): Promise<FuseFileSystem> {
   const mount = await opening
   const { fileSystem } = mount
-  if (durabilities[config.durability].waits === 'close') fileSystem.flush = () => fileSystem.fsync()
+  if (durabilities[config.durability].waits === 'close')
+    fileSystem.flush = (nodeid) => fileSystem.fsync(nodeid)
   return statusDirectory(fileSystem, statusFiles(mount, config), now)
 }
 

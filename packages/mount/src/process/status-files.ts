@@ -1,12 +1,13 @@
 import type { StatusFiles } from '../filesystem/status-directory.ts'
 import type { Mount } from '../mount.ts'
+import type { ConflictAnswer } from '../session/answers.ts'
 import type { MountConfig } from './config.ts'
 
 /** What `.cairn/` says, for an agent that can read files and nothing else. */
 export function statusFiles(mount: Mount, config: MountConfig): StatusFiles {
   return {
     status: () => describeStatus(mount, config),
-    conflicts: () => lines(mount.status.rescues.map(describeRescue), 'no conflicts'),
+    conflicts: () => describeConflicts(mount, config),
     log: () => lines(mount.status.log, 'nobody else has changed anything since this mount began'),
     errors: () => lines(mount.status.errors, 'no errors'),
   }
@@ -40,6 +41,32 @@ function describeStatus(mount: Mount, config: MountConfig): string {
     `cache: ${cacheBytes} bytes, ${knownInodes} inodes`,
     `log: ${seq}`,
   ])
+}
+
+/** Somebody reads it and waits: a server that does not answer must not keep them. */
+const answerMs = 5000
+
+async function describeConflicts(mount: Mount, { branch, at }: MountConfig): Promise<string> {
+  const rescued = mount.status.rescues.map(describeRescue)
+  if (branch === 'main' || at !== undefined) return lines(rescued, 'no conflicts')
+  const silence = new Promise<undefined>((resolve) =>
+    setTimeout(() => resolve(undefined), answerMs).unref(),
+  )
+  const found = await Promise.race([mount.conflicts().catch(() => undefined), silence])
+  return lines([...rescued, ...describeMet(found, branch)], 'no conflicts')
+}
+
+function describeMet(
+  found: readonly ConflictAnswer[] | undefined,
+  layer: string,
+): readonly string[] {
+  if (!found) return ['no server says whether the layer conflicts with its parent']
+  if (found.length === 0) return []
+  return [
+    `a commit of ${layer} would meet:`,
+    ...found.map(({ kind, path }) => `  ${kind} ${path}`),
+    `decide each: cairn fs layer resolve ${layer} PATH --ours | --theirs | --with FILE`,
+  ]
 }
 
 function describeRescue(outcome: string): string {

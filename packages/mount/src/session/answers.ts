@@ -93,6 +93,20 @@ export function decodeInodesAnswer(answer: Uint8Array): {
   return range
 }
 
+export interface ConflictAnswer {
+  readonly kind: string
+  readonly path: string
+}
+
+export function decodeConflictsAnswer(answer: Uint8Array): readonly ConflictAnswer[] {
+  const reader = new Reader(answer, 'conflicts answer')
+  const conflicts: ConflictAnswer[] = []
+  for (let left = reader.count(2); left > 0; left--)
+    conflicts.push({ kind: reader.text(), path: reader.text() })
+  reader.end()
+  return conflicts
+}
+
 export function decodeChangesAnswer(answer: Uint8Array): ChangesAnswer {
   const reader = new Reader(answer, 'changes answer')
   const inodes: Ino[] = []

@@ -6,17 +6,14 @@ import { HeldLease } from './held-lease.ts'
 import type { Reservation, SessionOptions, Standing, Welcome, WelcomeReply } from './options.ts'
 import { type Question, Questions } from './questions.ts'
 import { isFinal, replyError } from './reply-error.ts'
-import { rescueAll, rescuedError } from './rescue.ts'
-import { type FullSubmission, type Submission, Submissions } from './submissions.ts'
+import { LateWrites } from './rescue.ts'
+import { type Submission, Submissions } from './submissions.ts'
 import type { Wire } from './wire.ts'
-
-/** How long to leave a server alone that could not take in a late write. */
-const rescueRetryMs = 200
 
 /**
  * A session that lives longer than its connections. What it was given to submit is sent until it is receipted or
- * refused: in order, exactly once, under the same number however often the network breaks. What was acknowledged
- * under a lease that was lost meanwhile goes to a rescue layer.
+ * refused: in order, exactly once, under the same number however often the network breaks. What was acknowledged and
+ * is refused, because the lease was lost meanwhile or for any other reason, goes to a rescue layer.
  */
 export class SessionClient {
   readonly #options: SessionOptions
@@ -26,8 +23,7 @@ export class SessionClient {
   readonly #pending = new Submissions()
   readonly #questions = new Questions()
   readonly #backOff: BackOff
-  /** Acknowledged, refused because the lease was lost, and not yet in a rescue layer. */
-  readonly #late: FullSubmission[] = []
+  readonly #late: LateWrites
   #root: Ino | undefined
   /** Why the server ended the connection. */
   #goodbye: Error | undefined
@@ -41,7 +37,6 @@ export class SessionClient {
   readonly #lease = new HeldLease()
   /** Asked for over this connection, and to be handed back over it. */
   #recalledIn: number | undefined
-  #isRescuing = false
   #told = ''
   #closed = false
 
@@ -49,6 +44,7 @@ export class SessionClient {
     const { resume, startsAtHead, random = Math.random } = options
     this.#options = options
     this.#backOff = new BackOff(random)
+    this.#late = new LateWrites((question) => this.ask(question), options.clock)
     this.#session = resume?.session ?? ''
     // Behind the end of every log: the server says where that is.
     this.#seq = resume?.seq ?? (startsAtHead ? Number.MAX_SAFE_INTEGER : 0)
@@ -77,7 +73,7 @@ export class SessionClient {
    * branch or to a rescue layer, it waits: it could only build on what may turn out to be elsewhere.
    */
   get standing(): Standing {
-    const hasPast = this.#late.length > 0 || this.#pending.hasPast(this.#epoch)
+    const hasPast = this.#late.size > 0 || this.#pending.hasPast(this.#epoch)
     return hasPast ? 'waiting' : this.#standing
   }
 
@@ -88,7 +84,7 @@ export class SessionClient {
   get canAcknowledge(): boolean {
     const epoch = this.#lease.usableEpoch
     if (epoch === undefined || this.#closed) return false
-    return this.#late.length === 0 && !this.#pending.hasPast(epoch)
+    return this.#late.size === 0 && !this.#pending.hasPast(epoch)
   }
 
   /** A server has taken it in, and has not gone since. */
@@ -103,7 +99,7 @@ export class SessionClient {
 
   /** Submitted, and not yet at the server. */
   get pendingCount(): number {
-    return this.#pending.size + this.#late.length
+    return this.#pending.size + this.#late.size
   }
 
   /**
@@ -125,7 +121,9 @@ export class SessionClient {
 
   /** Takes the next number for what is being acknowledged under the lease. Throws without one. */
   reserve(): Reservation {
-    const epoch = this.#requireLease()
+    const message = 'cannot acknowledge: this session has no lease'
+    if (!this.canAcknowledge) throw new CairnError('stale_epoch', { message })
+    const epoch = this.#lease.epoch!
     const settled = Promise.withResolvers<{ seq: number }>()
     const { number } = this.#pending.add({ body: undefined, leaseEpoch: epoch, settled })
     const send = (body: Uint8Array): void => {
@@ -133,13 +131,6 @@ export class SessionClient {
       this.#sendPending()
     }
     return { number, epoch, settled: settled.promise, send }
-  }
-
-  #requireLease(): number {
-    if (this.canAcknowledge) return this.#lease.epoch!
-    throw new CairnError('stale_epoch', {
-      message: 'cannot acknowledge: this session has no lease',
-    })
   }
 
   /** How one that has no answer yet will be settled. For those of a process that went before. */
@@ -178,8 +169,8 @@ export class SessionClient {
 
   /** Waits until all that was submitted so far is at the server, in the branch or in a rescue layer. */
   async drain(): Promise<void> {
-    const waiting = [...this.#pending, ...this.#late]
-    await Promise.allSettled(waiting.map(({ settled }) => settled.promise))
+    const pending = [...this.#pending].map(({ settled }) => settled.promise)
+    await Promise.allSettled([...pending, ...this.#late.settled])
   }
 
   async close(): Promise<void> {
@@ -188,7 +179,7 @@ export class SessionClient {
     this.abandon()
   }
 
-  /** Ends without a word, as a killed sandbox does. */
+  /** As a killed sandbox does: without a word. */
   abandon(): void {
     this.#closed = true
     this.#wire?.close()
@@ -275,6 +266,8 @@ export class SessionClient {
         return this.#own(reply.number, reply.seq)
       case 'room':
         return this.#options.onRoom?.(reply)
+      case 'within':
+        return this.#options.onWithin?.(reply.path)
       case 'lease':
       case 'shared':
         return this.#stand(reply.type, reply.epoch)
@@ -342,8 +335,19 @@ export class SessionClient {
     if (code === 'stale_epoch') this.#refusedAsStale(submission)
     else if (code === 'batch_passed_over') this.#passedOver(submission)
     else if (this.#pending.isAstray(number)) this.#doubt(number, replyError(code, message))
-    else this.#pending.take(number)?.settled.reject(replyError(code, message))
+    else this.#refuse(submission, replyError(code, message))
     this.#afterAnswer()
+  }
+
+  /** For good. Of what was acknowledged, programs were told that it is done: it may fit elsewhere. */
+  #refuse(submission: Submission | undefined, why: Error): void {
+    if (!submission) return
+    if (submission.leaseEpoch === undefined) {
+      this.#pending.take(submission.number)
+      return submission.settled.reject(why)
+    }
+    this.#tooLate(submission)
+    this.#options.onRefused?.(why)
   }
 
   /** What was acknowledged to nobody is sent again in the next epoch, as soon as this session knows of it. */
@@ -373,7 +377,7 @@ export class SessionClient {
 
   #tooLate(submission: Submission): void {
     this.#pending.take(submission.number)
-    this.#late.push({ ...submission, body: submission.body! })
+    this.#late.add(submission)
   }
 
   /**
@@ -385,34 +389,30 @@ export class SessionClient {
     const settled = Promise.withResolvers<{ seq: number }>()
     const body = encodeBody({ type: 'ops', ops: [] }, { sec: 0, nsec: 0 })
     this.#pending.add({ body, leaseEpoch: undefined, settled })
-    void settled.promise.then(() => {
-      this.#pending.sendAgain(number)
-      this.#sendPending()
-    })
+    void settled.promise.then(
+      () => {
+        this.#pending.sendAgain(number)
+        this.#sendPending()
+      },
+      // The log takes nothing at all: not that copy either.
+      () => {
+        this.#refuse(this.#pending.get(number), error)
+        this.#afterAnswer()
+      },
+    )
   }
 
   #afterAnswer(): void {
     this.#releaseIfDrained()
     this.#sendPending()
-    const [first] = this.#late
-    if (!first || this.#isRescuing || this.#pending.hasAcknowledged(first.leaseEpoch)) return
-    void this.#rescue(first.leaseEpoch!)
+    const { epoch } = this.#late
+    if (epoch !== undefined && !this.#pending.hasAcknowledged(epoch)) void this.#rescue()
   }
 
-  async #rescue(epoch: number): Promise<void> {
-    this.#isRescuing = true
-    const ask = (question: Question): Promise<Uint8Array> => this.ask(question)
-    const pause = (): Promise<void> => this.#options.clock.sleep(rescueRetryMs)
-    const outcome = await rescueAll({ ask, pause }, epoch, this.#late).then(
-      (where) => {
-        this.#options.onRescue?.(where)
-        return rescuedError(where)
-      },
-      (error: unknown) => error,
-    )
-    this.#isRescuing = false
-    for (const { settled } of this.#late.splice(0)) settled.reject(outcome)
+  async #rescue(): Promise<void> {
+    if (!(await this.#late.rescue(this.#options.onRescue))) return
     this.#tellStanding()
+    this.#afterAnswer()
   }
 
   #batch(bytes: Uint8Array): void {

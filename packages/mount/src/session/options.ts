@@ -33,6 +33,10 @@ export interface SessionOptions {
   readonly onStanding?: () => void
   /** Hears how much larger the tree may become, where that is limited, in order with `onOwn`. */
   readonly onRoom?: (room: Extract<SessionReply, { type: 'room' }>) => void
+  /** Hears where alone it may change something, before it has any standing. Nothing is said where that is everywhere. */
+  readonly onWithin?: (path: string) => void
+  /** Hears why something that was acknowledged is not taken by the branch, though its lease is in force. */
+  readonly onRefused?: (why: Error) => void
   /** Hears that a connection is over, and why if the server said so. */
   readonly onOver?: (why: unknown) => void
   /** Hears where the late writes of a lost lease went. */

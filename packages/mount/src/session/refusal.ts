@@ -1,8 +1,9 @@
-import { type CairnError, FsError, isCairnError } from '@cairn/protocol'
+import { type CairnError, errorTable, FsError, isCairnError } from '@cairn/protocol'
 
 /**
- * Whether the server has ended this session's access: a key or token that was revoked, or whose time is over. Then
- * nobody waits for it any more; what was acknowledged before stays in the spool, and goes on should access come back.
+ * Whether the server takes nothing more from this session: its key or token was revoked or its time is over, or
+ * something that was acknowledged is refused for good. Then nobody waits for it any more; what was acknowledged before
+ * stays in the spool, and goes on should access come back.
  */
 export class Refusal {
   #why: CairnError | undefined
@@ -14,7 +15,7 @@ export class Refusal {
 
   begin(why: CairnError): void {
     this.#why = why
-    for (const reject of this.#waiting) reject(new FsError('EACCES'))
+    for (const reject of this.#waiting) reject(errnoOf(why))
     this.#waiting.clear()
   }
 
@@ -22,26 +23,29 @@ export class Refusal {
     this.#why = undefined
   }
 
-  /** Throws EACCES while it lasts. */
+  /** Throws EACCES or EIO while it lasts. */
   require(): void {
-    if (this.#why) throw new FsError('EACCES')
+    if (this.#why) throw errnoOf(this.#why)
   }
 
-  /** What the server is to answer: EACCES if it never will, or says that the token does not allow it. */
+  /** What the server is to answer: EACCES or EIO if it never will, or says that the token does not allow it. */
   unlessRefused<T>(answer: Promise<T>): Promise<T> {
     if (this.#why) {
       answer.catch(() => undefined)
-      return Promise.reject(new FsError('EACCES'))
+      return Promise.reject(errnoOf(this.#why))
     }
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject)
       void answer
-        .then(resolve, (error: unknown) => reject(errnoOf(error)))
+        .then(resolve, (error: unknown) =>
+          reject(isCairnError(error, 'forbidden') ? errnoOf(error) : error),
+        )
         .finally(() => this.#waiting.delete(reject))
     })
   }
 }
 
-function errnoOf(error: unknown): unknown {
-  return isCairnError(error, 'forbidden') ? new FsError('EACCES') : error
+/** Whoever may not is told so; what else is refused should have been taken. */
+function errnoOf({ code }: CairnError): FsError {
+  return new FsError(errorTable[code].errno === 'EACCES' ? 'EACCES' : 'EIO')
 }

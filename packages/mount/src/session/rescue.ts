@@ -1,5 +1,10 @@
-import { CairnError, errorTable, isCairnError, type SessionRequest } from '@cairn/protocol'
-import type { FullSubmission } from './submissions.ts'
+import { CairnError, isCairnError, type SessionRequest } from '@cairn/protocol'
+import type { SessionClock } from './options.ts'
+import { untilAnswered } from './retry.ts'
+import type { FullSubmission, Submission } from './submissions.ts'
+
+/** How long to leave a server alone that could not take in a late write. */
+const retryMs = 200
 
 type RescueQuestion = Omit<Extract<SessionRequest, { type: 'rescue' }>, 'id'>
 
@@ -7,6 +12,55 @@ export interface Rescuer {
   readonly ask: (question: RescueQuestion) => Promise<Uint8Array>
   /** Lets a server that had no answer come to itself. */
   readonly pause: () => Promise<void>
+}
+
+/** Acknowledged, refused by the branch, and not yet in a rescue layer. */
+export class LateWrites {
+  readonly #late: FullSubmission[] = []
+  readonly #rescuer: Rescuer
+  #isRescuing = false
+
+  constructor(ask: Rescuer['ask'], clock: SessionClock) {
+    this.#rescuer = { ask, pause: () => clock.sleep(retryMs) }
+  }
+
+  get size(): number {
+    return this.#late.length
+  }
+
+  /** Of the lease under which the first of them was acknowledged. */
+  get epoch(): number | undefined {
+    return this.#late[0]?.leaseEpoch
+  }
+
+  get settled(): readonly Promise<unknown>[] {
+    return this.#late.map(({ settled }) => settled.promise)
+  }
+
+  add(submission: Submission): void {
+    this.#late.push({ ...submission, body: submission.body! })
+  }
+
+  /** False where somebody is at it already. Tells `onRescue` where they went before it settles them. */
+  async rescue(onRescue: ((where: string) => void) | undefined): Promise<boolean> {
+    const { epoch } = this
+    if (epoch === undefined || this.#isRescuing) return false
+    this.#isRescuing = true
+    const late = this.#late.filter(({ leaseEpoch }) => leaseEpoch === epoch)
+    const outcome = await rescueAll(this.#rescuer, epoch, late).then(
+      (where) => {
+        onRescue?.(where)
+        return rescuedError(where)
+      },
+      (error: unknown) => error,
+    )
+    this.#isRescuing = false
+    for (const submission of late) {
+      this.#late.splice(this.#late.indexOf(submission), 1)
+      submission.settled.reject(outcome)
+    }
+    return true
+  }
 }
 
 /**
@@ -20,23 +74,22 @@ export async function rescueAll(
 ): Promise<string> {
   const inOrder = [...late].sort((a, b) => a.number - b.number)
   for (const { number, body } of inOrder)
-    await askUntilAnswered(rescuer, { type: 'rescue', number, epoch, body })
+    await untilAnswered(() => rescuer.ask({ type: 'rescue', number, epoch, body }), rescuer.pause)
   const end = { type: 'rescue', number: 0, epoch, body: new Uint8Array() } as const
-  return new TextDecoder().decode(await askUntilAnswered(rescuer, end))
+  return new TextDecoder().decode(await untilAnswered(() => rescuer.ask(end), rescuer.pause))
 }
 
-/** What was acknowledged is worth asking for as long as it may help. */
-async function askUntilAnswered(rescuer: Rescuer, question: RescueQuestion): Promise<Uint8Array> {
-  for (;;) {
-    try {
-      return await rescuer.ask(question)
-    } catch (error) {
-      if (!isCairnError(error) || errorTable[error.code].retry === 'never') throw error
-      await rescuer.pause()
-    }
-  }
-}
-
+/** What a submission is rejected with that went to a rescue layer: `where` says whether that was committed. */
 export function rescuedError(where: string): CairnError {
-  return new CairnError('stale_epoch', { message: `cannot write under a lost lease: ${where}` })
+  const message = `cannot write to the branch as it was: ${where}`
+  return new CairnError('stale_epoch', { message, subject: where })
+}
+
+export function isRescued(error: unknown): error is CairnError {
+  return isCairnError(error, 'stale_epoch')
+}
+
+/** Rescued, and not on the branch: somebody has to decide. */
+export function isKept(error: unknown): boolean {
+  return isRescued(error) && !error.subject?.startsWith('committed')
 }

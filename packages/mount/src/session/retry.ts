@@ -1,4 +1,4 @@
-import { errorTable, isCairnError } from '@cairn/protocol'
+import { type CairnError, errorTable, isCairnError } from '@cairn/protocol'
 
 const retryMs = 500
 
@@ -11,8 +11,13 @@ export async function untilAnswered<T>(
     try {
       return await ask()
     } catch (error) {
-      if (!isCairnError(error) || errorTable[error.code].retry === 'never') throw error
+      if (!isCairnError(error) || isLastWord(error)) throw error
       await sleep(retryMs)
     }
   }
+}
+
+/** What a server did not foresee it may do right the next time. */
+function isLastWord({ code }: CairnError): boolean {
+  return errorTable[code].retry === 'never' && code !== 'internal'
 }

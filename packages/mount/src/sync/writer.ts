@@ -1,11 +1,12 @@
-import { type Op, placeOf, requireOperation } from '@cairn/core'
+import { type Op, placeOf, requireInside, requireOperation } from '@cairn/core'
 import {
   allowsAll,
   allowsSomewhere,
   type CairnError,
-  type Errno,
+  errorTable,
   FsError,
   type Grant,
+  type Ino,
   isCairnError,
   isFsError,
 } from '@cairn/protocol'
@@ -39,6 +40,8 @@ export interface WriterParts {
   readonly refusal: Refusal
   /** What its token allows; undefined for everything. What it does not must not be acknowledged. */
   readonly grant: Grant | undefined
+  /** The path of the layer, where more than that is mounted. Nothing else of it takes a change. */
+  readonly limit: () => string | undefined
 }
 
 /**
@@ -83,14 +86,16 @@ export class Writer {
     return Promise.race([outbox.whenRoom(), whenStanding()])
   }
 
-  /** By the same rules that the server has. */
+  /** By the same rules that the server has: what it would refuse must not be acknowledged. */
   #allowed(op: Op): Op {
     const { image, grant } = this.#parts
+    const limit = this.#parts.limit()
     try {
       if (grant) requireOperation(image, grant, op, () => true)
+      if (limit !== undefined) requireInside(image, op, limit)
       return op
     } catch (error) {
-      throw isCairnError(error, 'forbidden') ? new FsError('EACCES') : error
+      throw isCairnError(error) ? errnoOf(error) : error
     }
   }
 
@@ -107,6 +112,12 @@ export class Writer {
   sync(): Promise<void> {
     const { outbox, refusal } = this.#parts
     return refusal.unlessRefused(outbox.sync())
+  }
+
+  /** The same for whoever asks about one file: EIO, once, if something of it went elsewhere since it was last asked. */
+  async syncFile(ino: Ino): Promise<void> {
+    await this.sync()
+    if (this.#parts.outbox.takeElsewhere(ino)) throw new FsError('EIO')
   }
 
   /** False when the disk is full and will have room as soon as the server has what is on its way. */
@@ -160,10 +171,9 @@ export class Writer {
       await this.#parts.follower.whenApplied(seq, [op])
       await taken?.(seq)
     } catch (error) {
-      if (isFsError(error)) throw error
-      if (isCairnError(error, 'quota_exceeded')) throw new FsError('EDQUOT')
-      if (isCairnError(error)) this.#parts.onRefused(error)
-      throw new FsError(isCairnError(error) ? errnoOf(error) : 'EIO')
+      if (!isCairnError(error)) throw isFsError(error) ? error : new FsError('EIO')
+      if (error.code !== 'quota_exceeded') this.#parts.onRefused(error)
+      throw errnoOf(error)
     }
   }
 }
@@ -173,8 +183,6 @@ export function mayWrite(grant: Grant | undefined): boolean {
   return !grant || allowsSomewhere(grant, 'write') || allowsSomewhere(grant, 'delete')
 }
 
-/** What a program can do something about has an errno of its own. */
-function errnoOf({ code }: CairnError): Errno {
-  if (code === 'read_only') return 'EROFS'
-  return code === 'forbidden' ? 'EACCES' : 'EIO'
+function errnoOf({ code }: CairnError): FsError {
+  return new FsError(errorTable[code].errno)
 }

@@ -1,4 +1,10 @@
-import type { Checkpoint, Conflict, ConflictSide, PathChange } from '@cairn/core'
+import {
+  type Checkpoint,
+  type Conflict,
+  type ConflictSide,
+  namesOf,
+  type PathChange,
+} from '@cairn/core'
 import {
   type CheckpointInfo,
   formatHash,
@@ -10,7 +16,6 @@ import {
 } from '@cairn/protocol'
 import { isoTime } from '../workspaces/clock.ts'
 import { isAutomatic } from './auto-checkpoints.ts'
-import { namesOf } from './guard.ts'
 import type { CheckpointLabel, LayerRecord } from './layer-store.ts'
 
 /** Layers and what happens to them, as JSON tells it. */

@@ -3,6 +3,8 @@ import {
   diffStat,
   formatPatch,
   type Inode,
+  isBelow,
+  namesOf,
   type PathChange,
   quotePath,
   readFile,
@@ -21,7 +23,6 @@ import {
 } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { describeChange } from './describe.ts'
-import { isBelow, namesOf } from './guard.ts'
 import { findCheckpoint, findLayer, type LayerPlace, targetOf } from './references.ts'
 import { RenamedDirectories } from './renamed-directories.ts'
 

@@ -5,6 +5,7 @@ import {
   decodeBatch,
   diffPaths,
   LayerConflictError,
+  namesOf,
   rebaseLayer,
   type Receipt,
   resolveConflict,
@@ -27,7 +28,6 @@ import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from './barrier.ts'
 import { findCommitted, noteCommit } from './commit-notes.ts'
 import { describeChange, describeConflict } from './describe.ts'
-import { namesOf } from './guard.ts'
 import { abandonPlace, noteState } from './layers.ts'
 import { conflictsOf, type RealPlace, siblingsOf, standingOf, tryMerge } from './merging.ts'
 import { once } from './once.ts'

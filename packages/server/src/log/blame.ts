@@ -1,4 +1,12 @@
-import { type Batch, type Branch, lineBytes, pathOf, readFile, type View } from '@cairn/core'
+import {
+  type Batch,
+  type Branch,
+  lineBytes,
+  namesOf,
+  pathOf,
+  readFile,
+  type View,
+} from '@cairn/core'
 import {
   type Blame,
   type BlameOrigin,
@@ -12,7 +20,6 @@ import {
   rootIno,
 } from '@cairn/protocol'
 import { spellPath } from '../files/spelling.ts'
-import { namesOf } from '../layers/guard.ts'
 import type { LayerRecord } from '../layers/layer-store.ts'
 import { isoTime, millisecondsOf } from '../workspaces/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'

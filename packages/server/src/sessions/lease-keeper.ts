@@ -5,6 +5,7 @@ import type { Clock } from '../workspaces/clock.ts'
 import { Audience } from './audience.ts'
 import { epochCheckpoint } from './epoch-end.ts'
 import {
+  forfeit,
   join,
   leave,
   type LeaseRecord,
@@ -113,6 +114,10 @@ export class LeaseKeeper {
 
   async release(session: SessionId, epoch: number): Promise<void> {
     await this.#update((record) => release(record, session, epoch))
+  }
+
+  async forfeit(session: SessionId, epoch: number): Promise<void> {
+    await this.#update((record) => forfeit(record, session, epoch))
   }
 
   async leave(session: SessionId): Promise<void> {

@@ -2,6 +2,7 @@ import type { BranchId, SessionId } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  forfeit,
   join,
   leave,
   type LeaseRecord,
@@ -44,6 +45,18 @@ describe('lease', () => {
 
   it('a recall stands until it is answered: a holder that comes back is still wanted out', () => {
     expect(join(wanted, until(a, 20), 5).record).toMatchObject({ holder: a, recalled: true })
+  })
+
+  it.each([
+    ['its only writer', held, { holder: a, recalled: false }],
+    ['a writer that another one waits for', wanted, { holder: undefined, recalled: false }],
+  ])('forfeited by %s, its epoch is over', (_, record, after) => {
+    expect(forfeit(record, a, record.epoch)).toMatchObject({ newEpoch: true, record: after })
+  })
+
+  it('only its own holder forfeits it, and only in its epoch', () => {
+    expect(forfeit(held, b, held.epoch)).toEqual(unchanged(held))
+    expect(forfeit(held, a, held.epoch - 1)).toEqual(unchanged(held))
   })
 
   it('handed back when nobody else is left, it is given anew, in a new epoch', () => {

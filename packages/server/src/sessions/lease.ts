@@ -63,6 +63,13 @@ export function release(record: LeaseRecord, session: SessionId, epoch: number):
   return granted({ ...record, holder: undefined, recalled: false })
 }
 
+/** The log did not take something that the session acknowledged in that epoch: what was built on it ends with the epoch. */
+export function forfeit(record: LeaseRecord, session: SessionId, epoch: number): Transition {
+  const isOthers = record.holder !== undefined && record.holder !== session
+  if (isOthers || record.epoch !== epoch) return unchanged(record)
+  return granted({ ...record, holder: undefined, recalled: false }, true)
+}
+
 /** A writer goes, with everything it acknowledged at the server. */
 export function leave(record: LeaseRecord, session: SessionId): Transition {
   if (!record.writers.some((writer) => writer.session === session)) return unchanged(record)

@@ -1,7 +1,18 @@
-import { Branch, commitLayer, decodeBody, forkBranch, type Op, type Submission } from '@cairn/core'
+import {
+  Branch,
+  commitLayer,
+  decodeBody,
+  diffPaths,
+  forkBranch,
+  isBelow,
+  namesOf,
+  type Op,
+  type Submission,
+} from '@cairn/core'
 import {
   type ActorId,
   type BranchId,
+  type ErrorCode,
   isCairnError,
   type SessionId,
   type SessionRequest,
@@ -23,11 +34,14 @@ interface Place {
 }
 
 const utf8 = new TextEncoder()
+/** Why a branch does not take a rescue layer: somebody has to decide. */
+const kept: readonly ErrorCode[] = ['layer_conflict', 'quota_exceeded', 'layer_closed']
 
 /**
- * Takes in what a session had acknowledged under a lease it lost. The operations go to a layer based on what the
- * server had of that session when its epoch ended: there they fit, whatever others did since. A request without a
- * body ends it: the layer is committed if nothing conflicts, and kept for a person if something does.
+ * Takes in what a session had acknowledged and the branch did not take: under a lease it lost, mostly. The operations
+ * go to a layer based on what the server had of that session when its epoch ended: there they fit, whatever others did
+ * since. A request without a body ends it: the layer is committed if nothing conflicts, and kept for a person if
+ * something does.
  *
  * Answers with `committed` or `kept`, and the layer's id.
  */
@@ -36,6 +50,7 @@ export async function rescue(
   session: SessionId,
   request: RescueRequest,
 ): Promise<Uint8Array> {
+  await place.keeper.forfeit(session, request.epoch)
   const layer = await openRescueLayer(place, session, request.epoch)
   if (request.body.length > 0) {
     const { time, ops } = decodeBody(request.body)
@@ -77,11 +92,13 @@ async function openRescueLayer(
   return Branch.open(workspace.stores, id)
 }
 
-/** A commit is a write like any other: whoever holds the lease hands it back first. */
+/** A commit is a write like any other: whoever holds the lease hands it back first, and a layer's path is its limit. */
 async function tryCommit(
   { workspace, branch, keeper, actor }: Place,
   layer: Branch,
 ): Promise<boolean> {
+  const limit = await workspace.limitOf(branch.id)
+  if (limit !== undefined && !(await liesAt(workspace, layer, limit))) return false
   const author = { actor, time: workspace.clock.now() }
   try {
     await keeper.withTurn((epoch) =>
@@ -89,8 +106,14 @@ async function tryCommit(
     )
     return true
   } catch (error) {
-    const isKept = isCairnError(error, 'layer_conflict') || isCairnError(error, 'quota_exceeded')
-    if (isKept) return false
+    if (isCairnError(error) && kept.includes(error.code)) return false
     throw error
   }
+}
+
+async function liesAt({ stores }: Workspace, layer: Branch, path: string): Promise<boolean> {
+  const { base } = await stores.refs.getBranch(layer.id)
+  const { snapshot } = await layer.fold()
+  const changes = await diffPaths(stores.nodes, base, snapshot)
+  return changes.every((change) => isBelow(change.path, namesOf(path)))
 }

@@ -4,6 +4,7 @@ import {
   decodeBatch,
   decodeBody,
   isAnswer,
+  isOver,
   type Limits,
   type LogRow,
   noUsage,
@@ -27,6 +28,7 @@ import { answerLock, type LockQuestion } from '../locks/answer-lock.ts'
 import type { Waits } from '../locks/waits.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from './audience.ts'
+import { answerConflicts } from './conflicts.ts'
 import type { Connection } from './connection.ts'
 import { failureOf } from './failure.ts'
 import type { LeaseRecord } from './lease.ts'
@@ -98,10 +100,12 @@ export class Session {
     this.#requireMode()
     await this.#resumeScope()
     const root = await findDirectory(this.#place, this.#hello.path)
+    const limit = await this.#parts.workspace.limitOf(branch.id)
     if (this.#writes) await keeper.join(this.id)
     const { seq, epoch } = branch.head.position
     const [version, session] = [sessionVersion, this.id]
     this.#send({ type: 'welcome', version, session, seq, epoch, leaseMs, root })
+    if (this.#writes && limit !== undefined) this.#send({ type: 'within', path: limit })
     this.#sent = Math.min(this.#sent, seq)
     this.#count()
     if (this.#writes) this.#joinAudience(seq)
@@ -171,6 +175,8 @@ export class Session {
         return this.#waits?.cancel(request.question)
       case 'barrier':
         return this.#answer(request.id, () => this.#whenOthersHaveSeen(request.seq))
+      case 'conflicts':
+        return this.#answer(request.id, () => answerConflicts(this.#parts))
       case 'rescue':
         return this.#answer(request.id, () => rescue(this.#parts, this.id, request))
       case 'seen':
@@ -310,19 +316,29 @@ export class Session {
     this.#forward()
   }
 
+  #stand(record: LeaseRecord): void {
+    this.#inOrder(() => this.#tellStanding(record))
+  }
+
   /** Tells the other end how it may write, when that changes. */
-  #stand({ holder, recalled, epoch }: LeaseRecord): void {
+  async #tellStanding(record: LeaseRecord): Promise<void> {
+    const { holder, epoch } = record
     if (holder !== undefined && holder !== this.id) return
-    const standing = holder === undefined ? 'shared' : recalled ? 'recall' : 'lease'
+    // Behind the batches: whoever gets the lease knows everything that came before it.
+    await this.#sendRowsUpTo(epoch)
+    const standing = this.#standingIn(record)
     const told = `${standing} ${epoch}`
     if (told === this.#told) return
     this.#told = told
-    this.#inOrder(async () => {
-      // Behind the batches: whoever gets the lease knows everything that came before it.
-      await this.#sendRowsUpTo(epoch)
-      if (standing !== 'recall') await this.#tellRoom(() => this.#room.begin())
-      this.#send({ type: standing, epoch })
-    })
+    if (standing !== 'recall') await this.#tellRoom(() => this.#room.begin())
+    this.#send({ type: standing, epoch })
+  }
+
+  /** On a layer that is over nobody acknowledges anything: nothing would take it. */
+  #standingIn({ holder, recalled }: LeaseRecord): 'shared' | 'recall' | 'lease' {
+    if (holder !== undefined && recalled) return 'recall'
+    const { state } = this.#parts.branch.head.position
+    return holder === undefined || isOver(state) ? 'shared' : 'lease'
   }
 
   /** Another server may have begun that epoch: then the batches before it are still to come. */
@@ -335,7 +351,10 @@ export class Session {
   #forward(): void {
     this.#inOrder(async () => {
       await this.#sendRows()
-      if (this.#writes) await this.#tellRoom(() => this.#room.raise())
+      if (!this.#writes) return
+      await this.#tellRoom(() => this.#room.raise())
+      // The layer may be over since, or open again.
+      if (this.#told !== '') await this.#tellStanding(this.#parts.keeper.record)
     })
   }
 

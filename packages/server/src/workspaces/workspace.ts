@@ -4,6 +4,8 @@ import {
   Branch,
   type Op,
   type Receipt,
+  requireAllInside,
+  requireInside,
   type Stores,
   trimLog,
   type View,
@@ -22,7 +24,6 @@ import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
 import { type KeepTimes, ordinaryKeepTimes, renewEveryMs } from '../jobs/keep-times.ts'
 import { AutoCheckpoints } from '../layers/auto-checkpoints.ts'
-import { requireAllInside, requireInside } from '../layers/guard.ts'
 import type { LayerStore } from '../layers/layer-store.ts'
 import { Quotas } from '../layers/quotas.ts'
 import { withToolCall } from '../log/tool-calls.ts'
@@ -215,7 +216,7 @@ export class Workspace {
     asker: Asker,
     decide: (edit: TreeEdit) => T,
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
-    const limit = await this.#limitOf(branch.id)
+    const limit = await this.limitOf(branch.id)
     if (!asker.scope) return this.#change(branch, asker, decide, { limit })
     return editScope(asker.scope, (scoped) =>
       this.#change(branch, asker, decide, { limit, scoped }),
@@ -252,8 +253,8 @@ export class Workspace {
     if (id === this.#main) return areStored
     return async (view) => {
       await areStored?.()
-      const limit = await this.#limitOf(id)
-      if (limit !== undefined && limit !== '/')
+      const limit = await this.limitOf(id)
+      if (limit !== undefined)
         await this.stores.nodes.read(() => requireAllInside(view, ops, limit))
     }
   }
@@ -272,11 +273,13 @@ export class Workspace {
     return { actor, session: withToolCall(session, toolCall), number: 1, time }
   }
 
-  /** A layer's path never changes, so it is asked for once. */
-  async #limitOf(branch: BranchId): Promise<string | undefined> {
+  /** Where a layer may be changed, if not everywhere. Its path never changes, so it is asked for once. */
+  async limitOf(branch: BranchId): Promise<string | undefined> {
     if (branch === this.#main) return undefined
-    if (!this.#limits.has(branch))
-      this.#limits.set(branch, (await this.layers.findByBranch(branch))?.path)
+    if (!this.#limits.has(branch)) {
+      const path = (await this.layers.findByBranch(branch))?.path
+      this.#limits.set(branch, path === '/' ? undefined : path)
+    }
     return this.#limits.get(branch)
   }
 

@@ -1,5 +1,8 @@
-import { type Op, pathOf, takeSteps, type View } from '@cairn/core'
 import { type ByteString, CairnError, formatPath, type Ino, type Name } from '@cairn/protocol'
+import type { Op } from '../filesystem/op.ts'
+import { pathOf } from '../filesystem/resolve.ts'
+import type { View } from '../filesystem/view.ts'
+import { takeSteps } from '../tree/node-miss.ts'
 
 /** Refuses what would change something outside of a layer's path. Throws `outside_layer`. */
 export function requireInside(view: View, op: Op, path: ByteString): void {

@@ -1,0 +1,32 @@
+import type { Op } from '@cairn/core'
+import { encodeRecord } from '../outbox/record.ts'
+import type { Place, Segments } from './segments.ts'
+
+/** What may be written down, and may be left out when the disk is full. */
+export class Spool {
+  readonly #segments: Segments
+
+  constructor(segments: Segments) {
+    this.#segments = segments
+  }
+
+  /** Noted before it is asked for: should this process die without an answer, the next one knows. */
+  intend(op: Op): void {
+    try {
+      this.#segments.append(encodeRecord({ type: 'intent', op }))
+    } catch {
+      // The disk is full; only a crash in this very moment would miss it.
+    }
+  }
+
+  keep(bytes: Uint8Array): Place | undefined {
+    const pieces = encodeRecord({ type: 'bytes' }, bytes)
+    try {
+      const { segment, position } = this.#segments.append(pieces)
+      return { segment, position: position + pieces[0]!.length }
+    } catch {
+      // The disk is full: what can be fetched again need not be kept.
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { ByteString, Grant, Ino } from '@cairn/protocol'
+import type { Connect } from './session/wire.ts'
+import type { Caches } from './sync/caches.ts'
+import type { DurabilityName } from './sync/durability.ts'
+
+export interface MountOptions {
+  readonly connect: Connect
+  readonly workspace: string
+  readonly branch: string
+  /** A checkpoint to show instead of the branch as it is; wants `readOnly`. */
+  readonly at?: string | undefined
+  /** The directory of the workspace that is mounted. */
+  readonly path: ByteString
+  readonly readOnly: boolean
+  /** What the token allows that it connects with; everything unless given. */
+  readonly grant?: Grant | undefined
+  /** Locks hold between mounts that have this. */
+  readonly sharedLocks?: boolean
+  readonly durability: DurabilityName
+  /** This mount's own, on a local disk. */
+  readonly cacheDirectory: string
+  readonly cacheBytes: number
+  /** Whose files appear as root's, and root's as theirs. */
+  readonly uid: number | undefined
+  readonly gid: number | undefined
+  /** What the kernel remembers, by its numbers. */
+  readonly caches: (nodeid: (ino: Ino) => number) => Caches
+}

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { batchBytesMax, type Op } from '@cairn/core'
+import { CairnError, type Ino } from '@cairn/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Segments } from '../data/segments.ts'
+import { loadFuseIo } from '../fuse/native.ts'
+import { rescuedError } from '../session/rescue.ts'
+import { Outbox } from './outbox.ts'
+
+const io = await loadFuseIo()
+const time = { sec: 1, nsec: 0 }
+const ino = 7 as Ino
+
+describe('what was acknowledged', () => {
+  let directory: string
+  let outbox: Outbox
+  let sent: PromiseWithResolvers<{ seq: number }>[]
+  let bodies: number[]
+  let heard: string[]
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'cairn-outbox-'))
+    ;[sent, bodies, heard] = [[], [], []]
+    outbox = new Outbox({
+      segments: new Segments({ directory, bytesMax: 64 << 20, io }),
+      reserve: () => {
+        const settled = Promise.withResolvers<{ seq: number }>()
+        sent.push(settled)
+        const send = (body: Uint8Array): void => void bodies.push(body.length)
+        return { number: sent.length, epoch: 1, settled: settled.promise, send }
+      },
+      putBlob: () => Promise.reject(new Error('nothing here is that large')),
+      now: () => time,
+      onRescued: () => heard.push('rescued'),
+      onRefused: () => heard.push('refused'),
+      window: { bytes: 64 << 20, ms: Infinity },
+    })
+  })
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  const touch: Op = { type: 'setattr', ino, mode: 0o600, time }
+
+  it('and is kept in a rescue layer: whoever syncs its file is told once', async () => {
+    outbox.add(touch)
+    const drained = outbox.drain()
+    sent[0]!.reject(rescuedError('kept b/rescue'))
+    await drained
+    await expect.poll(() => heard).toEqual(['rescued'])
+    expect(outbox.pendingOps).toBe(0)
+    expect([1, 2].map(() => outbox.takeElsewhere(ino))).toEqual([true, false])
+  })
+
+  it('and came to the branch by a rescue layer: nobody is told', async () => {
+    outbox.add(touch)
+    const drained = outbox.drain()
+    sent[0]!.reject(rescuedError('committed b/rescue'))
+    await drained
+    await expect.poll(() => heard).toEqual(['rescued'])
+    expect(outbox.takeElsewhere(ino)).toBe(false)
+  })
+
+  it('and is taken by nobody stays, and no sync succeeds from then on', async () => {
+    outbox.add(touch)
+    const drained = outbox.drain()
+    sent[0]!.reject(new CairnError('too_large', { message: 'cannot take it' }))
+    await drained
+    await expect.poll(() => heard).toEqual(['refused'])
+    expect(outbox.pendingOps).toBe(1)
+    await expect(outbox.sync()).rejects.toMatchObject({ code: 'EIO' })
+  })
+
+  it('and is taken by nobody is never passed over, though what came after it was taken', async () => {
+    outbox.add(touch)
+    outbox.flushNow()
+    outbox.add(touch)
+    outbox.flushNow()
+    await expect.poll(() => bodies.length).toBe(2)
+    sent[0]!.reject(new CairnError('too_large', { message: 'cannot take it' }))
+    sent[1]!.resolve({ seq: 2 })
+    await expect.poll(() => outbox.pendingOps).toBe(1)
+    expect(outbox.settled).toBe(0)
+  })
+
+  it('and is large though it has no data fits into batches that the log takes', async () => {
+    const value = new Uint8Array(60_000).fill(1)
+    for (let i = 0; i < 200; i++)
+      outbox.add({ type: 'setxattr', ino, name: `user.${i}`, value, mode: 'set', time })
+    outbox.flushNow()
+    await expect.poll(() => bodies.length).toBe(sent.length)
+    expect(Math.max(...bodies)).toBeLessThan(batchBytesMax)
+    expect(bodies.reduce((sum, length) => sum + length)).toBeGreaterThan(200 * value.length)
+  })
+})
