@@ -116,7 +116,8 @@ export class Mount {
     this.#segments.skipTo(recovered?.lastSegment ?? 0)
     for (const { number, ops } of recovered?.pending ?? [])
       for (const op of ops) this.#room.take(number, growthMax(op))
-    const session = (this.#session = this.#connect(options, recovered, pending))
+    this.#session = this.#connect(options, recovered, pending)
+    const session = this.#session
     const putBlob = (bytes: Uint8Array): Promise<Uint8Array> =>
       untilAnswered(() => session.ask({ type: 'blob', bytes }), sleep)
     this.#loader = new Loader({
