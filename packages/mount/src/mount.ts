@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
-import { isBelow, namesOf, type Op } from '@cairn/core'
-import { CairnError, type Grant, type Ino, isCairnError, Reader } from '@cairn/protocol'
+import { isBelow, namesOf } from '@cairn/core'
+import { type Grant, type Ino, isCairnError, Reader } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
 import { type Place, Segments } from './data/segments.ts'
@@ -17,9 +17,9 @@ import { Notes } from './notes.ts'
 import { Outbox } from './outbox/outbox.ts'
 import { encodeRecord } from './outbox/record.ts'
 import { isOld, pendingNames, recover, type Recovered } from './outbox/recover.ts'
-import { type PutBlob, storeLarge } from './outbox/seal.ts'
+import { Submitter } from './outbox/submitter.ts'
 import { resumeFrom, type SealedBatch, sealPending } from './outbox/seal-pending.ts'
-import { changesNames, findDone } from './outbox/find-done.ts'
+import { DoneBefore } from './outbox/done-before.ts'
 import { removeSession, writeSessionWhenRoom } from './outbox/session-file.ts'
 import {
   type ConflictAnswer,
@@ -30,7 +30,7 @@ import {
 } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation } from './session/options.ts'
-import { Refusal } from './session/refusal.ts'
+import { Refusal, whyRefused } from './session/refusal.ts'
 import { isRescued } from './session/rescue.ts'
 import { untilAnswered } from './session/retry.ts'
 import type { Caches } from './sync/caches.ts'
@@ -42,6 +42,8 @@ import type { MountStatus } from './mount-status.ts'
 import { ProgressNotes } from './sync/progress-notes.ts'
 import { growthMax, QuotaRoom } from './sync/quota-room.ts'
 import { mayWrite, Writer } from './sync/writer.ts'
+
+type Keep = (bytes: Uint8Array) => Place | undefined
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const inodesAtOnce = 20_000
@@ -55,6 +57,7 @@ export class Mount {
   readonly #session: SessionClient
   readonly #segments: Segments
   readonly #spool: Spool
+  readonly #submitter: Submitter
   readonly #image = new Image()
   readonly #contents: Contents
   readonly #loader: Loader
@@ -67,7 +70,7 @@ export class Mount {
   readonly #cacheDirectory: string
   readonly #writes: boolean
   readonly #owners: Owners
-  readonly #lastOps: readonly Op[]
+  readonly #doneBefore: DoneBefore | undefined
   readonly #notes: Notes
   /** Own batches that are in the image and not yet seen in the log. */
   readonly #acknowledged = new Set<number>()
@@ -106,7 +109,8 @@ export class Mount {
     this.#notes = new Notes(options.cacheDirectory)
     this.#writes = !options.readOnly
     this.#owners = swapOwners(options.uid, options.gid)
-    this.#lastOps = recovered?.lastOps ?? []
+    this.#doneBefore =
+      recovered && new DoneBefore(recovered.requests, () => this.#submitter.closeLog())
     this.#segments = new Segments({
       directory: options.cacheDirectory,
       bytesMax: options.cacheBytes,
@@ -114,12 +118,20 @@ export class Mount {
       head: () => this.#describeProgress(),
     })
     this.#segments.skipTo(recovered?.lastSegment ?? 0)
+    this.#spool = new Spool(this.#segments)
     for (const { number, ops } of recovered?.pending ?? [])
       for (const op of ops) this.#room.take(number, growthMax(op))
     this.#session = this.#connect(options, recovered, pending)
     const session = this.#session
     const putBlob = (bytes: Uint8Array): Promise<Uint8Array> =>
       untilAnswered(() => session.ask({ type: 'blob', bytes }), sleep)
+    this.#submitter = new Submitter({
+      session,
+      spool: this.#spool,
+      room: this.#room,
+      putBlob,
+      whenReached: (seq) => this.#whenReached(seq),
+    })
     this.#loader = new Loader({
       image: this.#image,
       ask: (question) => this.#refusal.unlessRefused(session.ask(question)),
@@ -133,8 +145,7 @@ export class Mount {
       onRefused: (error) => this.#giveUp(error),
       window,
     })
-    this.#spool = new Spool(this.#segments)
-    const keep = (bytes: Uint8Array): Place | undefined => this.#spool.keep(bytes)
+    const keep: Keep = (bytes) => this.#spool.keep(bytes)
     this.#contents = new Contents({
       segments: this.#segments,
       fetch: (ino, offset, length) => this.#fetch(ino, offset, length),
@@ -144,29 +155,34 @@ export class Mount {
     this.#told = new ToldFile(options.cacheDirectory, io)
     this.#nodes = new Nodes(this.#image, this.#contents, this.#owners, this.#told)
     this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
-    this.#follower = new Follower({
+    this.#follower = this.#makeFollower(keep, recovered)
+    const noteProgress = (): unknown => this.#segments.append(this.#describeProgress())
+    this.#progress = new ProgressNotes(this.#follower, noteProgress)
+    this.#numbers = new InodeNumbers(async () =>
+      decodeInodesAnswer(await session.ask({ type: 'inodes', count: inodesAtOnce })),
+    )
+    const writer = this.#makeWriter(waits === 'write', options.grant)
+    this.fileSystem = this.#makeFileSystem(writer, waits !== 'nothing')
+    if (options.sharedLocks) this.#locks = this.#shareLocks()
+  }
+
+  #makeFollower(keep: Keep, recovered: Recovered | undefined): Follower {
+    return new Follower({
       image: this.#image,
       contents: this.#contents,
       loader: this.#loader,
       caches: this.#caches,
       isAcknowledged: (number) => this.#acknowledged.delete(number) || isOld(number, recovered),
-      changesAt: async (seq) => decodeChangesAnswer(await session.ask({ type: 'changes', seq })),
+      changesAt: async (seq) =>
+        decodeChangesAnswer(await this.#session.ask({ type: 'changes', seq })),
       keep,
-      seen: (seq) => session.seen(seq),
+      seen: (seq) => this.#session.seen(seq),
       onBatch: (batch) => this.#notes.noteBatch(batch),
       onCurrent: () => this.#wake(),
       reset: () => this.#reset(),
       nodes: this.#nodes,
       doubt: () => this.#nodes.forgetBefore(this.#caches),
     })
-    const noteProgress = (): unknown => this.#segments.append(this.#describeProgress())
-    this.#progress = new ProgressNotes(this.#follower, noteProgress)
-    this.#numbers = new InodeNumbers(async () =>
-      decodeInodesAnswer(await session.ask({ type: 'inodes', count: inodesAtOnce })),
-    )
-    const writer = this.#makeWriter(putBlob, waits === 'write', options.grant)
-    this.fileSystem = this.#makeFileSystem(writer, waits !== 'nothing')
-    if (options.sharedLocks) this.#locks = this.#shareLocks()
   }
 
   #shareLocks(): SharedLocks {
@@ -190,7 +206,7 @@ export class Mount {
     await this.#caches.settled()
   }
 
-  #makeWriter(putBlob: PutBlob, waits: boolean, grant: Grant | undefined): Writer {
+  #makeWriter(waits: boolean, grant: Grant | undefined): Writer {
     return new Writer({
       image: this.#image,
       contents: this.#contents,
@@ -200,10 +216,7 @@ export class Mount {
       standing: () => this.#standing,
       isConnected: () => this.#session.isConnected,
       whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
-      submit: async (ops) => {
-        for (const op of ops) if (changesNames(op)) this.#spool.intend(op)
-        return this.#submit(await storeLarge(ops, putBlob))
-      },
+      submit: (op, request) => this.#submitter.submit(op, request),
       barrier: (seq) => this.#session.barrier(seq),
       waits,
       onRefused: (error) => this.note(error),
@@ -213,17 +226,8 @@ export class Mount {
     })
   }
 
-  /** Counted from its place in the log on, as what is acknowledged is: the next change must not miss it. */
-  async #submit(ops: readonly Op[]): Promise<{ readonly seq: number }> {
-    const submitted = this.#session.submit(ops, now())
-    const { lastNumber } = this.#session
-    for (const op of ops) this.#room.take(lastNumber, growthMax(op))
-    try {
-      return await submitted
-    } catch (error) {
-      this.#room.drop(lastNumber)
-      throw error
-    }
+  async #whenReached(seq: number): Promise<void> {
+    while (this.#loader.seq < seq) await new Promise<void>((wake) => this.#waiting.add(wake))
   }
 
   #makeFileSystem(writer: Writer, syncs: boolean): MountedFileSystem {
@@ -243,7 +247,7 @@ export class Mount {
       now,
       askSeek: seek,
       owners: this.#owners,
-      findDone: (op) => findDone(this.#lastOps, op),
+      findDone: async (request) => this.#doneBefore?.find(request),
       syncs,
     })
   }
@@ -325,6 +329,7 @@ export class Mount {
       onBatch: (bytes) => this.#follower.onBatch(bytes),
       onOwn: (number, seq) => {
         this.#room.settle(number)
+        this.#doneBefore?.own(number)
         this.#follower.onOwn(number, seq)
       },
       onRoom: (room) => this.#room.hear(room),
@@ -366,7 +371,8 @@ export class Mount {
 
   /** What the process before this one left is at the server, or in a rescue layer. Else it stays where it is. */
   async #handIn(recovered: Recovered | undefined): Promise<void> {
-    const left = recovered?.pending.map(({ number }) => this.#session.settled(number)) ?? []
+    const left =
+      recovered?.pending.flatMap(({ number }) => this.#session.settled(number) ?? []) ?? []
     for (const outcome of await Promise.allSettled(left))
       if (outcome.status === 'rejected' && !isRescued(outcome.reason)) throw outcome.reason
   }
@@ -393,9 +399,7 @@ export class Mount {
    * nobody waits for this session's lease.
    */
   #giveUp(error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error)
-    const message = `cannot bring acknowledged changes to the server: ${text}`
-    const why = isCairnError(error) ? error : new CairnError('internal', { message, cause: error })
+    const why = whyRefused(error)
     this.note(why)
     this.#session.abandon()
     this.#refusal.begin(why)

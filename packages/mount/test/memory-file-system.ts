@@ -54,13 +54,13 @@ export class MemoryFileSystem implements FuseFileSystem {
   #last = 0
 
   constructor() {
-    this.root = this.#make(S_IFDIR | 0o755, { uid: 0, gid: 0, pid: 0, resent: false })
+    this.root = this.#make(S_IFDIR | 0o755, { uid: 0, gid: 0, pid: 0, request: 0, resent: false })
     this.root.nlink = 2
   }
 
   /** As if it had come from elsewhere: the kernel is not told. */
   put(name: ByteString, text: string): MemoryNode {
-    const node = this.#make(S_IFREG | 0o644, { uid: 0, gid: 0, pid: 0, resent: false })
+    const node = this.#make(S_IFREG | 0o644, { uid: 0, gid: 0, pid: 0, request: 0, resent: false })
     node.data = Buffer.from(text)
     node.size = node.data.length
     this.root.children.set(name, node)

@@ -1,5 +1,4 @@
-import type { Op } from '@cairn/core'
-import { encodeRecord } from '../outbox/record.ts'
+import { encodeRecord, type SpoolRecord } from '../outbox/record.ts'
 import type { Place, Segments } from './segments.ts'
 
 /** What may be written down, and may be left out when the disk is full. */
@@ -10,10 +9,10 @@ export class Spool {
     this.#segments = segments
   }
 
-  /** Noted before it is asked for: should this process die without an answer, the next one knows. */
-  intend(op: Op): void {
+  /** What is asked of the server, before, and that it was done, after: should this process die, the next one knows. */
+  note(record: Extract<SpoolRecord, { type: 'intent' | 'taken' }>): void {
     try {
-      this.#segments.append(encodeRecord({ type: 'intent', op }))
+      this.#segments.append(encodeRecord(record))
     } catch {
       // The disk is full; only a crash in this very moment would miss it.
     }

@@ -69,7 +69,7 @@ export class MountedFileSystem implements FuseFileSystem {
     for (const ino of this.#unused) {
       this.#unused.delete(ino)
       const reaped = whenLoaded(this.#parts.loader, () =>
-        writer.change(() => ({ type: 'reap', ino })),
+        writer.change(() => ({ type: 'reap', ino }), 0),
       )
       if (reaped instanceof Promise) reaped.catch(() => undefined)
     }
@@ -88,7 +88,7 @@ export class MountedFileSystem implements FuseFileSystem {
     const gid = change.gid === undefined ? undefined : owners.gid(change.gid)
     const kept = { mode, uid, gid, size, atime, mtime, killPrivileges }
     const who = this.#who(caller)
-    const done = this.#change(() => setattrOp(ino, nodes.inode(ino), kept, who, now()))
+    const done = this.#change(caller, () => setattrOp(ino, nodes.inode(ino), kept, who, now()))
     return andThen(done, () => this.getattr(nodeid))
   }
 
@@ -148,20 +148,20 @@ export class MountedFileSystem implements FuseFileSystem {
     const { nodes, now } = this.#parts
     const ino = nodes.ino(nodeid)
     const to = { parent: this.#directory(parent), name: parseName(name) }
-    const done = this.#changeNames(caller, () => ({ type: 'link', time: now(), ino, ...to }))
+    const done = this.#change(caller, () => ({ type: 'link', time: now(), ino, ...to }))
     return andThen(done, () => this.#entry(ino))
   }
 
   unlink(parent: number, name: ByteString, caller: Caller): Answer<void> {
     const { now } = this.#parts
     const from = { parent: this.#directory(parent), name: name as Name }
-    return this.#changeNames(caller, () => ({ type: 'unlink', time: now(), ...from }))
+    return this.#change(caller, () => ({ type: 'unlink', time: now(), ...from }))
   }
 
   rmdir(parent: number, name: ByteString, caller: Caller): Answer<void> {
     const { now } = this.#parts
     const from = { parent: this.#directory(parent), name: name as Name }
-    return this.#changeNames(caller, () => ({ type: 'rmdir', time: now(), ...from }))
+    return this.#change(caller, () => ({ type: 'rmdir', time: now(), ...from }))
   }
 
   rename(
@@ -176,7 +176,7 @@ export class MountedFileSystem implements FuseFileSystem {
     const mode = renameModeOf(flags)
     const from = { parent: this.#directory(parent), name: name as Name }
     const to = { newParent: this.#directory(newParent), newName: parseName(newName) }
-    return this.#changeNames(caller, () => ({ type: 'rename', time: now(), ...from, ...to, mode }))
+    return this.#change(caller, () => ({ type: 'rename', time: now(), ...from, ...to, mode }))
   }
 
   read(nodeid: number, offset: number, size: number): Answer<Uint8Array> {
@@ -203,7 +203,7 @@ export class MountedFileSystem implements FuseFileSystem {
     let bytes = writer.isAlone ? data : data.slice()
     const { length } = data
     const who = this.#who(caller)
-    const done = this.#change(() => {
+    const done = this.#change(caller, () => {
       const dropPrivileges = killPrivileges && privilegeDropOf(nodes.inode(ino), who)
       const time = now()
       const written = { type: 'bytes', bytes } as const
@@ -213,17 +213,17 @@ export class MountedFileSystem implements FuseFileSystem {
       return { type: 'write', time, ino, offset, data: written, dropPrivileges }
     })
     if (done instanceof Promise && bytes === data) bytes = data.slice()
-    const dropped = andThen(done, () => this.#dropCapability(nodeid))
+    const dropped = andThen(done, () => this.#dropCapability(nodeid, caller))
     const isSync = (flags & openFlags.sync) !== 0
     return andThen(isSync ? andThen(dropped, () => writer.sync()) : dropped, () => length)
   }
 
   /** What a program may do does not survive a change of it. Of writes past its pages the kernel leaves that to us. */
-  #dropCapability(nodeid: number): Answer<void> {
+  #dropCapability(nodeid: number, caller: Caller): Answer<void> {
     const { image, nodes } = this.#parts
     const ino = nodes.ino(nodeid)
     if (image.knows(ino) && image.inode(ino)!.xattrs?.has(capability))
-      return this.removexattr(nodeid, capability)
+      return this.removexattr(nodeid, capability, { ...caller, request: 0, resent: false })
   }
 
   async fsync(nodeid: number): Promise<void> {
@@ -247,7 +247,7 @@ export class MountedFileSystem implements FuseFileSystem {
     const mode = fallocateModeOf(flags)
     const range = { ino, offset, length, mode }
     const who = this.#who(caller)
-    return this.#change(() => {
+    return this.#change(caller, () => {
       const dropPrivileges = privilegeDropOf(nodes.inode(ino), who)
       return { type: 'fallocate', time: now(), ...range, dropPrivileges }
     })
@@ -261,16 +261,17 @@ export class MountedFileSystem implements FuseFileSystem {
     length: number,
     caller: Caller,
   ): Answer<number> {
-    const { nodes, now } = this.#parts
+    const { loader, nodes, now } = this.#parts
     const who = this.#who(caller)
     const range = { from: nodes.ino(from), fromOffset, ino: nodes.ino(to), offset, length }
-    let copied = 0
-    const done = this.#change(() => {
-      copied = copyLength(nodes.inode(range.from), range)
+    const measure = (): number => copyLength(nodes.inode(range.from), range)
+    let copied: number | undefined
+    const done = this.#change(caller, () => {
+      copied = measure()
       const dropPrivileges = privilegeDropOf(nodes.inode(range.ino), who)
       return { type: 'copy', time: now(), ...range, dropPrivileges }
     })
-    return andThen(done, () => copied)
+    return andThen(done, () => copied ?? whenLoaded(loader, measure))
   }
 
   lseek(nodeid: number, offset: number, whence: number): Answer<number> {
@@ -301,18 +302,26 @@ export class MountedFileSystem implements FuseFileSystem {
     return whenLoaded(loader, () => attributeCalls.listxattr(call, nodes.ino(nodeid)))
   }
 
-  setxattr(nodeid: number, name: ByteString, value: Uint8Array, flags: number): Answer<void> {
+  setxattr(
+    nodeid: number,
+    name: ByteString,
+    value: Uint8Array,
+    flags: number,
+    caller: Caller,
+  ): Answer<void> {
     const { image, nodes, now } = this.#parts
     const ino = nodes.ino(nodeid)
     const mode = xattrModeOf(flags)
     const copy = value.slice()
-    return this.#change(() => attributeCalls.setxattr(callOf(image, now()), ino, name, copy, mode))
+    return this.#change(caller, () =>
+      attributeCalls.setxattr(callOf(image, now()), ino, name, copy, mode),
+    )
   }
 
-  removexattr(nodeid: number, name: ByteString): Answer<void> {
+  removexattr(nodeid: number, name: ByteString, caller: Caller): Answer<void> {
     const { image, nodes, now } = this.#parts
     const ino = nodes.ino(nodeid)
-    return this.#change(() => attributeCalls.removexattr(callOf(image, now()), ino, name))
+    return this.#change(caller, () => attributeCalls.removexattr(callOf(image, now()), ino, name))
   }
 
   readdir(
@@ -346,30 +355,17 @@ export class MountedFileSystem implements FuseFileSystem {
 
   destroy(): void {}
 
-  #change(make: () => Op): Answer<void> {
+  #change(caller: Caller, make: () => Op): Answer<void> {
+    if (caller.resent) return this.#changeAgain(caller, make).then(() => undefined)
     const { loader, writer } = this.#parts
-    return whenLoaded(loader, () => writer.change(make))
+    return whenLoaded(loader, () => writer.change(make, caller.request))
   }
 
-  /** A change of names may have been made by the daemon before this one, and asked again because it died then. */
-  #changeNames({ resent }: Caller, make: () => Op): Answer<void> {
-    if (!resent) return this.#change(make)
-    return Promise.resolve()
-      .then(() => this.#change(make))
-      .catch((error: unknown) => {
-        const before = isFsError(error) ? this.#parts.findDone(make()) : undefined
-        if (!before) throw error
-        return this.#requireOwn(before, error)
-      })
-  }
-
-  /** What is there under the name is what was made then, and not what somebody else was quicker to make. */
-  #requireOwn(before: Op, error: unknown): Answer<void> {
-    if (before.type !== 'create') return undefined
-    const { image, loader } = this.#parts
-    return whenLoaded(loader, () => {
-      if (image.child(before.parent, before.name)?.ino !== before.ino) throw error
-    })
+  /** The kernel asks again for what a dead daemon did not answer. Gives what that one did, if it did. */
+  async #changeAgain({ request }: Caller, make: () => Op): Promise<Op | void> {
+    const { loader, writer, findDone } = this.#parts
+    const before = await findDone(request)
+    return before ?? (await whenLoaded(loader, () => writer.change(make, request)))
   }
 
   #make(
@@ -378,15 +374,14 @@ export class MountedFileSystem implements FuseFileSystem {
     file: Pick<CreateOp, 'kind' | 'mode' | 'rdev' | 'target'>,
     caller: Caller,
   ): Answer<Entry> {
-    const { image, loader, nodes, numbers, now, owners } = this.#parts
+    const { nodes, numbers, now, owners } = this.#parts
     const directory = this.#directory(parent)
     const child = parseName(name)
     const ino = numbers.next()
     if (ino === undefined)
       return numbers.refill().then(() => this.#make(parent, name, file, { ...caller }))
-    const { resent } = caller
     const uid = owners.uid(caller.uid)
-    const done = this.#changeNames(caller, () => {
+    const make = (): Op => {
       const { mode, gid } = inherited(nodes.inode(directory), file, owners.gid(caller.gid))
       const { kind, rdev, target } = file
       return {
@@ -402,15 +397,16 @@ export class MountedFileSystem implements FuseFileSystem {
         rdev,
         target,
       }
-    })
-    if (!resent) return andThen(done, () => this.#entry(ino))
-    const made = (): Ino | undefined => image.child(directory, child)?.ino
-    return andThen(done, () => whenLoaded(loader, () => nodes.entry(made() ?? ino)))
+    }
+    if (!caller.resent) return andThen(this.#change(caller, make), () => this.#entry(ino))
+    return this.#changeAgain(caller, make).then((before) =>
+      this.#entry(before?.type === 'create' ? before.ino : ino),
+    )
   }
 
   /** As the workspace knows them, but for root, who is root of the machine. */
-  #who({ uid, gid, pid, resent }: Caller): Caller {
-    return { uid, gid: this.#parts.owners.gid(gid), pid, resent }
+  #who({ uid, gid, pid, request, resent }: Caller): Caller {
+    return { uid, gid: this.#parts.owners.gid(gid), pid, request, resent }
   }
 
   #entry(ino: Ino): Answer<Entry> {

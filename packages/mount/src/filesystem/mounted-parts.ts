@@ -22,8 +22,8 @@ export interface MountedParts {
   readonly owners: Owners
   /** Where the server has data, or a hole. */
   readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>
-  /** The same change, if the daemon before this one made it or was about to. */
-  readonly findDone: (op: Op) => Op | undefined
+  /** What a daemon before this one did for that request of the kernel, if it did. */
+  readonly findDone: (request: number) => Promise<Op | undefined>
   /** Whether fsync waits for the server. */
   readonly syncs: boolean
 }

@@ -69,7 +69,7 @@ export function statusDirectory(
         : found(texts.get(nodeid)).text.subarray(offset, offset + size),
     readdir: (nodeid, offset, fill) => {
       if (nodeid !== directoryNode) return below.readdir(nodeid, offset, fill)
-      return Promise.all(names.map(look)).then((entries) => {
+      return Promise.all(names.map(async (file) => look(file))).then((entries) => {
         names.forEach((file, index) => {
           const position = index + 3
           if (position > offset) fill(file as ByteString, position, entries[index]!)

@@ -6,6 +6,8 @@ export interface Caller {
   readonly uid: number
   readonly gid: number
   readonly pid: number
+  /** The kernel's number for the request: no other has it as long as the mount lives. */
+  readonly request: number
   /** Asked of an earlier daemon before, which may have done it and died before it could say so. */
   readonly resent: boolean
 }

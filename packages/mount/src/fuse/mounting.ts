@@ -7,6 +7,8 @@ import { type FuseIo, loadFuseIo } from './native.ts'
 const device = '/dev/fuse'
 const flag = { readOnly: 1, noSuid: 2, noDev: 4 } as const
 const detach = 2
+/** Ends the connection first. A thread that tells the kernel something may wait in it, and could not even be killed. */
+const force = 1
 
 export interface MountOptions {
   /** What `mount` and `df` show as the source. */
@@ -41,6 +43,7 @@ export async function mountFuse(dir: string, options: MountOptions = {}): Promis
     : mountByHelper(io, dir, options)
 }
 
+/** Lazily: whoever uses it. Those who wait for an answer are told that none will come, if root does it. */
 export async function unmount(
   dir: string,
   {
@@ -51,7 +54,7 @@ export async function unmount(
   if (mounter !== undefined) return unmountByHelper(dir, lazy, mounter)
   if (process.getuid?.() !== 0) return unmountByHelper(dir, lazy)
   const io = await loadFuseIo()
-  const result = await io.umount(dir, lazy ? detach : 0)
+  const result = await io.umount(dir, lazy ? detach | force : 0)
   if (result < 0) throw failUnmount(dir, describe(result))
 }
 

@@ -56,7 +56,10 @@ export class Request {
 
   get caller(): Caller {
     const words = this.#words
-    return { uid: words[6]!, gid: words[7]!, pid: words[8]!, resent: words[3]! >= resentBit }
+    const upper = words[3]!
+    const resent = upper >= resentBit
+    const request = words[2]! + (resent ? upper - resentBit : upper) * high
+    return { uid: words[6]!, gid: words[7]!, pid: words[8]!, request, resent }
   }
 
   u32(offset: number): number {

@@ -120,14 +120,14 @@ export class Outbox {
   }
 
   /**
-   * Acknowledges an operation. Gives the batch it is in, and where its bytes lie: they are copied there, and the
-   * caller's are the caller's. Throws ENOSPC.
+   * Acknowledges an operation, for the kernel's request with that number. Gives the batch it is in, and where its bytes
+   * lie: they are copied there, and the caller's are the caller's. Throws ENOSPC.
    */
-  add(op: Op): { readonly number: number; readonly place: Place | undefined } {
+  add(op: Op, request: number): { readonly number: number; readonly place: Place | undefined } {
     const batch = this.#open ?? this.#begin()
     const { segments } = this.#parts
     const bytes = op.type === 'write' && op.data.type === 'bytes' ? op.data.bytes : undefined
-    const pieces = encodeOpRecord(op, bytes)
+    const pieces = encodeOpRecord(op, request, bytes)
     if (batch.ops.length === 0) pieces.unshift(...headOf(batch))
     const { segment, position } = segments.append(pieces)
     // Its bytes are where they were just written: where they were before is the kernel's again.

@@ -32,7 +32,8 @@ const record: fc.Arbitrary<SpoolRecord> = fc.oneof(
     epoch: fc.integer({ min: 1, max: 1e6 }),
     time,
   }),
-  fc.record({ type: fc.constant('op' as const), op }),
+  fc.record({ type: fc.constant('op' as const), op, request: fc.nat(2 ** 40) }),
+  fc.record({ type: fc.constant('taken' as const), number: fc.integer({ min: 1, max: 2 ** 40 }) }),
   fc.record({
     type: fc.constant('progress' as const),
     settled: fc.nat(1e9),
@@ -52,7 +53,7 @@ function encode(one: SpoolRecord): Buffer {
 function plain(records: Iterable<SpoolRecord>): unknown[] {
   return [...records].map((one) => {
     if (one.type !== 'op' || one.op.type !== 'write' || one.op.data.type !== 'bytes') return one
-    return { ...one.op, data: Buffer.from(one.op.data.bytes).toString('hex') }
+    return { ...one.op, request: one.request, data: Buffer.from(one.op.data.bytes).toString('hex') }
   })
 }
 

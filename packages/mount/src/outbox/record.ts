@@ -9,9 +9,17 @@ import { Reader, Writer } from '@cairn/protocol'
 export type SpoolRecord =
   /** From here on operations belong to the batch with that number, acknowledged under the lease of that epoch. */
   | { readonly type: 'batch'; readonly number: number; readonly epoch: number; readonly time: Time }
-  | { readonly type: 'op'; readonly op: Op }
-  /** About to be asked of the server, which decides. The kernel asks again for what a dead daemon did not answer. */
-  | { readonly type: 'intent'; readonly op: Op }
+  /** Done, for the kernel's request with that number; 0 for none. It asks again for what a dead daemon did not answer. */
+  | { readonly type: 'op'; readonly op: Op; readonly request: number }
+  /** About to be asked of the server, which decides, under a number of this session. Written bytes are left out. */
+  | {
+      readonly type: 'intent'
+      readonly op: Op
+      readonly request: number
+      readonly number: number
+    }
+  /** The server took what was asked under that number. */
+  | { readonly type: 'taken'; readonly number: number }
   /** Bytes that were fetched. They mean nothing after a restart. */
   | { readonly type: 'bytes' }
   /** Everything up to that batch number is at the server; the image had taken in the log up to `seq`. */
@@ -28,6 +36,7 @@ const types = [
   'bytes',
   'progress',
   'intent',
+  'taken',
 ] as const satisfies SpoolRecord['type'][]
 const headBytes = 8
 const nothing = new Uint8Array()
@@ -35,12 +44,15 @@ const noTime: Time = { sec: 0, nsec: 0 }
 
 /** The pieces of a record; `data` is the last one, as it is. */
 export function encodeRecord(record: SpoolRecord, data: Uint8Array = nothing): Uint8Array[] {
-  if (record.type === 'op') return encodeOpRecord(record.op, data).map((piece) => piece.slice())
+  if (record.type === 'op')
+    return encodeOpRecord(record.op, record.request, data).map((piece) => piece.slice())
   const writer = begin(new Writer(256), record.type)
   if (record.type === 'batch') {
     writer.positive(record.number).positive(record.epoch)
     writer.bytes(encodeBody({ type: 'ops', ops: [] }, record.time))
-  } else if (record.type === 'intent') writeRecordOp(writer, record.op)
+  } else if (record.type === 'intent')
+    writeRecordOp(writer, record.op).varint(record.request).positive(record.number)
+  else if (record.type === 'taken') writer.positive(record.number)
   else if (record.type === 'progress')
     writer.varint(record.settled).varint(record.lastNumber).varint(record.seq)
   return seal(writer, data)
@@ -52,8 +64,8 @@ const scratch = new Writer(1024)
  * The record of an operation; its bytes come as `data`. Valid until the next one is encoded: a copy takes longer than
  * the encoding, and every change of a program comes through here.
  */
-export function encodeOpRecord(op: Op, data: Uint8Array = nothing): Uint8Array[] {
-  return seal(writeRecordOp(begin(scratch.reset(), 'op'), op), data)
+export function encodeOpRecord(op: Op, request: number, data: Uint8Array = nothing): Uint8Array[] {
+  return seal(writeRecordOp(begin(scratch.reset(), 'op'), op).varint(request), data)
 }
 
 function begin(writer: Writer, type: SpoolRecord['type']): Writer {
@@ -77,9 +89,14 @@ function putU32(bytes: Uint8Array, at: number, value: number): void {
 
 /** The bytes of a write stand behind the record, where they can be read in place. */
 function writeRecordOp(writer: Writer, op: Op): Writer {
-  const bare = hasBytes(op) ? withBytes(op, nothing) : op
+  const bare = hasBytes(op) ? withBytes(op, nothing) : withoutAppended(op)
   const time = op.type === 'reap' ? noTime : op.time
   return writer.sized(() => writeOneOp(writer, bare, time))
+}
+
+/** Where it is only told of. What is acknowledged never appends: whoever may do so knows where a file ends. */
+function withoutAppended(op: Op): Op {
+  return op.type === 'append' ? { ...op, data: { type: 'bytes', bytes: nothing } } : op
 }
 
 function hasBytes(op: Op): op is WriteOp {
@@ -110,11 +127,16 @@ function decodeRecord(bytes: Uint8Array): SpoolRecord {
     }
     case 'op': {
       const [op] = decodeBody(reader.bytes()).ops
+      const request = reader.varint()
       const data = bytes.slice(bytes.length - reader.remaining)
-      return { type, op: hasBytes(op!) ? withBytes(op, data) : op! }
+      return { type, op: hasBytes(op!) ? withBytes(op, data) : op!, request }
     }
-    case 'intent':
-      return { type, op: decodeBody(reader.bytes()).ops[0]! }
+    case 'intent': {
+      const [op] = decodeBody(reader.bytes()).ops
+      return { type, op: op!, request: reader.varint(), number: reader.positive() }
+    }
+    case 'taken':
+      return { type, number: reader.positive() }
     case 'bytes':
       return { type }
     case 'progress':

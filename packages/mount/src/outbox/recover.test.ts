@@ -18,7 +18,11 @@ import { removeSession, writeSession } from './session-file.ts'
 
 const time = { sec: 1, nsec: 0 }
 const batch = (number: number): SpoolRecord => ({ type: 'batch', number, epoch: 1, time })
-const reap = (ino: number): SpoolRecord => ({ type: 'op', op: { type: 'reap', ino: ino as Ino } })
+const reap = (ino: number): SpoolRecord => ({
+  type: 'op',
+  op: { type: 'reap', ino: ino as Ino },
+  request: ino,
+})
 
 /** As a mount does it: one batch is open, the others wait; each segment begins with how far it has come. */
 function spoolSteps(
@@ -164,7 +168,8 @@ describe('what a process left behind', () => {
   it('what was done last is found where much less has been read since', () => {
     spool(1, batch(1), reap(10))
     spool(2, { type: 'progress', settled: 1, lastNumber: 1, seq: 9 })
-    expect(recover(directory)).toMatchObject({ pending: [], lastOps: [{ ino: 10 }] })
+    const { pending, requests } = recover(directory)!
+    expect([pending, requests.done.get(10)]).toEqual([[], { type: 'reap', ino: 10 }])
   })
 
   it('whatever a mount did, what it had not handed in is found, wherever its segments end', () => {

@@ -2,6 +2,7 @@ import { unlinkSync } from 'node:fs'
 import type { Op, Time } from '@cairn/core'
 import { readSegmentFile, Segments } from '../data/segments.ts'
 import { type Touched, touchedBy } from '../sync/touched.ts'
+import type { Requests } from './done-before.ts'
 import { decodeRecords, type SpoolRecord } from './record.ts'
 import { readSession } from './session-file.ts'
 
@@ -20,8 +21,8 @@ export interface Recovered {
   readonly lastNumber: number
   /** Acknowledged, and perhaps not at the server. */
   readonly pending: readonly PendingBatch[]
-  /** The last things it did, some of which it may not have answered. */
-  readonly lastOps: readonly Op[]
+  /** The last ones it was asked, some of which it may not have answered. */
+  readonly requests: Requests
   /** For the segments to come. */
   readonly lastSegment: number
   /** Once everything is at the server. */
@@ -29,16 +30,19 @@ export interface Recovered {
 }
 
 /** More than programs can have been waiting for. */
-const lastOpsMax = 256
+const requestsMax = 4096
 
 /** More batches than can have been sent after the last note of progress: only acknowledged ones stand in the spool. */
 const unnotedMax = 2 ** 30
 
 /** At least so far back it is looked for what was done last: much may have been read since. */
-const lastOpsBytes = 64 << 20
+const requestsBytes = 64 << 20
 
 /** Undefined when nobody was here. At least `bytesMin` of the spool are read, if it has so many. */
-export function recover(directory: string, bytesMin: number = lastOpsBytes): Recovered | undefined {
+export function recover(
+  directory: string,
+  bytesMin: number = requestsBytes,
+): Recovered | undefined {
   const note = readSession(directory)
   if (!note) return undefined
   const segments = Segments.list(directory)
@@ -48,7 +52,6 @@ export function recover(directory: string, bytesMin: number = lastOpsBytes): Rec
   )
   let { lastNumber, seq } = note
   const batches = new Map<number, PendingBatch & { readonly ops: Op[] }>()
-  const lastOps: Op[] = []
   let open: (PendingBatch & { readonly ops: Op[] }) | undefined
   for (const record of spool.records) {
     if (record.type === 'progress') {
@@ -59,20 +62,31 @@ export function recover(directory: string, bytesMin: number = lastOpsBytes): Rec
       batches.set(number, (open = { number, epoch, time, ops: [] }))
       lastNumber = Math.max(lastNumber, number)
     } else if (record.type === 'op') open?.ops.push(record.op)
-    if (record.type === 'op' || record.type === 'intent') lastOps.push(record.op)
-    if (lastOps.length > 2 * lastOpsMax) lastOps.splice(0, lastOpsMax)
   }
   return {
     session: note.session,
     seq,
     lastNumber: lastNumber + unnotedMax,
     pending: [...batches.values()].filter(({ number }) => number > spool.settled),
-    lastOps,
+    requests: requestsIn(spool.records),
     lastSegment: segments.at(-1)?.number ?? 0,
     forget: () => {
       for (const { path: file } of segments) unlinkSync(file)
     },
   }
+}
+
+function requestsIn(records: readonly SpoolRecord[]): Requests {
+  const done = new Map<number, Op>()
+  const asked = new Map<number, { readonly op: Op; readonly number: number }>()
+  const taken = new Set<number>()
+  for (const record of records.slice(-requestsMax))
+    if (record.type === 'op') done.set(record.request, record.op)
+    else if (record.type === 'intent') asked.set(record.request, record)
+    else if (record.type === 'taken') taken.add(record.number)
+  // What had no request of its own.
+  done.delete(0)
+  return { done, asked, taken }
 }
 
 interface SpoolEnd {

@@ -43,7 +43,7 @@ describe('what was acknowledged', () => {
   const touch: Op = { type: 'setattr', ino, mode: 0o600, time }
 
   it('and is kept in a rescue layer: whoever syncs its file is told once', async () => {
-    outbox.add(touch)
+    outbox.add(touch, 0)
     const drained = outbox.drain()
     sent[0]!.reject(rescuedError('kept b/rescue'))
     await drained
@@ -53,7 +53,7 @@ describe('what was acknowledged', () => {
   })
 
   it('and came to the branch by a rescue layer: nobody is told', async () => {
-    outbox.add(touch)
+    outbox.add(touch, 0)
     const drained = outbox.drain()
     sent[0]!.reject(rescuedError('committed b/rescue'))
     await drained
@@ -62,7 +62,7 @@ describe('what was acknowledged', () => {
   })
 
   it('and is taken by nobody stays, and no sync succeeds from then on', async () => {
-    outbox.add(touch)
+    outbox.add(touch, 0)
     const drained = outbox.drain()
     sent[0]!.reject(new CairnError('too_large', { message: 'cannot take it' }))
     await drained
@@ -72,9 +72,9 @@ describe('what was acknowledged', () => {
   })
 
   it('and is taken by nobody is never passed over, though what came after it was taken', async () => {
-    outbox.add(touch)
+    outbox.add(touch, 0)
     outbox.flushNow()
-    outbox.add(touch)
+    outbox.add(touch, 0)
     outbox.flushNow()
     await expect.poll(() => bodies.length).toBe(2)
     sent[0]!.reject(new CairnError('too_large', { message: 'cannot take it' }))
@@ -86,7 +86,7 @@ describe('what was acknowledged', () => {
   it('and is large though it has no data fits into batches that the log takes', async () => {
     const value = new Uint8Array(60_000).fill(1)
     for (let i = 0; i < 200; i++)
-      outbox.add({ type: 'setxattr', ino, name: `user.${i}`, value, mode: 'set', time })
+      outbox.add({ type: 'setxattr', ino, name: `user.${i}`, value, mode: 'set', time }, 0)
     outbox.flushNow()
     await expect.poll(() => bodies.length).toBe(sent.length)
     expect(Math.max(...bodies)).toBeLessThan(batchBytesMax)

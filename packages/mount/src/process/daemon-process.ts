@@ -5,6 +5,7 @@ import type { FuseIo } from '../fuse/native.ts'
 import { Channel } from './channel.ts'
 import type { DaemonMessage, DaemonStart, SupervisorMessage } from './config.ts'
 import { openDaemonLog } from './daemon-log.ts'
+import { isRunning, markProcess } from './state.ts'
 
 /** How a daemon is started: the same program, told to be one. */
 export interface DaemonCommand {
@@ -52,6 +53,23 @@ export function socketPair(io: FuseIo): [number, number] {
   return pair
 }
 
+const lookMs = 1000
+
+/**
+ * Its sockets may stay open though it was killed: the thread that tells the kernel what changed may be waiting there for a
+ * program that waits for the daemon. Only the next one can answer that program, so nobody must wait for the last thread.
+ */
+function whenDead(pid: number): Promise<void> {
+  const mark = markProcess(pid)
+  return new Promise((resolve) => {
+    const look = setInterval(() => {
+      if (mark && isRunning(mark)) return
+      clearInterval(look)
+      resolve()
+    }, lookMs).unref()
+  })
+}
+
 /** A daemon as its supervisor has it. */
 export class DaemonProcess {
   readonly pid: number
@@ -70,7 +88,7 @@ export class DaemonProcess {
     this.channel = new Channel(started.channel)
     let isDone = false
     this.channel.listen(({ type }) => (isDone ||= type === 'done'))
-    this.ended = this.channel.closed.then(() => {
+    this.ended = Promise.race([this.channel.closed, whenDead(started.pid)]).then(() => {
       this.#isRunning = false
       return isDone
     })

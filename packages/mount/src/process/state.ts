@@ -18,7 +18,7 @@ export interface MountState extends Omit<MountConfig, 'key'> {
 const fileName = 'state.json'
 
 /** Undefined for a process that has ended, a zombie included: not every sandbox has somebody to bury it. */
-function markProcess(pid: number): ProcessMark | undefined {
+export function markProcess(pid: number): ProcessMark | undefined {
   let text: string
   try {
     text = readFileSync(`/proc/${pid}/stat`, 'latin1')

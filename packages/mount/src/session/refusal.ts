@@ -1,4 +1,4 @@
-import { type CairnError, errorTable, FsError, isCairnError } from '@cairn/protocol'
+import { CairnError, errorTable, FsError, isCairnError } from '@cairn/protocol'
 
 /**
  * Whether the server takes nothing more from this session: its key or token was revoked or its time is over, or
@@ -48,4 +48,12 @@ export class Refusal {
 /** Whoever may not is told so; what else is refused should have been taken. */
 function errnoOf({ code }: CairnError): FsError {
   return new FsError(errorTable[code].errno === 'EACCES' ? 'EACCES' : 'EIO')
+}
+
+/** Of something that was acknowledged, and that nobody takes. */
+export function whyRefused(error: unknown): CairnError {
+  if (isCairnError(error)) return error
+  const text = error instanceof Error ? error.message : String(error)
+  const message = `cannot bring acknowledged changes to the server: ${text}`
+  return new CairnError('internal', { message, cause: error })
 }

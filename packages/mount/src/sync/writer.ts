@@ -30,7 +30,8 @@ export interface WriterParts {
   readonly isConnected: () => boolean
   /** Resolves when one of these may have changed, or whether the server takes anything. */
   readonly whenStanding: () => Promise<void>
-  readonly submit: (ops: readonly Op[]) => Promise<{ readonly seq: number }>
+  /** For the kernel's request with that number. */
+  readonly submit: (op: Op, request: number) => Promise<{ readonly seq: number }>
   /** Once every other mount has taken in the log up to there. */
   readonly barrier: (seq: number) => Promise<void>
   /** Each change waits for the server. */
@@ -62,22 +63,25 @@ export class Writer {
     return this.#parts.standing() === 'lease'
   }
 
-  /** Throws the errno, or ImageMiss for what is to be loaded first. `make` is asked again when it had to wait. */
-  change(make: () => Op): Answer<void> {
+  /**
+   * Throws the errno, or ImageMiss for what is to be loaded first. `make` is asked again when it had to wait. `request` is
+   * the kernel's number for what it is done for, or 0.
+   */
+  change(make: () => Op, request: number): Answer<void> {
     const { outbox, standing, waits, room, refusal } = this.#parts
     refusal.require()
     const now = standing()
     if (now === 'lease') {
-      if (this.#asking) return this.#asking.then(() => this.change(make))
+      if (this.#asking) return this.#asking.then(() => this.change(make, request))
       const op = this.#allowed(make())
-      if (!room.has(growthMax(op)) || this.#mayMeetHidden(op)) return this.#ask(make)
-      if (outbox.isFull || !this.#tryToAcknowledge(op))
-        return this.#whenRoom().then(() => this.change(make))
+      if (!room.has(growthMax(op)) || this.#mayMeetHidden(op)) return this.#ask(make, request)
+      if (outbox.isFull || !this.#tryToAcknowledge(op, request))
+        return this.#whenRoom().then(() => this.change(make, request))
       return waits ? this.sync() : undefined
     }
     const op = this.#allowed(make())
-    if (now === 'waiting') return this.#parts.whenStanding().then(() => this.change(make))
-    return this.#share(op)
+    if (now === 'waiting') return this.#parts.whenStanding().then(() => this.change(make, request))
+    return this.#share(op, request)
   }
 
   /** Or when there will be none for now: a server that is gone, or takes nothing more, makes no room on a full disk. */
@@ -121,10 +125,10 @@ export class Writer {
   }
 
   /** False when the disk is full and will have room as soon as the server has what is on its way. */
-  #tryToAcknowledge(op: Op): boolean {
+  #tryToAcknowledge(op: Op, request: number): boolean {
     const { outbox, isConnected } = this.#parts
     try {
-      this.#acknowledge(op)
+      this.#acknowledge(op, request)
       return true
     } catch (error) {
       if (isFsError(error, 'ENOSPC') && outbox.pendingOps > 0 && isConnected()) return false
@@ -133,41 +137,41 @@ export class Writer {
   }
 
   /** Planned, then written down, then true: a full disk leaves everything as it was. */
-  #acknowledge(op: Op): void {
+  #acknowledge(op: Op, request: number): void {
     const { image, contents, outbox, room } = this.#parts
     const changes = image.plan([op])
     const before = 'ino' in op && op.type !== 'create' ? image.inode(op.ino) : undefined
     const from = op.type === 'copy' ? image.inode(op.from) : undefined
-    const { number, place } = outbox.add(op)
+    const { number, place } = outbox.add(op, request)
     room.take(number, growthMax(op))
     if (before) applyOwn(contents, op, { before, from, place, number })
     image.absorb(changes)
   }
 
   /** There may be too little room for it. What is acknowledged must not be refused, so the server decides. */
-  async #ask(make: () => Op): Promise<void> {
+  async #ask(make: () => Op, request: number): Promise<void> {
     const { outbox, standing, refusal } = this.#parts
     const asked = Promise.withResolvers<void>()
     this.#asking = asked.promise
     try {
       await refusal.unlessRefused(outbox.drain())
-      if (standing() === 'lease') return await this.#decide(make())
+      if (standing() === 'lease') return await this.#decide(make(), request)
     } finally {
       this.#asking = undefined
       asked.resolve()
     }
-    return this.change(make)
+    return this.change(make, request)
   }
 
-  async #share(op: Op): Promise<void> {
-    await this.#decide(op, (seq) => this.#parts.barrier(seq))
+  async #share(op: Op, request: number): Promise<void> {
+    await this.#decide(op, request, (seq) => this.#parts.barrier(seq))
   }
 
   /** Has the server decide, and takes in what it took in. */
-  async #decide(op: Op, taken?: (seq: number) => Promise<void>): Promise<void> {
+  async #decide(op: Op, request: number, taken?: (seq: number) => Promise<void>): Promise<void> {
     const { submit, refusal } = this.#parts
     try {
-      const { seq } = await refusal.unlessRefused(submit([op]))
+      const { seq } = await refusal.unlessRefused(submit(op, request))
       await this.#parts.follower.whenApplied(seq, [op])
       await taken?.(seq)
     } catch (error) {
