@@ -3,7 +3,7 @@ import { isBelow, namesOf } from '@cairn/core'
 import { type Grant, type Ino, isCairnError, Reader } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
-import { type Place, Segments } from './data/segments.ts'
+import { Segments } from './data/segments.ts'
 import { Spool } from './data/spool.ts'
 import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
 import { Nodes } from './filesystem/nodes.ts'
@@ -42,8 +42,6 @@ import type { MountStatus } from './mount-status.ts'
 import { ProgressNotes } from './sync/progress-notes.ts'
 import { growthMax, QuotaRoom } from './sync/quota-room.ts'
 import { mayWrite, Writer } from './sync/writer.ts'
-
-type Keep = (bytes: Uint8Array) => Place | undefined
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const inodesAtOnce = 20_000
@@ -145,7 +143,7 @@ export class Mount {
       onRefused: (error) => this.#giveUp(error),
       window,
     })
-    const keep: Keep = (bytes) => this.#spool.keep(bytes)
+    const keep: Spool['keep'] = (bytes) => this.#spool.keep(bytes)
     this.#contents = new Contents({
       segments: this.#segments,
       fetch: (ino, offset, length) => this.#fetch(ino, offset, length),
@@ -166,7 +164,7 @@ export class Mount {
     if (options.sharedLocks) this.#locks = this.#shareLocks()
   }
 
-  #makeFollower(keep: Keep, recovered: Recovered | undefined): Follower {
+  #makeFollower(keep: Spool['keep'], recovered: Recovered | undefined): Follower {
     return new Follower({
       image: this.#image,
       contents: this.#contents,
