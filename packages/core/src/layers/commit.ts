@@ -18,7 +18,7 @@ import {
 import { merge } from './merge.ts'
 import { orphansBeside } from './orphans.ts'
 import { diffPaths, type PathChange } from './path-changes.ts'
-import type { Resolution } from './resolution.ts'
+import { type Resolution, subjectOf } from './resolution.ts'
 import { requireSameBase } from './rollback.ts'
 import type { MergeInput } from './touched.ts'
 
@@ -100,7 +100,9 @@ export function resolveConflict(
 ): Promise<void> {
   return updateRecord(stores, layer, ({ resolutions }) => ({
     resolutions: [
-      ...resolutions.filter(({ conflict }) => conflict !== resolution.conflict),
+      ...resolutions.filter(
+        ({ conflict }) => subjectOf(conflict) !== subjectOf(resolution.conflict),
+      ),
       resolution,
     ],
   }))

@@ -222,13 +222,15 @@ export async function abandon(
   })
 }
 
+/** What a live mount has acknowledged is in the layer first: it may be reopened. */
 export async function abandonPlace(
   workspace: Workspace,
   { actor }: Asker,
   { branch }: LayerPlace,
 ): Promise<void> {
-  await branch.refresh()
-  await abandonLayer(branch, { actor, time: workspace.clock.now() })
+  await atBarrier(workspace, branch, (epoch) =>
+    abandonLayer(branch, { actor, time: workspace.clock.now() }, epoch),
+  )
 }
 
 export async function reopen(

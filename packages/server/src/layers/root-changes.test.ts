@@ -1,11 +1,4 @@
-import type {
-  CheckpointInfo,
-  CommitReceipt,
-  LayerChange,
-  Page,
-  PickReceipt,
-  RootReceipt,
-} from '@cairn/protocol'
+import type { CheckpointInfo, CommitReceipt, LayerChange, Page, RootReceipt } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
 import type { Answer, MemoryServer } from '../testing/memory-servers.ts'
@@ -191,27 +184,6 @@ describe('commit', () => {
     expect((await refused(fixture.post('/a/commit'))).code).toBe('layer_conflict')
     await ok(fixture.post('/a/commit', { merge: true }))
     expect(await fixture.read('/repo/a.txt')).toBe(lines('A', 'Z'))
-  })
-})
-
-describe('pick', () => {
-  it('commits one and abandons its rivals, but nobody else', async () => {
-    for (const name of ['a', 'b', 'c']) await fixture.create({ name })
-    await fixture.create({ name: 'elsewhere', path: '/other' })
-    await fixture.write('/repo/a.txt', 'best\n', 'b')
-    const { commit, abandoned } = await ok(
-      fixture.post<PickReceipt>('/b/pick', { message: 'best' }),
-    )
-    expect([commit.message, abandoned.length]).toEqual(['best', 2])
-    const states = await Promise.all(
-      ['a', 'b', 'c', 'elsewhere'].map((name) => fixture.status(name)),
-    )
-    expect(states.map(({ state }) => state)).toEqual([
-      'abandoned',
-      'committed',
-      'abandoned',
-      'open',
-    ])
   })
 })
 

@@ -1,7 +1,9 @@
 import {
   type Author,
   type Branch,
+  type Choice,
   commitLayer,
+  type Conflict,
   decodeBatch,
   diffPaths,
   LayerConflictError,
@@ -17,7 +19,7 @@ import {
   type CommitReceipt,
   formatHash,
   formatPath,
-  type PickReceipt,
+  type Name,
   type ResolveReceipt,
   type RootReceipt,
   type SessionId,
@@ -28,17 +30,10 @@ import { atBarrier } from './barrier.ts'
 import { findCommitted, noteCommit } from './commit-notes.ts'
 import { describeChange, describeConflict } from './describe.ts'
 import { namesOf } from './guard.ts'
-import { abandonPlace, noteState } from './layers.ts'
-import { conflictsOf, type RealPlace, siblingsOf, standingOf, tryMerge } from './merging.ts'
+import { noteState } from './layers.ts'
+import { conflictsOf, type RealPlace, standingOf, tryMerge } from './merging.ts'
 import { once } from './once.ts'
-import {
-  findCheckpoint,
-  findLayer,
-  findRealLayer,
-  findToolCall,
-  placeOf,
-  targetOf,
-} from './references.ts'
+import { findCheckpoint, findLayer, findRealLayer, findToolCall, targetOf } from './references.ts'
 
 export interface RollbackTarget {
   /** A checkpoint; the base unless given. */
@@ -134,7 +129,7 @@ export async function commit(
   )
 }
 
-async function commitPlace(
+export async function commitPlace(
   workspace: Workspace,
   { actor }: Asker,
   place: RealPlace,
@@ -147,12 +142,12 @@ async function commitPlace(
   const given =
     (await findCommitted(workspace, layer, target, key)) ??
     (checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint))
-  const { resolutions } = await stores.refs.getBranch(layer.id)
+  const { base, resolutions } = await stores.refs.getBranch(layer.id)
   const author = { actor, time: clock.now() }
   try {
     const { seq, before, after, changes } = await atBarrier(workspace, layer, async () => {
       const { seq, snapshot } = given ?? (await layer.fold())
-      await noteCommit(workspace, key, { seq, snapshot })
+      await noteCommit(workspace, key, { seq, snapshot, base: base.root })
       const at = { id: (checkpoint ?? 'head') as CheckpointId, seq, snapshot }
       const options = { layer, target, author, message, mergeText, at }
       return atBarrier(workspace, target, (epoch) => commitLayer(stores, { ...options, epoch }))
@@ -213,7 +208,7 @@ export interface ResolveOptions {
   readonly take: 'layer' | 'target' | Uint8Array
 }
 
-/** Decides all conflicts at a path. The next commit or rebase goes by it. */
+/** Decides all conflicts at a path, as they are with all that live mounts have acknowledged. The next commit or rebase goes by it. */
 export async function resolve(
   workspace: Workspace,
   asker: Asker,
@@ -223,23 +218,12 @@ export async function resolve(
   return once(workspace, asker, 'resolve', async () => {
     const place = await findRealLayer(workspace, reference, 'resolve')
     const absolute = namesOf(path.startsWith('/') ? path : `${place.record.path}/${path}`)
-    const wanted = absolute.join('/')
-    const conflicts = await conflictsOf(workspace, await standingOf(workspace, place))
-    const resolved = conflicts.filter(({ path, layer, target, base }) =>
-      [path, layer?.path, target?.path, base?.path].some((each) => each?.join('/') === wanted),
+    const choice: Choice =
+      typeof take === 'string' ? { type: take } : { type: 'bytes', bytes: take }
+    const resolved = await atBarrier(workspace, place.branch, () =>
+      decideAt(workspace, place, absolute, choice),
     )
-    if (resolved.length === 0)
-      throw new CairnError('conflict_missing', {
-        message: `cannot resolve ${formatPath(absolute)} of layer ${place.id}: it is not in conflict`,
-        subject: formatPath(absolute),
-      })
-    const choice =
-      typeof take === 'string'
-        ? ({ type: take } as const)
-        : ({ type: 'bytes', bytes: take } as const)
-    for (const { id } of resolved)
-      await resolveConflict(workspace.stores, place.branch.id, { conflict: id, choice })
-    // DURABLE: the decision stands for as long as the parent leaves the thing as it is.
+    // DURABLE: the decision stands for as long as the thing stays as it is.
     const left = await conflictsOf(workspace, await standingOf(workspace, place))
     return {
       layer: place.id,
@@ -249,31 +233,25 @@ export async function resolve(
   })
 }
 
-/** Commits one of several attempts, and abandons those that started from the same base at the same path. */
-export async function pick(
+async function decideAt(
   workspace: Workspace,
-  asker: Asker,
-  reference: string,
-  options: CommitOptions,
-): Promise<PickReceipt> {
-  return once(workspace, asker, 'pick', async (key) => {
-    const place = await findRealLayer(workspace, reference, 'pick')
-    const { refs } = workspace.stores
-    const { base } = await refs.getBranch(place.branch.id)
-    const receipt = await commitPlace(workspace, asker, place, options, key)
-    const abandoned: string[] = []
-    for (const record of await siblingsOf(workspace, place.record)) {
-      const isRival =
-        record.path === place.record.path &&
-        (await refs.getBranch(record.branch)).base.root === base.root
-      if (!isRival) continue
-      const rival = await placeOf(workspace, record)
-      await abandonPlace(workspace, asker, rival)
-      await noteState(workspace, rival)
-      abandoned.push(record.id)
-    }
-    return { commit: receipt, abandoned }
-  })
+  place: RealPlace,
+  path: readonly Name[],
+  choice: Choice,
+): Promise<readonly Conflict[]> {
+  const wanted = path.join('/')
+  const conflicts = await conflictsOf(workspace, await standingOf(workspace, place))
+  const decided = conflicts.filter(({ path, layer, target, base }) =>
+    [path, layer?.path, target?.path, base?.path].some((each) => each?.join('/') === wanted),
+  )
+  if (decided.length === 0)
+    throw new CairnError('conflict_missing', {
+      message: `cannot resolve ${formatPath(path)} of layer ${place.id}: it is not in conflict`,
+      subject: formatPath(path),
+    })
+  for (const { id } of decided)
+    await resolveConflict(workspace.stores, place.branch.id, { conflict: id, choice })
+  return decided
 }
 
 function authorOf({ clock }: Workspace, { actor }: Asker, key: string): Author {

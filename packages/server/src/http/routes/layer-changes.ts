@@ -6,7 +6,6 @@ import { abandon, reopen } from '../../layers/layers.ts'
 import {
   commit,
   type CommitOptions,
-  pick,
   rebase,
   resolve,
   type ResolveOptions,
@@ -15,6 +14,7 @@ import {
   tryCommit,
   undo,
 } from '../../layers/root-changes.ts'
+import { pick } from '../../layers/pick.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { checkPath, bytesOfText } from '../raw-path.ts'
