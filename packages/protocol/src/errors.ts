@@ -237,7 +237,7 @@ export const errorTable = {
     errno: 'EINVAL',
     exitCode: 17,
     retry: 'never',
-    hint: 'The layer stands on a newer base than the checkpoint. Roll back to one made after the rebase.',
+    hint: 'The layer stands on a newer base than the checkpoint. Choose one made since the rebase or commit.',
   },
   layer_conflict: {
     httpStatus: 409,

@@ -1,6 +1,7 @@
 import {
   type Conflict,
   diffPaths,
+  findBase,
   merge,
   type MergeResult,
   type PathChange,
@@ -29,7 +30,7 @@ export async function standingOf(workspace: Workspace, place: RealPlace): Promis
   await parent.branch.refresh()
   const { snapshot: layer, seq } = await place.branch.fold()
   const { snapshot: target } = await parent.branch.fold()
-  const { base, resolutions } = await workspace.stores.refs.getBranch(place.branch.id)
+  const { base, resolutions } = await findBase(workspace.stores, place.branch)
   return { base, layer, seq, target, parent, resolutions }
 }
 
@@ -69,7 +70,7 @@ export async function overlapsOf(
   standing: Standing,
   changes: readonly PathChange[],
 ): Promise<readonly Overlap[]> {
-  const { nodes, refs } = workspace.stores
+  const { stores } = workspace
   const mine = new Set(changes.flatMap(pathsOf))
   const found: Overlap[] = []
   const compare = async (
@@ -78,7 +79,7 @@ export async function overlapsOf(
     head: Snapshot,
   ): Promise<void> => {
     if (mine.size === 0 || base.root === head.root) return
-    for (const change of await diffPaths(nodes, base, head))
+    for (const change of await diffPaths(stores.nodes, base, head))
       if (pathsOf(change).some((path) => mine.has(path)))
         found.push({ path: change.path, with: other.id, name: other.name, kind: change.kind })
   }
@@ -89,7 +90,7 @@ export async function overlapsOf(
   for (const record of siblings.slice(-comparedMax)) {
     const { branch } = await placeOf(workspace, record)
     await branch.refresh()
-    const { base } = await refs.getBranch(branch.id)
+    const { base } = await findBase(stores, branch)
     await compare(record, base, (await branch.fold()).snapshot)
   }
   return found

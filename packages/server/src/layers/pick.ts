@@ -1,3 +1,4 @@
+import { findBase } from '@cairn/core'
 import { type Hash, isCairnError, type PickReceipt } from '@cairn/protocol'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { findCommitted } from './commit-notes.ts'
@@ -44,12 +45,13 @@ async function findRivals(
   place: RealPlace,
   key: string,
 ): Promise<readonly string[]> {
-  const { refs } = workspace.stores
   const base = await pickedBase(workspace, place, key)
   const rivals: string[] = []
-  for (const { id, path, branch } of await siblingsOf(workspace, place.record))
-    if (path === place.record.path && (await refs.getBranch(branch)).base.root === base)
-      rivals.push(id)
+  for (const record of await siblingsOf(workspace, place.record)) {
+    if (record.path !== place.record.path) continue
+    const { branch } = await placeOf(workspace, record)
+    if ((await findBase(workspace.stores, branch)).base.root === base) rivals.push(record.id)
+  }
   return rivals
 }
 
@@ -57,7 +59,7 @@ async function findRivals(
 async function pickedBase(workspace: Workspace, place: RealPlace, key: string): Promise<Hash> {
   const { branch: target } = await targetOf(workspace, place)
   const committed = await findCommitted(workspace, place.branch, target, key)
-  return committed?.base ?? (await workspace.stores.refs.getBranch(place.branch.id)).base.root
+  return committed?.base ?? (await findBase(workspace.stores, place.branch)).base.root
 }
 
 /** False for one that is over in another way, or gone. */

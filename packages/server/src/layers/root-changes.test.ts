@@ -97,6 +97,49 @@ describe('rollback', () => {
   })
 })
 
+describe('behind what was committed', () => {
+  it('there is no way back; to what was committed there is', async () => {
+    await fixture.create({ name: 'a' })
+    for (const label of ['one', 'two', 'three']) {
+      await fixture.write(`/repo/${label}`, label, 'a')
+      await ok(fixture.post('/a/checkpoints', { label }))
+    }
+    await ok(fixture.post('/a/commit', { checkpoint: 'two' }))
+    expect((await refused(fixture.post('/a/rollback', { to: 'one' }))).code).toBe(
+      'checkpoint_outdated',
+    )
+    expect((await refused(fixture.post('/a/commit', { checkpoint: 'one' }))).code).toBe(
+      'checkpoint_outdated',
+    )
+    await ok(fixture.post('/a/rollback', { to: 'two' }))
+    await ok(fixture.post('/a/rollback'))
+    await ok(fixture.post('/a/commit'))
+    const kept = await Promise.all(
+      ['one', 'two', 'three'].map((name) => fixture.read(`/repo/${name}`)),
+    )
+    expect(kept).toEqual(['one', 'two', undefined])
+  })
+})
+
+describe('the base as a checkpoint', () => {
+  it('is committed without a change, and what came since stays in the layer', async () => {
+    await fixture.create({ name: 'a' })
+    await fixture.write('/repo/a.txt', 'two\n', 'a')
+    const receipt = await ok(fixture.post<CommitReceipt>('/a/commit', { checkpoint: 'base' }))
+    expect(receipt.paths).toEqual([])
+    expect(await fixture.status('a')).toMatchObject({ changes: [{ path: '/repo/a.txt' }] })
+  })
+
+  it('is where a layer starts from, before everything that its parent did', async () => {
+    await fixture.create({ name: 'a' })
+    await fixture.write('/repo/a.txt', 'two\n', 'a')
+    expect(await fixture.create({ parent: 'a', at: 'base' })).toMatchObject({ origin: { seq: 0 } })
+    await fixture.write('/repo/b.txt', 'main\n')
+    const { seq } = await ok(fixture.post<RootReceipt>('/a/rebase'))
+    expect(await fixture.create({ parent: 'a', at: 'base' })).toMatchObject({ origin: { seq } })
+  })
+})
+
 describe('commit', () => {
   it('moves the parent in one step, with a receipt', async () => {
     const { id } = await fixture.create({ name: 'a' })

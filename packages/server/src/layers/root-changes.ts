@@ -6,6 +6,7 @@ import {
   type Conflict,
   decodeBatch,
   diffPaths,
+  findBase,
   LayerConflictError,
   rebaseLayer,
   type Receipt,
@@ -84,25 +85,19 @@ export async function rebase(
   reference: string,
   { mergeText, message }: Omit<CommitOptions, 'checkpoint'>,
 ): Promise<RootReceipt> {
-  return once(workspace, asker, 'rebase', async () => {
+  return once(workspace, asker, 'rebase', async (key) => {
     const place = await findRealLayer(workspace, reference, 'rebase')
     const { branch: layer } = place
     const { branch: target } = await targetOf(workspace, place)
-    const author = { actor: asker.actor, time: workspace.clock.now() }
-    const seq = await atBarrier(workspace, target, () =>
-      atBarrier(workspace, layer, async (epoch) => {
-        await rebaseLayer(workspace.stores, { layer, target, author, mergeText, message, epoch })
-        return lastRebase(workspace, layer)
-      }),
+    const { session, ...author } = authorOf(workspace, asker, key)
+    const options = { layer, target, author, session, mergeText, message }
+    const receipt = await atBarrier(workspace, target, () =>
+      atBarrier(workspace, layer, (epoch) => rebaseLayer(workspace.stores, { ...options, epoch })),
     )
+    workspace.quotas.forget(layer.id)
     await noteState(workspace, place)
-    return rootReceipt(workspace, place.id, layer, { seq })
+    return rootReceipt(workspace, place.id, layer, receipt)
   })
-}
-
-async function lastRebase({ stores: { log } }: Workspace, { id }: Branch): Promise<number> {
-  const session = `rebase:${id}` as SessionId
-  return (await log.find(id, session, await log.lastNumber(id, session)))!.seq
 }
 
 export interface CommitOptions {
@@ -142,7 +137,7 @@ export async function commitPlace(
   const given =
     (await findCommitted(workspace, layer, target, key)) ??
     (checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint))
-  const { base, resolutions } = await stores.refs.getBranch(layer.id)
+  const { base, resolutions } = await findBase(stores, layer)
   const author = { actor, time: clock.now() }
   try {
     const { seq, before, after, changes } = await atBarrier(workspace, layer, async () => {
@@ -167,6 +162,7 @@ export async function commitPlace(
       dryRun: false,
     }
   } finally {
+    workspace.quotas.forget(layer.id)
     // Also when it met a conflict: the layer is conflicted now.
     await noteState(workspace, place)
   }
