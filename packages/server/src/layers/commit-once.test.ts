@@ -51,3 +51,16 @@ it('one that met a conflict is done under the same key once that is decided', as
   expect(pathsOf(receipt)).toEqual(['/repo/a.txt', '/repo/first.txt', '/repo/more.txt'])
   expect(await ok(commit('k'))).toEqual(receipt)
 })
+
+it('a key that was used for another layer, or with other options, is refused', async () => {
+  await fixture.create({ name: 'other' })
+  await fixture.write('/repo/other.txt', 'other', 'other')
+  const receipt = await ok(commit('k'))
+  const again = (path: string, body: object): ReturnType<typeof refused> =>
+    refused(fixture.post(path, body, 'k'))
+  expect((await again('/other/commit', {})).code).toBe('batch_mismatch')
+  expect((await again('/try/commit', { message: 'because' })).code).toBe('batch_mismatch')
+  expect((await again('/try/rebase', {})).code).toBe('batch_mismatch')
+  expect(await fixture.read('/repo/other.txt')).toBe(undefined)
+  expect(await ok(commit('k'))).toEqual(receipt)
+})

@@ -34,7 +34,7 @@ export async function createLayer(
   asker: Asker,
   options: CreateOptions,
 ): Promise<LayerInfo> {
-  return once(workspace, asker, 'create a layer', async (key) => {
+  return once(workspace, asker, { what: 'create a layer', options }, async (key) => {
     const { layers, info, stores } = workspace
     const id = options.id ?? `ly_${key}`
     // An attempt that was cut off before its answer was noted.
@@ -156,20 +156,25 @@ export async function editLayer(
   reference: string,
   edit: LayerEdit,
 ): Promise<LayerInfo> {
-  return once(workspace, asker, 'change a layer', async () => {
-    const { record } = await findRealLayer(workspace, reference, 'rename')
-    const { name } = edit
-    if (name !== undefined && name !== record.name) await requireFree(workspace, name)
-    const changed = await updateRecord(workspace, record.id, (before) => ({
-      ...(name === undefined ? {} : { name }),
-      ...(edit.message === undefined ? {} : { message: edit.message }),
-      tags: withTags(before.tags, edit.tags ?? {}),
-    }))
-    const { maxBytes, maxFiles, autoCheckpointMs } = edit
-    const settings = { maxBytes, maxFiles, autoCheckpointMs }
-    if (hasSettings(settings)) await changeSettings(workspace, record.id, settings)
-    return describeLayer(changed)
-  })
+  return once(
+    workspace,
+    asker,
+    { what: 'change a layer', layer: reference, options: edit },
+    async () => {
+      const { record } = await findRealLayer(workspace, reference, 'rename')
+      const { name } = edit
+      if (name !== undefined && name !== record.name) await requireFree(workspace, name)
+      const changed = await updateRecord(workspace, record.id, (before) => ({
+        ...(name === undefined ? {} : { name }),
+        ...(edit.message === undefined ? {} : { message: edit.message }),
+        tags: withTags(before.tags, edit.tags ?? {}),
+      }))
+      const { maxBytes, maxFiles, autoCheckpointMs } = edit
+      const settings = { maxBytes, maxFiles, autoCheckpointMs }
+      if (hasSettings(settings)) await changeSettings(workspace, record.id, settings)
+      return describeLayer(changed)
+    },
+  )
 }
 
 function withTags(
@@ -215,7 +220,7 @@ export async function abandon(
   asker: Asker,
   reference: string,
 ): Promise<LayerInfo> {
-  return once(workspace, asker, 'abandon', async () => {
+  return once(workspace, asker, { what: 'abandon', layer: reference }, async () => {
     const place = await findRealLayer(workspace, reference, 'abandon')
     await abandonPlace(workspace, asker, place)
     return describeLayer(await noteState(workspace, place))
@@ -238,7 +243,7 @@ export async function reopen(
   asker: Asker,
   reference: string,
 ): Promise<LayerInfo> {
-  return once(workspace, asker, 'reopen', async () => {
+  return once(workspace, asker, { what: 'reopen', layer: reference }, async () => {
     const place = await findRealLayer(workspace, reference, 'reopen')
     await place.branch.refresh()
     await reopenLayer(place.branch, { actor: asker.actor, time: workspace.clock.now() })
@@ -253,18 +258,23 @@ export async function deleteLayer(
   reference: string,
   cascade: boolean,
 ): Promise<{ readonly deleted: readonly string[] }> {
-  return once(workspace, asker, 'delete', async () => {
-    const place = await findRealLayer(workspace, reference, 'delete')
-    const children = await childrenOf(workspace, place.id)
-    if (children.length > 0 && !cascade)
-      throw new CairnError('layer_in_use', {
-        message: `cannot delete layer ${place.id}: ${children.map(({ id }) => id).join(', ')} stand on it`,
-        subject: place.id,
-      })
-    const deleted: string[] = []
-    await deleteTree(workspace, asker, place, deleted)
-    return { deleted }
-  })
+  return once(
+    workspace,
+    asker,
+    { what: 'delete', layer: reference, options: { cascade } },
+    async () => {
+      const place = await findRealLayer(workspace, reference, 'delete')
+      const children = await childrenOf(workspace, place.id)
+      if (children.length > 0 && !cascade)
+        throw new CairnError('layer_in_use', {
+          message: `cannot delete layer ${place.id}: ${children.map(({ id }) => id).join(', ')} stand on it`,
+          subject: place.id,
+        })
+      const deleted: string[] = []
+      await deleteTree(workspace, asker, place, deleted)
+      return { deleted }
+    },
+  )
 }
 
 async function deleteTree(

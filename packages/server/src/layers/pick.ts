@@ -15,7 +15,7 @@ export async function pick(
   reference: string,
   options: CommitOptions,
 ): Promise<PickReceipt> {
-  return once(workspace, asker, 'pick', async (key) => {
+  return once(workspace, asker, { what: 'pick', layer: reference, options }, async (key) => {
     const place = await findRealLayer(workspace, reference, 'pick')
     const commit = await commitPlace(workspace, asker, place, options, key)
     const abandoned: string[] = []

@@ -33,7 +33,7 @@ import { describeChange, describeConflict } from './describe.ts'
 import { namesOf } from './guard.ts'
 import { noteState } from './layers.ts'
 import { conflictsOf, type RealPlace, standingOf, tryMerge } from './merging.ts'
-import { once } from './once.ts'
+import { digest, once } from './once.ts'
 import { findCheckpoint, findLayer, findRealLayer, findToolCall, targetOf } from './references.ts'
 
 export interface RollbackTarget {
@@ -47,9 +47,10 @@ export async function rollBack(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  { to, beforeToolCall }: RollbackTarget,
+  options: RollbackTarget,
 ): Promise<RootReceipt> {
-  return once(workspace, asker, 'roll back', async (key) => {
+  const { to, beforeToolCall } = options
+  return once(workspace, asker, { what: 'roll back', layer: reference, options }, async (key) => {
     const place = await findLayer(workspace, reference)
     const named = to === undefined ? place.checkpoint : undefined
     const checkpoint =
@@ -69,7 +70,7 @@ export async function undo(
   asker: Asker,
   reference: string,
 ): Promise<RootReceipt> {
-  return once(workspace, asker, 'undo', async (key) => {
+  return once(workspace, asker, { what: 'undo', layer: reference }, async (key) => {
     const { id, branch } = await findLayer(workspace, reference)
     const receipt = await atBarrier(workspace, branch, (epoch) =>
       undoRollback(workspace.stores, branch, authorOf(workspace, asker, key), epoch),
@@ -83,21 +84,29 @@ export async function rebase(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  { mergeText, message }: Omit<CommitOptions, 'checkpoint'>,
+  wishes: Omit<CommitOptions, 'checkpoint'>,
 ): Promise<RootReceipt> {
-  return once(workspace, asker, 'rebase', async (key) => {
-    const place = await findRealLayer(workspace, reference, 'rebase')
-    const { branch: layer } = place
-    const { branch: target } = await targetOf(workspace, place)
-    const { session, ...author } = authorOf(workspace, asker, key)
-    const options = { layer, target, author, session, mergeText, message }
-    const receipt = await atBarrier(workspace, target, () =>
-      atBarrier(workspace, layer, (epoch) => rebaseLayer(workspace.stores, { ...options, epoch })),
-    )
-    workspace.quotas.forget(layer.id)
-    await noteState(workspace, place)
-    return rootReceipt(workspace, place.id, layer, receipt)
-  })
+  return once(
+    workspace,
+    asker,
+    { what: 'rebase', layer: reference, options: wishes },
+    async (key) => {
+      const { mergeText, message } = wishes
+      const place = await findRealLayer(workspace, reference, 'rebase')
+      const { branch: layer } = place
+      const { branch: target } = await targetOf(workspace, place)
+      const { session, ...author } = authorOf(workspace, asker, key)
+      const options = { layer, target, author, session, mergeText, message }
+      const receipt = await atBarrier(workspace, target, () =>
+        atBarrier(workspace, layer, (epoch) =>
+          rebaseLayer(workspace.stores, { ...options, epoch }),
+        ),
+      )
+      workspace.quotas.forget(layer.id)
+      await noteState(workspace, place)
+      return rootReceipt(workspace, place.id, layer, receipt)
+    },
+  )
 }
 
 export interface CommitOptions {
@@ -113,7 +122,7 @@ export async function commit(
   reference: string,
   options: CommitOptions,
 ): Promise<CommitReceipt> {
-  return once(workspace, asker, 'commit', async (key) =>
+  return once(workspace, asker, { what: 'commit', layer: reference, options }, async (key) =>
     commitPlace(
       workspace,
       asker,
@@ -211,7 +220,8 @@ export async function resolve(
   reference: string,
   { path, take }: ResolveOptions,
 ): Promise<ResolveReceipt> {
-  return once(workspace, asker, 'resolve', async () => {
+  const options = { path, take: typeof take === 'string' ? take : digest(take) }
+  return once(workspace, asker, { what: 'resolve', layer: reference, options }, async () => {
     const place = await findRealLayer(workspace, reference, 'resolve')
     const absolute = namesOf(path.startsWith('/') ? path : `${place.record.path}/${path}`)
     const choice: Choice =
