@@ -72,6 +72,42 @@ it('layers that are over go after the retention time; labelled ones and those wi
   })
 })
 
+it('a layer whose closing nobody noted goes, too, counted from when it was found', async () => {
+  const id = await withServer(async (cairn) => {
+    const { id } = await cairn.workspaces.create('w')
+    await makeLayer(cairn.workspace('w'), 'forgotten')
+    await cairn.workspace('w').layers.commit('forgotten')
+    return id
+  })
+  await withStorage({ data }, async ({ layers }) => {
+    const record = (await layers.findByName(id, 'forgotten'))!
+    const { version } = record
+    await layers.update({ ...record, state: 'open', closedAt: undefined, version: version + 1 })
+  })
+  expect(await collect(8)).toMatchObject({ layers: 0 })
+  expect(await collect(16)).toMatchObject({ layers: 1 })
+})
+
+it('a layer whose reopening nobody noted stays', async () => {
+  const id = await withServer(async (cairn) => {
+    const { id } = await cairn.workspaces.create('w')
+    await makeLayer(cairn.workspace('w'), 'again')
+    await cairn.workspace('w').layers.abandon('again')
+    await cairn.workspace('w').layers.reopen('again')
+    return id
+  })
+  await withStorage({ data }, async ({ layers }) => {
+    const record = (await layers.findByName(id, 'again'))!
+    const closedAt = new Date().toISOString()
+    await layers.update({ ...record, state: 'abandoned', closedAt, version: record.version + 1 })
+  })
+  expect(await collect(8)).toMatchObject({ layers: 0 })
+  await withServer(async (cairn) => {
+    for await (const layer of cairn.workspace('w').layers.list())
+      expect(layer).toMatchObject({ name: 'again', state: 'open' })
+  })
+})
+
 it('of what lost leases left, only the newest outlives the retention time', async () => {
   const id = await withServer(async (cairn) => (await cairn.workspaces.create('w')).id)
   const branch = `${id}/main` as BranchId

@@ -2,7 +2,7 @@ import { isCairnError } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
 import { failureOf, LayerBench } from '../../test/layer-bench.ts'
 import { commitLayer, rebaseLayer } from './commit.ts'
-import { abandonLayer, reopenLayer } from './layer-state.ts'
+import { abandonLayer, findClosedState, reopenLayer } from './layer-state.ts'
 
 describe('closed layers', () => {
   it('a committed layer takes no more writes and cannot be reopened, rebased or abandoned', async () => {
@@ -61,6 +61,23 @@ describe('closed layers', () => {
     await Promise.all([layer, other].map((each) => abandonLayer(each, bench.author())))
     await layer.refresh()
     expect(layer.head.position.state).toBe('abandoned')
+  })
+
+  it('are known by their logs alone', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main()
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
+    const state = (): Promise<unknown> => findClosedState(bench.stores.log, layer.id)
+    expect(await state()).toBe(undefined)
+    await abandonLayer(layer, bench.author())
+    expect(await state()).toBe('abandoned')
+    await reopenLayer(layer, bench.author())
+    expect(await state()).toBe(undefined)
+    await abandonLayer(layer, bench.author())
+    expect(await state()).toBe('abandoned')
+    await reopenLayer(layer, bench.author())
+    await commitLayer(bench.stores, bench.options(layer, target))
+    expect(await state()).toBe('committed')
   })
 
   it('nothing is committed into a layer that was committed itself', async () => {

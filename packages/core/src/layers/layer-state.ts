@@ -3,6 +3,7 @@ import type { BranchState } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Author } from '../history/draft.ts'
 import type { Position } from '../history/head.ts'
+import type { LogStore } from '../ports/log-store.ts'
 import type { BranchRecord } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
 
@@ -97,6 +98,21 @@ async function setState(options: LayerAuthor, state: BranchState, seq: number): 
   }
   // A session for each state: who abandons a layer while it is committed must not be told that it worked.
   await layer.changeState(authorOf(options, state, seq), decide)
+}
+
+/** Whether a layer is over, without opening it: a few looks into an index of its log. */
+export async function findClosedState(
+  log: Pick<LogStore, 'find' | 'lastNumber'>,
+  layer: BranchId,
+): Promise<Extract<BranchState, 'committed' | 'abandoned'> | undefined> {
+  const lastSeq = async (state: BranchState): Promise<number> => {
+    const session = layerSession(state, layer)
+    const number = await log.lastNumber(layer, session)
+    return number === 0 ? 0 : (await log.find(layer, session, number))!.seq
+  }
+  if ((await lastSeq('committed')) > 0) return 'committed'
+  const abandoned = await lastSeq('abandoned')
+  return abandoned > 0 && abandoned > (await lastSeq('open')) ? 'abandoned' : undefined
 }
 
 export async function updateRecord(

@@ -1,4 +1,4 @@
-import { type LogMemory, newLogMemory, Reach, trimLog } from '@cairn/core'
+import { findClosedState, type LogMemory, newLogMemory, Reach, trimLog } from '@cairn/core'
 import {
   type BranchId,
   type CollectReport,
@@ -106,12 +106,27 @@ export class Collector {
 
   /** Gives the branches of layers that have been over for long enough. */
   async #expireLayers(dryRun: boolean, nowMs: number, end: string): Promise<ReadonlySet<BranchId>> {
-    const { expiry } = this.#storage
-    if (!dryRun) await expiry.noteClosed(new Date(nowMs).toISOString())
+    const { expiry, log } = this.#storage
+    const now = new Date(nowMs).toISOString()
+    if (!dryRun) await this.#noteClosed(now)
+    if (!dryRun) await expiry.noteClosed(now)
     const expired = new Set<BranchId>()
-    for (const layer of await expiry.expiredLayers(end))
+    for (const layer of await expiry.expiredLayers(end)) {
+      // Reopened, and not noted.
+      if (!(await findClosedState(log, layer.branch))) continue
       if (dryRun || (await expiry.expire(layer, end))) expired.add(layer.branch)
+    }
     return expired
+  }
+
+  /** A server may have ended between closing a layer and noting it. */
+  async #noteClosed(now: string): Promise<void> {
+    const { expiry, log } = this.#storage
+    for (const layer of await expiry.openLayers()) {
+      await this.#options.step?.()
+      const state = await findClosedState(log, layer.branch)
+      if (state) await expiry.noteState(layer, state, now)
+    }
   }
 
   async #dropBranches(

@@ -1,6 +1,8 @@
 import type { LayerInfo, Page, CommitReceipt } from '@cairn/protocol'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { cutOnce } from '../testing/cut-once.ts'
 import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
+import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 import type { Answer, MemoryServer } from '../testing/memory-servers.ts'
 
 let fixture: LayerFixture
@@ -131,6 +133,27 @@ describe('a layer', () => {
       'branch_missing',
     )
     await fixture.create({ name: 'a' })
+  })
+})
+
+describe('a layer that was closed, though nobody noted it', () => {
+  beforeEach(async () => {
+    for (const name of ['a', 'b', 'c']) await fixture.create({ name })
+    for (const name of ['a', 'b']) await fixture.write('/repo/a.txt', name, name)
+  })
+
+  afterEach(() => vi.restoreAllMocks())
+
+  it.each(['commit', 'abandon'])('%s: is listed as over, and is no rival', async (verb) => {
+    cutOnce(MemoryLayerStore, 'update')
+    expect((await refused(fixture.post(`/a/${verb}`))).code).toBe('storage_unavailable')
+    expect((await fixture.status('b')).overlaps.map((overlap) => overlap.name)).not.toContain('a')
+    const list = async (query: string): Promise<(string | undefined)[]> =>
+      (await ok(fixture.server.call<Page<LayerInfo>>('GET', `/w/layers?${query}`))).items.map(
+        ({ name, expiresAt }) => (expiresAt === undefined ? name : `${name} goes`),
+      )
+    expect(await list('state=open')).toEqual(['b', 'c'])
+    expect(await list('')).toEqual(['a goes', 'b', 'c'])
   })
 })
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { abandonLayer, forkBranch, reopenLayer, type Snapshot } from '@cairn/core'
+import { abandonLayer, findClosedState, forkBranch, reopenLayer, type Snapshot } from '@cairn/core'
 import { type BranchId, CairnError, formatPath, type LayerInfo, type Page } from '@cairn/protocol'
 import { exactTime, isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
@@ -138,8 +138,11 @@ export async function listLayers(
   const records = await workspace.layers.list(workspace.info.id, wanted, cursor, limit + 1)
   const shown = records.slice(0, limit)
   const items: LayerInfo[] = []
-  for (const record of shown)
+  for (const noted of shown) {
+    const record = await mendState(workspace, noted)
+    if (record.state !== (filter.state ?? record.state)) continue
     items.push({ ...describeLayer(record), ...(await describeExpiry(workspace, record)) })
+  }
   return records.length > limit ? { items, next: cursorOf(shown.at(-1)!) } : { items }
 }
 
@@ -204,6 +207,16 @@ async function updateRecord(
     const other = name === undefined ? undefined : await layers.findByName(info.id, name)
     if (other && other.id !== id) throw taken(name!)
   }
+}
+
+/** With the state that the log has: a server may have ended before it noted that it closed the layer, or reopened it. */
+export async function mendState(workspace: Workspace, record: LayerRecord): Promise<LayerRecord> {
+  if (record.state === 'committed') return record
+  const closed = await findClosedState(workspace.stores.log, record.branch)
+  if ((closed !== undefined) === (record.state === 'abandoned')) return record
+  const place = await placeOf(workspace, record)
+  await place.branch.refresh()
+  return noteState(workspace, place)
 }
 
 /** Writes down the state that the log has, for listings. */

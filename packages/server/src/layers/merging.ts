@@ -10,6 +10,7 @@ import {
 import type { Name } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { type LayerRecord, listAll } from './layer-store.ts'
+import { mendState } from './layers.ts'
 import { type LayerPlace, placeOf, targetOf } from './references.ts'
 
 export type RealPlace = LayerPlace & { readonly record: LayerRecord }
@@ -98,13 +99,17 @@ export async function overlapsOf(
 
 /** Other layers of the same parent that can still be written to. */
 export async function siblingsOf(
-  { layers, info }: Workspace,
+  workspace: Workspace,
   { id, parent }: LayerRecord,
 ): Promise<readonly LayerRecord[]> {
+  const { layers, info } = workspace
   const live: LayerRecord[] = []
   for (const state of ['open', 'conflicted'] as const)
-    live.push(...(await listAll(layers, info.id, { parent, state })))
-  return live.filter((other) => other.id !== id)
+    for (const noted of await listAll(layers, info.id, { parent, state })) {
+      const record = noted.id === id ? noted : await mendState(workspace, noted)
+      if (record.id !== id && record.closedAt === undefined) live.push(record)
+    }
+  return live
 }
 
 /** A directory that only changed with what is in it is nobody's news. */
