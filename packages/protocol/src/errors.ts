@@ -251,7 +251,7 @@ export const errorTable = {
     errno: 'EROFS',
     exitCode: 16,
     retry: 'never',
-    hint: 'The layer was committed or abandoned. Make a new layer, or undo the abandonment.',
+    hint: 'The layer was committed or abandoned. Make another from it with: cairn fs layer fork. Or reopen it, if it was abandoned.',
   },
   nothing_to_undo: {
     httpStatus: 409,

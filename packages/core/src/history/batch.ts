@@ -45,6 +45,11 @@ export const branchStates = ['open', 'conflicted', 'committed', 'abandoned'] as 
 /** `conflicted` is open, too: a state to work in. */
 export type BranchState = (typeof branchStates)[number]
 
+/** Over: it takes no more writes. */
+export function isClosedState(state: BranchState): state is 'committed' | 'abandoned' {
+  return state === 'committed' || state === 'abandoned'
+}
+
 /** One entry of a branch's log. */
 export interface Batch {
   readonly branch: BranchId

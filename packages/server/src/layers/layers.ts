@@ -1,28 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { abandonLayer, findClosedState, forkBranch, reopenLayer, type Snapshot } from '@cairn/core'
-import { type BranchId, CairnError, formatPath, type LayerInfo, type Page } from '@cairn/protocol'
+import { abandonLayer, findClosedState, forkBranch, isClosedState, reopenLayer } from '@cairn/core'
+import { type BranchId, CairnError, type LayerInfo, type Page } from '@cairn/protocol'
 import { exactTime, isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { describeExpiry } from './expiry.ts'
 import { atBarrier } from './barrier.ts'
 import { describeLayer } from './describe.ts'
-import { isBelow, namesOf } from './guard.ts'
 import { cursorOf, type LayerFilter, type LayerRecord, listAll } from './layer-store.ts'
 import { once } from './once.ts'
 import { changeSettings, hasSettings, type SettingsEdit } from './quotas.ts'
-import { findCheckpoint, findLayer, findRealLayer, type LayerPlace, placeOf } from './references.ts'
+import { findLayer, findRealLayer, type LayerPlace, placeOf } from './references.ts'
+import { findStart, type StartOptions, takeWork } from './starting-point.ts'
 
-export interface CreateOptions {
+export interface CreateOptions extends StartOptions {
   readonly id?: string | undefined
   readonly name?: string | undefined
-  /** The parent's own path unless given. */
-  readonly path?: string | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
   readonly message?: string | undefined
-  /** A layer; `main` unless given. */
-  readonly parent?: string | undefined
-  /** A checkpoint of the parent, to start from; its head unless given. */
-  readonly at?: string | undefined
   readonly maxBytes?: number | undefined
   readonly maxFiles?: number | undefined
   readonly autoCheckpointMs?: number | undefined
@@ -42,13 +36,11 @@ export async function createLayer(
     if (made && isSameRequest(made, asker, options)) return describeLayer(made)
     await requireFree(workspace, id)
     if (options.name !== undefined) await requireFree(workspace, options.name)
-    const parent = await findLayer(workspace, options.parent ?? 'main')
-    const path = options.path ?? parent.record?.path ?? '/'
-    requirePathOfParent(parent, path)
-    const { snapshot, seq } = await startingPoint(workspace, parent, options.at)
+    const { parent, path, base, seq, work } = await findStart(workspace, options)
     // One of its own for each attempt: whoever loses a race for the id must not touch the winner's.
     const branch = `${info.id}/layer-${randomUUID()}` as BranchId
-    await forkBranch(stores, branch, snapshot, parent.branch.id)
+    await forkBranch(stores, branch, base, parent.branch.id)
+    if (work) await takeWork(workspace, asker, branch, work)
     const record: LayerRecord = {
       workspace: info.id,
       id,
@@ -61,7 +53,7 @@ export async function createLayer(
       message: options.message ?? '',
       createdBy: asker.actor,
       createdAt: exactTime(workspace.clock.now()),
-      originRoot: snapshot.root,
+      originRoot: base.root,
       originSeq: seq,
       version: 1,
     }
@@ -92,31 +84,6 @@ async function requireFree(workspace: Workspace, name: string): Promise<void> {
     (await layers.find(info.id, name)) !== undefined ||
     (await layers.findByName(info.id, name)) !== undefined
   if (isTaken) throw taken(name)
-}
-
-function requirePathOfParent({ record, id }: LayerPlace, path: string): void {
-  if (isBelow(namesOf(path), namesOf(record?.path ?? '/'))) return
-  const shown = formatPath(namesOf(path))
-  throw new CairnError('outside_layer', {
-    message: `cannot make a layer of ${shown}: its parent ${id} is of ${formatPath(namesOf(record!.path))}`,
-    subject: shown,
-  })
-}
-
-async function startingPoint(
-  workspace: Workspace,
-  parent: LayerPlace,
-  reference: string | undefined,
-): Promise<{ readonly snapshot: Snapshot; readonly seq: number }> {
-  const { state } = parent.branch.head.position
-  if (state === 'committed' || state === 'abandoned')
-    throw new CairnError('layer_closed', {
-      message: `cannot make a layer of ${parent.id}: it is ${state}`,
-      subject: parent.id,
-    })
-  if (reference !== undefined) return findCheckpoint(workspace, parent, reference)
-  if (parent.checkpoint) return parent.checkpoint
-  return atBarrier(workspace, parent.branch, () => parent.branch.fold())
 }
 
 function taken(name: string): CairnError {
@@ -223,8 +190,7 @@ export async function mendState(workspace: Workspace, record: LayerRecord): Prom
 export async function noteState(workspace: Workspace, place: LayerPlace): Promise<LayerRecord> {
   const { state } = place.branch.head.position
   if (place.record!.state === state) return place.record!
-  const isOver = state === 'committed' || state === 'abandoned'
-  const closedAt = isOver ? isoTime(workspace.clock.now()) : undefined
+  const closedAt = isClosedState(state) ? isoTime(workspace.clock.now()) : undefined
   return updateRecord(workspace, place.id, () => ({ state, closedAt }))
 }
 
