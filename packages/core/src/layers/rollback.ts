@@ -22,7 +22,8 @@ export async function makeCheckpoint(
 
 /**
  * Puts a branch back to a checkpoint. What came after stays in the log, so this can be undone. Rejects with
- * `checkpoint_outdated` where that would take a layer back behind its base.
+ * `checkpoint_outdated` where that would take a layer back behind its base. `keep` sees, folded, what it is about to
+ * leave; it may run several times, and not at all for a rollback that is in the log already.
  */
 export function rollback(
   stores: Stores,
@@ -30,12 +31,14 @@ export function rollback(
   author: Author,
   checkpoint: Checkpoint,
   epoch?: number,
+  keep?: (before: FoldPoint) => Promise<void>,
 ): Promise<Receipt> {
-  const decide = async ({ snapshot }: FoldPoint): Promise<RootChange> => {
+  const decide = async (point: FoldPoint): Promise<RootChange> => {
     await requireSameBase(stores, branch, checkpoint)
+    await keep?.(point)
     return {
       cause: 'rollback',
-      before: snapshot,
+      before: point.snapshot,
       after: checkpoint.snapshot,
       subject: checkpoint.id,
       message: '',
