@@ -108,6 +108,29 @@ it('a layer whose reopening nobody noted stays', async () => {
   })
 })
 
+it('a branch whose layer nobody finished making goes after the grace time', async () => {
+  const id = await withServer(async (cairn) => {
+    const { id } = await cairn.workspaces.create('w')
+    await makeLayer(cairn.workspace('w'), 'made')
+    return id
+  })
+  await withStorage({ data }, async (storage) => {
+    const main = await storage.refs.getBranch(`${id}/main` as BranchId)
+    for (const name of ['layer-cut', 'layer-cut/rescue-1'])
+      await storage.refs.createBranch({ ...main, id: `${id}/${name}` as BranchId, version: 1 })
+    let nowMs = Date.now()
+    const collector = new Collector(storage, { ...keep, nowMs: () => nowMs })
+    const run = async (days: number): Promise<number> => {
+      nowMs += days * day
+      return (await collector.run({ dryRun: false })).branches
+    }
+    expect([await run(0), await run(0.9), await run(0.2), await run(0)]).toEqual([0, 0, 1, 0])
+    const left = await storage.survey.branches(id)
+    expect(left).toContain(`${id}/layer-cut/rescue-1`)
+    expect(left).toHaveLength(3)
+  })
+})
+
 it('of what lost leases left, only the newest outlives the retention time', async () => {
   const id = await withServer(async (cairn) => (await cairn.workspaces.create('w')).id)
   const branch = `${id}/main` as BranchId

@@ -13,6 +13,7 @@ import { type ContentTableName, contentTables } from '../storage/touch-rows.ts'
 import { millisecondsOf } from '../workspaces/clock.ts'
 import type { KeepTimes } from './keep-times.ts'
 import { listPools, type Pool, sortBranches } from './pools.ts'
+import { UnfinishedLayers } from './unfinished-layers.ts'
 import { addTally, noContent, tallyOf } from './tally.ts'
 
 export interface CollectorOptions extends KeepTimes {
@@ -53,6 +54,7 @@ export class Collector {
   readonly #options: CollectorOptions
   /** Logs only grow: each is read to its end once. */
   readonly #logs = new Map<BranchId, LogMemory>()
+  readonly #unfinished = new UnfinishedLayers()
 
   constructor(storage: Storage, options: CollectorOptions) {
     this.#storage = storage
@@ -80,7 +82,9 @@ export class Collector {
     const report = { dryRun, layers: expired.size, branches: 0, checkpoints: 0 }
     const sums = { kept: noContent, removed: noContent, waiting: noContent }
     for (const pool of await listPools(this.#storage)) {
-      const branches = await this.#dropBranches(pool, end, dryRun ? expired : new Set())
+      const unfinished = await this.#findUnfinished(pool, alone)
+      const dropped = new Set([...(dryRun ? expired : []), ...unfinished])
+      const branches = await this.#dropBranches(pool, end, dropped)
       report.branches += branches.gone.length
       for (const branch of dryRun ? [] : branches.gone) await this.#removeBranch(branch)
       for (const branch of branches.live)
@@ -141,9 +145,16 @@ export class Collector {
     }
   }
 
+  #findUnfinished(pool: Pool, alone: boolean): Promise<readonly BranchId[]> {
+    const nowMs = this.#options.nowMs()
+    const dueMs = alone ? nowMs : nowMs - this.#options.graceMs
+    return this.#unfinished.findDue(this.#storage, pool, nowMs, dueMs)
+  }
+
   async #removeBranch(branch: BranchId): Promise<void> {
     await this.#storage.survey.removeBranch(branch)
     this.#logs.delete(branch)
+    this.#unfinished.forget(branch)
   }
 
   /** What servers that ended had not come to. */
