@@ -111,7 +111,7 @@ describe('a rebase that was cut', () => {
 
   it('two at once, between which the parent went on: the base is of the one that came first', async () => {
     const other = await bench.reopen(layer)
-    const { append } = bench.stores.log
+    const append = bench.stores.log.append.bind(bench.stores.log)
     let isSecond = false
     bench.stores.log.append = async (id, rows) => {
       if (id === layer.id && !isSecond) {
@@ -119,7 +119,7 @@ describe('a rebase that was cut', () => {
         await bench.edit(target, (t) => t.remove('theirs').write('more', '1'))
         await rebase(other)
       }
-      return append.call(bench.stores.log, id, rows)
+      return append(id, rows)
     }
     await rebase()
     await commit()
@@ -140,11 +140,11 @@ describe('a commit that was cut', () => {
   })
 
   it('before its base had moved: the same', async () => {
-    const { changeState } = layer
+    const changeState = layer.changeState.bind(layer)
     layer.changeState = async (...args) => {
       layer.changeState = changeState
       await bench.edit(layer, (t) => t.write('late', '1'))
-      return changeState.apply(layer, args)
+      return changeState(...args)
     }
     cutRecord(({ baseSeq }) => baseSeq !== 0)
     expect((await failureOf(commit())).message).toBe('the power went')

@@ -39,12 +39,10 @@ export async function noteNextBase(
 ): Promise<boolean> {
   for (;;) {
     const record = await refs.getBranch(layer.id)
-    const { came, open, ...standing } = await readBase(log, layer, record)
-    if (standing.baseSeq !== found.baseSeq || standing.base.root !== found.base.root) return false
-    const others = open.filter((other) => !isSameBatch(other, next))
-    const version = record.version + 1
-    if (await refs.updateBranch({ ...record, ...standing, next: [...others, next], version }))
-      return true
+    const now = await readBase(log, layer, record)
+    if (now.baseSeq !== found.baseSeq || now.base.root !== found.base.root) return false
+    const others = now.open.filter((other) => !isSameBatch(other, next))
+    if (await refs.updateBranch(standingOn(record, now, [...others, next]))) return true
   }
 }
 
@@ -53,10 +51,17 @@ export async function settleBase({ log, refs }: LayerStores, layer: Layer): Prom
   for (;;) {
     const record = await refs.getBranch(layer.id)
     if (record.next.length === 0) return
-    const { came, open, ...standing } = await readBase(log, layer, record)
-    const version = record.version + 1
-    if (await refs.updateBranch({ ...record, ...standing, next: open, version })) return
+    const now = await readBase(log, layer, record)
+    if (await refs.updateBranch(standingOn(record, now, now.open))) return
   }
+}
+
+function standingOn(
+  record: BranchRecord,
+  { base, baseSeq, resolutions }: LayerBase,
+  next: readonly NextBase[],
+): BranchRecord {
+  return { ...record, base, baseSeq, resolutions, next, version: record.version + 1 }
 }
 
 async function readBase(log: LogStore, layer: Layer, record: BranchRecord): Promise<LayerBase> {

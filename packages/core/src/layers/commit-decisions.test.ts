@@ -112,7 +112,8 @@ describe('commit › decisions and later work of the layer', () => {
       layer: (await layer.fold()).snapshot,
       target: (await target.fold()).snapshot,
     }
-    const open = await merge({ ...sides, ...bench.stores })
+    const { nodes, blobs } = bench.stores
+    const open = await merge({ ...sides, nodes, blobs })
     const { conflicts } = open as Extract<MergeResult, { type: 'conflicted' }>
     const resolution = { conflict: conflicts[0]!.id, choice: { type: 'target' } } as const
     await resolveConflict(bench.stores, layer.id, resolution)
