@@ -72,6 +72,65 @@ it('layers that are over go after the retention time; labelled ones and those wi
   })
 })
 
+it('a layer whose closing nobody noted goes, too, counted from when it was found', async () => {
+  const id = await withServer(async (cairn) => {
+    const { id } = await cairn.workspaces.create('w')
+    await makeLayer(cairn.workspace('w'), 'forgotten')
+    await cairn.workspace('w').layers.commit('forgotten')
+    return id
+  })
+  await withStorage({ data }, async ({ layers }) => {
+    const record = (await layers.findByName(id, 'forgotten'))!
+    const { version } = record
+    await layers.update({ ...record, state: 'open', closedAt: undefined, version: version + 1 })
+  })
+  expect(await collect(8)).toMatchObject({ layers: 0 })
+  expect(await collect(16)).toMatchObject({ layers: 1 })
+})
+
+it('a layer whose reopening nobody noted stays', async () => {
+  const id = await withServer(async (cairn) => {
+    const { id } = await cairn.workspaces.create('w')
+    await makeLayer(cairn.workspace('w'), 'again')
+    await cairn.workspace('w').layers.abandon('again')
+    await cairn.workspace('w').layers.reopen('again')
+    return id
+  })
+  await withStorage({ data }, async ({ layers }) => {
+    const record = (await layers.findByName(id, 'again'))!
+    const closedAt = new Date().toISOString()
+    await layers.update({ ...record, state: 'abandoned', closedAt, version: record.version + 1 })
+  })
+  expect(await collect(8)).toMatchObject({ layers: 0 })
+  await withServer(async (cairn) => {
+    for await (const layer of cairn.workspace('w').layers.list())
+      expect(layer).toMatchObject({ name: 'again', state: 'open' })
+  })
+})
+
+it('a branch whose layer nobody finished making goes after the grace time', async () => {
+  const id = await withServer(async (cairn) => {
+    const { id } = await cairn.workspaces.create('w')
+    await makeLayer(cairn.workspace('w'), 'made')
+    return id
+  })
+  await withStorage({ data }, async (storage) => {
+    const main = await storage.refs.getBranch(`${id}/main` as BranchId)
+    for (const name of ['layer-cut', 'layer-cut/rescue-1'])
+      await storage.refs.createBranch({ ...main, id: `${id}/${name}` as BranchId, version: 1 })
+    let nowMs = Date.now()
+    const collector = new Collector(storage, { ...keep, nowMs: () => nowMs })
+    const run = async (days: number): Promise<number> => {
+      nowMs += days * day
+      return (await collector.run({ dryRun: false })).branches
+    }
+    expect([await run(0), await run(0.9), await run(0.2), await run(0)]).toEqual([0, 0, 1, 0])
+    const left = await storage.survey.branches(id)
+    expect(left).toContain(`${id}/layer-cut/rescue-1`)
+    expect(left).toHaveLength(3)
+  })
+})
+
 it('of what lost leases left, only the newest outlives the retention time', async () => {
   const id = await withServer(async (cairn) => (await cairn.workspaces.create('w')).id)
   const branch = `${id}/main` as BranchId

@@ -7,6 +7,8 @@ import type {
   LayerInfo,
   LayerStatus,
   Page,
+  PickReceipt,
+  ResolveReceipt,
   RootReceipt,
 } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -48,6 +50,7 @@ describe('a live lease on a layer', () => {
       const { send, settled } = holder.reserve()
       unsent.push(() => send(encodeBody({ type: 'ops', ops: [createFile(name, ino)] }, now())))
       settled.catch(() => undefined)
+      return settled
     }
   })
 
@@ -57,7 +60,7 @@ describe('a live lease on a layer', () => {
     await second.close()
   })
 
-  let acknowledge: (name: string, ino: number) => void
+  let acknowledge: (name: string, ino: number) => Promise<unknown>
 
   const post = async <T>(server: RunningServer, path: string, body: object = {}): Promise<T> => {
     const { status, text } = await call(server, 'POST', `/w/layers${path}`, JSON.stringify(body))
@@ -74,19 +77,53 @@ describe('a live lease on a layer', () => {
     ['the same server', () => first],
     ['another one', () => second],
   ])('a checkpoint through %s has what was acknowledged before it', async (_, server) => {
-    acknowledge('mine', 1001)
+    void acknowledge('mine', 1001)
     const { id } = await post<CheckpointInfo>(server(), '/attempt/checkpoints', { label: 'c' })
     expect(await names(`layer=attempt&at=${id}`)).toEqual(['mine'])
   })
 
   it('a commit takes it along', async () => {
-    acknowledge('mine', 1001)
+    void acknowledge('mine', 1001)
     const { paths } = await post<CommitReceipt>(second, '/attempt/commit')
     expect(paths.map(({ path }) => path)).toEqual(['/mine'])
   })
 
+  it('abandoning keeps it: the layer has it when it is reopened', async () => {
+    void acknowledge('mine', 1001)
+    await post(second, '/attempt/abandon')
+    expect(await names('layer=attempt')).toEqual(['mine'])
+    await post(second, '/attempt/reopen')
+    expect(await names('layer=attempt')).toEqual(['mine'])
+  })
+
+  it('picking another attempt keeps it in the one that is given up', async () => {
+    void acknowledge('mine', 1001)
+    await post(first, '', { name: 'better' })
+    const { abandoned } = await post<PickReceipt>(second, '/better/pick')
+    expect(abandoned).toHaveLength(1)
+    expect(await names('layer=attempt')).toEqual(['mine'])
+  })
+
+  it('deleting waits for it: nobody is refused what it has acknowledged', async () => {
+    const settled = acknowledge('mine', 1001)
+    const { status } = await call(second, 'DELETE', '/w/layers/attempt')
+    expect(status).toBe(200)
+    await settled
+  })
+
+  it('a decision is about it', async () => {
+    await call(first, 'PUT', '/w/files/mine', 'theirs')
+    void acknowledge('mine', 1001)
+    const decided = await post<ResolveReceipt>(second, '/attempt/resolve', {
+      path: 'mine',
+      take: 'target',
+    })
+    expect(decided.resolved).toMatchObject([{ kind: 'add/add', path: '/mine' }])
+    await post(second, '/attempt/commit')
+  })
+
   it('a rollback takes it back, the session hears of it, and undo brings it again', async () => {
-    acknowledge('mine', 1001)
+    void acknowledge('mine', 1001)
     const { seq, paths } = await post<RootReceipt>(second, '/attempt/rollback')
     expect(paths).toMatchObject([{ kind: 'deleted', path: '/mine' }])
     await until(() => holder.seq >= seq)

@@ -237,7 +237,7 @@ export const errorTable = {
     errno: 'EINVAL',
     exitCode: 17,
     retry: 'never',
-    hint: 'The layer stands on a newer base than the checkpoint. Roll back to one made after the rebase.',
+    hint: 'The layer stands on a newer base than the checkpoint. Choose one made since the rebase or commit.',
   },
   layer_conflict: {
     httpStatus: 409,
@@ -251,7 +251,7 @@ export const errorTable = {
     errno: 'EROFS',
     exitCode: 16,
     retry: 'never',
-    hint: 'The layer was committed or abandoned. Make a new layer, or undo the abandonment.',
+    hint: 'The layer was committed or abandoned. Make another from it with: cairn fs layer fork. Or reopen it, if it was abandoned.',
   },
   nothing_to_undo: {
     httpStatus: 409,

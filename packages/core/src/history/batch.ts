@@ -45,8 +45,8 @@ export const branchStates = ['open', 'conflicted', 'committed', 'abandoned'] as 
 /** `conflicted` is open, too: a state to work in. */
 export type BranchState = (typeof branchStates)[number]
 
-/** Nothing more is written to it. */
-export function isOver(state: BranchState): boolean {
+/** Over: it takes no more writes. */
+export function isClosedState(state: BranchState): state is 'committed' | 'abandoned' {
   return state === 'committed' || state === 'abandoned'
 }
 

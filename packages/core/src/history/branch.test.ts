@@ -85,20 +85,32 @@ describe('submit', () => {
     const fixture = await BranchFixture.open()
     const { branch } = fixture
     const server = { session: 'server' as SessionId }
-    await branch.changeState(fixture.author(server), 'abandoned', 0)
+    await branch.changeState(fixture.author(server), () => 'abandoned')
     expect(await refusalOf(() => fixture.makeDirectory(branch, 'a'))).toEqual({
       code: 'layer_closed',
       subject: main,
     })
-    await branch.changeState(fixture.author(server), 'open', 1)
+    await branch.changeState(fixture.author(server), () => 'open')
     await fixture.makeDirectory(branch, 'a')
   })
 
-  it('a state for a place that has passed is a conflict', async () => {
+  it('a state is decided where it will stand, and may be refused there', async () => {
     const fixture = await BranchFixture.open()
-    await fixture.makeDirectory(fixture.branch, 'a')
-    const change = fixture.branch.changeState(fixture.author(), 'committed', 0)
-    expect(await refusalOf(() => change)).toEqual({ code: 'sequence_conflict', subject: main })
+    const { branch } = fixture
+    const making = fixture.makeDirectory(branch, 'a')
+    const places: number[] = []
+    await branch.changeState(fixture.author({ session: 'other' as SessionId }), ({ seq }) => {
+      places.push(seq)
+      return 'conflicted'
+    })
+    await making
+    expect([places, branch.head.position.state]).toEqual([[1], 'conflicted'])
+    const refuse = branch.changeState(fixture.author(), () => {
+      throw new CairnError('layer_closed', { message: 'no', subject: main })
+    })
+    expect(await refusalOf(() => refuse)).toEqual({ code: 'layer_closed', subject: main })
+    const stale = branch.changeState(fixture.author(), () => 'open', 7)
+    expect(await refusalOf(() => stale)).toMatchObject({ code: 'stale_epoch' })
   })
 
   it('an unknown branch is missing; a known one is not made again', async () => {

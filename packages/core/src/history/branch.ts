@@ -100,16 +100,17 @@ export class Branch {
     return this.#enqueue({ author, epoch, type: 'epoch', decided: true, body })
   }
 
-  /** Opens or closes the branch, unless it has moved on from `seq`: then rejects with `sequence_conflict`. */
-  changeState(author: Author, state: BranchState, seq: number): Promise<Receipt> {
-    const body = async ({ head }: Place): Promise<BatchBody> => {
-      if (head.position.seq === seq) return { type: 'state', state }
-      throw new CairnError('sequence_conflict', {
-        message: `cannot make branch ${this.id} ${state}: it has moved on`,
-        subject: this.id,
-      })
-    }
-    return this.#enqueue({ author, epoch: undefined, type: 'state', decided: true, body })
+  /** Opens or closes the branch. `decide` sees the place it will stand after; it may refuse by throwing. */
+  changeState(
+    author: Author,
+    decide: (before: Position) => BranchState,
+    epoch?: number,
+  ): Promise<Receipt> {
+    const body = async ({ head }: Place): Promise<BatchBody> => ({
+      type: 'state',
+      state: decide(head.position),
+    })
+    return this.#enqueue({ author, epoch, type: 'state', decided: true, body })
   }
 
   /** Puts the head on another tree. `decide` sees the head folded; it may refuse by throwing. */

@@ -31,7 +31,7 @@ import {
   decodeBatch,
   encodeBatch,
   encodeBody,
-  isOver,
+  isClosedState,
 } from './batch.ts'
 import type { Head, Position } from './head.ts'
 import { hashOfBatch, referenceBody } from './reference.ts'
@@ -256,7 +256,7 @@ export class Draft {
 
   #requireOpen(): void {
     const { state } = this.#position
-    if (!isOver(state)) return
+    if (!isClosedState(state)) return
     throw new CairnError('layer_closed', {
       message: `cannot write to branch ${this.#branch}: it is ${state}`,
       subject: this.#branch,

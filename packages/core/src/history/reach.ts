@@ -50,7 +50,7 @@ export class Reach {
   }
 
   /**
-   * What the branch stands on, its newest fold, its checkpoints and what its log says since. What a rollback left
+   * What the branch stands on or is about to, its newest fold, its checkpoints and what its log says since. What a rollback left
    * stays reachable while it is the newest change of its kind, or when `keeps` says so: it may be undone. With a
    * memory of the log, only what came since is read.
    */
@@ -59,8 +59,9 @@ export class Reach {
     keeps: (time: Time) => boolean,
     memory: LogMemory = newLogMemory(),
   ): Promise<void> {
-    const { base, folded } = await this.#stores.refs.getBranch(id)
-    for (const snapshot of [base, folded.snapshot]) await this.addSnapshot(snapshot)
+    const { base, next, folded } = await this.#stores.refs.getBranch(id)
+    const bases = [base, ...next.map((each) => each.base)]
+    for (const snapshot of [...bases, folded.snapshot]) await this.addSnapshot(snapshot)
     for (const { snapshot } of await this.#stores.refs.listCheckpoints(id))
       await this.addSnapshot(snapshot)
     await this.#readLog(id, folded.seq, memory)

@@ -170,57 +170,6 @@ describe('commit', () => {
   })
 })
 
-describe('commit › conflicts', () => {
-  it('leave the target alone, tree and log; decided, the layer commits', async () => {
-    const bench = new LayerBench()
-    const target = await bench.main((t) => t.write('a', '0').write('b', '0'))
-    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1').write('b', '1'))
-    await bench.edit(target, (t) => t.write('a', '2'))
-    const before = await target.fold()
-    const error = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
-    expect(isCairnError(error, 'layer_conflict')).toBe(true)
-    expect(error.message).toContain('cannot merge layer attempt: 1 conflicts: /a (edit/edit)')
-    expect(await target.fold()).toEqual(before)
-    expect(layer.head.position.state).toBe('conflicted')
-    // It can still be read and written.
-    await bench.edit(layer, (t) => t.write('b', '3'))
-    const [conflict] = error.conflicts
-    const resolution = { conflict: conflict!.id, choice: { type: 'layer' } } as const
-    await resolveConflict(bench.stores, layer.id, resolution)
-    await commitLayer(bench.stores, bench.options(layer, target))
-    expect(await bench.list(target)).toEqual({ a: '1', b: '3' })
-  })
-
-  it('the last decision counts', async () => {
-    const bench = new LayerBench()
-    const target = await bench.main((t) => t.write('a', '0'))
-    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
-    await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
-    const bytes = new TextEncoder().encode('3')
-    for (const choice of [{ type: 'layer' }, { type: 'bytes', bytes }] as const)
-      await resolveConflict(bench.stores, layer.id, { conflict: conflicts[0]!.id, choice })
-    await commitLayer(bench.stores, bench.options(layer, target))
-    expect(await bench.list(target)).toEqual({ a: '3' })
-  })
-
-  it('a decision does not stand when the target moved on meanwhile', async () => {
-    const bench = new LayerBench()
-    const target = await bench.main((t) => t.write('a', '0'))
-    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
-    await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
-    await resolveConflict(bench.stores, layer.id, {
-      conflict: conflicts[0]!.id,
-      choice: { type: 'layer' },
-    })
-    await bench.edit(target, (t) => t.write('a', '3'))
-    const again = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
-    expect(again.conflicts.map(({ kind }) => kind)).toEqual(['edit/edit'])
-    expect(await bench.list(target)).toEqual({ a: '3' })
-  })
-})
-
 describe('commit › a layer that is written to meanwhile', () => {
   /** Lets somebody write to the layer between the commit and its close. */
   async function commitWhileWriting(
@@ -304,47 +253,6 @@ describe('commit › a layer that is written to meanwhile', () => {
     await bench.edit(layer, (t) => t.write('b', '3'))
     await commitLayer(bench.stores, bench.options(layer, target))
     expect(await bench.list(target)).toEqual({ a: '2', b: '3' })
-  })
-})
-
-describe('commit › closed branches', () => {
-  it('a committed layer takes no more writes and cannot be reopened, rebased or abandoned', async () => {
-    const bench = new LayerBench()
-    const target = await bench.main()
-    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
-    await commitLayer(bench.stores, bench.options(layer, target))
-    for (const refused of [
-      () => bench.edit(layer, (t) => t.write('b', '2')),
-      () => reopenLayer(layer, bench.author()),
-      () => abandonLayer(layer, bench.author()),
-      () => rebaseLayer(bench.stores, bench.options(layer, target)),
-    ])
-      expect(isCairnError(await failureOf(refused()), 'layer_closed')).toBe(true)
-  })
-
-  it('an abandoned layer is not committed until it is reopened', async () => {
-    const bench = new LayerBench()
-    const target = await bench.main()
-    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
-    await abandonLayer(layer, bench.author())
-    await abandonLayer(layer, bench.author())
-    const refused = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
-    expect(isCairnError(refused, 'layer_closed')).toBe(true)
-    await reopenLayer(layer, bench.author())
-    await reopenLayer(layer, bench.author())
-    await commitLayer(bench.stores, bench.options(layer, target))
-    expect(await bench.list(target)).toEqual({ a: '1' })
-  })
-
-  it('nothing is committed into a layer that was committed itself', async () => {
-    const bench = new LayerBench()
-    const main = await bench.main()
-    const parent = await bench.layer(main, 'parent', (t) => t.write('a', '1'))
-    const child = await bench.layer(parent, 'child', (t) => t.write('b', '2'))
-    await commitLayer(bench.stores, bench.options(parent, main))
-    const refused = await failureOf(commitLayer(bench.stores, bench.options(child, parent)))
-    expect(isCairnError(refused, 'layer_closed')).toBe(true)
-    expect(child.head.position.state).toBe('open')
   })
 })
 

@@ -1,24 +1,26 @@
-import { type BranchId, isCairnError } from '@cairn/protocol'
+import { type BranchId, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Snapshot } from '../filesystem/tree-view.ts'
 import { decodeBatch, type RootChange } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
-import type { Author } from '../history/draft.ts'
+import type { Receipt } from '../history/draft.ts'
 import type { FoldPoint } from '../history/head.ts'
-import type { BranchRecord, Checkpoint } from '../ports/ref-store.ts'
+import type { Checkpoint, NextBase } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
+import { findBase, noteNextBase, settleBase } from './base.ts'
 import { LayerConflictError } from './conflict-error.ts'
 import {
   authorOf,
   endConflict,
   type LayerAuthor,
   layerClosed,
+  layerSession,
   trySetState,
   updateRecord,
 } from './layer-state.ts'
 import { merge } from './merge.ts'
 import { orphansBeside } from './orphans.ts'
 import { diffPaths, type PathChange } from './path-changes.ts'
-import type { Resolution } from './resolution.ts'
+import { type Resolution, subjectOf } from './resolution.ts'
 import { requireSameBase } from './rollback.ts'
 import type { MergeInput } from './touched.ts'
 
@@ -48,48 +50,60 @@ export interface CommitReceipt {
  * parent as it is. A layer that is written to meanwhile stays open, with what came late as its changes.
  */
 export async function commitLayer(stores: Stores, options: LayerOptions): Promise<CommitReceipt> {
-  const { layer, target, message = '' } = options
-  const record = await stores.refs.getBranch(layer.id)
-  const point = await pointToCommit(stores, options)
+  const { layer, target, message = '', at } = options
+  const point = await pointToCommit(options)
   if (point.state === 'abandoned') throw layerClosed(layer, 'commit')
-  const author = authorOf(options, 'commit', point.seq)
-  if (point.state === 'committed') {
-    const number = await stores.log.lastNumber(target.id, author.session)
-    return readReceipt(stores, target.id, { ...author, number })
+  const done = await findDone(stores, options, point)
+  if (done !== undefined) {
+    await closeLayer(stores, options, point)
+    return readReceipt(stores, target.id, done)
+  }
+  if (at) await requireSameBase(stores, layer, at)
+  const base = { ...point.snapshot, orphans: stores.nodes.emptyRoot }
+  const decide = async ({ seq, snapshot: before }: FoldPoint): Promise<RootChange> => {
+    const next = { base, baseSeq: point.seq, branch: target.id, seq: seq + 1 }
+    const sides = { layer: point.snapshot, target: before }
+    const after = await mergeOnto(stores, options, sides, next)
+    return { cause: 'commit', before, after, subject: layer.id, message }
   }
   try {
-    const decide = async ({ snapshot: before }: FoldPoint): Promise<RootChange> => {
-      const input = { base: record.base, layer: point.snapshot, target: before }
-      const after = await mergeOrThrow(stores, options, record, input)
-      return { cause: 'commit', before, after, subject: layer.id, message }
-    }
-    await target.changeRoot(author, decide, options.epoch)
+    const author = authorOf(options, 'commit', point.seq)
+    const { seq } = await target.changeRoot(author, decide, options.epoch)
     // DURABLE: the target's log has the commit; what follows can be done again.
     await closeLayer(stores, options, point)
-    return await readReceipt(stores, target.id, author)
+    return await readReceipt(stores, target.id, seq)
   } catch (error) {
     if (isCairnError(error, 'layer_conflict')) await trySetState(options, 'conflicted', point)
     throw error
   }
 }
 
-/** Puts a layer's changes on top of its parent's head, which becomes its base. */
-export async function rebaseLayer(stores: Stores, options: LayerOptions): Promise<void> {
+/**
+ * Puts a layer's changes on top of its parent's head, which becomes its base. Under a session of its own it happens
+ * once; otherwise once for one state of the layer.
+ */
+export async function rebaseLayer(
+  stores: Stores,
+  options: LayerOptions & { readonly session?: SessionId },
+): Promise<Receipt> {
   const { layer, target, message = '' } = options
-  const record = await stores.refs.getBranch(layer.id)
   const onto = { ...(await target.fold()).snapshot, orphans: stores.nodes.emptyRoot }
-  const author = authorOf(options, 'rebase', layer.head.position.seq)
-  const decide = async ({ snapshot: before }: FoldPoint): Promise<RootChange> => {
-    const input = { base: record.base, layer: before, target: onto }
-    const { root } = await mergeOrThrow(stores, options, record, input)
+  const { session } = options
+  const author = session
+    ? { ...options.author, session, number: 1 }
+    : authorOf(options, 'rebase', layer.head.position.seq)
+  const decide = async ({ seq, snapshot: before }: FoldPoint): Promise<RootChange> => {
+    const next = { base: onto, baseSeq: seq + 1, branch: layer.id, seq: seq + 1 }
+    const { root } = await mergeOnto(stores, options, { layer: before, target: onto }, next)
     // What is open on the layer stays open there, whatever it stands on.
     const after = { root, orphans: await orphansBeside(stores.nodes, root, before.orphans) }
     return { cause: 'rebase', before, after, subject: target.id, message }
   }
-  await layer.changeRoot(author, decide, options.epoch)
-  // Not before: over a base that is newer than itself, a layer seems to have undone what its parent did.
-  await updateRecord(stores, layer.id, () => ({ base: onto, resolutions: [] }))
+  const receipt = await layer.changeRoot(author, decide, options.epoch)
+  // DURABLE: the layer's log has the rebase; what follows can be done again.
+  await settleBase(stores, layer)
   await endConflict(options)
+  return receipt
 }
 
 /** Decides a conflict. The layer's next commit or rebase goes by it. */
@@ -100,51 +114,73 @@ export function resolveConflict(
 ): Promise<void> {
   return updateRecord(stores, layer, ({ resolutions }) => ({
     resolutions: [
-      ...resolutions.filter(({ conflict }) => conflict !== resolution.conflict),
+      ...resolutions.filter(
+        ({ conflict }) => subjectOf(conflict) !== subjectOf(resolution.conflict),
+      ),
       resolution,
     ],
   }))
 }
 
-async function mergeOrThrow(
+/** Merges over what the layer stands on at that moment, and notes where it will stand with what comes out. */
+async function mergeOnto(
   stores: Stores,
-  options: LayerOptions,
-  { resolutions }: BranchRecord,
-  input: MergeInput,
+  { layer, mergeText = false }: LayerOptions,
+  sides: Pick<MergeInput, 'layer' | 'target'>,
+  next: Omit<NextBase, 'after'>,
 ): Promise<Snapshot> {
   const { nodes, blobs } = stores
-  const { mergeText = false, layer } = options
-  const result = await merge({ ...input, nodes, blobs, resolutions, mergeText })
-  if (result.type === 'conflicted') throw new LayerConflictError(layer.id, result.conflicts)
-  return result.snapshot
+  for (;;) {
+    const found = await findBase(stores, layer)
+    const { base, resolutions } = found
+    const result = await merge({ ...sides, base, nodes, blobs, resolutions, mergeText })
+    if (result.type === 'conflicted') throw new LayerConflictError(layer.id, result.conflicts)
+    const { snapshot } = result
+    if (await noteNextBase(stores, layer, found, { ...next, after: snapshot.root })) return snapshot
+  }
 }
 
-async function pointToCommit(
-  stores: Stores,
-  { layer, at }: Pick<LayerOptions, 'layer' | 'at'>,
-): Promise<FoldPoint> {
+async function pointToCommit({
+  layer,
+  at,
+}: Pick<LayerOptions, 'layer' | 'at'>): Promise<FoldPoint> {
   const point = await layer.fold()
-  if (!at || at.seq === point.seq) return point
-  await requireSameBase(stores, layer, at)
-  return { ...point, seq: at.seq, snapshot: at.snapshot }
+  return at ? { ...point, seq: at.seq, snapshot: at.snapshot } : point
+}
+
+/** The target's batch that took this very state of the layer, also if it was cut off before the layer was closed. */
+async function findDone(
+  stores: Stores,
+  { layer, target }: LayerOptions,
+  { state, seq, snapshot }: FoldPoint,
+): Promise<number | undefined> {
+  const { log } = stores
+  const session = layerSession('commit', layer.id)
+  const number = state === 'committed' ? await log.lastNumber(target.id, session) : seq + 1
+  const row = await log.find(target.id, session, number)
+  if (row) return row.seq
+  if (state === 'committed') throw layerClosed(layer, 'commit')
+  const { came } = await findBase(stores, layer)
+  // Since then nothing but its lease has changed hands.
+  const isThis = came?.branch === target.id && came.base.root === snapshot.root
+  return isThis ? came.seq : undefined
 }
 
 /** What came late makes the layer's next commit, over what this one took. */
 async function closeLayer(stores: Stores, options: LayerOptions, point: FoldPoint): Promise<void> {
   if (await trySetState(options, 'committed', point)) return
-  const base = { ...point.snapshot, orphans: stores.nodes.emptyRoot }
-  await updateRecord(stores, options.layer.id, () => ({ base, resolutions: [] }))
+  await settleBase(stores, options.layer)
   await endConflict(options)
 }
 
 async function readReceipt(
-  stores: Stores,
+  { log, nodes }: Stores,
   target: BranchId,
-  { session, number }: Author,
+  seq: number,
 ): Promise<CommitReceipt> {
-  const row = await stores.log.find(target, session, number)
-  const { body, seq } = decodeBatch(row!.bytes)
+  const [row] = await log.read(target, seq - 1, 1)
+  const { body } = decodeBatch(row!.bytes)
   if (body.type !== 'root') throw new Error(`batch ${seq} of ${target} is no commit`)
   const { before, after } = body.change
-  return { seq, before, after, changes: await diffPaths(stores.nodes, before, after) }
+  return { seq, before, after, changes: await diffPaths(nodes, before, after) }
 }

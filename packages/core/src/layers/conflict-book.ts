@@ -10,7 +10,7 @@ import type { Conflict, ConflictSide } from './conflict.ts'
 import { fingerprint } from './fingerprint.ts'
 import type { Changed } from './objects.ts'
 import type { Decisions, Question } from './question.ts'
-import type { Choice, Resolution } from './resolution.ts'
+import { type Choice, type Resolution, subjectOf } from './resolution.ts'
 import type { Side } from './sides.ts'
 import type { SideName, ThreeSides } from './touched.ts'
 import { hasLink, type Version } from './version.ts'
@@ -27,7 +27,8 @@ export interface DecisionOptions {
 export class ConflictBook implements Decisions {
   readonly sides: ThreeSides
   readonly #options: DecisionOptions
-  readonly #choices: ReadonlyMap<string, Choice>
+  /** By what they are about; of several, the last. */
+  readonly #resolutions: ReadonlyMap<string, Resolution>
   readonly #open = new Map<string, Question>()
   /** What was asked about a deletion, by what was deleted. */
   readonly #deletions = new Map<Changed, string>()
@@ -35,12 +36,14 @@ export class ConflictBook implements Decisions {
   constructor(options: DecisionOptions, sides: ThreeSides) {
     this.sides = sides
     this.#options = options
-    this.#choices = new Map(options.resolutions?.map(({ conflict, choice }) => [conflict, choice]))
+    this.#resolutions = new Map(
+      options.resolutions?.map((each) => [subjectOf(each.conflict), each]),
+    )
   }
 
   async choose(question: Question): Promise<Choice | undefined> {
     const id = await this.#id(question)
-    const choice = this.#choices.get(id)
+    const choice = this.#choiceFor(id)
     const accepts = question.accepts ?? (({ type }) => type !== 'bytes')
     if (choice && accepts(choice)) return choice
     this.#open.set(id, question)
@@ -91,14 +94,28 @@ export class ConflictBook implements Decisions {
     return { id, kind, path, base, layer, target }
   }
 
-  /** Another target, another conflict: what somebody decided was about what they saw. */
+  #choiceFor(id: string): Choice | undefined {
+    const resolution = this.#resolutions.get(subjectOf(id))
+    if (resolution?.choice.type === 'layer' || resolution?.conflict === id) return resolution.choice
+    return undefined
+  }
+
+  /** Another target or layer, another conflict: what somebody decided was about what they saw. */
   async #id({ kind, object, other, link, stakes }: Question): Promise<string> {
-    const target = (other ?? object).target
-    const parts = link ? [dentryKey(link.parent, link.name)] : []
-    for (const stake of stakes ?? (target ? [target] : []))
-      parts.push(await fingerprint(this.sides.target, stake))
-    const digest = toHex(this.#options.nodes.hash(concatBytes(parts))).slice(0, 16)
-    return [kind, object.id, ...(other ? [other.id] : []), digest].join(':')
+    const names = [object, ...(other ? [other] : [])].map((each) => each.id)
+    const place = link ? [dentryKey(link.parent, link.name)] : []
+    const target = await this.#digest('target', stakes?.target ?? [(other ?? object).target], place)
+    const layer = await this.#digest('layer', stakes?.layer ?? [object.layer])
+    return [kind, ...names, target, layer].join(':')
+  }
+
+  async #digest(
+    side: SideName,
+    stakes: readonly (Version | undefined)[],
+    parts: Uint8Array[] = [],
+  ): Promise<string> {
+    for (const stake of stakes) if (stake) parts.push(await fingerprint(this.sides[side], stake))
+    return toHex(this.#options.nodes.hash(concatBytes(parts))).slice(0, 16)
   }
 
   #read(side: Side, { ino, inode }: Version): Promise<Uint8Array> {

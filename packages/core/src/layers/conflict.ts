@@ -24,8 +24,8 @@ export interface ConflictSide {
 /** A path that both sides changed since the base, in different ways. */
 export interface Conflict {
   /**
-   * Names the conflict as long as the target stays as it is. When the target changes the thing again it is
-   * another conflict: a decision made for this one no longer stands.
+   * Names the conflict as long as both sides stay as they are. When one changes the thing again it is another
+   * conflict: a decision made for this one no longer stands, unless it was for whatever the layer has.
    */
   readonly id: string
   readonly kind: ConflictKind

@@ -28,5 +28,5 @@ export async function forkBranch(
 
 function newBranch(id: BranchId, parent: BranchId | undefined, base: Snapshot): BranchRecord {
   const folded = { seq: 0, hash: genesis, epoch: 1, state: 'open', snapshot: base } as const
-  return { id, parent, base, folded, resolutions: [], version: 1 }
+  return { id, parent, base, baseSeq: 0, next: [], folded, resolutions: [], version: 1 }
 }

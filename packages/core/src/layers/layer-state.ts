@@ -2,6 +2,8 @@ import { type BranchId, CairnError, isCairnError, type SessionId } from '@cairn/
 import type { BranchState } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Author } from '../history/draft.ts'
+import type { Position } from '../history/head.ts'
+import type { LogStore } from '../ports/log-store.ts'
 import type { BranchRecord } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
 
@@ -21,17 +23,42 @@ export function authorOf({ layer, author }: LayerAuthor, what: string, seq: numb
 }
 
 /** Gives a layer up. Its history stays until it is collected; `reopenLayer` brings it back. */
-export async function abandonLayer(layer: Branch, author: LayerAuthor['author']): Promise<void> {
-  const { state, seq } = layer.head.position
-  if (state === 'committed') throw layerClosed(layer, 'abandon')
-  if (state !== 'abandoned') await setState({ layer, author }, 'abandoned', seq)
+export async function abandonLayer(
+  layer: Branch,
+  author: LayerAuthor['author'],
+  epoch?: number,
+): Promise<void> {
+  const { head } = layer
+  while (head.position.state !== 'abandoned')
+    await decideState({ layer, author }, 'abandoned', 'abandon', epoch)
 }
 
 export async function reopenLayer(layer: Branch, author: LayerAuthor['author']): Promise<void> {
-  const { state, seq } = layer.head.position
+  const { head } = layer
   // What a commit took is in the parent now: a new layer starts from there.
-  if (state === 'committed') throw layerClosed(layer, 'reopen')
-  if (state === 'abandoned') await setState({ layer, author }, 'open', seq)
+  if (head.position.state === 'committed') throw layerClosed(layer, 'reopen')
+  while (head.position.state === 'abandoned') await decideState({ layer, author }, 'open', 'reopen')
+}
+
+/** In its turn, so that a busy writer is not in its way. Who asks at the same time may have been quicker. */
+async function decideState(
+  options: LayerAuthor,
+  state: BranchState,
+  verb: string,
+  epoch?: number,
+): Promise<void> {
+  const { layer } = options
+  const decide = (before: Position): BranchState => {
+    if (before.state === 'committed') throw layerClosed(layer, verb)
+    return state
+  }
+  try {
+    await layer.changeState(authorOf(options, state, layer.head.position.seq), decide, epoch)
+  } catch (error) {
+    if (!isCairnError(error, 'batch_passed_over')) throw error
+  }
+  // An answer that the log had already is not in the head yet.
+  await layer.refresh()
 }
 
 /** False when the layer has been written to since. */
@@ -52,13 +79,40 @@ export async function trySetState(
 
 /** Whoever writes meanwhile only has it tried again. */
 export async function endConflict(options: LayerAuthor): Promise<void> {
-  const { head } = options.layer
-  while (head.position.state === 'conflicted') await trySetState(options, 'open', head.position)
+  const { layer } = options
+  while (layer.head.position.state === 'conflicted') {
+    await trySetState(options, 'open', layer.head.position)
+    await layer.refresh()
+  }
 }
 
+/** Rejects with `sequence_conflict` when the layer has moved on from `seq`. */
 async function setState(options: LayerAuthor, state: BranchState, seq: number): Promise<void> {
+  const { layer } = options
+  const decide = (before: Position): BranchState => {
+    if (before.seq === seq) return state
+    throw new CairnError('sequence_conflict', {
+      message: `cannot make layer ${layer.id} ${state}: it has moved on`,
+      subject: layer.id,
+    })
+  }
   // A session for each state: who abandons a layer while it is committed must not be told that it worked.
-  await options.layer.changeState(authorOf(options, state, seq), state, seq)
+  await layer.changeState(authorOf(options, state, seq), decide)
+}
+
+/** Whether a layer is over, without opening it: a few looks into an index of its log. */
+export async function findClosedState(
+  log: Pick<LogStore, 'find' | 'lastNumber'>,
+  layer: BranchId,
+): Promise<Extract<BranchState, 'committed' | 'abandoned'> | undefined> {
+  const lastSeq = async (state: BranchState): Promise<number> => {
+    const session = layerSession(state, layer)
+    const number = await log.lastNumber(layer, session)
+    return number === 0 ? 0 : (await log.find(layer, session, number))!.seq
+  }
+  if ((await lastSeq('committed')) > 0) return 'committed'
+  const abandoned = await lastSeq('abandoned')
+  return abandoned > 0 && abandoned > (await lastSeq('open')) ? 'abandoned' : undefined
 }
 
 export async function updateRecord(

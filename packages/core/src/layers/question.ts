@@ -13,8 +13,8 @@ export interface Question {
   readonly other?: Changed
   /** The name it is about, where it is about one. */
   readonly link?: Link
-  /** What the answer may change or drop of the target. The object itself, if not given. */
-  readonly stakes?: readonly Version[]
+  /** What the answer may change or drop of each side. The object itself, if not given. */
+  readonly stakes?: Readonly<Record<SideName, readonly Version[]>>
   /** Whether an answer can be followed. Those that name a side can, if not given. */
   readonly accepts?: (choice: Choice) => boolean
 }

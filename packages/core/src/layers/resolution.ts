@@ -13,3 +13,11 @@ export interface Resolution {
   readonly conflict: string
   readonly choice: Choice
 }
+
+/**
+ * What a conflict is about, as the target has it. The rest of the id is about the layer's side: whoever decides for
+ * the layer means whatever it makes of the thing, anybody else what they saw of both.
+ */
+export function subjectOf(conflict: string): string {
+  return conflict.slice(0, conflict.lastIndexOf(':'))
+}

@@ -109,7 +109,7 @@ class Structure {
       kind: !object.base ? 'edit/delete' : isHardLinked(object) ? 'hard link' : 'rename/delete',
       object,
       link,
-      stakes: this.#stakes(state),
+      stakes: this.#stakes(state, state),
       accepts: ({ type }) =>
         type === keeper || (type === deleter && this.#canGiveUp(state, link, deleter)),
     })
@@ -129,7 +129,7 @@ class Structure {
     const sideOf = (winner: State): SideName => (winner === layers ? 'layer' : 'target')
     const choice = await this.#decisions.choose({
       ...collisionQuestion(collision),
-      stakes: this.#stakes(targets),
+      stakes: this.#stakes(layers, targets),
       accepts: ({ type }) => {
         const winner = winnerOf[type]
         return winner !== undefined && this.#canGiveUp(loserOf(winner), link, sideOf(winner))
@@ -219,14 +219,19 @@ class Structure {
     }
   }
 
-  /** A thing as the target has it, with all that the target changed below it. */
-  #stakes({ object }: State): readonly Version[] {
+  #stakes(layers: State, targets: State): NonNullable<Question['stakes']> {
+    return { layer: this.#stakesOf('layer', layers), target: this.#stakesOf('target', targets) }
+  }
+
+  /** A thing as a side has it, with all that the side changed below it. */
+  #stakesOf(side: SideName, { object }: State): readonly Version[] {
     const stakes: Version[] = []
     const objects = [object]
     for (const next of objects) {
-      if (next.target) stakes.push(next.target)
-      if (next.target?.inode.kind !== 'directory') continue
-      for (const child of this.#placement.childrenOn('target', next)) objects.push(child.object)
+      const { [side]: version } = next
+      if (version) stakes.push(version)
+      if (version?.inode.kind !== 'directory') continue
+      for (const child of this.#placement.childrenOn(side, next)) objects.push(child.object)
     }
     return stakes
   }

@@ -1,4 +1,4 @@
-import type { BranchId, CheckpointId } from '@cairn/protocol'
+import type { BranchId, CheckpointId, Hash } from '@cairn/protocol'
 import type { FoldPoint } from '../history/head.ts'
 import type { Snapshot } from '../filesystem/tree-view.ts'
 import type { Time } from '../filesystem/inode.ts'
@@ -8,14 +8,30 @@ export interface BranchRecord {
   readonly id: BranchId
   /** Where it started from: the branch it is a layer of. Undefined for `main` and for forks. */
   readonly parent: BranchId | undefined
-  /** The frozen tree it started from. A rebase moves it. */
+  /** The frozen tree it started from. A rebase moves it, and so does a commit that leaves it open. */
   readonly base: Snapshot
+  /** The place in its own log since which it stands there; undefined where nobody noted it. */
+  readonly baseSeq: number | undefined
+  /** Where it may stand by now: each once its batch is in a log. `findBase` knows. */
+  readonly next: readonly NextBase[]
   /** The newest fold. Everything after it is in the log alone. */
   readonly folded: FoldPoint
   /** How conflicts with the parent were decided so far. */
   readonly resolutions: readonly Resolution[]
   /** Grows with each update. */
   readonly version: number
+}
+
+/** What a layer stands on once a batch is in a log. */
+export interface NextBase {
+  readonly base: Snapshot
+  readonly baseSeq: number
+  /** In whose log: its own for a rebase, the target's for a commit. */
+  readonly branch: BranchId
+  /** The batch's place there. */
+  readonly seq: number
+  /** The root that the batch leads to. */
+  readonly after: Hash
 }
 
 export interface Checkpoint {

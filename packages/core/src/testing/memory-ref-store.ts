@@ -57,10 +57,11 @@ export class MemoryRefStore implements RefStore {
 }
 
 function copyRecord(record: BranchRecord): BranchRecord {
-  const { base, folded, resolutions } = record
+  const { base, next, folded, resolutions } = record
   return {
     ...record,
     base: { ...base },
+    next: next.map((each) => ({ ...each, base: { ...each.base } })),
     folded: { ...folded, snapshot: { ...folded.snapshot } },
     resolutions: resolutions.map(copyResolution),
   }

@@ -34,6 +34,11 @@ function runBranchTests(test: Test): void {
         ...recordOf({ state: 'open' }),
         parent: uniqueId<BranchId>(),
         base: snapshot,
+        baseSeq: seq,
+        next: [
+          { base: snapshot, baseSeq: 0, branch: uniqueId<BranchId>(), seq: 1, after: hash },
+          { base: snapshot, baseSeq: seq, branch: uniqueId<BranchId>(), seq, after: hash },
+        ],
         folded: { seq, hash, epoch: seq, state: 'open', snapshot },
         resolutions: [
           { conflict: 'edit/edit:1', choice: { type: 'layer' } },
@@ -208,7 +213,8 @@ interface RecordFields {
 
 function recordOf({ id = uniqueId(), state = 'open', version = 1 }: RecordFields): BranchRecord {
   const folded = { seq: 0, hash: uniqueHash(), epoch: 1, state, snapshot: snapshotOf() }
-  return { id, parent: undefined, base: snapshotOf(), folded, resolutions: [], version }
+  const base = { base: snapshotOf(), baseSeq: undefined, next: [] }
+  return { id, parent: undefined, ...base, folded, resolutions: [], version }
 }
 
 function snapshotOf(): Snapshot {

@@ -1,4 +1,4 @@
-import { type LogMemory, newLogMemory, Reach, trimLog } from '@cairn/core'
+import { findClosedState, type LogMemory, newLogMemory, Reach, trimLog } from '@cairn/core'
 import {
   type BranchId,
   type CollectReport,
@@ -13,6 +13,7 @@ import { type ContentTableName, contentTables } from '../storage/touch-rows.ts'
 import { millisecondsOf } from '../workspaces/clock.ts'
 import type { KeepTimes } from './keep-times.ts'
 import { listPools, type Pool, sortBranches } from './pools.ts'
+import { UnfinishedLayers } from './unfinished-layers.ts'
 import { addTally, noContent, tallyOf } from './tally.ts'
 
 export interface CollectorOptions extends KeepTimes {
@@ -53,6 +54,7 @@ export class Collector {
   readonly #options: CollectorOptions
   /** Logs only grow: each is read to its end once. */
   readonly #logs = new Map<BranchId, LogMemory>()
+  readonly #unfinished = new UnfinishedLayers()
 
   constructor(storage: Storage, options: CollectorOptions) {
     this.#storage = storage
@@ -80,7 +82,9 @@ export class Collector {
     const report = { dryRun, layers: expired.size, branches: 0, checkpoints: 0 }
     const sums = { kept: noContent, removed: noContent, waiting: noContent }
     for (const pool of await listPools(this.#storage)) {
-      const branches = await this.#dropBranches(pool, end, dryRun ? expired : new Set())
+      const unfinished = await this.#findUnfinished(pool, alone)
+      const dropped = new Set([...(dryRun ? expired : []), ...unfinished])
+      const branches = await this.#dropBranches(pool, end, dropped)
       report.branches += branches.gone.length
       for (const branch of dryRun ? [] : branches.gone) await this.#removeBranch(branch)
       for (const branch of branches.live)
@@ -106,12 +110,27 @@ export class Collector {
 
   /** Gives the branches of layers that have been over for long enough. */
   async #expireLayers(dryRun: boolean, nowMs: number, end: string): Promise<ReadonlySet<BranchId>> {
-    const { expiry } = this.#storage
-    if (!dryRun) await expiry.noteClosed(new Date(nowMs).toISOString())
+    const { expiry, log } = this.#storage
+    const now = new Date(nowMs).toISOString()
+    if (!dryRun) await this.#noteClosed(now)
+    if (!dryRun) await expiry.noteClosed(now)
     const expired = new Set<BranchId>()
-    for (const layer of await expiry.expiredLayers(end))
+    for (const layer of await expiry.expiredLayers(end)) {
+      // Reopened, and not noted.
+      if (!(await findClosedState(log, layer.branch))) continue
       if (dryRun || (await expiry.expire(layer, end))) expired.add(layer.branch)
+    }
     return expired
+  }
+
+  /** A server may have ended between closing a layer and noting it. */
+  async #noteClosed(now: string): Promise<void> {
+    const { expiry, log } = this.#storage
+    for (const layer of await expiry.openLayers()) {
+      await this.#options.step?.()
+      const state = await findClosedState(log, layer.branch)
+      if (state) await expiry.noteState(layer, state, now)
+    }
   }
 
   async #dropBranches(
@@ -126,9 +145,16 @@ export class Collector {
     }
   }
 
+  #findUnfinished(pool: Pool, alone: boolean): Promise<readonly BranchId[]> {
+    const nowMs = this.#options.nowMs()
+    const dueMs = alone ? nowMs : nowMs - this.#options.graceMs
+    return this.#unfinished.findDue(this.#storage, pool, nowMs, dueMs)
+  }
+
   async #removeBranch(branch: BranchId): Promise<void> {
     await this.#storage.survey.removeBranch(branch)
     this.#logs.delete(branch)
+    this.#unfinished.forget(branch)
   }
 
   /** What servers that ended had not come to. */

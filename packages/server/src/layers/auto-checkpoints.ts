@@ -1,4 +1,4 @@
-import type { Batch, Branch, Checkpoint, Snapshot } from '@cairn/core'
+import { type Batch, type Branch, type Checkpoint, isClosedState, type Snapshot } from '@cairn/core'
 import type { CheckpointId } from '@cairn/protocol'
 import { millisecondsOf } from '../workspaces/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -66,17 +66,28 @@ export class AutoCheckpoints {
   }
 
   async #make(seq: number, snapshot: Snapshot): Promise<void> {
-    const { stores, layers, info, clock } = this.#workspace
-    const { id: branch, head } = this.#branch
-    if (head.position.state !== 'open' && head.position.state !== 'conflicted') return
-    const before = (await stores.refs.listCheckpoints(branch)).filter(({ id }) => isAutomatic(id))
-    if (before.at(-1)?.snapshot.root === snapshot.root) return
-    const id = `${prefix}${seq}` as CheckpointId
-    await stores.refs.putCheckpoint({ id, branch, label: '', seq, snapshot, time: clock.now() })
-    await layers.putLabel({ workspace: info.id, branch, id, label: '', toolCall: undefined })
-    // DURABLE: the checkpoint can be found.
-    for (const old of thin(before, clock.nowMs())) await layers.removeLabel(branch, old)
+    const { refs } = this.#workspace.stores
+    const { id, head } = this.#branch
+    if (isClosedState(head.position.state)) return
+    const last = (await refs.listCheckpoints(id)).findLast((each) => isAutomatic(each.id))
+    if (last?.snapshot.root !== snapshot.root)
+      await makeAutomatic(this.#workspace, this.#branch, { seq, snapshot })
   }
+}
+
+/** The place in the log is its id: again is fine. Lets go of those that have become too many. */
+export async function makeAutomatic(
+  { stores, layers, info, clock }: Workspace,
+  { id: branch }: Branch,
+  { seq, snapshot }: Pick<Checkpoint, 'seq' | 'snapshot'>,
+): Promise<void> {
+  const before = (await stores.refs.listCheckpoints(branch)).filter(({ id }) => isAutomatic(id))
+  const id = `${prefix}${seq}` as CheckpointId
+  await stores.refs.putCheckpoint({ id, branch, label: '', seq, snapshot, time: clock.now() })
+  await layers.putLabel({ workspace: info.id, branch, id, label: '', toolCall: undefined })
+  // DURABLE: the checkpoint can be found.
+  for (const old of thin(before, clock.nowMs()))
+    if (old !== id) await layers.removeLabel(branch, old)
 }
 
 const minuteMs = 60_000

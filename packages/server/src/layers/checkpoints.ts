@@ -18,9 +18,10 @@ export async function createCheckpoint(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  { id, label = '', toolCall }: CheckpointOptions,
+  options: CheckpointOptions,
 ): Promise<CheckpointInfo> {
-  return once(workspace, asker, 'checkpoint', async (key) => {
+  const { id, label = '', toolCall } = options
+  return once(workspace, asker, { what: 'checkpoint', layer: reference, options }, async (key) => {
     const { branch } = await findLayer(workspace, reference)
     const names = { id: (id ?? `cp_${key}`) as CheckpointId, label, time: workspace.clock.now() }
     const checkpoint = await atBarrier(workspace, branch, () =>

@@ -1,11 +1,13 @@
 import type { Branch, Snapshot } from '@cairn/core'
-import { formatHash, parseHash, type SessionId } from '@cairn/protocol'
+import { formatHash, type Hash, parseHash, type SessionId } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 
 /** What a commit takes: the layer as it was then. */
 export interface CommitPoint {
   readonly seq: number
   readonly snapshot: Snapshot
+  /** The tree that the layer stood on. */
+  readonly base?: Hash
 }
 
 /**
@@ -16,10 +18,10 @@ export interface CommitPoint {
 export async function noteCommit(
   { layers, info }: Workspace,
   key: string,
-  { seq, snapshot }: CommitPoint,
+  { seq, snapshot, base }: Required<CommitPoint>,
 ): Promise<void> {
   const [root, orphans] = [formatHash(snapshot.root), formatHash(snapshot.orphans)]
-  const note = JSON.stringify({ seq, root, orphans })
+  const note = JSON.stringify({ seq, root, orphans, base: formatHash(base) })
   for (let attempt = 0; ; attempt++) {
     await layers.putAnswer(info.id, noteKey(key, attempt), note)
     // DURABLE: the point is known to whoever asks again.
@@ -38,10 +40,11 @@ export async function findCommitted(
   for (let attempt = 0; ; attempt++) {
     const text = await layers.findAnswer(info.id, noteKey(key, attempt))
     if (text === undefined) return undefined
-    const note = JSON.parse(text) as { seq: number; root: string; orphans: string }
+    const note = JSON.parse(text) as { seq: number; root: string; orphans: string; base?: string }
     if (!(await stores.log.find(target.id, session, note.seq + 1))) continue
     const snapshot = { root: parseHash(note.root), orphans: parseHash(note.orphans) }
-    return { seq: note.seq, snapshot }
+    const { seq, base } = note
+    return { seq, snapshot, ...(base === undefined ? {} : { base: parseHash(base) }) }
   }
 }
 

@@ -1,7 +1,6 @@
-import { decodeBatch } from '@cairn/core'
-import { MemoryLogStore } from '@cairn/core/testing'
-import { CairnError, type CommitReceipt } from '@cairn/protocol'
+import type { CommitReceipt } from '@cairn/protocol'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { cutAppend } from '../testing/cut-once.ts'
 import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
 
 let fixture: LayerFixture
@@ -15,22 +14,8 @@ beforeEach(async () => {
 
 afterEach(() => vi.restoreAllMocks())
 
-/** The store falls silent when the layer is to be closed: the commit itself is in the target's log already. */
-const failWhenClosing = (): void => {
-  // oxlint-disable-next-line typescript/unbound-method -- called with its own `this` below
-  const append = MemoryLogStore.prototype.append
-  let failed = false
-  vi.spyOn(MemoryLogStore.prototype, 'append').mockImplementation(function (
-    this: MemoryLogStore,
-    branch,
-    rows,
-  ) {
-    const isClosing = rows.some(({ bytes }) => decodeBatch(bytes).body.type === 'state')
-    if (!isClosing || failed) return append.call(this, branch, rows)
-    failed = true
-    throw new CairnError('storage_unavailable', { message: 'cannot append: the store is silent' })
-  })
-}
+/** The commit itself is in the target's log by then. */
+const failWhenClosing = (): void => cutAppend(({ body }) => body.type === 'state')
 
 const commit = (key: string): ReturnType<typeof fixture.post<CommitReceipt>> =>
   fixture.post<CommitReceipt>('/try/commit', {}, key)
@@ -64,5 +49,18 @@ it('one that met a conflict is done under the same key once that is decided', as
   await ok(fixture.post('/try/resolve', { path: 'a.txt', take: 'layer' }))
   const receipt = await ok(commit('k'))
   expect(pathsOf(receipt)).toEqual(['/repo/a.txt', '/repo/first.txt', '/repo/more.txt'])
+  expect(await ok(commit('k'))).toEqual(receipt)
+})
+
+it('a key that was used for another layer, or with other options, is refused', async () => {
+  await fixture.create({ name: 'other' })
+  await fixture.write('/repo/other.txt', 'other', 'other')
+  const receipt = await ok(commit('k'))
+  const again = (path: string, body: object): ReturnType<typeof refused> =>
+    refused(fixture.post(path, body, 'k'))
+  expect((await again('/other/commit', {})).code).toBe('batch_mismatch')
+  expect((await again('/try/commit', { message: 'because' })).code).toBe('batch_mismatch')
+  expect((await again('/try/rebase', {})).code).toBe('batch_mismatch')
+  expect(await fixture.read('/repo/other.txt')).toBe(undefined)
   expect(await ok(commit('k'))).toEqual(receipt)
 })

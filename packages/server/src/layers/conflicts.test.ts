@@ -68,6 +68,21 @@ describe('conflicts', () => {
     expect(await fixture.read('/repo/a.txt')).toBe('again\n')
   })
 
+  it.each([
+    ['target', { take: 'target' }],
+    ['content', { take: 'content', text: 'merged' }],
+  ])('take the %s: what the layer saves later is not overwritten', async (_, decision) => {
+    await fixture.create({ name: 'b' })
+    await fixture.write('/repo/a.txt', 'from b\n', 'b')
+    await fixture.write('/repo/a.txt', 'from main\n')
+    await ok(fixture.post('/b/resolve', { path: 'a.txt', ...decision }))
+    await fixture.write('/repo/a.txt', 'later work\n', 'b')
+    expect((await refused(fixture.post('/b/commit'))).code).toBe('layer_conflict')
+    await ok(fixture.post('/b/resolve', { path: 'a.txt', take: 'layer' }))
+    await ok(fixture.post('/b/commit'))
+    expect(await fixture.read('/repo/a.txt')).toBe('later work\n')
+  })
+
   it('the same change on both sides is none', async () => {
     await fixture.create({ name: 'b' })
     await fixture.write('/repo/a.txt', 'same\n', 'b')

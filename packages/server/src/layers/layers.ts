@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { abandonLayer, forkBranch, isBelow, namesOf, reopenLayer, type Snapshot } from '@cairn/core'
-import { type BranchId, CairnError, formatPath, type LayerInfo, type Page } from '@cairn/protocol'
+import { abandonLayer, findClosedState, forkBranch, isClosedState, reopenLayer } from '@cairn/core'
+import { type BranchId, CairnError, type LayerInfo, type Page } from '@cairn/protocol'
 import { exactTime, isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { describeExpiry } from './expiry.ts'
@@ -9,19 +9,14 @@ import { describeLayer } from './describe.ts'
 import { cursorOf, type LayerFilter, type LayerRecord, listAll } from './layer-store.ts'
 import { once } from './once.ts'
 import { changeSettings, hasSettings, type SettingsEdit } from './quotas.ts'
-import { findCheckpoint, findLayer, findRealLayer, type LayerPlace, placeOf } from './references.ts'
+import { findLayer, findRealLayer, type LayerPlace, placeOf } from './references.ts'
+import { findStart, type StartOptions, takeWork } from './starting-point.ts'
 
-export interface CreateOptions {
+export interface CreateOptions extends StartOptions {
   readonly id?: string | undefined
   readonly name?: string | undefined
-  /** The parent's own path unless given. */
-  readonly path?: string | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
   readonly message?: string | undefined
-  /** A layer; `main` unless given. */
-  readonly parent?: string | undefined
-  /** A checkpoint of the parent, to start from; its head unless given. */
-  readonly at?: string | undefined
   readonly maxBytes?: number | undefined
   readonly maxFiles?: number | undefined
   readonly autoCheckpointMs?: number | undefined
@@ -33,7 +28,7 @@ export async function createLayer(
   asker: Asker,
   options: CreateOptions,
 ): Promise<LayerInfo> {
-  return once(workspace, asker, 'create a layer', async (key) => {
+  return once(workspace, asker, { what: 'create a layer', options }, async (key) => {
     const { layers, info, stores } = workspace
     const id = options.id ?? `ly_${key}`
     // An attempt that was cut off before its answer was noted.
@@ -41,13 +36,11 @@ export async function createLayer(
     if (made && isSameRequest(made, asker, options)) return describeLayer(made)
     await requireFree(workspace, id)
     if (options.name !== undefined) await requireFree(workspace, options.name)
-    const parent = await findLayer(workspace, options.parent ?? 'main')
-    const path = options.path ?? parent.record?.path ?? '/'
-    requirePathOfParent(parent, path)
-    const { snapshot, seq } = await startingPoint(workspace, parent, options.at)
+    const { parent, path, base, seq, work } = await findStart(workspace, options)
     // One of its own for each attempt: whoever loses a race for the id must not touch the winner's.
     const branch = `${info.id}/layer-${randomUUID()}` as BranchId
-    await forkBranch(stores, branch, snapshot, parent.branch.id)
+    await forkBranch(stores, branch, base, parent.branch.id)
+    if (work) await takeWork(workspace, asker, branch, work)
     const record: LayerRecord = {
       workspace: info.id,
       id,
@@ -60,7 +53,7 @@ export async function createLayer(
       message: options.message ?? '',
       createdBy: asker.actor,
       createdAt: exactTime(workspace.clock.now()),
-      originRoot: snapshot.root,
+      originRoot: base.root,
       originSeq: seq,
       version: 1,
     }
@@ -93,31 +86,6 @@ async function requireFree(workspace: Workspace, name: string): Promise<void> {
   if (isTaken) throw taken(name)
 }
 
-function requirePathOfParent({ record, id }: LayerPlace, path: string): void {
-  if (isBelow(namesOf(path), namesOf(record?.path ?? '/'))) return
-  const shown = formatPath(namesOf(path))
-  throw new CairnError('outside_layer', {
-    message: `cannot make a layer of ${shown}: its parent ${id} is of ${formatPath(namesOf(record!.path))}`,
-    subject: shown,
-  })
-}
-
-async function startingPoint(
-  workspace: Workspace,
-  parent: LayerPlace,
-  reference: string | undefined,
-): Promise<{ readonly snapshot: Snapshot; readonly seq: number }> {
-  const { state } = parent.branch.head.position
-  if (state === 'committed' || state === 'abandoned')
-    throw new CairnError('layer_closed', {
-      message: `cannot make a layer of ${parent.id}: it is ${state}`,
-      subject: parent.id,
-    })
-  if (reference !== undefined) return findCheckpoint(workspace, parent, reference)
-  if (parent.checkpoint) return parent.checkpoint
-  return atBarrier(workspace, parent.branch, () => parent.branch.fold())
-}
-
 function taken(name: string): CairnError {
   return new CairnError('branch_exists', {
     message: `cannot call a layer '${name}': the name is taken`,
@@ -137,8 +105,11 @@ export async function listLayers(
   const records = await workspace.layers.list(workspace.info.id, wanted, cursor, limit + 1)
   const shown = records.slice(0, limit)
   const items: LayerInfo[] = []
-  for (const record of shown)
+  for (const noted of shown) {
+    const record = await mendState(workspace, noted)
+    if (record.state !== (filter.state ?? record.state)) continue
     items.push({ ...describeLayer(record), ...(await describeExpiry(workspace, record)) })
+  }
   return records.length > limit ? { items, next: cursorOf(shown.at(-1)!) } : { items }
 }
 
@@ -155,20 +126,25 @@ export async function editLayer(
   reference: string,
   edit: LayerEdit,
 ): Promise<LayerInfo> {
-  return once(workspace, asker, 'change a layer', async () => {
-    const { record } = await findRealLayer(workspace, reference, 'rename')
-    const { name } = edit
-    if (name !== undefined && name !== record.name) await requireFree(workspace, name)
-    const changed = await updateRecord(workspace, record.id, (before) => ({
-      ...(name === undefined ? {} : { name }),
-      ...(edit.message === undefined ? {} : { message: edit.message }),
-      tags: withTags(before.tags, edit.tags ?? {}),
-    }))
-    const { maxBytes, maxFiles, autoCheckpointMs } = edit
-    const settings = { maxBytes, maxFiles, autoCheckpointMs }
-    if (hasSettings(settings)) await changeSettings(workspace, record.id, settings)
-    return describeLayer(changed)
-  })
+  return once(
+    workspace,
+    asker,
+    { what: 'change a layer', layer: reference, options: edit },
+    async () => {
+      const { record } = await findRealLayer(workspace, reference, 'rename')
+      const { name } = edit
+      if (name !== undefined && name !== record.name) await requireFree(workspace, name)
+      const changed = await updateRecord(workspace, record.id, (before) => ({
+        ...(name === undefined ? {} : { name }),
+        ...(edit.message === undefined ? {} : { message: edit.message }),
+        tags: withTags(before.tags, edit.tags ?? {}),
+      }))
+      const { maxBytes, maxFiles, autoCheckpointMs } = edit
+      const settings = { maxBytes, maxFiles, autoCheckpointMs }
+      if (hasSettings(settings)) await changeSettings(workspace, record.id, settings)
+      return describeLayer(changed)
+    },
+  )
 }
 
 function withTags(
@@ -200,12 +176,21 @@ async function updateRecord(
   }
 }
 
+/** With the state that the log has: a server may have ended before it noted that it closed the layer, or reopened it. */
+export async function mendState(workspace: Workspace, record: LayerRecord): Promise<LayerRecord> {
+  if (record.state === 'committed') return record
+  const closed = await findClosedState(workspace.stores.log, record.branch)
+  if ((closed !== undefined) === (record.state === 'abandoned')) return record
+  const place = await placeOf(workspace, record)
+  await place.branch.refresh()
+  return noteState(workspace, place)
+}
+
 /** Writes down the state that the log has, for listings. */
 export async function noteState(workspace: Workspace, place: LayerPlace): Promise<LayerRecord> {
   const { state } = place.branch.head.position
   if (place.record!.state === state) return place.record!
-  const isOver = state === 'committed' || state === 'abandoned'
-  const closedAt = isOver ? isoTime(workspace.clock.now()) : undefined
+  const closedAt = isClosedState(state) ? isoTime(workspace.clock.now()) : undefined
   return updateRecord(workspace, place.id, () => ({ state, closedAt }))
 }
 
@@ -214,20 +199,22 @@ export async function abandon(
   asker: Asker,
   reference: string,
 ): Promise<LayerInfo> {
-  return once(workspace, asker, 'abandon', async () => {
+  return once(workspace, asker, { what: 'abandon', layer: reference }, async () => {
     const place = await findRealLayer(workspace, reference, 'abandon')
     await abandonPlace(workspace, asker, place)
     return describeLayer(await noteState(workspace, place))
   })
 }
 
+/** What a live mount has acknowledged is in the layer first: it may be reopened. */
 export async function abandonPlace(
   workspace: Workspace,
   { actor }: Asker,
   { branch }: LayerPlace,
 ): Promise<void> {
-  await branch.refresh()
-  await abandonLayer(branch, { actor, time: workspace.clock.now() })
+  await atBarrier(workspace, branch, (epoch) =>
+    abandonLayer(branch, { actor, time: workspace.clock.now() }, epoch),
+  )
 }
 
 export async function reopen(
@@ -235,7 +222,7 @@ export async function reopen(
   asker: Asker,
   reference: string,
 ): Promise<LayerInfo> {
-  return once(workspace, asker, 'reopen', async () => {
+  return once(workspace, asker, { what: 'reopen', layer: reference }, async () => {
     const place = await findRealLayer(workspace, reference, 'reopen')
     await place.branch.refresh()
     await reopenLayer(place.branch, { actor: asker.actor, time: workspace.clock.now() })
@@ -250,18 +237,23 @@ export async function deleteLayer(
   reference: string,
   cascade: boolean,
 ): Promise<{ readonly deleted: readonly string[] }> {
-  return once(workspace, asker, 'delete', async () => {
-    const place = await findRealLayer(workspace, reference, 'delete')
-    const children = await childrenOf(workspace, place.id)
-    if (children.length > 0 && !cascade)
-      throw new CairnError('layer_in_use', {
-        message: `cannot delete layer ${place.id}: ${children.map(({ id }) => id).join(', ')} stand on it`,
-        subject: place.id,
-      })
-    const deleted: string[] = []
-    await deleteTree(workspace, asker, place, deleted)
-    return { deleted }
-  })
+  return once(
+    workspace,
+    asker,
+    { what: 'delete', layer: reference, options: { cascade } },
+    async () => {
+      const place = await findRealLayer(workspace, reference, 'delete')
+      const children = await childrenOf(workspace, place.id)
+      if (children.length > 0 && !cascade)
+        throw new CairnError('layer_in_use', {
+          message: `cannot delete layer ${place.id}: ${children.map(({ id }) => id).join(', ')} stand on it`,
+          subject: place.id,
+        })
+      const deleted: string[] = []
+      await deleteTree(workspace, asker, place, deleted)
+      return { deleted }
+    },
+  )
 }
 
 async function deleteTree(

@@ -1,6 +1,7 @@
 import {
   type Conflict,
   diffPaths,
+  findBase,
   merge,
   type MergeResult,
   type PathChange,
@@ -9,6 +10,7 @@ import {
 import type { Name } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { type LayerRecord, listAll } from './layer-store.ts'
+import { mendState } from './layers.ts'
 import { type LayerPlace, placeOf, targetOf } from './references.ts'
 
 export type RealPlace = LayerPlace & { readonly record: LayerRecord }
@@ -29,7 +31,7 @@ export async function standingOf(workspace: Workspace, place: RealPlace): Promis
   await parent.branch.refresh()
   const { snapshot: layer, seq } = await place.branch.fold()
   const { snapshot: target } = await parent.branch.fold()
-  const { base, resolutions } = await workspace.stores.refs.getBranch(place.branch.id)
+  const { base, resolutions } = await findBase(workspace.stores, place.branch)
   return { base, layer, seq, target, parent, resolutions }
 }
 
@@ -69,7 +71,7 @@ export async function overlapsOf(
   standing: Standing,
   changes: readonly PathChange[],
 ): Promise<readonly Overlap[]> {
-  const { nodes, refs } = workspace.stores
+  const { stores } = workspace
   const mine = new Set(changes.flatMap(pathsOf))
   const found: Overlap[] = []
   const compare = async (
@@ -78,7 +80,7 @@ export async function overlapsOf(
     head: Snapshot,
   ): Promise<void> => {
     if (mine.size === 0 || base.root === head.root) return
-    for (const change of await diffPaths(nodes, base, head))
+    for (const change of await diffPaths(stores.nodes, base, head))
       if (pathsOf(change).some((path) => mine.has(path)))
         found.push({ path: change.path, with: other.id, name: other.name, kind: change.kind })
   }
@@ -89,7 +91,7 @@ export async function overlapsOf(
   for (const record of siblings.slice(-comparedMax)) {
     const { branch } = await placeOf(workspace, record)
     await branch.refresh()
-    const { base } = await refs.getBranch(branch.id)
+    const { base } = await findBase(stores, branch)
     await compare(record, base, (await branch.fold()).snapshot)
   }
   return found
@@ -97,13 +99,17 @@ export async function overlapsOf(
 
 /** Other layers of the same parent that can still be written to. */
 export async function siblingsOf(
-  { layers, info }: Workspace,
+  workspace: Workspace,
   { id, parent }: LayerRecord,
 ): Promise<readonly LayerRecord[]> {
+  const { layers, info } = workspace
   const live: LayerRecord[] = []
   for (const state of ['open', 'conflicted'] as const)
-    live.push(...(await listAll(layers, info.id, { parent, state })))
-  return live.filter((other) => other.id !== id)
+    for (const noted of await listAll(layers, info.id, { parent, state })) {
+      const record = noted.id === id ? noted : await mendState(workspace, noted)
+      if (record.id !== id && record.closedAt === undefined) live.push(record)
+    }
+  return live
 }
 
 /** A directory that only changed with what is in it is nobody's news. */

@@ -1,5 +1,6 @@
 import type { LayerStatus, WorkspaceInfo } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../workspaces/clock.ts'
 import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
 
 let fixture: LayerFixture
@@ -100,6 +101,22 @@ describe('the quota of a layer', () => {
     await refused(fixture.write('/repo/d.txt', 'y'.repeat(20), 'a'))
     await ok(fixture.server.call('PATCH', '/w/layers/a', { maxBytes: 200 }))
     await ok(fixture.write('/repo/d.txt', 'y'.repeat(20), 'a'))
+  })
+})
+
+describe('the quota of a layer after a rebase', () => {
+  it('counts from the new base at once', async () => {
+    const clock = systemClock()
+    fixture = new LayerFixture({ ...clock, nowMs: () => 0 })
+    await fixture.fill()
+    await ok(fixture.write('/repo/big', kilobyte))
+    await fixture.create({ name: 'a', maxBytes: 100 })
+    await ok(fixture.write('/repo/c.txt', 'y'.repeat(50), 'a'))
+    await ok(fixture.server.call('DELETE', '/w/files/repo/big'))
+    await ok(fixture.post('/a/rebase'))
+    expect((await refused(fixture.write('/repo/d.txt', 'y'.repeat(60), 'a'))).code).toBe(
+      'quota_exceeded',
+    )
   })
 })
 

@@ -1,4 +1,11 @@
-import { type BatchBody, type Branch, type Limits, type Usage, usageOf } from '@cairn/core'
+import {
+  type BatchBody,
+  type Branch,
+  findBase,
+  type Limits,
+  type Usage,
+  usageOf,
+} from '@cairn/core'
 import type { BranchId, Quota } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { type LayerStore, listAll, type Settings } from './layer-store.ts'
@@ -29,40 +36,41 @@ export class Quotas {
   }
 
   /** Undefined where nothing limits it. With `fresh`, as the store has it at this moment. */
-  async limitsOf({ id }: Branch, fresh = false): Promise<Limits | undefined> {
-    const { workspace, layer } = await this.#find(id, fresh)
+  async limitsOf(branch: Branch, fresh = false): Promise<Limits | undefined> {
+    const { workspace, layer } = await this.#find(branch, fresh)
     return limited(least(workspace, layer))
   }
 
   /** A rebase brings what is the parent's: it is not what the layer adds. */
-  async limitsFor({ id }: Branch, body: BatchBody): Promise<Limits | undefined> {
-    const { workspace, layer } = await this.#find(id, false)
+  async limitsFor(branch: Branch, body: BatchBody): Promise<Limits | undefined> {
+    const { workspace, layer } = await this.#find(branch, false)
     const isRebase = body.type === 'root' && body.change.cause === 'rebase'
     return limited(isRebase ? workspace : least(workspace, layer))
   }
 
   /** What was set of a layer. */
-  async settingsOf({ id }: Branch): Promise<Settings> {
-    return (await this.#find(id, false)).settings
+  async settingsOf(branch: Branch): Promise<Settings> {
+    return (await this.#find(branch, false)).settings
   }
 
   forget(branch: BranchId): void {
     this.#known.delete(branch)
   }
 
-  async #find(branch: BranchId, fresh: boolean): Promise<Known> {
-    const known = fresh ? undefined : await this.#known.get(branch)
+  async #find(branch: Branch, fresh: boolean): Promise<Known> {
+    const { id } = branch
+    const known = fresh ? undefined : await this.#known.get(id)
     if (known && known.untilMs > this.#workspace.clock.nowMs()) return known
     const found = this.#load(branch)
-    this.#known.set(branch, found)
-    found.catch(() => this.#known.delete(branch))
+    this.#known.set(id, found)
+    found.catch(() => this.#known.delete(id))
     return found
   }
 
-  async #load(branch: BranchId): Promise<Known> {
+  async #load(branch: Branch): Promise<Known> {
     const { layers, info, clock } = this.#workspace
     const untilMs = clock.nowMs() + knownMs
-    const record = await layers.findByBranch(branch)
+    const record = await layers.findByBranch(branch.id)
     const workspace = limitsBy(await layers.findSettings(info.id, 'main'))
     const settings = record ? await layers.findSettings(info.id, record.id) : {}
     const own = limited(limitsBy(settings))
@@ -74,8 +82,8 @@ export class Quotas {
 }
 
 /** What a layer's own quota counts from. */
-export async function baseUsage({ stores }: Workspace, branch: BranchId): Promise<Usage> {
-  const { base } = await stores.refs.getBranch(branch)
+export async function baseUsage({ stores }: Workspace, branch: Branch): Promise<Usage> {
+  const { base } = await findBase(stores, branch)
   return stores.nodes.read(() => usageOf(stores.nodes, base))
 }
 

@@ -1,4 +1,11 @@
-import { type Branch, diffPaths, type FoldPoint, type PathChange, type Snapshot } from '@cairn/core'
+import {
+  type Branch,
+  diffPaths,
+  findBase,
+  type FoldPoint,
+  type PathChange,
+  type Snapshot,
+} from '@cairn/core'
 import { type BranchId, formatPath, type LayerOverlap, type RadarEvent } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { comparedMax, pathsOf, type RealPlace, siblingsOf } from './merging.ts'
@@ -60,10 +67,10 @@ export class Radar {
   }
 
   async #lines(): Promise<{ readonly own: Line; readonly others: readonly Line[] }> {
-    const { refs } = this.#workspace.stores
+    const { stores } = this.#workspace
     const { branch, record, id } = this.#place
     const parent = await targetOf(this.#workspace, this.#place)
-    const { base } = await refs.getBranch(branch.id)
+    const { base } = await findBase(stores, branch)
     const own = { id, name: record.name, base, head: await this.#headOf(branch) }
     const target = await this.#headOf(parent.branch)
     const others: Line[] = [{ id: parent.id, name: parent.record?.name, base, head: target }]
@@ -71,8 +78,8 @@ export class Radar {
     // The newest: they are the ones that are being worked on.
     for (const sibling of siblings.slice(-comparedMax)) {
       const { id, name } = sibling
-      const { base } = await refs.getBranch(sibling.branch)
       const { branch } = await placeOf(this.#workspace, sibling)
+      const { base } = await findBase(stores, branch)
       others.push({ id, name, base, head: await this.#headOf(branch) })
     }
     return { own, others }

@@ -1,5 +1,6 @@
 import type { ApiErrorBody } from '@cairn/protocol'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { cutWrite } from '../testing/cut-once.ts'
 import { type Answer, memoryServers, type MemoryServer } from '../testing/memory-servers.ts'
 
 /**
@@ -121,14 +122,15 @@ class Story {
   async #rollback(attempt: Attempt): Promise<void> {
     const points = [...attempt.checkpoints, { label: 'base', files: attempt.base }]
     const { label, files } = this.#choose(points)
-    await this.#ok('POST', `/w/layers/${attempt.name}/rollback`, { to: label })
+    const answer = await this.#insist(`/w/layers/${attempt.name}/rollback`, { to: label })
+    expect(answer.status, answer.body).toBe(200)
     attempt.before = attempt.files
     attempt.files = files
   }
 
   async #undo(attempt: Attempt): Promise<void> {
     const { before } = attempt
-    const answer = await this.#call('POST', `/w/layers/${attempt.name}/undo`, {})
+    const answer = await this.#insist(`/w/layers/${attempt.name}/undo`)
     if (!before) return expect(codeOf(answer)).toBe('nothing_to_undo')
     expect(answer.status, answer.body).toBe(200)
     attempt.files = before
@@ -137,7 +139,7 @@ class Story {
 
   async #rebase(attempt: Attempt): Promise<void> {
     const { merged, conflicts } = mergeFiles(attempt)
-    const answer = await this.#call('POST', `/w/layers/${attempt.name}/rebase`, {})
+    const answer = await this.#insist(`/w/layers/${attempt.name}/rebase`)
     if (conflicts.length > 0) return this.#expectConflicts(answer, conflicts)
     expect(answer.status, answer.body).toBe(200)
     attempt.base = attempt.parent.files
@@ -151,10 +153,11 @@ class Story {
   async #commit(attempt: Attempt): Promise<void> {
     if (!isWorking(attempt.parent) || this.#hasChildren(attempt)) return
     const { merged, conflicts } = mergeFiles(attempt)
+    const url = `/w/layers/${attempt.name}/commit`
     const key = { 'idempotency-key': `k${this.#count++}` }
-    const send = (): Promise<Answer<ApiErrorBody>> =>
-      this.#call('POST', `/w/layers/${attempt.name}/commit`, {}, key)
-    const [answer, again] = await Promise.all([send(), send()])
+    const send = (): Promise<Answer<ApiErrorBody>> => this.#call('POST', url, {}, key)
+    const cut = this.#below(2) === 0 ? await this.#insist(url) : undefined
+    const [answer, again] = cut ? [cut, cut] : await Promise.all([send(), send()])
     if (conflicts.length > 0) {
       attempt.state = 'conflicted'
       this.#expectConflicts(again, conflicts)
@@ -174,13 +177,15 @@ class Story {
     const files = new Map(attempt.files)
     for (const path of conflicts) {
       const take = this.#choose(['layer', 'target'] as const)
-      await this.#ok('POST', `/w/layers/${attempt.name}/resolve`, { path, take })
+      const answer = await this.#insist(`/w/layers/${attempt.name}/resolve`, { path, take })
+      expect(answer.status, answer.body).toBe(200)
       const theirs = attempt.parent.files.get(path)
       if (take === 'layer') continue
       if (theirs === undefined) files.delete(path)
       else files.set(path, theirs)
     }
-    await this.#ok('POST', `/w/layers/${attempt.name}/commit`, {})
+    const answer = await this.#insist(`/w/layers/${attempt.name}/commit`)
+    expect(answer.status, answer.body).toBe(200)
     const decided = { ...attempt, files, base: withoutThese(attempt, conflicts) }
     attempt.parent.files = mergeFiles(decided).merged
     attempt.state = 'committed'
@@ -189,7 +194,8 @@ class Story {
 
   async #abandon(attempt: Attempt): Promise<void> {
     if (this.#hasChildren(attempt)) return
-    await this.#ok('POST', `/w/layers/${attempt.name}/abandon`, {})
+    const answer = await this.#insist(`/w/layers/${attempt.name}/abandon`)
+    expect(answer.status, answer.body).toBe(200)
     attempt.state = 'abandoned'
     const path = `/w/files/repo/a?layer=${attempt.name}`
     expect(codeOf(await this.#call('PUT', path, 'late'))).toBe('layer_closed')
@@ -212,6 +218,16 @@ class Story {
   ): Promise<void> {
     const { status, body } = await this.#call(method, url, payload)
     expect(status, body).toBeLessThan(300)
+  }
+
+  /** Now and then a store falls silent in the middle. Asked for again under its key, wherever, it has happened once. */
+  async #insist(url: string, body: object = {}): Promise<Answer<ApiErrorBody>> {
+    const key = { 'idempotency-key': `k${this.#count++}` }
+    if (this.#below(3) > 0) cutWrite(this.#below(8))
+    const answer = await this.#call('POST', url, body, key)
+    vi.restoreAllMocks()
+    if (codeOf(answer) !== 'storage_unavailable') return answer
+    return this.#call('POST', url, body, key)
   }
 
   #call<T = ApiErrorBody>(

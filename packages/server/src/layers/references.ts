@@ -1,4 +1,4 @@
-import type { Branch, Checkpoint, Snapshot } from '@cairn/core'
+import { type Branch, type Checkpoint, findBase, type Snapshot } from '@cairn/core'
 import { type BranchId, CairnError, type ConflictSideName, type SessionId } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { AmbiguousReferenceError, checkpointMissing, layerMissing } from './errors.ts'
@@ -163,13 +163,11 @@ async function chooseCheckpoint(
   )
 }
 
-/** Always newer than any rebase: it is what the last one left. */
 async function baseOf({ stores }: Workspace, { branch, record }: LayerPlace): Promise<Checkpoint> {
   if (!record) throw checkpointMissing('base', 'main')
-  const { base } = await stores.refs.getBranch(branch.id)
+  const { base: snapshot, baseSeq: seq } = await findBase(stores, branch)
   const id = 'base' as Checkpoint['id']
-  const seq = Number.MAX_SAFE_INTEGER
-  return { id, branch: branch.id, label: 'base', seq, snapshot: base, time: { sec: 0, nsec: 0 } }
+  return { id, branch: branch.id, label: 'base', seq, snapshot, time: { sec: 0, nsec: 0 } }
 }
 
 export interface PointQuery {

@@ -1,11 +1,4 @@
-import type {
-  CheckpointInfo,
-  CommitReceipt,
-  LayerChange,
-  Page,
-  PickReceipt,
-  RootReceipt,
-} from '@cairn/protocol'
+import type { CheckpointInfo, CommitReceipt, LayerChange, Page, RootReceipt } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
 import type { Answer, MemoryServer } from '../testing/memory-servers.ts'
@@ -69,38 +62,22 @@ describe('checkpoints', () => {
   })
 })
 
-describe('rollback', () => {
-  it('goes to a checkpoint or to the base, and is undone', async () => {
+describe('the base as a checkpoint', () => {
+  it('is committed without a change, and what came since stays in the layer', async () => {
     await fixture.create({ name: 'a' })
     await fixture.write('/repo/a.txt', 'two\n', 'a')
-    await ok(fixture.post('/a/checkpoints', { label: 'pass' }))
-    await fixture.write('/repo/a.txt', 'three\n', 'a')
-    await fixture.write('/repo/new.txt', 'new\n', 'a')
-    const receipt = await ok(fixture.post<RootReceipt>('/a/rollback', { to: 'pass' }))
-    expect(receipt.paths.map(({ kind, path }) => [kind, path])).toEqual([
-      ['modified', '/repo/a.txt'],
-      ['deleted', '/repo/new.txt'],
-    ])
-    expect(await fixture.read('/repo/a.txt', 'layer=a')).toBe('two\n')
-    await ok(fixture.post('/a/undo'))
-    expect(await fixture.read('/repo/a.txt', 'layer=a')).toBe('three\n')
-    await ok(fixture.post('/a/rollback'))
-    expect(await fixture.read('/repo/a.txt', 'layer=a')).toBe('one\n')
-    expect((await fixture.status('a')).changes).toEqual([])
-    await fixture.write('/repo/b.txt', 'x', 'a')
-    expect((await refused(fixture.post('/a/undo'))).code).toBe('nothing_to_undo')
+    const receipt = await ok(fixture.post<CommitReceipt>('/a/commit', { checkpoint: 'base' }))
+    expect(receipt.paths).toEqual([])
+    expect(await fixture.status('a')).toMatchObject({ changes: [{ path: '/repo/a.txt' }] })
   })
 
-  it('not behind a rebase', async () => {
+  it('is where a layer starts from, before everything that its parent did', async () => {
     await fixture.create({ name: 'a' })
-    await ok(fixture.post('/a/checkpoints', { label: 'old' }))
+    await fixture.write('/repo/a.txt', 'two\n', 'a')
+    expect(await fixture.create({ parent: 'a', at: 'base' })).toMatchObject({ origin: { seq: 0 } })
     await fixture.write('/repo/b.txt', 'main\n')
-    await ok(fixture.post('/a/rebase'))
-    expect((await refused(fixture.post('/a/rollback', { to: 'old' }))).code).toBe(
-      'checkpoint_outdated',
-    )
-    await ok(fixture.post('/a/rollback'))
-    expect(await fixture.read('/repo/b.txt', 'layer=a')).toBe('main\n')
+    const { seq } = await ok(fixture.post<RootReceipt>('/a/rebase'))
+    expect(await fixture.create({ parent: 'a', at: 'base' })).toMatchObject({ origin: { seq } })
   })
 })
 
@@ -191,27 +168,6 @@ describe('commit', () => {
     expect((await refused(fixture.post('/a/commit'))).code).toBe('layer_conflict')
     await ok(fixture.post('/a/commit', { merge: true }))
     expect(await fixture.read('/repo/a.txt')).toBe(lines('A', 'Z'))
-  })
-})
-
-describe('pick', () => {
-  it('commits one and abandons its rivals, but nobody else', async () => {
-    for (const name of ['a', 'b', 'c']) await fixture.create({ name })
-    await fixture.create({ name: 'elsewhere', path: '/other' })
-    await fixture.write('/repo/a.txt', 'best\n', 'b')
-    const { commit, abandoned } = await ok(
-      fixture.post<PickReceipt>('/b/pick', { message: 'best' }),
-    )
-    expect([commit.message, abandoned.length]).toEqual(['best', 2])
-    const states = await Promise.all(
-      ['a', 'b', 'c', 'elsewhere'].map((name) => fixture.status(name)),
-    )
-    expect(states.map(({ state }) => state)).toEqual([
-      'abandoned',
-      'committed',
-      'abandoned',
-      'open',
-    ])
   })
 })
 

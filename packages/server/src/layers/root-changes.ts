@@ -1,113 +1,49 @@
+import { commitLayer, diffPaths, findBase, LayerConflictError, rebaseLayer } from '@cairn/core'
 import {
-  type Author,
-  type Branch,
-  commitLayer,
-  decodeBatch,
-  diffPaths,
-  LayerConflictError,
-  namesOf,
-  rebaseLayer,
-  type Receipt,
-  resolveConflict,
-  rollback,
-  undoRollback,
-} from '@cairn/core'
-import {
-  CairnError,
   type CheckpointId,
   type CommitReceipt,
   formatHash,
-  formatPath,
-  type PickReceipt,
-  type ResolveReceipt,
   type RootReceipt,
-  type SessionId,
 } from '@cairn/protocol'
 import { isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from './barrier.ts'
 import { findCommitted, noteCommit } from './commit-notes.ts'
-import { describeChange, describeConflict } from './describe.ts'
-import { abandonPlace, noteState } from './layers.ts'
-import { conflictsOf, type RealPlace, siblingsOf, standingOf, tryMerge } from './merging.ts'
+import { describeChange } from './describe.ts'
+import { noteState } from './layers.ts'
+import { type RealPlace, standingOf, tryMerge } from './merging.ts'
 import { once } from './once.ts'
-import {
-  findCheckpoint,
-  findLayer,
-  findRealLayer,
-  findToolCall,
-  placeOf,
-  targetOf,
-} from './references.ts'
-
-export interface RollbackTarget {
-  /** A checkpoint; the base unless given. */
-  readonly to?: string | undefined
-  /** Instead: the checkpoint that was made for this call. */
-  readonly beforeToolCall?: string | undefined
-}
-
-export async function rollBack(
-  workspace: Workspace,
-  asker: Asker,
-  reference: string,
-  { to, beforeToolCall }: RollbackTarget,
-): Promise<RootReceipt> {
-  return once(workspace, asker, 'roll back', async (key) => {
-    const place = await findLayer(workspace, reference)
-    const named = to === undefined ? place.checkpoint : undefined
-    const checkpoint =
-      beforeToolCall === undefined
-        ? (named ?? (await findCheckpoint(workspace, place, to ?? 'base')))
-        : await findToolCall(workspace, place, beforeToolCall)
-    const { branch } = place
-    const receipt = await atBarrier(workspace, branch, (epoch) =>
-      rollback(workspace.stores, branch, authorOf(workspace, asker, key), checkpoint, epoch),
-    )
-    return rootReceipt(workspace, place.id, branch, receipt)
-  })
-}
-
-export async function undo(
-  workspace: Workspace,
-  asker: Asker,
-  reference: string,
-): Promise<RootReceipt> {
-  return once(workspace, asker, 'undo', async (key) => {
-    const { id, branch } = await findLayer(workspace, reference)
-    const receipt = await atBarrier(workspace, branch, (epoch) =>
-      undoRollback(workspace.stores, branch, authorOf(workspace, asker, key), epoch),
-    )
-    return rootReceipt(workspace, id, branch, receipt)
-  })
-}
+import { authorOf, readBatch, rootReceipt } from './root-receipt.ts'
+import { findCheckpoint, findRealLayer, targetOf } from './references.ts'
 
 /** Puts a layer's changes on top of its parent as it is now. */
 export async function rebase(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  { mergeText, message }: Omit<CommitOptions, 'checkpoint'>,
+  wishes: Omit<CommitOptions, 'checkpoint'>,
 ): Promise<RootReceipt> {
-  return once(workspace, asker, 'rebase', async () => {
-    const place = await findRealLayer(workspace, reference, 'rebase')
-    const { branch: layer } = place
-    const { branch: target } = await targetOf(workspace, place)
-    const author = { actor: asker.actor, time: workspace.clock.now() }
-    const seq = await atBarrier(workspace, target, () =>
-      atBarrier(workspace, layer, async (epoch) => {
-        await rebaseLayer(workspace.stores, { layer, target, author, mergeText, message, epoch })
-        return lastRebase(workspace, layer)
-      }),
-    )
-    await noteState(workspace, place)
-    return rootReceipt(workspace, place.id, layer, { seq })
-  })
-}
-
-async function lastRebase({ stores: { log } }: Workspace, { id }: Branch): Promise<number> {
-  const session = `rebase:${id}` as SessionId
-  return (await log.find(id, session, await log.lastNumber(id, session)))!.seq
+  return once(
+    workspace,
+    asker,
+    { what: 'rebase', layer: reference, options: wishes },
+    async (key) => {
+      const { mergeText, message } = wishes
+      const place = await findRealLayer(workspace, reference, 'rebase')
+      const { branch: layer } = place
+      const { branch: target } = await targetOf(workspace, place)
+      const { session, ...author } = authorOf(workspace, asker, key)
+      const options = { layer, target, author, session, mergeText, message }
+      const receipt = await atBarrier(workspace, target, () =>
+        atBarrier(workspace, layer, (epoch) =>
+          rebaseLayer(workspace.stores, { ...options, epoch }),
+        ),
+      )
+      workspace.quotas.forget(layer.id)
+      await noteState(workspace, place)
+      return rootReceipt(workspace, place.id, layer, receipt)
+    },
+  )
 }
 
 export interface CommitOptions {
@@ -123,7 +59,7 @@ export async function commit(
   reference: string,
   options: CommitOptions,
 ): Promise<CommitReceipt> {
-  return once(workspace, asker, 'commit', async (key) =>
+  return once(workspace, asker, { what: 'commit', layer: reference, options }, async (key) =>
     commitPlace(
       workspace,
       asker,
@@ -134,7 +70,7 @@ export async function commit(
   )
 }
 
-async function commitPlace(
+export async function commitPlace(
   workspace: Workspace,
   { actor }: Asker,
   place: RealPlace,
@@ -147,12 +83,12 @@ async function commitPlace(
   const given =
     (await findCommitted(workspace, layer, target, key)) ??
     (checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint))
-  const { resolutions } = await stores.refs.getBranch(layer.id)
+  const { base, resolutions } = await findBase(stores, layer)
   const author = { actor, time: clock.now() }
   try {
     const { seq, before, after, changes } = await atBarrier(workspace, layer, async () => {
       const { seq, snapshot } = given ?? (await layer.fold())
-      await noteCommit(workspace, key, { seq, snapshot })
+      await noteCommit(workspace, key, { seq, snapshot, base: base.root })
       const at = { id: (checkpoint ?? 'head') as CheckpointId, seq, snapshot }
       const options = { layer, target, author, message, mergeText, at }
       return atBarrier(workspace, target, (epoch) => commitLayer(stores, { ...options, epoch }))
@@ -172,6 +108,7 @@ async function commitPlace(
       dryRun: false,
     }
   } finally {
+    workspace.quotas.forget(layer.id)
     // Also when it met a conflict: the layer is conflicted now.
     await noteState(workspace, place)
   }
@@ -205,105 +142,4 @@ export async function tryCommit(
     message,
     dryRun: true,
   }
-}
-
-export interface ResolveOptions {
-  /** Absolute, or relative to the layer's path. */
-  readonly path: string
-  readonly take: 'layer' | 'target' | Uint8Array
-}
-
-/** Decides all conflicts at a path. The next commit or rebase goes by it. */
-export async function resolve(
-  workspace: Workspace,
-  asker: Asker,
-  reference: string,
-  { path, take }: ResolveOptions,
-): Promise<ResolveReceipt> {
-  return once(workspace, asker, 'resolve', async () => {
-    const place = await findRealLayer(workspace, reference, 'resolve')
-    const absolute = namesOf(path.startsWith('/') ? path : `${place.record.path}/${path}`)
-    const wanted = absolute.join('/')
-    const conflicts = await conflictsOf(workspace, await standingOf(workspace, place))
-    const resolved = conflicts.filter(({ path, layer, target, base }) =>
-      [path, layer?.path, target?.path, base?.path].some((each) => each?.join('/') === wanted),
-    )
-    if (resolved.length === 0)
-      throw new CairnError('conflict_missing', {
-        message: `cannot resolve ${formatPath(absolute)} of layer ${place.id}: it is not in conflict`,
-        subject: formatPath(absolute),
-      })
-    const choice =
-      typeof take === 'string'
-        ? ({ type: take } as const)
-        : ({ type: 'bytes', bytes: take } as const)
-    for (const { id } of resolved)
-      await resolveConflict(workspace.stores, place.branch.id, { conflict: id, choice })
-    // DURABLE: the decision stands for as long as the parent leaves the thing as it is.
-    const left = await conflictsOf(workspace, await standingOf(workspace, place))
-    return {
-      layer: place.id,
-      resolved: resolved.map(describeConflict),
-      conflicts: left.map(describeConflict),
-    }
-  })
-}
-
-/** Commits one of several attempts, and abandons those that started from the same base at the same path. */
-export async function pick(
-  workspace: Workspace,
-  asker: Asker,
-  reference: string,
-  options: CommitOptions,
-): Promise<PickReceipt> {
-  return once(workspace, asker, 'pick', async (key) => {
-    const place = await findRealLayer(workspace, reference, 'pick')
-    const { refs } = workspace.stores
-    const { base } = await refs.getBranch(place.branch.id)
-    const receipt = await commitPlace(workspace, asker, place, options, key)
-    const abandoned: string[] = []
-    for (const record of await siblingsOf(workspace, place.record)) {
-      const isRival =
-        record.path === place.record.path &&
-        (await refs.getBranch(record.branch)).base.root === base.root
-      if (!isRival) continue
-      const rival = await placeOf(workspace, record)
-      await abandonPlace(workspace, asker, rival)
-      await noteState(workspace, rival)
-      abandoned.push(record.id)
-    }
-    return { commit: receipt, abandoned }
-  })
-}
-
-function authorOf({ clock }: Workspace, { actor }: Asker, key: string): Author {
-  return { actor, session: `layer:${key}` as SessionId, number: 1, time: clock.now() }
-}
-
-async function rootReceipt(
-  workspace: Workspace,
-  layer: string,
-  branch: Branch,
-  { seq }: Pick<Receipt, 'seq'>,
-): Promise<RootReceipt> {
-  const { body } = await readBatch(workspace, branch, seq)
-  if (body.type !== 'root') throw new Error(`batch ${seq} of ${branch.id} changes no root`)
-  const { before, after } = body.change
-  const paths = await diffPaths(workspace.stores.nodes, before, after)
-  return {
-    layer,
-    seq,
-    before: formatHash(before.root),
-    after: formatHash(after.root),
-    paths: paths.map(describeChange),
-  }
-}
-
-async function readBatch(
-  { stores }: Workspace,
-  { id }: Branch,
-  seq: number,
-): Promise<ReturnType<typeof decodeBatch>> {
-  const [row] = await stores.log.read(id, seq - 1, 1)
-  return decodeBatch(row!.bytes)
 }

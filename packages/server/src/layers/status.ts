@@ -20,7 +20,7 @@ export async function statusOf(workspace: Workspace, reference: string): Promise
   const conflicts = isOpen ? await conflictsOf(workspace, standing) : []
   const settings = await workspace.layers.findSettings(workspace.info.id, place.id)
   const { autoCheckpointMs } = settings
-  const [used, began] = [await place.branch.head.usage(), await baseUsage(workspace, record.branch)]
+  const [used, began] = [await place.branch.head.usage(), await baseUsage(workspace, place.branch)]
   return {
     ...describeLayer(record),
     ...(await describeExpiry(workspace, record)),

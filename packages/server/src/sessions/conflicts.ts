@@ -1,4 +1,4 @@
-import { type Branch, type Conflict, isOver } from '@cairn/core'
+import { type Branch, type Conflict, isClosedState } from '@cairn/core'
 import { allows, formatPath, Writer } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
 import { conflictsOf, standingOf } from '../layers/merging.ts'
@@ -24,7 +24,7 @@ export async function answerConflicts(asker: Asker): Promise<Uint8Array> {
 
 async function findConflicts({ workspace, branch }: Asker): Promise<readonly Conflict[]> {
   const record = await workspace.layers.findByBranch(branch.id)
-  if (!record || isOver(branch.head.position.state)) return []
+  if (!record || isClosedState(branch.head.position.state)) return []
   const place = { id: record.id, branch, record }
   return conflictsOf(workspace, await standingOf(workspace, place))
 }

@@ -4,7 +4,7 @@ import {
   decodeBatch,
   decodeBody,
   isAnswer,
-  isOver,
+  isClosedState,
   type Limits,
   type LogRow,
   noUsage,
@@ -338,7 +338,7 @@ export class Session {
   #standingIn({ holder, recalled }: LeaseRecord): 'shared' | 'recall' | 'lease' {
     if (holder !== undefined && recalled) return 'recall'
     const { state } = this.#parts.branch.head.position
-    return holder === undefined || isOver(state) ? 'shared' : 'lease'
+    return holder === undefined || isClosedState(state) ? 'shared' : 'lease'
   }
 
   /** Another server may have begun that epoch: then the batches before it are still to come. */

@@ -1,11 +1,11 @@
-import type { BranchId } from '@cairn/protocol'
+import type { BranchId, LayerState } from '@cairn/protocol'
 import { keyBytes, textOf } from './columns.ts'
 import { type Database, tryTransact } from './database.ts'
 
 const isClosed = 'state IN (?, ?)'
 const closedStates = ['committed', 'abandoned'].map(keyBytes)
 
-interface ExpiredLayer {
+interface ExpiringLayer {
   readonly workspace: string
   readonly id: string
   readonly branch: BranchId
@@ -19,6 +19,22 @@ export class ExpiryTable {
     this.#database = database
   }
 
+  /** Layers that are not over, as far as anybody noted. */
+  openLayers(): Promise<readonly ExpiringLayer[]> {
+    return this.#find(`deleted_at IS NULL AND NOT ${isClosed}`, closedStates)
+  }
+
+  /** Of one that the log has as closed. False when somebody else noted it. */
+  noteState({ workspace, id }: ExpiringLayer, state: LayerState, now: string): Promise<boolean> {
+    return tryTransact(this.#database, [
+      {
+        sql: `UPDATE layers SET state = ?, closed_at = ?, version = version + 1 WHERE workspace = ? AND id = ? AND deleted_at IS NULL AND NOT ${isClosed}`,
+        params: [...[state, now, workspace, id].map(keyBytes), ...closedStates],
+        expect: 1,
+      },
+    ])
+  }
+
   /** Layers that were closed by a server that did not note when: their time begins now. */
   async noteClosed(now: string): Promise<void> {
     const sql = `UPDATE layers SET closed_at = ? WHERE closed_at IS NULL AND deleted_at IS NULL AND ${isClosed}`
@@ -26,10 +42,14 @@ export class ExpiryTable {
   }
 
   /** Closed before then, with no layer on top and no labelled checkpoint that somebody may come back for. */
-  async expiredLayers(end: string): Promise<readonly ExpiredLayer[]> {
+  expiredLayers(end: string): Promise<readonly ExpiringLayer[]> {
+    return this.#find(expired, expiredParams(end))
+  }
+
+  async #find(condition: string, params: readonly Uint8Array[]): Promise<readonly ExpiringLayer[]> {
     const rows = await this.#database.query(
-      `SELECT workspace, id, branch FROM layers WHERE ${expired} ORDER BY workspace, id`,
-      expiredParams(end),
+      `SELECT workspace, id, branch FROM layers WHERE ${condition} ORDER BY workspace, id`,
+      [...params],
     )
     return rows.map((row) => ({
       workspace: textOf(row, 'workspace'),
@@ -39,7 +59,7 @@ export class ExpiryTable {
   }
 
   /** Deletes it as of when it was closed, unless it has been reopened, labelled or built on meanwhile. */
-  expire({ workspace, id, branch }: ExpiredLayer, end: string): Promise<boolean> {
+  expire({ workspace, id, branch }: ExpiringLayer, end: string): Promise<boolean> {
     const key = [workspace, id].map(keyBytes)
     return tryTransact(this.#database, [
       {

@@ -3,9 +3,17 @@ import {
   type BranchState,
   branchStates,
   type Checkpoint,
+  type NextBase,
   type Resolution,
 } from '@cairn/core'
-import { type BranchId, type CheckpointId, Reader, Writer } from '@cairn/protocol'
+import {
+  type BranchId,
+  type CheckpointId,
+  type Hash,
+  hashBytes,
+  Reader,
+  Writer,
+} from '@cairn/protocol'
 import {
   bytesOf,
   hashColumn,
@@ -25,6 +33,8 @@ export const branchColumns = [
   'parent',
   'base_root',
   'base_orphans',
+  'base_seq',
+  'next_bases',
   'folded_root',
   'folded_orphans',
   'folded_seq',
@@ -41,6 +51,8 @@ export function branchValues({ id, parent, base, folded, ...record }: BranchReco
     parent === undefined ? null : keyBytes(parent),
     hashColumn(base.root),
     hashColumn(base.orphans),
+    record.baseSeq ?? null,
+    encodeNextBases(record.next),
     hashColumn(folded.snapshot.root),
     hashColumn(folded.snapshot.orphans),
     folded.seq,
@@ -57,6 +69,8 @@ export function branchRecord(row: Row): BranchRecord {
     id: textOf<BranchId>(row, 'id'),
     parent: optionalTextOf<BranchId>(row, 'parent'),
     base: { root: hashOf(row, 'base_root'), orphans: hashOf(row, 'base_orphans') },
+    baseSeq: row['base_seq'] === null ? undefined : numberOf(row, 'base_seq'),
+    next: row['next_bases'] === null ? [] : decodeNextBases(bytesOf(row, 'next_bases')),
     folded: {
       seq: numberOf(row, 'folded_seq'),
       hash: hashOf(row, 'folded_hash'),
@@ -73,6 +87,32 @@ function branchState(text: string): BranchState {
   const state = branchStates.find((each) => each === text)
   if (state) return state
   throw new Error(`a branch has the state '${text}'`)
+}
+
+function encodeNextBases(bases: readonly NextBase[]): Uint8Array {
+  const writer = new Writer().varint(bases.length)
+  for (const { base, baseSeq, branch, seq, after } of bases) {
+    writer.rawByteString(base.root).rawByteString(base.orphans).varint(baseSeq)
+    writer.text(branch).positive(seq).rawByteString(after)
+  }
+  return writer.finish()
+}
+
+function decodeNextBases(bytes: Uint8Array): NextBase[] {
+  const reader = new Reader(bytes, 'next bases')
+  const bases: NextBase[] = []
+  for (let left = reader.count(3 * hashBytes); left > 0; left--) {
+    const base = { root: readHash(reader), orphans: readHash(reader) }
+    const baseSeq = reader.varint()
+    const branch = reader.text() as BranchId
+    bases.push({ base, baseSeq, branch, seq: reader.positive(), after: readHash(reader) })
+  }
+  reader.end()
+  return bases
+}
+
+function readHash(reader: Reader): Hash {
+  return reader.rawByteString(hashBytes) as Hash
 }
 
 const choiceTypes = ['layer', 'target', 'bytes'] as const

@@ -53,6 +53,14 @@ export const migrations: readonly Migration[] = [
   },
   { version: 7, statements: tokenTables },
   { version: 8, statements: (dialect) => [...vaultTables(dialect), ...journalTables(dialect)] },
+  {
+    version: 9,
+    statements: () => [],
+    columns: [
+      { table: 'branches', name: 'base_seq', type: 'integer' },
+      { table: 'branches', name: 'next_bases', type: 'bytes' },
+    ],
+  },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */

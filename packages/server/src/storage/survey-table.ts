@@ -66,6 +66,14 @@ export class SurveyTable {
     return rows.map((row) => textOf<BranchId>(row, 'branch'))
   }
 
+  /** The branches of layers, also of deleted ones. */
+  async layerBranches(workspace: string): Promise<readonly BranchId[]> {
+    const rows = await this.#database.query('SELECT branch FROM layers WHERE workspace = ?', [
+      keyBytes(workspace),
+    ])
+    return rows.map((row) => textOf<BranchId>(row, 'branch'))
+  }
+
   /** Takes a branch away with its log and checkpoints. Whoever has it open finds it gone. */
   async removeBranch(branch: BranchId): Promise<void> {
     const params = [keyBytes(branch)]

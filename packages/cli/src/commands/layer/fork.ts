@@ -7,7 +7,8 @@ import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Make a layer on a layer',
-  description: 'Its commit goes to PARENT, whose own commit goes on to what PARENT was made from.',
+  description:
+    'Its commit goes to PARENT, whose own commit goes on to what PARENT was made from. Of a PARENT that is over it makes another attempt with the same base and the same work: after a rollback that work can be committed anew.',
   arguments: { parent: { summary: 'The layer to stand on' } },
   options: {
     ...layerOptions,

@@ -12,7 +12,7 @@ import { commandLine } from '../../output/shell-words.ts'
 export const command: Command = defineCommand({
   summary: 'Decide the conflicts at a path',
   description:
-    'The next commit or rebase goes by it. When what the layer is committed to changes the path again, that is a new conflict.',
+    "The next commit or rebase goes by it. When what the layer is committed to changes the path again, that is a new conflict; and so it is when the layer does, unless the layer's side was kept.",
   arguments: {
     layer: { summary: 'Its id, name, tag or a checkpoint' },
     path: { summary: "The path, from the layer's own unless it begins with a slash" },

@@ -7,7 +7,7 @@ import { commandLine } from '../../output/shell-words.ts'
 export const command: Command = defineCommand({
   summary: 'Put a layer back to a checkpoint, or to its base',
   description:
-    'Everything comes back, also files that no tool tracks. Live mounts see it at once. What came after stays in the log: cairn fs layer undo takes it back.',
+    'Everything comes back, also files that no tool tracks. Live mounts see it at once. What it leaves is an automatic checkpoint: cairn fs layer undo takes the rollback back, and after later writes --to that checkpoint does.',
   arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
   options: {
     ...layerOptions,

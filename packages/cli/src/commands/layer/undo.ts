@@ -5,7 +5,7 @@ import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Take back a rollback',
-  description: 'Unless something was written since.',
+  description: 'Unless something was written since: then it tells the checkpoint to go back to.',
   arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
   options: layerOptions,
   examples: [{ command: 'cairn fs layer undo fix-auth-a', does: 'as it was before' }],

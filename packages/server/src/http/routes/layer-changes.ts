@@ -3,18 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../access/access.ts'
 import { findScopedLayer, requireLayer, requireUnbound } from '../../access/layers.ts'
 import { abandon, reopen } from '../../layers/layers.ts'
-import {
-  commit,
-  type CommitOptions,
-  pick,
-  rebase,
-  resolve,
-  type ResolveOptions,
-  rollBack,
-  type RollbackTarget,
-  tryCommit,
-  undo,
-} from '../../layers/root-changes.ts'
+import { commit, type CommitOptions, rebase, tryCommit } from '../../layers/root-changes.ts'
+import { pick } from '../../layers/pick.ts'
+import { resolve, type ResolveOptions } from '../../layers/resolve.ts'
+import { rollBack, type RollbackTarget, undo } from '../../layers/rollbacks.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { checkPath, bytesOfText } from '../raw-path.ts'
