@@ -1,4 +1,14 @@
-import type { CommitReceipt, LayerChange, Page, ResolveReceipt } from '@cairn/protocol'
+import { conflictKinds } from '@cairn/core'
+import {
+  type CommitReceipt,
+  conflictSides,
+  type ConflictSideName,
+  type FileStat,
+  type LayerChange,
+  type LayerConflict,
+  type Page,
+  type ResolveReceipt,
+} from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
 import type { Answer } from '../testing/memory-servers.ts'
@@ -101,6 +111,12 @@ describe('conflicts', () => {
     inMain: () => Promise<unknown>,
   ][] = [
     [
+      'edit/edit',
+      '/repo/a.txt',
+      () => fixture.write('/repo/a.txt', 'x', 'b'),
+      () => fixture.write('/repo/a.txt', 'y'),
+    ],
+    [
       'edit/delete',
       '/repo/a.txt',
       () => fixture.write('/repo/a.txt', 'x', 'b'),
@@ -156,7 +172,11 @@ describe('conflicts', () => {
     ],
   ]
 
-  it.each(kinds)('%s at %s', async (kind, path, inLayer, inMain) => {
+  it('the kinds are all there are', () => {
+    expect(new Set(kinds.map(([kind]) => kind))).toEqual(new Set(conflictKinds))
+  })
+
+  it.each(kinds)('%s at %s, with every side to be read', async (kind, path, inLayer, inMain) => {
     for (const name of ['d1', 'd2']) await call('mkdir', `/repo/${name}`, {})
     await fixture.create({ name: 'b' })
     await inLayer()
@@ -167,5 +187,20 @@ describe('conflicts', () => {
       kind,
       path,
     ])
+    for (const conflict of error.conflicts!)
+      for (const side of conflictSides) await expectReadable(conflict, side)
   })
+
+  /** As the conflict says it is; and not there where it says so. */
+  const expectReadable = async (conflict: LayerConflict, side: ConflictSideName): Promise<void> => {
+    const there = conflict[side]
+    const path = there?.path ?? conflict.path
+    const query = `layer=b&side=${side}`
+    const url = `/w/files${path}?stat&follow=false&${query}`
+    const stat = await fixture.server.call<FileStat>('GET', url)
+    expect(stat.status === 404 ? undefined : stat.json.kind, `${side} ${path}`).toBe(there?.kind)
+    if (there?.kind === 'file') expect(await fixture.read(path, query)).toHaveLength(stat.json.size)
+    if (there?.kind === 'directory')
+      await ok(fixture.server.call('GET', `/w/files${path}?list&limit=1&${query}`))
+  }
 })

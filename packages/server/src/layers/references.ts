@@ -180,17 +180,25 @@ export interface PointQuery {
 }
 
 /** What a request about files is about: a branch, or with `snapshot` what one was or is, to be read only. */
+export interface Point {
+  readonly branch: Branch
+  readonly snapshot?: Snapshot
+  /** Of a checkpoint: what the log had come to then. */
+  readonly seq?: number
+}
+
 export async function findPoint(
   workspace: Workspace,
   { branch, layer, at, side }: PointQuery,
-): Promise<{ readonly branch: Branch; readonly snapshot?: Snapshot }> {
+): Promise<Point> {
   if (layer === undefined && at === undefined && side === undefined)
     return { branch: await workspace.branch(branch ?? 'main') }
   const place = await findPlaceAt(workspace, layer ?? branch, at)
   if (side !== undefined) return findSide(workspace, place, side)
   const { checkpoint } = place
   if (!checkpoint) return { branch: place.branch }
-  return { branch: place.branch, snapshot: checkpoint.snapshot }
+  const { snapshot, seq } = checkpoint
+  return { branch: place.branch, snapshot, ...(checkpoint.id === 'base' ? {} : { seq }) }
 }
 
 /** A branch, at one of its checkpoints if `at` names one. A label alone is enough where only one branch has it. */
@@ -217,7 +225,7 @@ async function findSide(
   workspace: Workspace,
   place: LayerPlace,
   side: ConflictSideName,
-): Promise<{ readonly branch: Branch; readonly snapshot: Snapshot }> {
+): Promise<Point> {
   const { branch, record } = place
   if (side === 'base') return { branch, snapshot: (await baseOf(workspace, place)).snapshot }
   const other =

@@ -96,7 +96,7 @@ async function call<T>(
     headers: { authorization: `Bearer ${secret}`, ...headers },
     ...(payload === undefined ? {} : { payload }),
   })
-  const isJson = String(answer.headers['content-type']).includes('json')
+  const isJson = String(answer.headers['content-type']).includes('application/json')
   return {
     status: answer.statusCode,
     body: answer.body,
