@@ -63,11 +63,13 @@ export interface LayerConflict {
   readonly target?: LayerConflictSide
 }
 
-/** A path that this layer and somebody else changed. */
+/** What somebody else changed that this layer has changed too, at the path or below it. */
 export interface LayerOverlap {
   readonly path: string
-  /** `main` or a layer's id. */
-  readonly with: string
+  /** Where it was before the other one renamed it. */
+  readonly from?: string
+  /** `main` or a layer's id. Absent of a sibling that does not exist for the token that asks. */
+  readonly with?: string
   readonly name?: string
   /** What the other one did there. */
   readonly kind: LayerChange['kind']

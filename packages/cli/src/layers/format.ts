@@ -1,4 +1,4 @@
-import type { CheckpointInfo, LayerChange, LayerInfo } from '@cairn/sdk'
+import type { CheckpointInfo, LayerChange, LayerInfo, LayerOverlap } from '@cairn/sdk'
 import { usageError } from '../errors.ts'
 import { formatName } from '../output/format.ts'
 
@@ -39,6 +39,14 @@ export function formatChange(change: LayerChange, isTerminal: boolean): string {
   const path = formatName(change.path, isTerminal) + slash
   const from = change.from === undefined ? '' : `${formatName(change.from, isTerminal)}${slash} -> `
   return `${letters[change.kind]}  ${from}${path}`
+}
+
+/** `also renamed by fix-auth-b: /repo/src -> /repo/lib` */
+export function formatOverlap(overlap: LayerOverlap, isTerminal: boolean): string {
+  const { path, from, kind, name, with: other } = overlap
+  const who = name ?? other ?? 'another layer'
+  const old = from === undefined ? '' : `${formatName(from, isTerminal)} -> `
+  return `also ${kind} by ${who}: ${old}${formatName(path, isTerminal)}`
 }
 
 /** `label (id)` */

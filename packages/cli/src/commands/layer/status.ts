@@ -2,9 +2,9 @@ import type { LayerStatus } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { conflictLines } from '../../layers/conflicts.ts'
-import { countPaths, formatChange, formatTags } from '../../layers/format.ts'
+import { countPaths, formatChange, formatOverlap, formatTags } from '../../layers/format.ts'
 import { formatQuota } from '../../layers/quota.ts'
-import { formatBytes, formatName, formatTable } from '../../output/format.ts'
+import { formatBytes, formatTable } from '../../output/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
@@ -24,10 +24,7 @@ export const command: Command = defineCommand({
       ...formatTable(rows(status)),
       `changed: ${countPaths(status.changes.length)}`,
       ...status.changes.map((change) => `  ${formatChange(change, isTerminal)}`),
-      ...status.overlaps.map(
-        ({ path, with: other, name, kind }) =>
-          `also ${kind} by ${name ?? other}: ${formatName(path, isTerminal)}`,
-      ),
+      ...status.overlaps.map((overlap) => formatOverlap(overlap, isTerminal)),
       ...(status.conflicts.length > 0 ? conflictLines(layer, status.conflicts, isTerminal) : []),
       ...nextLines(layer, status),
     ]

@@ -3,9 +3,9 @@ import { type Batch, type Branch, decodeBatch } from '@cairn/core'
 import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../access/access.ts'
-import { requireUnbound, requireWhole } from '../../access/layers.ts'
 import type { TokenWatch } from '../../access/token-watch.ts'
 import { visibleEntry } from '../../access/visible-log.ts'
+import { overlapSight } from '../../access/visible-overlaps.ts'
 import { Radar } from '../../layers/radar.ts'
 import { placeOf, type PointQuery } from '../../layers/references.ts'
 import { concerning, describeBatch } from '../../log/describe.ts'
@@ -92,18 +92,15 @@ function requirePresent({ at, side }: PointQuery): void {
   })
 }
 
-/** Of a layer that is open: others have nobody to be warned. Of siblings, too: so not for whoever may not know them. */
+/** Of a layer that is open: others have nobody to be warned. */
 async function openRadar(
   workspace: Workspace,
   { id }: Branch,
   scope: Scope | undefined,
 ): Promise<Radar> {
   const record = await workspace.layers.findByBranch(id)
-  if (scope) {
-    requireUnbound(scope)
-    requireWhole(scope, 'list', record?.path ?? '/')
-  }
-  if (record) return new Radar(workspace, { ...(await placeOf(workspace, record)), record })
+  const sight = scope && overlapSight(scope.grant)
+  if (record) return new Radar(workspace, { ...(await placeOf(workspace, record)), record }, sight)
   throw new CairnError('malformed', {
     message: 'cannot warn of overlaps: only a layer has a parent and siblings',
   })
