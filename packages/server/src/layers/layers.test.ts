@@ -154,6 +154,20 @@ describe('references', () => {
     expect((await fixture.status('k%3D1')).id).toBe(b.id)
   })
 
+  it.each(['open', 'conflicted'])('a hundred that are over do not hide one %s', async (state) => {
+    for (let index = 0; index < 100; index++) {
+      const { id } = await fixture.create({ tags: { k: '1' } })
+      await ok(fixture.post(`/${id}/abandon`))
+    }
+    const { id } = await fixture.create({ tags: { k: '1' } })
+    if (state === 'conflicted') {
+      await fixture.write('/repo/a.txt', 'layer', id)
+      await fixture.write('/repo/a.txt', 'main')
+      await refused(fixture.post(`/${id}/commit`))
+    }
+    expect(await fixture.status('k%3D1')).toMatchObject({ id, state })
+  })
+
   it('a label on two layers, and one twice on a layer, are ambiguous', async () => {
     for (const name of ['a', 'b']) {
       await fixture.create({ name })

@@ -26,11 +26,20 @@ export async function findLayer(workspace: Workspace, reference: string): Promis
     (await findByBranch(workspace, reference))
   if (exact) return placeOf(workspace, exact)
   const tag = reference.replace(/^tag:/, '')
-  const tagged = tag.includes('=')
-    ? await layers.list(info.id, { tag }, undefined, candidatesMax)
-    : []
+  const tagged = tag.includes('=') ? await findTagged(workspace, tag) : []
   if (tagged.length > 0) return placeOf(workspace, choose('layer', reference, tagged))
   return findByLabel(workspace, reference)
+}
+
+/** However many of the tag are over, they do not hide one that can be written to. */
+async function findTagged(
+  { layers, info }: Workspace,
+  tag: string,
+): Promise<readonly LayerRecord[]> {
+  const live: LayerRecord[] = []
+  for (const state of ['open', 'conflicted'] as const)
+    live.push(...(await layers.list(info.id, { tag, state }, undefined, candidatesMax)))
+  return live.length > 0 ? live : layers.list(info.id, { tag }, undefined, candidatesMax)
 }
 
 /** Logs and rescues speak of branches. */
