@@ -104,7 +104,7 @@ describe('check', () => {
 
 describe('gc', () => {
   it('what is deleted goes after the grace time, and nothing else does', async () => {
-    const before = await withServer(async (cairn) => {
+    const { patch: before, dropped } = await withServer(async (cairn) => {
       const workspace = await makeWorkspace(cairn, 'w')
       await workspace.layers.create('/repo', { name: 'kept' })
       await workspace.layer('kept').files.write('/repo/large', large(2))
@@ -113,12 +113,12 @@ describe('gc', () => {
       await workspace.layers.create('/repo', { name: 'dropped' })
       await workspace.layer('dropped').files.write('/repo/large', large(4))
       await workspace.layers.checkpoint('dropped')
-      await workspace.layers.delete('dropped')
+      const [dropped] = await workspace.layers.delete('dropped')
       await cairn.workspaces.fork('w', 'fork')
       await cairn.workspaces.create('gone')
       await cairn.workspace('gone').files.write('/large', large(5))
       await cairn.workspaces.delete('gone')
-      return workspace.layers.patch('kept')
+      return { patch: await workspace.layers.patch('kept'), dropped }
     })
     const young = await collect(true, 7 * day)
     expect(young.removed.blobs.count).toBe(0)
@@ -127,6 +127,14 @@ describe('gc', () => {
     expect(await collect(true)).toEqual(dry)
 
     expect(dry.branches).toBe(2)
+    expect(dry.gone).toMatchObject({ workspaces: [{ name: 'gone' }], layers: [] })
+    const branches = dry.gone.branches.map(({ workspace, layer }) => [workspace, layer])
+    expect(new Map(branches as [string, string][])).toEqual(
+      new Map([
+        ['gone', undefined],
+        ['w', dropped],
+      ]),
+    )
 
     const done = await collect(false)
     expect(done).toEqual({ ...dry, dryRun: false })

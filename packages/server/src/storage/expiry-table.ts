@@ -1,14 +1,18 @@
-import type { BranchId } from '@cairn/protocol'
-import { keyBytes, textOf } from './columns.ts'
+import type { BranchId, LayerState } from '@cairn/protocol'
+import { keyBytes, optionalTextOf, textOf } from './columns.ts'
 import { type Database, tryTransact } from './database.ts'
 
 const isClosed = 'state IN (?, ?)'
 const closedStates = ['committed', 'abandoned'].map(keyBytes)
 
-interface ExpiredLayer {
+export interface ExpiredLayer {
   readonly workspace: string
   readonly id: string
   readonly branch: BranchId
+  readonly name: string | undefined
+  readonly state: LayerState
+  /** ISO 8601 */
+  readonly closedAt: string
 }
 
 /** Layers that are over, and for how long. */
@@ -28,13 +32,16 @@ export class ExpiryTable {
   /** Closed before then, with no layer on top and no labelled checkpoint that somebody may come back for. */
   async expiredLayers(end: string): Promise<readonly ExpiredLayer[]> {
     const rows = await this.#database.query(
-      `SELECT workspace, id, branch FROM layers WHERE ${expired} ORDER BY workspace, id`,
+      `SELECT workspace, id, branch, name, state, closed_at FROM layers WHERE ${expired} ORDER BY workspace, id`,
       expiredParams(end),
     )
     return rows.map((row) => ({
       workspace: textOf(row, 'workspace'),
       id: textOf(row, 'id'),
       branch: textOf<BranchId>(row, 'branch'),
+      name: optionalTextOf(row, 'name'),
+      state: textOf<LayerState>(row, 'state'),
+      closedAt: textOf(row, 'closed_at'),
     }))
   }
 
