@@ -73,7 +73,7 @@ it('check says that all is well, or what is not', async () => {
   writeFileSync(victim, bytes)
   const { code, stdout, stderr } = await cairn.run(['server', 'check', '--data', data])
   expect(code).toBe(11)
-  expect(stdout.toString()).toContain('damaged: ')
+  expect(stdout.toString()).toMatch(/^damaged: .*blob.*\n {2}of \/large in main of w \(head/)
   expect(stderr).toContain('restore')
 })
 

@@ -68,8 +68,8 @@ it('layers that are over go after the retention time; labelled ones and those wi
       ['w', 'committed', 'committed'],
     ]),
   )
-  expect(dry.gone.branches.map(({ layer }) => layer).sort()).toEqual(
-    dry.gone.layers.map(({ id }) => id).sort(),
+  expect(new Set(dry.gone.branches.map(({ layer }) => layer))).toEqual(
+    new Set(dry.gone.layers.map(({ id }) => id)),
   )
   const stranger = await collect(8, { dryRun: true, owner: 'somebody-else' })
   expect(stranger).toMatchObject({ layers: 2, gone: { workspaces: [], layers: [], branches: [] } })

@@ -1,5 +1,5 @@
 import { Blobs, Nodes, type Stores } from '@cairn/core'
-import { type BranchId, isCairnError } from '@cairn/protocol'
+import type { BranchId } from '@cairn/protocol'
 import { contentWorker, sha256 } from '../ports.ts'
 import type { Storage } from '../storage/open.ts'
 import type { SurveyedWorkspace } from '../storage/survey-table.ts'
@@ -53,11 +53,4 @@ export async function sortBranches(
       else live.push(branch)
   }
   return { live, gone }
-}
-
-/** What a store says about damage; anything else is no finding. */
-export function damageOf(error: unknown): string {
-  const codes = ['corrupt', 'malformed', 'node_missing', 'blob_missing', 'chain_broken'] as const
-  for (const code of codes) if (isCairnError(error, code)) return error.message
-  throw error
 }
