@@ -95,7 +95,9 @@ it('what is conflicted can be read, written, compared, named, rolled back, resol
     resolved: [{ path: '/repo/a.txt' }],
     conflicts: [],
   })
-  expect(await layers.commit('b')).toMatchObject({ resolved: 1 })
+  expect(await layers.commit('b')).toMatchObject({
+    resolved: [{ path: '/repo/a.txt', take: 'content' }],
+  })
   expect(await workspace.files.read('/repo/a.txt')).toEqual(bytes)
   expect(await layers.delete('b')).toHaveLength(1)
 })

@@ -1,4 +1,10 @@
-import type { CheckpointInfo, LayerChange, LayerInfo, LayerOverlap } from '@cairn/sdk'
+import type {
+  CheckpointInfo,
+  LayerChange,
+  LayerDecision,
+  LayerInfo,
+  LayerOverlap,
+} from '@cairn/sdk'
 import { usageError } from '../errors.ts'
 import { formatName } from '../output/format.ts'
 
@@ -39,6 +45,17 @@ export function formatChange(change: LayerChange, isTerminal: boolean): string {
   const path = formatName(change.path, isTerminal) + slash
   const from = change.from === undefined ? '' : `${formatName(change.from, isTerminal)}${slash} -> `
   return `${letters[change.kind]}  ${from}${path}`
+}
+
+const taken: Readonly<Record<LayerDecision['take'], string>> = {
+  layer: "the layer's",
+  target: 'what was there',
+  content: 'other content',
+}
+
+/** `decided /repo/a.ts (edit/edit): the layer's` */
+export function formatDecision({ path, kind, take }: LayerDecision, isTerminal: boolean): string {
+  return `decided ${formatName(path, isTerminal)} (${kind}): ${taken[take]}`
 }
 
 /** `also renamed by fix-auth-b: /repo/src -> /repo/lib` */

@@ -115,7 +115,7 @@ async function mergeOrThrow(
   const { nodes, blobs } = stores
   const { mergeText = false, layer } = options
   const result = await merge({ ...input, nodes, blobs, resolutions, mergeText })
-  if (result.type === 'conflicted') throw new LayerConflictError(layer.id, result.conflicts)
+  if (result.type === 'conflicted') throw new LayerConflictError(layer.id, result.conflicts, input)
   return result.snapshot
 }
 

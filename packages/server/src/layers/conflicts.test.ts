@@ -49,7 +49,13 @@ describe('conflicts', () => {
       }),
     )
     expect([resolved.resolved.length, resolved.conflicts]).toEqual([1, []])
-    expect(await ok(fixture.post<CommitReceipt>('/b/commit'))).toMatchObject({ resolved: 1 })
+    const resolvedPaths = [{ path: '/repo/a.txt', kind: 'edit/edit', take: 'content' }]
+    expect(await ok(fixture.post('/b/commit', { dryRun: true }))).toMatchObject({
+      resolved: resolvedPaths,
+    })
+    const receipt = await ok(fixture.post<CommitReceipt>('/b/commit'))
+    expect(receipt.resolved).toEqual(resolvedPaths)
+    expect(await ok(fixture.post('/b/commit'))).toEqual(receipt)
     expect(await fixture.read('/repo/a.txt')).toBe('both\n')
   })
 
@@ -66,6 +72,48 @@ describe('conflicts', () => {
     expect(await fixture.read('/repo/a.txt', 'layer=b')).toBe(expected)
     await ok(fixture.post('/b/commit'))
     expect(await fixture.read('/repo/a.txt')).toBe(expected)
+  })
+
+  it('a receipt tells each decision that it went by, and none that stood for nothing', async () => {
+    await fixture.create({ name: 'b' })
+    for (const path of ['/repo/a.txt', '/repo/b.txt', '/repo/new.txt']) {
+      await fixture.write(path, 'from b\n', 'b')
+      await fixture.write(path, 'from main\n')
+    }
+    await ok(fixture.post('/b/resolve', { path: 'a.txt', take: 'layer' }))
+    await ok(fixture.post('/b/resolve', { path: 'b.txt', take: 'target' }))
+    await ok(fixture.post('/b/resolve', { path: 'new.txt', take: 'layer' }))
+    await fixture.write('/repo/new.txt', 'again\n')
+    await ok(fixture.post('/b/resolve', { path: 'new.txt', take: 'content', text: 'x' }))
+    expect((await ok(fixture.post<CommitReceipt>('/b/commit'))).resolved).toEqual([
+      { path: '/repo/a.txt', kind: 'edit/edit', take: 'layer' },
+      { path: '/repo/b.txt', kind: 'edit/edit', take: 'target' },
+      { path: '/repo/new.txt', kind: 'add/add', take: 'content' },
+    ])
+  })
+
+  it('what is refused tells who asked, when, and the roots that do not go together', async () => {
+    await fixture.create({ name: 'b' })
+    await fixture.write('/repo/a.txt', 'from b\n', 'b')
+    await fixture.write('/repo/a.txt', 'from main\n')
+    const { head, base } = await fixture.status('b')
+    await ok(fixture.post('', { name: 'now' }))
+    const target = (await fixture.status('now')).base.root
+    for (const [verb, body] of [
+      ['commit', {}],
+      ['commit', { dryRun: true }],
+      ['rebase', {}],
+      ['pick', {}],
+    ] as const) {
+      const { refused: told } = await refused(fixture.post(`/b/${verb}`, body))
+      expect(told, verb).toMatchObject({
+        base: base.root,
+        layer: head.root,
+        target,
+        actor: 'key_1',
+      })
+      expect(Date.parse(told!.time)).toBeGreaterThan(Date.now() - 60_000)
+    }
   })
 
   it('a decision does not stand once the target has changed again', async () => {

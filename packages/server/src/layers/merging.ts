@@ -54,3 +54,19 @@ export async function siblingsOf(
     live.push(...(await listAll(layers, info.id, { parent, state })))
   return live.filter((other) => other.id !== id)
 }
+
+/** Attempts at the same: siblings at the same path, from the same base. */
+export async function rivalsOf(
+  workspace: Workspace,
+  { branch, record }: RealPlace,
+): Promise<readonly LayerRecord[]> {
+  const { refs } = workspace.stores
+  const { base } = await refs.getBranch(branch.id)
+  const rivals: LayerRecord[] = []
+  for (const sibling of await siblingsOf(workspace, record)) {
+    const isRival =
+      sibling.path === record.path && (await refs.getBranch(sibling.branch)).base.root === base.root
+    if (isRival) rivals.push(sibling)
+  }
+  return rivals
+}

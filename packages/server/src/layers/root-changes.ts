@@ -2,6 +2,7 @@ import {
   type Author,
   type Branch,
   commitLayer,
+  type CommitReceipt as CoreReceipt,
   decodeBatch,
   diffPaths,
   LayerConflictError,
@@ -26,10 +27,11 @@ import { isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from './barrier.ts'
 import { findCommitted, noteCommit } from './commit-notes.ts'
+import { decisionsOf } from './decisions.ts'
 import { describeChange, describeConflict } from './describe.ts'
 import { namesOf } from './guard.ts'
 import { abandonPlace, noteState } from './layers.ts'
-import { conflictsOf, type RealPlace, siblingsOf, standingOf, tryMerge } from './merging.ts'
+import { conflictsOf, type RealPlace, rivalsOf, standingOf, tryMerge } from './merging.ts'
 import { once } from './once.ts'
 import {
   findCheckpoint,
@@ -147,16 +149,20 @@ async function commitPlace(
   const given =
     (await findCommitted(workspace, layer, target, key)) ??
     (checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint))
-  const { resolutions } = await stores.refs.getBranch(layer.id)
   const author = { actor, time: clock.now() }
   try {
-    const { seq, before, after, changes } = await atBarrier(workspace, layer, async () => {
+    const done = await atBarrier(workspace, layer, async () => {
       const { seq, snapshot } = given ?? (await layer.fold())
       await noteCommit(workspace, key, { seq, snapshot })
+      const { base, resolutions } = await stores.refs.getBranch(layer.id)
       const at = { id: (checkpoint ?? 'head') as CheckpointId, seq, snapshot }
       const options = { layer, target, author, message, mergeText, at }
-      return atBarrier(workspace, target, (epoch) => commitLayer(stores, { ...options, epoch }))
+      const commit = (epoch: number): Promise<CoreReceipt> =>
+        commitLayer(stores, { ...options, epoch })
+      const receipt = await atBarrier(workspace, target, commit)
+      return { ...receipt, sides: { base, layer: snapshot, target: receipt.before, resolutions } }
     })
+    const { seq, before, after, changes, sides } = done
     const batch = await readBatch(workspace, target, seq)
     return {
       layer: place.id,
@@ -165,7 +171,7 @@ async function commitPlace(
       before: formatHash(before.root),
       after: formatHash(after.root),
       paths: changes.map(describeChange),
-      resolved: resolutions.length,
+      resolved: await decisionsOf(workspace, sides, mergeText),
       actor: batch.actor,
       time: isoTime(batch.time),
       message: batch.body.type === 'root' ? batch.body.change.message : '',
@@ -186,11 +192,18 @@ export async function tryCommit(
 ): Promise<CommitReceipt> {
   const place = await findRealLayer(workspace, reference, 'commit')
   const standing = await standingOf(workspace, place)
+  if (place.branch.head.position.state === 'abandoned')
+    throw new CairnError('layer_closed', {
+      message: `cannot commit layer ${place.id}: it is abandoned`,
+      subject: place.id,
+    })
   const at =
     checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint)
   const layer = at?.snapshot ?? standing.layer
-  const result = await tryMerge(workspace, { ...standing, layer }, mergeText)
-  if (result.type === 'conflicted') throw new LayerConflictError(place.branch.id, result.conflicts)
+  const sides = { ...standing, layer }
+  const result = await tryMerge(workspace, sides, mergeText)
+  if (result.type === 'conflicted')
+    throw new LayerConflictError(place.branch.id, result.conflicts, sides)
   const { target } = standing
   const changes = await diffPaths(workspace.stores.nodes, target, result.snapshot)
   return {
@@ -199,7 +212,7 @@ export async function tryCommit(
     before: formatHash(target.root),
     after: formatHash(result.snapshot.root),
     paths: changes.map(describeChange),
-    resolved: standing.resolutions.length,
+    resolved: await decisionsOf(workspace, sides, mergeText),
     actor: asker.actor,
     time: isoTime(workspace.clock.now()),
     message,
@@ -258,15 +271,10 @@ export async function pick(
 ): Promise<PickReceipt> {
   return once(workspace, asker, 'pick', async (key) => {
     const place = await findRealLayer(workspace, reference, 'pick')
-    const { refs } = workspace.stores
-    const { base } = await refs.getBranch(place.branch.id)
+    const rivals = await rivalsOf(workspace, place)
     const receipt = await commitPlace(workspace, asker, place, options, key)
     const abandoned: string[] = []
-    for (const record of await siblingsOf(workspace, place.record)) {
-      const isRival =
-        record.path === place.record.path &&
-        (await refs.getBranch(record.branch)).base.root === base.root
-      if (!isRival) continue
+    for (const record of rivals) {
       const rival = await placeOf(workspace, record)
       await abandonPlace(workspace, asker, rival)
       await noteState(workspace, rival)
@@ -274,6 +282,19 @@ export async function pick(
     }
     return { commit: receipt, abandoned }
   })
+}
+
+/** What a pick would commit and abandon, or the conflict that it would meet. */
+export async function tryPick(
+  workspace: Workspace,
+  asker: Asker,
+  reference: string,
+  options: CommitOptions,
+): Promise<PickReceipt> {
+  const place = await findRealLayer(workspace, reference, 'pick')
+  const rivals = await rivalsOf(workspace, place)
+  const receipt = await tryCommit(workspace, asker, reference, options)
+  return { commit: receipt, abandoned: rivals.map(({ id }) => id) }
 }
 
 function authorOf({ clock }: Workspace, { actor }: Asker, key: string): Author {
@@ -286,7 +307,7 @@ async function rootReceipt(
   branch: Branch,
   { seq }: Pick<Receipt, 'seq'>,
 ): Promise<RootReceipt> {
-  const { body } = await readBatch(workspace, branch, seq)
+  const { body, actor, time } = await readBatch(workspace, branch, seq)
   if (body.type !== 'root') throw new Error(`batch ${seq} of ${branch.id} changes no root`)
   const { before, after } = body.change
   const paths = await diffPaths(workspace.stores.nodes, before, after)
@@ -296,6 +317,8 @@ async function rootReceipt(
     before: formatHash(before.root),
     after: formatHash(after.root),
     paths: paths.map(describeChange),
+    actor,
+    time: isoTime(time),
   }
 }
 

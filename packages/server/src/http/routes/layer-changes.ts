@@ -1,7 +1,9 @@
+import { LayerConflictError } from '@cairn/core'
 import { type AccessOperation, type ByteString, CairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../access/access.ts'
 import { findScopedLayer, requireLayer, requireUnbound } from '../../access/layers.ts'
+import { RefusedMergeError } from '../../layers/errors.ts'
 import { abandon, reopen } from '../../layers/layers.ts'
 import {
   commit,
@@ -13,8 +15,10 @@ import {
   rollBack,
   type RollbackTarget,
   tryCommit,
+  tryPick,
   undo,
 } from '../../layers/root-changes.ts'
+import { isoTime } from '../../workspaces/clock.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { checkPath, bytesOfText } from '../raw-path.ts'
@@ -62,7 +66,12 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
       },
       async (request) => {
         const { workspace, asker, layer } = await openWholeLayer(workspaces, request, operation)
-        return run(workspace, asker, layer, request.body as Body)
+        try {
+          return await run(workspace, asker, layer, request.body as Body)
+        } catch (error) {
+          if (!(error instanceof LayerConflictError)) throw error
+          throw new RefusedMergeError(error, asker.actor, isoTime(workspace.clock.now()))
+        }
       },
     )
   }
@@ -105,10 +114,10 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
     verb: 'pick',
     summary: 'Commit one of several attempts and abandon the others',
     operation: 'commit',
-    body: { message: text, merge: flag },
+    body: { message: text, merge: flag, dryRun: flag },
     run: async (workspace, asker, layer, body) => {
       if (asker.scope) await requireSiblings(workspace, asker.scope, layer)
-      return pick(workspace, asker, layer, optionsOf(body))
+      return (body.dryRun === true ? tryPick : pick)(workspace, asker, layer, optionsOf(body))
     },
   })
 }
