@@ -71,6 +71,13 @@ export function checkpointName({ id, label }: Pick<CheckpointInfo, 'id' | 'label
   return label === '' ? id : `${label} (${id})`
 }
 
+/** When checkpoints are made by themselves. */
+export function formatQuiet(quietMs: number | undefined): string {
+  return quietMs === undefined
+    ? 'none by itself'
+    : `by itself after ${quietMs / 1000} s without a change`
+}
+
 /** `1 path`, `2 paths` */
 export function countPaths(count: number): string {
   return `${count} ${count === 1 ? 'path' : 'paths'}`

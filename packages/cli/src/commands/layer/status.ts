@@ -2,7 +2,13 @@ import type { LayerStatus } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { conflictLines } from '../../layers/conflicts.ts'
-import { countPaths, formatChange, formatOverlap, formatTags } from '../../layers/format.ts'
+import {
+  countPaths,
+  formatChange,
+  formatOverlap,
+  formatQuiet,
+  formatTags,
+} from '../../layers/format.ts'
 import { formatQuota } from '../../layers/quota.ts'
 import { formatBytes, formatTable } from '../../output/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
@@ -56,9 +62,7 @@ function rows({
     ['bytes:', bytesText(status.bytes)],
     ...(status.expiresAt === undefined ? [] : [['goes:', status.expiresAt]]),
     ['added:', formatQuota(status.quota, status.used)],
-    ...(autoCheckpointMs === undefined
-      ? []
-      : [['checkpoints:', `by itself after ${autoCheckpointMs / 1000} s without a change`]]),
+    ...(autoCheckpointMs === undefined ? [] : [['checkpoints:', formatQuiet(autoCheckpointMs)]]),
   ]
 }
 

@@ -29,6 +29,8 @@ export const command: Command = defineCommand({
         for (const line of linesOf({ session: '', ...event }, isTerminal)) await cli.out.line(line)
       else
         for (const overlap of event.overlaps) await cli.out.line(formatOverlap(overlap, isTerminal))
+      // A program that reads a pipe waits for this one.
+      await cli.out.flush()
     }
   },
 })
