@@ -46,7 +46,7 @@ export async function openTarget(workspaces: Workspaces, request: FastifyRequest
 }
 
 /** Whoever names two points is told so: either could be the one that was meant. */
-function requireOnePoint({ branch, layer, at, side }: PointQuery, { scope }: Asker): void {
+export function requireOnePoint({ branch, layer, at, side }: PointQuery, { scope }: Asker): void {
   if (side === undefined) return
   if (at !== undefined)
     throw new CairnError('malformed', {

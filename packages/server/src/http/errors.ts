@@ -1,4 +1,4 @@
-import { fileBytesMax } from '@cairn/core'
+import { fileBytesMax, LayerConflictError } from '@cairn/core'
 import {
   type ApiErrorBody,
   CairnError,
@@ -85,8 +85,12 @@ function hasErrno(code: ErrorCode): boolean {
 function listsOf(
   error: CairnError,
 ): Pick<ApiErrorBody['error'], 'conflicts' | 'refused' | 'candidates'> {
-  if (error instanceof RefusedMergeError)
-    return { conflicts: error.conflicts.map(describeConflict), refused: error.refused }
+  if (error instanceof LayerConflictError) {
+    const conflicts = error.conflicts.map(describeConflict)
+    return error instanceof RefusedMergeError
+      ? { conflicts, refused: error.refused }
+      : { conflicts }
+  }
   return error instanceof AmbiguousReferenceError ? { candidates: error.candidates } : {}
 }
 

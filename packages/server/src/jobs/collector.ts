@@ -141,12 +141,15 @@ export class Collector {
     expired: readonly ExpiredLayer[],
   ): Promise<SortedBranches> {
     const { live, gone } = await sortBranches(this.#storage, pool, end)
-    const more = expired.flatMap(({ workspace, branch, id }) => {
-      const own = pool.workspaces.find((each) => each.id === workspace)
-      return own && live.includes(branch) ? [{ id: branch, workspace: own, layer: id }] : []
+    const own = new Map(pool.workspaces.map((workspace) => [workspace.id, workspace]))
+    const there = new Set(live)
+    const more = expired.flatMap((over) => {
+      const workspace = own.get(over.workspace)
+      return workspace && there.delete(over.branch)
+        ? [{ id: over.branch, workspace, layer: over.id }]
+        : []
     })
-    const over = new Set(more.map(({ id }) => id))
-    return { live: live.filter((branch) => !over.has(branch)), gone: [...gone, ...more] }
+    return { live: [...there], gone: [...gone, ...more] }
   }
 
   async #removeBranch(branch: BranchId): Promise<void> {

@@ -20,6 +20,16 @@ it.each(['rollback', 'undo', 'rebase'])('of a %s: who, and when', async (verb) =
   expect(await ok(fixture.post(`/a/${verb}`, {}, 'k'))).toEqual(receipt)
 })
 
+it('a rollback to two points at once is refused, and changes nothing', async () => {
+  await fixture.create({ name: 'a' })
+  await ok(fixture.post('/a/checkpoints', { label: 'then' }))
+  await ok(fixture.post('/a/checkpoints', { toolCall: 'call' }))
+  await fixture.write('/repo/a.txt', 'x', 'a')
+  const both = { to: 'then', beforeToolCall: 'call' }
+  expect((await refused(fixture.post('/a/rollback', both))).code).toBe('malformed')
+  expect(await fixture.read('/repo/a.txt', 'layer=a')).toBe('x')
+})
+
 describe('a dry run', () => {
   const states = async (): Promise<string[]> =>
     (await ok(fixture.server.call<Page<LayerInfo>>('GET', '/w/layers'))).items.map(

@@ -81,7 +81,8 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
     verb: 'rollback',
     summary: 'Put a layer back to a checkpoint, or to its base',
     body: { to: reference, beforeToolCall: reference },
-    run: rollBack,
+    run: (workspace, asker, layer, body) =>
+      rollBack(workspace, asker, layer, requireOneTarget(body)),
   })
   add({ verb: 'undo', summary: 'Take back a rollback', run: undo })
   add<MergeBody>({
@@ -119,6 +120,14 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
       if (asker.scope) await requireSiblings(workspace, asker.scope, layer)
       return (body.dryRun === true ? tryPick : pick)(workspace, asker, layer, optionsOf(body))
     },
+  })
+}
+
+function requireOneTarget(target: RollbackTarget): RollbackTarget {
+  if (target.to === undefined || target.beforeToolCall === undefined) return target
+  throw new CairnError('malformed', {
+    message: 'cannot roll back to two points: want to or beforeToolCall, and not both',
+    subject: 'beforeToolCall',
   })
 }
 

@@ -37,7 +37,7 @@ import { findPoint, type PointQuery } from '../../layers/references.ts'
 import { statusOf } from '../../layers/status.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { askerOf, openWorkspace, ownerOf } from '../context.ts'
+import { askerOf, openWorkspace, ownerOf, requireOnePoint } from '../context.ts'
 import { bytesOfText, pathOfText } from '../raw-path.ts'
 import {
   branchQuery,
@@ -391,6 +391,7 @@ function forkRoute(app: FastifyInstance, workspaces: Workspaces): void {
     },
     async (request, reply) => {
       const { workspace, asker } = await openLayer(workspaces, request)
+      requireOnePoint(request.query, asker)
       const { branch, snapshot } = await findPoint(workspace, request.query)
       const start = snapshot ?? (await atBarrier(workspace, branch, () => branch.fold())).snapshot
       const { actor, idempotencyKey = randomUUID() } = asker

@@ -126,7 +126,7 @@ export function historyPage(
   query: PageQuery,
 ): Promise<Page<LogEntry>> {
   const { workspace, asker } = target
-  requireHistory(target, `tell the history of ${path}`)
+  requireHistory(target, 'tell the history of a path')
   const filter = { ...seenBy(asker.scope), entry: someOperation(concerning(path, 'exactly')) }
   return scanLog(workspace, target, rangeOf({ order: 'newest', ...query }), filter)
 }

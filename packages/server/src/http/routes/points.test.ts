@@ -179,5 +179,8 @@ describe('two points at once', () => {
   ])('%s is refused', async (query) => {
     const error = await refused(ask('GET', `/files/repo/a.txt?${query}`))
     expect([error.code, error.subject]).toEqual(['malformed', 'side'])
+    expect(await refused(ask('POST', `/fork?${query}`, { name: 'forked' }))).toMatchObject({
+      subject: 'side',
+    })
   })
 })
