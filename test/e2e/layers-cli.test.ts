@@ -11,6 +11,7 @@ import type {
   LayerStatus,
   LogEntry,
   PickReceipt,
+  RefusedMerge,
   Workspace,
 } from '@cairn/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -121,8 +122,13 @@ describe('two attempts at one bug', () => {
     expect((error as unknown as { conflicts: LayerConflict[] }).conflicts).toMatchObject([
       { path: '/repo/src/auth.ts', base: { path: '/repo/src/auth.ts', kind: 'file' } },
     ])
+    const { refused } = error as unknown as { refused: RefusedMerge }
+    const [status] = await cairn.json<LayerStatus>('fs', 'layer', 'status', 'fix-auth-b')
+    expect([refused.base, refused.layer]).toEqual([status?.base.root, status?.head.root])
     await layer('resolve', 'fix-auth-b', 'src/auth.ts', choice)
-    await layer('commit', 'fix-auth-b')
+    expect(await layer('commit', 'fix-auth-b')).toMatch(
+      /\ndecided \/repo\/src\/auth.ts \(edit\/edit\): (the layer's|what was there)\n$/,
+    )
     expect(await cairn.text('fs', 'cat', ':/repo/src/auth.ts')).toBe(`one\ntwo\n${text}\n`)
   })
 

@@ -1,5 +1,5 @@
 // Layers through the SDK, against a real server.
-import { isCairnError, type LayerConflict, type Workspace } from '@cairn/sdk'
+import { isCairnError, type LayerConflict, type LayerEvent, type Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { startServer, type TestServer } from './start-server.ts'
 
@@ -95,9 +95,68 @@ it('what is conflicted can be read, written, compared, named, rolled back, resol
     resolved: [{ path: '/repo/a.txt' }],
     conflicts: [],
   })
-  expect(await layers.commit('b')).toMatchObject({ resolved: 1 })
+  expect(await layers.commit('b')).toMatchObject({
+    resolved: [{ path: '/repo/a.txt', take: 'content' }],
+  })
   expect(await workspace.files.read('/repo/a.txt')).toEqual(bytes)
   expect(await layers.delete('b')).toHaveLength(1)
+})
+
+it('watch tells the changes of a layer, and who else changed the same paths', async () => {
+  const { layers } = workspace
+  const { id } = await layers.create('/repo', { name: 'mine' })
+  const rival = await layers.create('/repo', { name: 'rival' })
+  const stop = new AbortController()
+  const events = layers.watch('mine', { signal: stop.signal, after: 0 })[Symbol.asyncIterator]()
+  const until = async (type: LayerEvent['type']): Promise<LayerEvent> => {
+    for (;;) {
+      const { value, done } = await events.next()
+      if (done === true) throw new Error('it ended')
+      if (value.type === type) return value
+    }
+  }
+  const changed = until('change')
+  const { seq } = await workspace.layer('mine').files.write('/repo/a.txt', 'mine\n')
+  expect(await changed).toMatchObject({
+    seq,
+    operations: [{ op: 'setattr' }, { op: 'write', path: '/repo/a.txt' }],
+  })
+  const warned = until('radar')
+  await workspace.layer('rival').files.write('/repo/a.txt', 'rival\n')
+  expect(await warned).toEqual({
+    type: 'radar',
+    layer: id,
+    overlaps: [{ path: '/repo/a.txt', with: rival.id, name: 'rival', kind: 'modified' }],
+    more: 0,
+  })
+  const ended = events.next()
+  stop.abort()
+  await expect(ended).rejects.toThrow()
+})
+
+it('watch of a layer that is not there ends at once', async () => {
+  const events = workspace.layers.watch('nothing')[Symbol.asyncIterator]()
+  await expect(events.next()).rejects.toMatchObject({ code: 'branch_missing' })
+})
+
+it('pick commits one attempt and abandons its rivals, once', async () => {
+  const { layers } = workspace
+  const made: string[] = []
+  for (const name of ['a', 'b', 'c']) made.push((await layers.create('/repo', { name })).id)
+  await workspace.layer('a').files.write('/repo/a.txt', 'a\n')
+  const dry = await layers.pick('a', { dryRun: true })
+  expect(dry).toMatchObject({ commit: { dryRun: true }, abandoned: made.slice(1) })
+  expect(await workspace.files.readText('/repo/a.txt')).toBe('base\n')
+  const pick = { message: 'the best', idempotencyKey: `pick-${count}` }
+  const receipt = await layers.pick('a', pick)
+  expect(receipt).toMatchObject({
+    commit: { layer: made[0], target: 'main', message: 'the best', dryRun: false },
+    abandoned: made.slice(1),
+  })
+  expect(await layers.pick('a', pick)).toEqual(receipt)
+  const states = (await gather(layers.list())).map(({ state }) => state)
+  expect(states).toEqual(['committed', 'abandoned', 'abandoned'])
+  expect(await workspace.files.readText('/repo/a.txt')).toBe('a\n')
 })
 
 it('the same key is the same layer, checkpoint, rollback and commit', async () => {

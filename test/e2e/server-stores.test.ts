@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Cairn } from '@cairn/sdk'
+import { Cairn, type CollectReport } from '@cairn/sdk'
 import { serve } from '@cairn/server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
@@ -22,6 +22,12 @@ beforeAll(async () => {
   await workspace.layers.create('/', { name: 'dropped' })
   await workspace.layer('dropped').files.write('/a', 'a'.repeat(200))
   await workspace.layers.delete('dropped')
+  for (let index = 0; index < 21; index++) {
+    await workspace.layers.create('/', { name: `over-${index}` })
+    await workspace.layers.abandon(`over-${index}`)
+  }
+  await workspaces.create('gone')
+  await workspaces.delete('gone')
   await close()
 })
 
@@ -43,8 +49,11 @@ it('gc tells what it would take, and takes it', async () => {
   expect(
     await cairn.text('server', 'gc', '--data', data, '--dry-run', '--grace-days', '0'),
   ).toMatch(
-    /^would take away 1 deleted branches, \d+ nodes and \d+ blobs, .* bytes\nkept \d+ nodes/,
+    /^would take away 23 deleted branches, \d+ nodes and \d+ blobs, .* bytes\nof them 21 layers that were over\n {2}workspace gone, deleted 20\S+\n( {2}layer over-\d+ \(\S+\) of w, abandoned 20\S+\n){19} {2}and 3 more: --json has them all\nkept \d+ nodes/,
   )
+  const dry = ['server', 'gc', '--data', data, '--dry-run', '--grace-days', '0']
+  const [{ gone } = { gone: undefined }] = await cairn.json<CollectReport>(...dry)
+  expect([gone?.workspaces.length, gone?.layers.length, gone?.branches.length]).toEqual([1, 21, 23])
   await cairn.text('server', 'gc', '--data', data, '--grace-days', '0')
   expect(await cairn.json('server', 'gc', '--data', data, '--grace-days', '0')).toMatchObject([
     { dryRun: false, branches: 0, removed: { nodes: { count: 0 }, blobs: { count: 0 } } },
@@ -64,7 +73,7 @@ it('check says that all is well, or what is not', async () => {
   writeFileSync(victim, bytes)
   const { code, stdout, stderr } = await cairn.run(['server', 'check', '--data', data])
   expect(code).toBe(11)
-  expect(stdout.toString()).toContain('damaged: ')
+  expect(stdout.toString()).toMatch(/^damaged: .*blob.*\n {2}of \/large in main of w \(head/)
   expect(stderr).toContain('restore')
 })
 

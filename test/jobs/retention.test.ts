@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Cairn, type CollectReport, type Workspace } from '@cairn/sdk'
-import { checkStores, Collector, serve, withStorage } from '@cairn/server'
+import { checkStores, Collector, type RunOptions, serve, withStorage } from '@cairn/server'
 import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
 import type { BranchId, CheckpointId } from '@cairn/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -28,10 +28,11 @@ const withServer = async <T>(work: (cairn: Cairn, url: string) => Promise<T>): P
 }
 
 /** In so many days. */
-const collect = (days: number): Promise<CollectReport> =>
+const collect = (days: number, options: Partial<RunOptions> = {}): Promise<CollectReport> =>
   withStorage({ data }, (storage) =>
     new Collector(storage, { ...keep, nowMs: () => Date.now() + days * day }).run({
       dryRun: false,
+      ...options,
     }),
   )
 
@@ -60,7 +61,21 @@ it('layers that are over go after the retention time; labelled ones and those wi
     expect(named.map(([name]) => name).sort()).toEqual(['abandoned', 'committed'])
   })
   expect(await collect(6)).toMatchObject({ layers: 0, branches: 0 })
-  expect(await collect(8)).toMatchObject({ layers: 2, branches: 2 })
+  const dry = await collect(8, { dryRun: true })
+  expect(dry.gone.layers.map(({ workspace, name, state }) => [workspace, name, state])).toEqual(
+    expect.arrayContaining([
+      ['w', 'abandoned', 'abandoned'],
+      ['w', 'committed', 'committed'],
+    ]),
+  )
+  expect(new Set(dry.gone.branches.map(({ layer }) => layer))).toEqual(
+    new Set(dry.gone.layers.map(({ id }) => id)),
+  )
+  const stranger = await collect(8, { dryRun: true, owner: 'somebody-else' })
+  expect(stranger).toMatchObject({ layers: 2, gone: { workspaces: [], layers: [], branches: [] } })
+  const done = await collect(8)
+  expect(done).toMatchObject({ layers: 2, branches: 2 })
+  expect(new Set(done.gone.layers)).toEqual(new Set(dry.gone.layers))
   const later = await collect(10)
   expect(later.removed.nodes.count).toBeGreaterThan(0)
   expect((await withStorage({ data }, checkStores)).problems).toEqual([])

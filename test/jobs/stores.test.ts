@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Cairn, type CollectReport, type Workspace } from '@cairn/sdk'
-import { checkStores, type CheckReport, Collector, serve, withStorage } from '@cairn/server'
+import { Nodes } from '@cairn/core'
+import { formatHash, type Hash } from '@cairn/protocol'
+import { checkStores, type CheckReport, Collector, serve, sha256, withStorage } from '@cairn/server'
 import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
@@ -88,23 +90,101 @@ describe('check', () => {
     bytes[bytes.length - 1]! ^= 1
     writeFileSync(victim!, bytes)
     const { problems } = await check()
-    expect(problems.length).toBe(1)
-    expect(problems[0]).toMatch(/blob [0-9a-f]{64}/)
+    expect(problems).toEqual([
+      {
+        message: expect.stringMatching(/blob [0-9a-f]{64}/) as string,
+        belongsTo: ['/repo/large in main of w (log)'],
+      },
+    ])
   })
 
-  it('a batch that changed is found', async () => {
-    await withServer((cairn) => makeWorkspace(cairn, 'w'))
+  const execute = (sql: string, ...params: Uint8Array[]): number | bigint => {
     const database = new DatabaseSync(join(data, 'meta.db'))
-    database.exec("UPDATE log_rows SET bytes = CAST(bytes || x'00' AS BLOB) WHERE seq = 7")
-    database.close()
+    try {
+      return database.prepare(sql).run(...params).changes
+    } finally {
+      database.close()
+    }
+  }
+
+  it('batches that changed are found, all of them', async () => {
+    await withServer((cairn) => makeWorkspace(cairn, 'w'))
+    execute("UPDATE log_rows SET bytes = CAST(bytes || x'00' AS BLOB) WHERE seq IN (7, 9)")
+    const { problems, batches } = await check()
+    const told = problems.map(({ message, belongsTo }) => `${message} ${belongsTo.join()}`)
+    for (const seq of [7, 9])
+      expect(told.filter((text) => text.includes(`batch ${seq} is not`))).toEqual([
+        expect.stringMatching(/main of w$/),
+      ])
+    expect(batches).toBeGreaterThan(50)
+  })
+
+  /** The leaves of what main and the layer `try` both stand on. */
+  const leavesOfBase = (id: string): Promise<readonly Hash[]> =>
+    withStorage({ data }, async ({ nodes, refs, survey }) => {
+      const tree = new Nodes({ store: nodes(id), hash: sha256 })
+      const branches = await survey.branches(id)
+      const { base } = await refs.getBranch(branches.find((branch) => branch.includes('layer'))!)
+      const root = await tree.load(base.root)
+      return Array.from({ length: root.length }, (_, index) => root.childHashAt(index))
+    })
+
+  it('nodes of trees that changed are found, all of them, with every branch that needs them', async () => {
+    const id = await withServer(async (cairn) => {
+      const workspace = await makeWorkspace(cairn, 'w')
+      await workspace.layers.create('/repo', { name: 'try' })
+      await workspace.layers.checkpoint('try', { label: 'point' })
+      await makeWorkspace(cairn, 'sound')
+      return (await cairn.workspaces.get('w')).id
+    })
+    const [first, second] = await leavesOfBase(id)
+    for (const leaf of [first!, second!])
+      expect(
+        execute(
+          "UPDATE nodes SET bytes = CAST(bytes || x'00' AS BLOB) WHERE hash = ?",
+          Buffer.from(leaf, 'latin1'),
+        ),
+      ).toBeGreaterThanOrEqual(1)
     const { problems } = await check()
-    expect(problems.join()).toContain('batch 7')
+    expect(problems.length).toBe(2)
+    for (const { message, belongsTo } of problems) {
+      expect([first, second].some((leaf) => message.includes(formatHash(leaf!)))).toBe(true)
+      expect(belongsTo).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(/^main of w \(.*head/),
+          expect.stringMatching(/^layer try of w \(base, head, checkpoint point/),
+        ]),
+      )
+      expect(belongsTo.join()).not.toContain('sound')
+    }
+  })
+
+  it.each([
+    ['have another end', "CAST(bytes || x'00' AS BLOB)"],
+    ['begin with a form that nobody knows', "CAST(x'ff' || substr(bytes, 2) AS BLOB)"],
+  ])('blobs in the database that %s are found, all of them, with their files', async (_, sql) => {
+    await withServer(async (cairn) => {
+      const workspace = await makeWorkspace(cairn, 'w')
+      await workspace.layers.create('/repo', { name: 'try' })
+      await workspace.layers.checkpoint('try', { label: 'point' })
+    })
+    expect(execute(`UPDATE blobs SET bytes = ${sql}`)).toBeGreaterThanOrEqual(50)
+    const { problems } = await check()
+    const files = problems.flatMap(({ belongsTo }) => belongsTo)
+    for (const index of [0, 49])
+      expect(files).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(new RegExp(`^/repo/small-${index} in main of w `)),
+          `/repo/small-${index} in layer try of w (base, head, checkpoint point)`,
+        ]),
+      )
+    expect(problems.length).toBeGreaterThanOrEqual(50)
   })
 })
 
 describe('gc', () => {
   it('what is deleted goes after the grace time, and nothing else does', async () => {
-    const before = await withServer(async (cairn) => {
+    const { patch: before, dropped } = await withServer(async (cairn) => {
       const workspace = await makeWorkspace(cairn, 'w')
       await workspace.layers.create('/repo', { name: 'kept' })
       await workspace.layer('kept').files.write('/repo/large', large(2))
@@ -113,12 +193,12 @@ describe('gc', () => {
       await workspace.layers.create('/repo', { name: 'dropped' })
       await workspace.layer('dropped').files.write('/repo/large', large(4))
       await workspace.layers.checkpoint('dropped')
-      await workspace.layers.delete('dropped')
+      const [dropped] = await workspace.layers.delete('dropped')
       await cairn.workspaces.fork('w', 'fork')
       await cairn.workspaces.create('gone')
       await cairn.workspace('gone').files.write('/large', large(5))
       await cairn.workspaces.delete('gone')
-      return workspace.layers.patch('kept')
+      return { patch: await workspace.layers.patch('kept'), dropped }
     })
     const young = await collect(true, 7 * day)
     expect(young.removed.blobs.count).toBe(0)
@@ -127,6 +207,14 @@ describe('gc', () => {
     expect(await collect(true)).toEqual(dry)
 
     expect(dry.branches).toBe(2)
+    expect(dry.gone).toMatchObject({ workspaces: [{ name: 'gone' }], layers: [] })
+    const branches = dry.gone.branches.map(({ workspace, layer }) => [workspace, layer])
+    expect(new Map(branches as [string, string][])).toEqual(
+      new Map([
+        ['gone', undefined],
+        ['w', dropped],
+      ]),
+    )
 
     const done = await collect(false)
     expect(done).toEqual({ ...dry, dryRun: false })

@@ -75,6 +75,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs layer tag': () => import('./commands/layer/tag.ts'),
   'fs layer rename': () => import('./commands/layer/rename.ts'),
   'fs layer quota': () => import('./commands/layer/quota.ts'),
+  'fs layer auto-checkpoint': () => import('./commands/layer/auto-checkpoint.ts'),
   'fs layer fork': () => import('./commands/layer/fork.ts'),
   'fs layer chain': () => import('./commands/layer/chain.ts'),
   'token issue': () => import('./commands/token/issue.ts'),

@@ -23,8 +23,8 @@ const codeOfErrno: Readonly<Record<string, ErrorCode>> = {
 /** What a person reads, what a program reads, and the exit code. */
 export function describeError(error: unknown): Described {
   if (isCairnError(error)) {
-    const { code, message, hint, errno, requestId, subject, conflicts, candidates } = error
-    const json = { code, message, hint, errno, requestId, subject, conflicts, candidates }
+    const { code, message, hint, errno, requestId, subject, conflicts, refused, candidates } = error
+    const json = { code, message, hint, errno, requestId, subject, conflicts, refused, candidates }
     return { text: message, json, exitCode: exitCodeOf(codeOfKind(code, errno)) }
   }
   if (isSystemError(error)) {

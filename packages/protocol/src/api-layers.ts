@@ -63,11 +63,13 @@ export interface LayerConflict {
   readonly target?: LayerConflictSide
 }
 
-/** A path that this layer and somebody else changed. */
+/** What somebody else changed that this layer has changed too, at the path or below it. */
 export interface LayerOverlap {
   readonly path: string
-  /** `main` or a layer's id. */
-  readonly with: string
+  /** Where it was before the other one renamed it. */
+  readonly from?: string
+  /** `main` or a layer's id. Absent of a sibling that does not exist for the token that asks. */
+  readonly with?: string
   readonly name?: string
   /** What the other one did there. */
   readonly kind: LayerChange['kind']
@@ -114,6 +116,24 @@ export interface CheckpointInfo {
   readonly createdAt: string
 }
 
+/** A conflict that was decided. */
+export interface LayerDecision {
+  readonly path: string
+  readonly kind: string
+  /** What was taken: what the layer had, what its target had, or other content. */
+  readonly take: 'layer' | 'target' | 'content'
+}
+
+/** A commit or rebase that met conflicts: what would have been merged, who asked for it, and when. */
+export interface RefusedMerge {
+  /** Roots. */
+  readonly base: string
+  readonly layer: string
+  readonly target: string
+  readonly actor: string
+  readonly time: string
+}
+
 /** What a commit did. The same commit asked for again gives the same receipt. */
 export interface CommitReceipt {
   readonly layer: string
@@ -123,8 +143,8 @@ export interface CommitReceipt {
   readonly before: string
   readonly after: string
   readonly paths: readonly LayerChange[]
-  /** Decided before it: those a commit went by. A commit with open ones is an error. */
-  readonly resolved: number
+  /** Conflicts that were decided before it, and how: those a commit went by. A commit with open ones is an error. */
+  readonly resolved: readonly LayerDecision[]
   readonly actor: string
   readonly time: string
   readonly message: string
@@ -138,6 +158,8 @@ export interface RootReceipt {
   readonly before: string
   readonly after: string
   readonly paths: readonly LayerChange[]
+  readonly actor: string
+  readonly time: string
 }
 
 export interface PickReceipt {

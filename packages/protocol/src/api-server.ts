@@ -1,3 +1,5 @@
+import type { LayerState } from './api-layers.ts'
+
 /** So many of a kind, and their bytes as they are stored. */
 export interface Tally {
   readonly count: number
@@ -9,6 +11,31 @@ export interface ContentTally {
   readonly blobs: Tally
 }
 
+/** What goes, by name. */
+export interface Gone {
+  /** Deleted before the retention time began. */
+  readonly workspaces: readonly {
+    readonly id: string
+    readonly name: string
+    readonly deletedAt: string
+  }[]
+  /** Over since before the retention time began. */
+  readonly layers: readonly {
+    readonly workspace: string
+    readonly id: string
+    readonly name?: string
+    readonly state: LayerState
+    readonly closedAt: string
+  }[]
+  /** Those of these workspaces and layers, and of layers that somebody deleted. */
+  readonly branches: readonly {
+    readonly workspace: string
+    readonly id: string
+    /** The id of the layer that it was. */
+    readonly layer?: string
+  }[]
+}
+
 /** What a run of the garbage collector did, or with a dry run would do. */
 export interface CollectReport {
   readonly dryRun: boolean
@@ -18,6 +45,8 @@ export interface CollectReport {
   readonly branches: number
   /** Of what holders of leases had when they lost them, and will not ask for any more. */
   readonly checkpoints: number
+  /** Over HTTP, of the asker's own workspaces: the numbers are of all. */
+  readonly gone: Gone
   /** What is stored and needed. */
   readonly kept: ContentTally
   /** What nobody can ask for any more. */

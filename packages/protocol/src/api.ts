@@ -3,7 +3,7 @@
  * each route does with them.
  */
 
-import type { LayerConflict } from './api-layers.ts'
+import type { LayerConflict, RefusedMerge } from './api-layers.ts'
 
 export interface WorkspaceInfo {
   readonly id: string
@@ -204,6 +204,8 @@ export interface ApiErrorBody {
     readonly subject?: string
     /** Of `layer_conflict`. */
     readonly conflicts?: readonly LayerConflict[]
+    /** Of `layer_conflict`, too. */
+    readonly refused?: RefusedMerge
     /** Of `reference_ambiguous`: ids that were meant, maybe. */
     readonly candidates?: readonly string[]
     readonly requestId: string

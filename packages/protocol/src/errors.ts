@@ -83,7 +83,7 @@ export const errorTable = {
     errno: 'EROFS',
     exitCode: 8,
     retry: 'never',
-    hint: 'Open the session, or mount, for writing.',
+    hint: 'Write to the branch or layer itself, and open the session or mount for writing.',
   },
   too_large: {
     httpStatus: 413,

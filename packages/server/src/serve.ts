@@ -134,7 +134,7 @@ async function listen(
     uploads,
     ...keys,
     watch,
-    collect: (dryRun) => collecting.run(dryRun),
+    collect: (options) => collecting.run(options),
     vault: openVaultDoor(storage, master, clock),
     metrics,
     checkReady,

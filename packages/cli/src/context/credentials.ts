@@ -1,3 +1,4 @@
+import { conflictSides } from '@cairn/protocol'
 import type { Cli } from '../cli.ts'
 import { cliError, usageError } from '../errors.ts'
 import { type Config, getContext, readConfig } from './config.ts'
@@ -35,6 +36,28 @@ export const layerOptions: typeof connectionOptions & typeof workspaceOption = {
 export const workspaceOptions: typeof layerOptions & typeof fileOptions = {
   ...layerOptions,
   ...fileOptions,
+}
+
+interface SideOption {
+  readonly side: {
+    readonly kind: 'choice'
+    readonly choices: typeof conflictSides
+    readonly summary: string
+  }
+}
+
+const sideOption: SideOption = {
+  side: {
+    kind: 'choice',
+    choices: conflictSides,
+    summary: 'Of a layer in conflict: what it stands on, has, or is committed to',
+  },
+}
+
+/** Of those that read files, this too. */
+export const readerOptions: typeof workspaceOptions & SideOption = {
+  ...workspaceOptions,
+  ...sideOption,
 }
 
 export interface ConnectionValues {

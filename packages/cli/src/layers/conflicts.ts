@@ -39,6 +39,8 @@ export function conflictLines(
   ]
 }
 
+const readers: Readonly<Record<string, string>> = { file: 'cat', directory: 'ls' }
+
 /** How to read each version. */
 function sideLines(layer: string, conflict: LayerConflict, isTerminal: boolean): string[] {
   const sides = [
@@ -49,8 +51,8 @@ function sideLines(layer: string, conflict: LayerConflict, isTerminal: boolean):
   return sides.map(([side, there]) => {
     if (!there) return `  ${side}: not there`
     const path = formatName(there.path, isTerminal)
-    if (there.kind !== 'file') return `  ${side}: ${path} (${there.kind})`
-    return `  ${side}: cairn fs cat ${shellWord(`:${path}`)} --layer ${layer} --side ${side}`
+    const verb = readers[there.kind] ?? 'stat --no-follow'
+    return `  ${side}: cairn fs ${verb} ${shellWord(`:${path}`)} --layer ${layer} --side ${side}`
   })
 }
 

@@ -1,4 +1,10 @@
-import type { CheckpointInfo, LayerChange, LayerInfo } from '@cairn/sdk'
+import type {
+  CheckpointInfo,
+  LayerChange,
+  LayerDecision,
+  LayerInfo,
+  LayerOverlap,
+} from '@cairn/sdk'
 import { usageError } from '../errors.ts'
 import { formatName } from '../output/format.ts'
 
@@ -41,9 +47,35 @@ export function formatChange(change: LayerChange, isTerminal: boolean): string {
   return `${letters[change.kind]}  ${from}${path}`
 }
 
+const taken: Readonly<Record<LayerDecision['take'], string>> = {
+  layer: "the layer's",
+  target: 'what was there',
+  content: 'other content',
+}
+
+/** `decided /repo/a.ts (edit/edit): the layer's` */
+export function formatDecision({ path, kind, take }: LayerDecision, isTerminal: boolean): string {
+  return `decided ${formatName(path, isTerminal)} (${kind}): ${taken[take]}`
+}
+
+/** `also renamed by fix-auth-b: /repo/src -> /repo/lib` */
+export function formatOverlap(overlap: LayerOverlap, isTerminal: boolean): string {
+  const { path, from, kind, name, with: other } = overlap
+  const who = name ?? other ?? 'another layer'
+  const old = from === undefined ? '' : `${formatName(from, isTerminal)} -> `
+  return `also ${kind} by ${who}: ${old}${formatName(path, isTerminal)}`
+}
+
 /** `label (id)` */
 export function checkpointName({ id, label }: Pick<CheckpointInfo, 'id' | 'label'>): string {
   return label === '' ? id : `${label} (${id})`
+}
+
+/** When checkpoints are made by themselves. */
+export function formatQuiet(quietMs: number | undefined): string {
+  return quietMs === undefined
+    ? 'none by itself'
+    : `by itself after ${quietMs / 1000} s without a change`
 }
 
 /** `1 path`, `2 paths` */

@@ -96,7 +96,7 @@ export function isSameWorkspace(a: Remote, b: Remote): boolean {
 }
 
 function pointOf({ workspace: { options } }: Remote): string {
-  return JSON.stringify([options.layer ?? options.branch ?? 'main', options.at])
+  return JSON.stringify([options.layer ?? options.branch ?? 'main', options.at, options.side])
 }
 
 /** For what only one workspace can do in itself. */

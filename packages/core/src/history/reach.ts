@@ -1,12 +1,13 @@
-import type { BranchId, Hash } from '@cairn/protocol'
-import type { BlockRef } from '../content/block.ts'
+import type { BranchId, Hash, Ino } from '@cairn/protocol'
 import type { Time } from '../filesystem/inode.ts'
 import { parseKey } from '../filesystem/keys.ts'
 import type { Op } from '../filesystem/op.ts'
 import type { Snapshot } from '../filesystem/tree-view.ts'
 import { decodeBlock, decodeInode } from '../filesystem/values.ts'
+import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
-import { decodeBatch } from './batch.ts'
+import type { TreeNode } from '../tree/node.ts'
+import { type Batch, decodeBatch } from './batch.ts'
 
 const rowsAtOnce = 256
 
@@ -25,6 +26,13 @@ export function newLogMemory(): LogMemory {
   return { seq: 0, rootChanges: [] }
 }
 
+/** Of a batch where no node is named. */
+export type OnDamage = (error: unknown, node?: Hash) => void
+
+function rethrow(error: unknown): void {
+  throw error
+}
+
 /** Everything that snapshots and branches need, each thing once however many share it. Costs the size of the trees. */
 export class Reach {
   readonly nodes: Set<Hash> = new Set()
@@ -32,11 +40,20 @@ export class Reach {
   readonly #stores: Stores
 
   readonly #step: () => Promise<void> | void
+  readonly #onDamage: OnDamage
 
-  /** `step` is asked after each node, so that others get their turn. */
-  constructor(stores: Stores, step: () => Promise<void> | void = () => {}) {
+  /**
+   * `step` is asked after each node, so that others get their turn. What cannot be read ends the search, unless
+   * `onDamage` takes note of it and does not throw: then what it alone leads to is left out.
+   */
+  constructor(
+    stores: Stores,
+    step: () => Promise<void> | void = () => {},
+    onDamage: OnDamage = rethrow,
+  ) {
     this.#stores = stores
     this.#step = step
+    this.#onDamage = onDamage
   }
 
   /** Grows as long as something new is found. */
@@ -83,19 +100,25 @@ export class Reach {
       if (rows.length === 0) return
       for (const row of rows) {
         seq = row.seq
-        const { body, time } = decodeBatch(row.bytes)
-        if (body.type === 'ops' && seq > foldedSeq) this.#addOps(body.ops)
+        const batch = this.#decode(row)
+        if (batch?.body.type === 'ops' && seq > foldedSeq)
+          for (const { id } of blobsOfOps(batch.body.ops)) this.blobs.add(id)
         if (seq <= memory.seq) continue
         memory.seq = seq
-        if (body.type !== 'root') continue
-        const { before, after } = body.change
-        memory.rootChanges.push({ seq, time, before, after })
+        if (batch?.body.type !== 'root') continue
+        const { before, after } = batch.body.change
+        memory.rootChanges.push({ seq, time: batch.time, before, after })
       }
     }
   }
 
-  #addOps(ops: readonly Op[]): void {
-    for (const op of ops) if ('data' in op && op.data.type === 'blob') this.blobs.add(op.data.id)
+  #decode({ bytes }: LogRow): Batch | undefined {
+    try {
+      return decodeBatch(bytes)
+    } catch (error) {
+      this.#onDamage(error)
+      return undefined
+    }
   }
 
   async #addTree(root: Hash): Promise<void> {
@@ -103,22 +126,51 @@ export class Reach {
     const waiting = [root]
     for (let hash = waiting.pop(); hash !== undefined; hash = waiting.pop()) {
       if (this.nodes.has(hash) || hash === nodes.emptyRoot) continue
-      const node = await nodes.load(hash)
+      const node = await this.#load(hash)
+      if (!node) continue
       this.nodes.add(hash)
       await this.#step()
-      for (let index = 0; index < node.length; index++)
-        if (node.level > 0) waiting.push(node.childHashAt(index))
-        else this.#addEntry(node.keyAt(index), node.valueAt(index))
+      for (const { id, isBlob } of referencesOf(node))
+        if (isBlob) this.blobs.add(id)
+        else waiting.push(id)
     }
   }
 
-  #addEntry(key: Uint8Array, value: Uint8Array): void {
-    const { type } = parseKey(key)
-    if (type === 'inode') this.#addBlock(decodeInode(value).content?.first)
-    if (type === 'block') this.#addBlock(decodeBlock(value))
+  async #load(hash: Hash): Promise<TreeNode | undefined> {
+    try {
+      return await this.#stores.nodes.load(hash)
+    } catch (error) {
+      this.#onDamage(error, hash)
+      return undefined
+    }
   }
+}
 
-  #addBlock(block: BlockRef | undefined): void {
-    if (block?.type === 'blob') this.blobs.add(block.id)
+/** What a node or a batch leads to. */
+export interface Reference {
+  readonly id: Hash
+  readonly isBlob: boolean
+  /** The file that a blob is of. */
+  readonly ino?: Ino
+}
+
+export function* referencesOf(node: TreeNode): Generator<Reference> {
+  for (let index = 0; index < node.length; index++) {
+    if (node.level > 0) {
+      yield { id: node.childHashAt(index), isBlob: false }
+      continue
+    }
+    const key = parseKey(node.keyAt(index))
+    if (key.type !== 'inode' && key.type !== 'block') continue
+    const value = node.valueAt(index)
+    const block = key.type === 'inode' ? decodeInode(value).content?.first : decodeBlock(value)
+    if (block?.type === 'blob') yield { id: block.id, isBlob: true, ino: key.ino }
   }
+}
+
+/** Those that operations bring. */
+export function blobsOfOps(ops: readonly Op[]): Reference[] {
+  return ops.flatMap((op) =>
+    'data' in op && op.data.type === 'blob' ? [{ id: op.data.id, isBlob: true, ino: op.ino }] : [],
+  )
 }

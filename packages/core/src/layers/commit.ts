@@ -134,7 +134,8 @@ async function mergeOnto(
     const found = await findBase(stores, layer)
     const { base, resolutions } = found
     const result = await merge({ ...sides, base, nodes, blobs, resolutions, mergeText })
-    if (result.type === 'conflicted') throw new LayerConflictError(layer.id, result.conflicts)
+    if (result.type === 'conflicted')
+      throw new LayerConflictError(layer.id, result.conflicts, { ...sides, base })
     const { snapshot } = result
     if (await noteNextBase(stores, layer, found, { ...next, after: snapshot.root })) return snapshot
   }

@@ -4,6 +4,7 @@ import {
   errorTable,
   type FsError,
   type LayerConflict,
+  type RefusedMerge,
   type RetryClass,
 } from '@cairn/protocol'
 import { type CairnErrorCode, clientErrorTable, errnoHints } from './error-codes.ts'
@@ -19,6 +20,7 @@ export interface CairnErrorDetails {
   readonly subject?: string | undefined
   readonly requestId?: string | undefined
   readonly conflicts?: readonly LayerConflict[] | undefined
+  readonly refused?: RefusedMerge | undefined
   readonly candidates?: readonly string[] | undefined
   readonly retryAfterMs?: number | undefined
   readonly cause?: unknown
@@ -53,6 +55,8 @@ export class CairnError extends Error {
   readonly subject: string | undefined
   /** Of `layer_conflict`: every path that stands in the way. */
   readonly conflicts: readonly LayerConflict[] | undefined
+  /** Of `layer_conflict`: what would have been merged, who asked for it, and when. */
+  readonly refused: RefusedMerge | undefined
   /** Of `reference_ambiguous`: everything that may have been meant. */
   readonly candidates: readonly string[] | undefined
   /** Finds the request in the server's log. */
@@ -72,6 +76,7 @@ export class CairnError extends Error {
     this.status = details.status
     this.subject = details.subject
     this.conflicts = details.conflicts
+    this.refused = details.refused
     this.candidates = details.candidates
     this.requestId = details.requestId
     this.retryAfterMs = details.retryAfterMs

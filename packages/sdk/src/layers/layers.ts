@@ -25,6 +25,7 @@ import type {
   ForkLayerOptions,
   ListLayersOptions,
   MergeOptions,
+  PickOptions,
   ResolveChoice,
   RollbackOptions,
   UpdateLayerOptions,
@@ -325,16 +326,17 @@ export class Layers {
   }
 
   /**
-   * Commits one of several attempts and abandons the others that were made from the same parent.
+   * Commits one of several attempts and abandons the others: those of the same parent, path and base. With `dryRun` it
+   * only tells which they are.
    *
    * @example
    * ```ts
    * const { abandoned } = await workspace.layers.pick('fix-auth-a')
    * ```
    */
-  pick(layer: string, options: MergeOptions = {}): Promise<PickReceipt> {
-    const { merge, message, ...request } = options
-    return this.#on(`pick the layer ${layer}`, layer, '/pick', { merge, message }, request)
+  pick(layer: string, options: PickOptions = {}): Promise<PickReceipt> {
+    const { merge, message, dryRun, ...request } = options
+    return this.#on(`pick the layer ${layer}`, layer, '/pick', { merge, message, dryRun }, request)
   }
 
   /**

@@ -73,9 +73,12 @@ export interface MergeOptions extends ChangeOptions {
   readonly merge?: boolean | undefined
 }
 
-export interface CommitOptions extends MergeOptions {
+export interface PickOptions extends MergeOptions {
   /** Tells what would happen, and changes nothing. */
   readonly dryRun?: boolean | undefined
+}
+
+export interface CommitOptions extends PickOptions {
   /** Commits the layer as it was then. */
   readonly checkpoint?: string | undefined
 }

@@ -1,4 +1,4 @@
-import type { Branch, Snapshot } from '@cairn/core'
+import type { Branch } from '@cairn/core'
 import {
   type AccessOperation,
   allowsAll,
@@ -14,6 +14,7 @@ import {
   findLayer,
   findPoint,
   type LayerPlace,
+  type Point,
   type PointQuery,
 } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -81,7 +82,7 @@ export async function findScopedPoint(
   workspace: Workspace,
   scope: Scope,
   { branch, layer, at, side }: PointQuery,
-): Promise<{ readonly branch: Branch; readonly snapshot?: Snapshot }> {
+): Promise<Point> {
   const wanted = layer ?? branch ?? scope.grant.layer
   if (side === 'target') requireUnbound(scope)
   if (wanted !== undefined) await findScopedLayer(workspace, scope, wanted)

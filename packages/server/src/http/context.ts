@@ -1,21 +1,19 @@
-import { type Branch, scopedView, type Snapshot, TreeView, type View } from '@cairn/core'
+import { scopedView, type View } from '@cairn/core'
 import { CairnError } from '@cairn/protocol'
 import type { FastifyRequest } from 'fastify'
 import type { Access, Scope } from '../access/access.ts'
 import { findScopedPoint } from '../access/layers.ts'
-import { findPoint, type PointQuery } from '../layers/references.ts'
+import { readPoint } from '../files/read-point.ts'
+import { findPoint, type Point, type PointQuery } from '../layers/references.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
 import type { Body } from './body.ts'
 import { toolCallOf } from './tool-call.ts'
 
-/** What a handler works with: who asks, and what they ask about. */
-export interface Target {
+/** What a handler works with: who asks, and what they ask about. With a snapshot, that instead of the branch's head. */
+export interface Target extends Point {
   readonly workspace: Workspace
-  readonly branch: Branch
   readonly asker: Asker
-  /** To be read instead of the branch's head: a checkpoint, or a side of a conflict. */
-  readonly snapshot?: Snapshot
 }
 
 declare module 'fastify' {
@@ -33,6 +31,7 @@ export async function openTarget(workspaces: Workspaces, request: FastifyRequest
   const workspace = await openWorkspace(workspaces, request)
   const asker = askerOf(request)
   const query = request.query as PointQuery
+  requireOnePoint(query, asker)
   const point = await (asker.scope
     ? findScopedPoint(workspace, asker.scope, query)
     : findPoint(workspace, query))
@@ -46,13 +45,34 @@ export async function openTarget(workspaces: Workspaces, request: FastifyRequest
   return { workspace, ...point, asker }
 }
 
+/** Whoever names two points is told so: either could be the one that was meant. */
+export function requireOnePoint({ branch, layer, at, side }: PointQuery, { scope }: Asker): void {
+  if (side === undefined) return
+  if (at !== undefined)
+    throw new CairnError('malformed', {
+      message: 'cannot read a side at a checkpoint: sides are of now; give at or side',
+      subject: 'side',
+    })
+  if ((layer ?? branch ?? scope?.grant.layer ?? 'main') === 'main')
+    throw new CairnError('malformed', {
+      message: `cannot read the side '${side}' of main: only a layer has sides; name the layer`,
+      subject: 'side',
+    })
+}
+
+/** For what has a place in the log: a side, or what a layer stands on, is a tree and has none. */
+export function requireHistory({ snapshot, seq }: Point, verb: string): void {
+  if (!snapshot || seq !== undefined) return
+  throw new CairnError('malformed', {
+    message: `cannot ${verb} at 'base' or at a side of a conflict: they are trees without a log; ask the layer or its parent`,
+  })
+}
+
 /** Reads what the request is about. */
 export function readTarget<T>(target: Target, read: (view: View) => T): Promise<T> {
-  const { workspace, branch, snapshot, asker } = target
+  const { workspace, asker } = target
   const seen = (view: View): View => (asker.scope ? scopedView(view, asker.scope.grant) : view)
-  if (!snapshot) return workspace.read(branch, (view) => read(seen(view)))
-  const { nodes } = workspace.stores
-  return nodes.read(() => read(seen(new TreeView(nodes, snapshot))))
+  return readPoint(workspace, target, (view) => read(seen(view)))
 }
 
 /** The one in the URL. For a token there is no other than its own. */

@@ -12,7 +12,7 @@ import {
   pathBytesMax,
 } from '@cairn/protocol'
 import { describeConflict } from '../layers/describe.ts'
-import { AmbiguousReferenceError } from '../layers/errors.ts'
+import { AmbiguousReferenceError, RefusedMergeError } from '../layers/errors.ts'
 
 /** The edge: whatever was thrown becomes a status and a body. */
 export interface HttpError {
@@ -82,9 +82,15 @@ function hasErrno(code: ErrorCode): boolean {
 }
 
 /** What an error names besides its subject. */
-function listsOf(error: CairnError): Pick<ApiErrorBody['error'], 'conflicts' | 'candidates'> {
-  if (error instanceof LayerConflictError)
-    return { conflicts: error.conflicts.map(describeConflict) }
+function listsOf(
+  error: CairnError,
+): Pick<ApiErrorBody['error'], 'conflicts' | 'refused' | 'candidates'> {
+  if (error instanceof LayerConflictError) {
+    const conflicts = error.conflicts.map(describeConflict)
+    return error instanceof RefusedMergeError
+      ? { conflicts, refused: error.refused }
+      : { conflicts }
+  }
   return error instanceof AmbiguousReferenceError ? { candidates: error.candidates } : {}
 }
 

@@ -43,16 +43,4 @@ describe('the OpenAPI document', () => {
       ).toBe(true)
     }
   })
-
-  it('every route of files can be asked about a layer, a checkpoint and a side', async () => {
-    const { paths } = await memoryServers().open().openApi()
-    const asked = ['files/{path}', 'batch', 'log', 'events'].flatMap((noun) =>
-      Object.values(paths[`${root}/${noun}`]!),
-    )
-    expect(asked.length).toBeGreaterThan(8)
-    for (const { parameters } of asked) {
-      const names = parameters.map(({ name }) => name)
-      expect(names).toEqual(expect.arrayContaining(['branch', 'layer', 'at', 'side']))
-    }
-  })
 })

@@ -111,6 +111,7 @@ const errorSchema = {
         retry: { enum: ['never', 'same-request', 'after-refresh'] },
         subject: { type: 'string' },
         conflicts: { type: 'array', items: { type: 'object' } },
+        refused: { type: 'object' },
         candidates: { type: 'array', items: { type: 'string' } },
         requestId: { type: 'string' },
       },

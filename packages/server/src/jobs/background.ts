@@ -2,7 +2,7 @@ import { type CollectReport, isCairnError } from '@cairn/protocol'
 import type { Storage } from '../storage/open.ts'
 import type { Clock } from '../workspaces/clock.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
-import { Collector, type ObserveCollecting } from './collector.ts'
+import { Collector, type ObserveCollecting, type RunOptions } from './collector.ts'
 import { type KeepTimes, renewEveryMs } from './keep-times.ts'
 
 export interface CollectingParts {
@@ -48,8 +48,8 @@ export class Collecting {
   }
 
   /** One run after the other. */
-  run(dryRun: boolean): Promise<CollectReport> {
-    const run = this.#running.then(() => this.#collector.run({ dryRun }))
+  run(options: RunOptions): Promise<CollectReport> {
+    const run = this.#running.then(() => this.#collector.run(options))
     this.#running = run.catch(() => undefined)
     return run
   }
@@ -68,7 +68,7 @@ export class Collecting {
       await Promise.race([clock.sleep(renewEveryMs(keep)), stopping])
       if (this.#isStopped) return
       await this.#attempt(() => workspaces.renew())
-      await this.#attempt(() => this.run(false))
+      await this.#attempt(() => this.run({ dryRun: false }))
     }
   }
 

@@ -7,12 +7,14 @@ import {
   isCairnError,
 } from '@cairn/protocol'
 import { isEpochCheckpoint } from '../sessions/epoch-end.ts'
+import type { ExpiredLayer } from '../storage/expiry-table.ts'
 import type { Storage } from '../storage/open.ts'
 import type { StoredContent } from '../storage/survey-table.ts'
 import { type ContentTableName, contentTables } from '../storage/touch-rows.ts'
 import { millisecondsOf } from '../workspaces/clock.ts'
 import type { KeepTimes } from './keep-times.ts'
-import { listPools, type Pool, sortBranches } from './pools.ts'
+import { type GoneBranch, nameGone } from './gone.ts'
+import { listPools, type Pool, sortBranches, type SortedBranches } from './pools.ts'
 import { UnfinishedLayers } from './unfinished-layers.ts'
 import { addTally, noContent, tallyOf } from './tally.ts'
 
@@ -35,6 +37,8 @@ export interface RunOptions {
   readonly dryRun: boolean
   /** Nobody else uses the stores: nothing has to wait for its grace time. */
   readonly alone?: boolean
+  /** Whose things the report names; everybody's unless given. */
+  readonly owner?: string
 }
 
 /** Twice finds what moved while it looked; more only follows writers about. */
@@ -75,27 +79,39 @@ export class Collector {
     }
   }
 
-  async #run({ dryRun, alone = false }: RunOptions, beginMs: number): Promise<CollectReport> {
+  async #run(
+    { dryRun, alone = false, owner }: RunOptions,
+    beginMs: number,
+  ): Promise<CollectReport> {
     const end = new Date(beginMs - this.#options.retentionMs).toISOString()
     const expired = await this.#expireLayers(dryRun, beginMs, end)
     if (!dryRun) await this.#forgetSecrets(end)
-    const report = { dryRun, layers: expired.size, branches: 0, checkpoints: 0 }
+    const gone: GoneBranch[] = []
+    let checkpoints = 0
     const sums = { kept: noContent, removed: noContent, waiting: noContent }
-    for (const pool of await listPools(this.#storage)) {
+    const pools = await listPools(this.#storage)
+    for (const pool of pools) {
       const unfinished = await this.#findUnfinished(pool, alone)
-      const dropped = new Set([...(dryRun ? expired : []), ...unfinished])
-      const branches = await this.#dropBranches(pool, end, dropped)
-      report.branches += branches.gone.length
-      for (const branch of dryRun ? [] : branches.gone) await this.#removeBranch(branch)
+      const branches = await this.#dropBranches(pool, end, dryRun ? expired : [], unfinished)
+      gone.push(...branches.gone)
+      for (const { id } of dryRun ? [] : branches.gone) await this.#removeBranch(id)
       for (const branch of branches.live)
-        report.checkpoints += await this.#dropCheckpoints(branch, end, dryRun)
+        checkpoints += await this.#dropCheckpoints(branch, end, dryRun)
       for (const branch of dryRun ? [] : branches.live) await this.#trim(pool, branch)
       const sweep = { pool, dryRun, alone, beginMs: this.#options.nowMs() }
-      const reach = await this.#mark(pool, end, new Set(branches.gone))
+      const reach = await this.#mark(pool, end, new Set(branches.gone.map(({ id }) => id)))
       for (const table of contentTables) await this.#sweep(sweep, table, reach, sums)
     }
     if (!dryRun) await this.#storage.survey.removeDeadObjects()
-    return { ...report, ...sums }
+    const workspaces = pools.flatMap((pool) => pool.workspaces)
+    return {
+      dryRun,
+      layers: expired.length,
+      branches: gone.length,
+      checkpoints,
+      gone: nameGone(workspaces, expired, gone, owner),
+      ...sums,
+    }
   }
 
   /** Of workspaces that were deleted before then, secrets, grants and journals go as well. */
@@ -108,17 +124,21 @@ export class Collector {
     }
   }
 
-  /** Gives the branches of layers that have been over for long enough. */
-  async #expireLayers(dryRun: boolean, nowMs: number, end: string): Promise<ReadonlySet<BranchId>> {
+  /** Gives the layers that have been over for long enough. */
+  async #expireLayers(
+    dryRun: boolean,
+    nowMs: number,
+    end: string,
+  ): Promise<readonly ExpiredLayer[]> {
     const { expiry, log } = this.#storage
     const now = new Date(nowMs).toISOString()
     if (!dryRun) await this.#noteClosed(now)
     if (!dryRun) await expiry.noteClosed(now)
-    const expired = new Set<BranchId>()
+    const expired: ExpiredLayer[] = []
     for (const layer of await expiry.expiredLayers(end)) {
       // Reopened, and not noted.
       if (!(await findClosedState(log, layer.branch))) continue
-      if (dryRun || (await expiry.expire(layer, end))) expired.add(layer.branch)
+      if (dryRun || (await expiry.expire(layer, end))) expired.push(layer)
     }
     return expired
   }
@@ -136,16 +156,23 @@ export class Collector {
   async #dropBranches(
     pool: Pool,
     end: string,
-    expired: ReadonlySet<BranchId>,
-  ): ReturnType<typeof sortBranches> {
+    expired: readonly ExpiredLayer[],
+    unfinished: readonly GoneBranch[],
+  ): Promise<SortedBranches> {
     const { live, gone } = await sortBranches(this.#storage, pool, end)
-    return {
-      live: live.filter((branch) => !expired.has(branch)),
-      gone: [...gone, ...live.filter((branch) => expired.has(branch))],
-    }
+    const own = new Map(pool.workspaces.map((workspace) => [workspace.id, workspace]))
+    const there = new Set(live)
+    const more = expired.flatMap((over) => {
+      const workspace = own.get(over.workspace)
+      return workspace && there.delete(over.branch)
+        ? [{ id: over.branch, workspace, layer: over.id }]
+        : []
+    })
+    const never = unfinished.filter(({ id }) => there.delete(id))
+    return { live: [...there], gone: [...gone, ...more, ...never] }
   }
 
-  #findUnfinished(pool: Pool, alone: boolean): Promise<readonly BranchId[]> {
+  #findUnfinished(pool: Pool, alone: boolean): Promise<readonly GoneBranch[]> {
     const nowMs = this.#options.nowMs()
     const dueMs = alone ? nowMs : nowMs - this.#options.graceMs
     return this.#unfinished.findDue(this.#storage, pool, nowMs, dueMs)

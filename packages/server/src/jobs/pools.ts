@@ -1,8 +1,9 @@
 import { Blobs, Nodes, type Stores } from '@cairn/core'
-import { type BranchId, isCairnError } from '@cairn/protocol'
+import type { BranchId } from '@cairn/protocol'
 import { contentWorker, sha256 } from '../ports.ts'
 import type { Storage } from '../storage/open.ts'
 import type { SurveyedWorkspace } from '../storage/survey-table.ts'
+import type { GoneBranch } from './gone.ts'
 
 /** Each node is read once: what is kept in memory is of no use. */
 const nodeCacheBytes = 4 << 20
@@ -29,26 +30,27 @@ export async function listPools({ survey, nodes, blobs, log, refs }: Storage): P
   })
 }
 
+export interface SortedBranches {
+  readonly live: readonly BranchId[]
+  readonly gone: readonly GoneBranch[]
+}
+
 /** The branches of a pool: those that are in use, and those that were deleted before `end`. */
 export async function sortBranches(
   { survey }: Storage,
   { workspaces }: Pool,
   end: string,
-): Promise<{ readonly live: readonly BranchId[]; readonly gone: readonly BranchId[] }> {
+): Promise<SortedBranches> {
   const live: BranchId[] = []
-  const gone: BranchId[] = []
-  for (const { id, deletedAt } of workspaces) {
+  const gone: GoneBranch[] = []
+  for (const workspace of workspaces) {
+    const { id, deletedAt } = workspace
     const isGone = deletedAt !== undefined && deletedAt < end
-    const dropped = new Set(await survey.deletedBranches(id, end))
+    const dropped = await survey.deletedLayers(id, end)
     for (const branch of await survey.branches(id))
-      (isGone || dropped.has(branch) ? gone : live).push(branch)
+      if (isGone || dropped.has(branch))
+        gone.push({ id: branch, workspace, layer: dropped.get(branch) })
+      else live.push(branch)
   }
   return { live, gone }
-}
-
-/** What a store says about damage; anything else is no finding. */
-export function damageOf(error: unknown): string {
-  const codes = ['corrupt', 'malformed', 'node_missing', 'blob_missing', 'chain_broken'] as const
-  for (const code of codes) if (isCairnError(error, code)) return error.message
-  throw error
 }

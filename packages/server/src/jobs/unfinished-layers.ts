@@ -1,5 +1,6 @@
 import type { BranchId } from '@cairn/protocol'
 import type { Storage } from '../storage/open.ts'
+import type { GoneBranch } from './gone.ts'
 import type { Pool } from './pools.ts'
 
 /**
@@ -16,15 +17,16 @@ export class UnfinishedLayers {
     pool: Pool,
     nowMs: number,
     dueMs: number,
-  ): Promise<BranchId[]> {
-    const due: BranchId[] = []
-    for (const { id } of pool.workspaces) {
+  ): Promise<readonly GoneBranch[]> {
+    const due: GoneBranch[] = []
+    for (const workspace of pool.workspaces) {
+      const { id } = workspace
       const branches = (await survey.branches(id)).filter((branch) => isOfLayer(id, branch))
       const finished = new Set(await survey.layerBranches(id))
       for (const branch of branches) {
         if (finished.has(branch)) this.#seenMs.delete(branch)
         else if (!this.#seenMs.has(branch)) this.#seenMs.set(branch, nowMs)
-        if ((this.#seenMs.get(branch) ?? Infinity) <= dueMs) due.push(branch)
+        if ((this.#seenMs.get(branch) ?? Infinity) <= dueMs) due.push({ id: branch, workspace })
       }
     }
     return due

@@ -1,4 +1,14 @@
-import type { CommitReceipt, LayerChange, Page, ResolveReceipt } from '@cairn/protocol'
+import { conflictKinds } from '@cairn/core'
+import {
+  type CommitReceipt,
+  conflictSides,
+  type ConflictSideName,
+  type FileStat,
+  type LayerChange,
+  type LayerConflict,
+  type Page,
+  type ResolveReceipt,
+} from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
 import type { Answer } from '../testing/memory-servers.ts'
@@ -39,7 +49,13 @@ describe('conflicts', () => {
       }),
     )
     expect([resolved.resolved.length, resolved.conflicts]).toEqual([1, []])
-    expect(await ok(fixture.post<CommitReceipt>('/b/commit'))).toMatchObject({ resolved: 1 })
+    const resolvedPaths = [{ path: '/repo/a.txt', kind: 'edit/edit', take: 'content' }]
+    expect(await ok(fixture.post('/b/commit', { dryRun: true }))).toMatchObject({
+      resolved: resolvedPaths,
+    })
+    const receipt = await ok(fixture.post<CommitReceipt>('/b/commit'))
+    expect(receipt.resolved).toEqual(resolvedPaths)
+    expect(await ok(fixture.post('/b/commit'))).toEqual(receipt)
     expect(await fixture.read('/repo/a.txt')).toBe('both\n')
   })
 
@@ -56,6 +72,48 @@ describe('conflicts', () => {
     expect(await fixture.read('/repo/a.txt', 'layer=b')).toBe(expected)
     await ok(fixture.post('/b/commit'))
     expect(await fixture.read('/repo/a.txt')).toBe(expected)
+  })
+
+  it('a receipt tells each decision that it went by, and none that stood for nothing', async () => {
+    await fixture.create({ name: 'b' })
+    for (const path of ['/repo/a.txt', '/repo/b.txt', '/repo/new.txt']) {
+      await fixture.write(path, 'from b\n', 'b')
+      await fixture.write(path, 'from main\n')
+    }
+    await ok(fixture.post('/b/resolve', { path: 'a.txt', take: 'layer' }))
+    await ok(fixture.post('/b/resolve', { path: 'b.txt', take: 'target' }))
+    await ok(fixture.post('/b/resolve', { path: 'new.txt', take: 'layer' }))
+    await fixture.write('/repo/new.txt', 'again\n')
+    await ok(fixture.post('/b/resolve', { path: 'new.txt', take: 'content', text: 'x' }))
+    expect((await ok(fixture.post<CommitReceipt>('/b/commit'))).resolved).toEqual([
+      { path: '/repo/a.txt', kind: 'edit/edit', take: 'layer' },
+      { path: '/repo/b.txt', kind: 'edit/edit', take: 'target' },
+      { path: '/repo/new.txt', kind: 'add/add', take: 'content' },
+    ])
+  })
+
+  it('what is refused tells who asked, when, and the roots that do not go together', async () => {
+    await fixture.create({ name: 'b' })
+    await fixture.write('/repo/a.txt', 'from b\n', 'b')
+    await fixture.write('/repo/a.txt', 'from main\n')
+    const { head, base } = await fixture.status('b')
+    await ok(fixture.post('', { name: 'now' }))
+    const target = (await fixture.status('now')).base.root
+    for (const [verb, body] of [
+      ['commit', {}],
+      ['commit', { dryRun: true }],
+      ['rebase', {}],
+      ['pick', {}],
+    ] as const) {
+      const { refused: told } = await refused(fixture.post(`/b/${verb}`, body))
+      expect(told, verb).toMatchObject({
+        base: base.root,
+        layer: head.root,
+        target,
+        actor: 'key_1',
+      })
+      expect(Date.parse(told!.time)).toBeGreaterThan(Date.now() - 60_000)
+    }
   })
 
   it('a decision does not stand once the target has changed again', async () => {
@@ -116,6 +174,12 @@ describe('conflicts', () => {
     inMain: () => Promise<unknown>,
   ][] = [
     [
+      'edit/edit',
+      '/repo/a.txt',
+      () => fixture.write('/repo/a.txt', 'x', 'b'),
+      () => fixture.write('/repo/a.txt', 'y'),
+    ],
+    [
       'edit/delete',
       '/repo/a.txt',
       () => fixture.write('/repo/a.txt', 'x', 'b'),
@@ -171,7 +235,11 @@ describe('conflicts', () => {
     ],
   ]
 
-  it.each(kinds)('%s at %s', async (kind, path, inLayer, inMain) => {
+  it('the kinds are all there are', () => {
+    expect(new Set(kinds.map(([kind]) => kind))).toEqual(new Set(conflictKinds))
+  })
+
+  it.each(kinds)('%s at %s, with every side to be read', async (kind, path, inLayer, inMain) => {
     for (const name of ['d1', 'd2']) await call('mkdir', `/repo/${name}`, {})
     await fixture.create({ name: 'b' })
     await inLayer()
@@ -182,5 +250,20 @@ describe('conflicts', () => {
       kind,
       path,
     ])
+    for (const conflict of error.conflicts!)
+      for (const side of conflictSides) await expectReadable(conflict, side)
   })
+
+  /** As the conflict says it is; and not there where it says so. */
+  const expectReadable = async (conflict: LayerConflict, side: ConflictSideName): Promise<void> => {
+    const there = conflict[side]
+    const path = there?.path ?? conflict.path
+    const query = `layer=b&side=${side}`
+    const url = `/w/files${path}?stat&follow=false&${query}`
+    const stat = await fixture.server.call<FileStat>('GET', url)
+    expect(stat.status === 404 ? undefined : stat.json.kind, `${side} ${path}`).toBe(there?.kind)
+    if (there?.kind === 'file') expect(await fixture.read(path, query)).toHaveLength(stat.json.size)
+    if (there?.kind === 'directory')
+      await ok(fixture.server.call('GET', `/w/files${path}?list&limit=1&${query}`))
+  }
 })

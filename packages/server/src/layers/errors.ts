@@ -1,4 +1,5 @@
-import { CairnError } from '@cairn/protocol'
+import { LayerConflictError } from '@cairn/core'
+import { type BranchId, CairnError, formatHash, type RefusedMerge } from '@cairn/protocol'
 
 /** `reference_ambiguous`, with everything that may have been meant. */
 export class AmbiguousReferenceError extends CairnError {
@@ -25,4 +26,16 @@ export function checkpointMissing(reference: string, layer: string): CairnError 
     message: `cannot find checkpoint '${reference}' of ${layer}`,
     subject: reference,
   })
+}
+
+/** `layer_conflict`, with who asked for the merge, and when. */
+export class RefusedMergeError extends LayerConflictError {
+  readonly refused: RefusedMerge
+
+  constructor({ subject, conflicts, sides }: LayerConflictError, actor: string, time: string) {
+    super(subject as BranchId, conflicts, sides)
+    const rootOf = (side: keyof typeof sides): string => formatHash(sides[side].root)
+    const roots = { base: rootOf('base'), layer: rootOf('layer'), target: rootOf('target') }
+    this.refused = { ...roots, actor, time }
+  }
 }

@@ -177,6 +177,20 @@ describe('references', () => {
     expect((await fixture.status('k%3D1')).id).toBe(b.id)
   })
 
+  it.each(['open', 'conflicted'])('a hundred that are over do not hide one %s', async (state) => {
+    for (let index = 0; index < 100; index++) {
+      const { id } = await fixture.create({ tags: { k: '1' } })
+      await ok(fixture.post(`/${id}/abandon`))
+    }
+    const { id } = await fixture.create({ tags: { k: '1' } })
+    if (state === 'conflicted') {
+      await fixture.write('/repo/a.txt', 'layer', id)
+      await fixture.write('/repo/a.txt', 'main')
+      await refused(fixture.post(`/${id}/commit`))
+    }
+    expect(await fixture.status('k%3D1')).toMatchObject({ id, state })
+  })
+
   it('a label on two layers, and one twice on a layer, are ambiguous', async () => {
     for (const name of ['a', 'b']) {
       await fixture.create({ name })
@@ -201,7 +215,32 @@ describe('references', () => {
 })
 
 describe('layers on layers', () => {
-  it('32 deep: reads cost nothing, and commits go up one by one', async () => {
+  it('32 deep: a server that remembers nothing asks its stores no more than of the first', async () => {
+    let parent = 'main'
+    for (let depth = 1; depth <= 32; depth++) {
+      const name = `l${depth}`
+      await fixture.create({ name, parent })
+      await fixture.write('/repo/a.txt', name, name)
+      // What is folded has no log to be read; the others are, for the layer on them.
+      if (depth === 32) await ok(fixture.post(`/${name}/checkpoints`))
+      parent = name
+    }
+    const costOf = async (layer: string, url: string): Promise<number> => {
+      const server = fixture.servers.open()
+      await server.call('GET', '/w')
+      const before = fixture.servers.asked()
+      const { status, body } = await server.call('GET', `/w/files/repo${url}&layer=${layer}`)
+      expect(status, body).toBe(200)
+      return fixture.servers.asked() - before
+    }
+    for (const url of ['/a.txt?', '/b.txt?', '/a.txt?stat', '?list']) {
+      const first = await costOf('l1', url)
+      expect(first).toBeGreaterThan(3)
+      expect([url, await costOf('l32', url)]).toEqual([url, first])
+    }
+  })
+
+  it('32 deep: what each wrote is there, and commits go up one by one', async () => {
     let parent = 'main'
     for (let depth = 1; depth <= 32; depth++) {
       const name = `l${depth}`

@@ -6,7 +6,7 @@ import { abandonPlace, noteState } from './layers.ts'
 import { type RealPlace, siblingsOf } from './merging.ts'
 import { once } from './once.ts'
 import { findRealLayer, placeOf, targetOf } from './references.ts'
-import { type CommitOptions, commitPlace } from './root-changes.ts'
+import { type CommitOptions, commitPlace, tryCommit } from './root-changes.ts'
 
 /** Commits one of several attempts, and abandons those that started from the same base at the same path. */
 export async function pick(
@@ -25,6 +25,19 @@ export async function pick(
   })
 }
 
+/** What a pick would commit and abandon, or the conflict that it would meet. */
+export async function tryPick(
+  workspace: Workspace,
+  asker: Asker,
+  reference: string,
+  options: CommitOptions,
+): Promise<PickReceipt> {
+  const place = await findRealLayer(workspace, reference, 'pick')
+  const { base } = await findBase(workspace.stores, place.branch)
+  const abandoned = await findRivals(workspace, place, base.root)
+  return { commit: await tryCommit(workspace, asker, reference, options), abandoned }
+}
+
 /** Written down before the first of them is given up: whoever repeats it after a cut means the same ones. */
 async function noteRivals(
   workspace: Workspace,
@@ -34,7 +47,7 @@ async function noteRivals(
   const { layers, info } = workspace
   const noteKey = `rivals:${key}`
   if ((await layers.findAnswer(info.id, noteKey)) === undefined) {
-    const rivals = await findRivals(workspace, place, key)
+    const rivals = await findRivals(workspace, place, await pickedBase(workspace, place, key))
     await layers.putAnswer(info.id, noteKey, JSON.stringify(rivals))
   }
   return JSON.parse((await layers.findAnswer(info.id, noteKey))!) as string[]
@@ -43,9 +56,8 @@ async function noteRivals(
 async function findRivals(
   workspace: Workspace,
   place: RealPlace,
-  key: string,
+  base: Hash,
 ): Promise<readonly string[]> {
-  const base = await pickedBase(workspace, place, key)
   const rivals: string[] = []
   for (const record of await siblingsOf(workspace, place.record)) {
     if (record.path !== place.record.path) continue

@@ -6,26 +6,29 @@ import {
   type PathChange,
   type Snapshot,
 } from '@cairn/core'
-import { type BranchId, formatPath, type LayerOverlap, type RadarEvent } from '@cairn/protocol'
+import type { BranchId, LayerOverlap, RadarEvent } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
-import { comparedMax, pathsOf, type RealPlace, siblingsOf } from './merging.ts'
+import { type RealPlace, siblingsOf } from './merging.ts'
+import { describeOverlap, Footprint, type Other, type Sight } from './overlaps.ts'
 import { placeOf, targetOf } from './references.ts'
 
 /** More would be a list that nobody reads; `layer status` has them all. */
 const toldMax = 200
+/** A look must not take a minute where somebody has a thousand attempts. */
+const comparedMax = 100
 
 /** Two points of somebody's line: what it began with, and what it is. */
 interface Line {
-  readonly id: string
-  readonly name: string | undefined
   readonly base: Snapshot
   readonly head: Snapshot
 }
 
-/** What a line has changed, by path, as it was last looked at. */
-interface Seen {
+type OtherLine = Line & { readonly other: Other }
+
+/** What was found at the last look, for as long as the roots are those. */
+interface Known<T> {
   readonly roots: string
-  readonly paths: ReadonlyMap<string, PathChange>
+  readonly value: T
 }
 
 /**
@@ -36,25 +39,24 @@ interface Seen {
 export class Radar {
   readonly #workspace: Workspace
   readonly #place: RealPlace
-  readonly #seen = new Map<string, Seen>()
+  readonly #sight: Sight | undefined
+  readonly #overlaps = new Map<string, Known<readonly LayerOverlap[]>>()
   readonly #folded = new Map<BranchId, FoldPoint>()
+  #own: Known<Footprint> | undefined
   #told = new Set<string>()
 
-  constructor(workspace: Workspace, place: RealPlace) {
+  /** Without a sight, everything is told. */
+  constructor(workspace: Workspace, place: RealPlace, sight?: Sight) {
     this.#workspace = workspace
     this.#place = place
+    this.#sight = sight
   }
 
   /** What is new since the last look; all there is at the first. Undefined when there is nothing. */
   async look(): Promise<RadarEvent | undefined> {
-    const lines = await this.#lines()
-    const mine = await this.#changesOf(lines.own)
     const found = new Map<string, LayerOverlap>()
-    for (const line of lines.others) {
-      const theirs = await this.#changesOf(line)
-      for (const [path, change] of overlapping(mine, theirs))
-        found.set(`${line.id} ${change.kind} ${path}`, describeOverlap(line, change))
-    }
+    for (const [id, overlaps] of await this.#find())
+      for (const overlap of overlaps) found.set(`${id} ${JSON.stringify(overlap)}`, overlap)
     const news = [...found].filter(([key]) => !this.#told.has(key)).map(([, overlap]) => overlap)
     // What is over may come again, and is news then.
     this.#told = new Set(found.keys())
@@ -66,23 +68,59 @@ export class Radar {
     }
   }
 
-  async #lines(): Promise<{ readonly own: Line; readonly others: readonly Line[] }> {
+  /** All there is. */
+  async overlaps(): Promise<readonly LayerOverlap[]> {
+    return (await this.#find()).flatMap(([, overlaps]) => overlaps)
+  }
+
+  async #find(): Promise<[id: string, overlaps: readonly LayerOverlap[]][]> {
+    const { own, others } = await this.#lines()
+    const found: [string, readonly LayerOverlap[]][] = []
+    for (const line of others) found.push([line.other.id, await this.#compare(own, line)])
+    return found
+  }
+
+  async #compare(own: Line, { other, ...line }: OtherLine): Promise<readonly LayerOverlap[]> {
+    if (own.base.root === own.head.root || line.base.root === line.head.root) return []
+    const roots = `${rootsOf(own)} ${rootsOf(line)}`
+    const known = this.#overlaps.get(other.id)
+    if (known?.roots === roots) return known.value
+    const footprint = await this.#footprint(own)
+    const value = (await this.#changesOf(line))
+      .filter((change) => footprint.meets(change))
+      .flatMap((change) => describeOverlap(other, change, this.#sight))
+    this.#overlaps.set(other.id, { roots, value })
+    return value
+  }
+
+  async #footprint(own: Line): Promise<Footprint> {
+    const roots = rootsOf(own)
+    if (this.#own?.roots !== roots)
+      this.#own = { roots, value: new Footprint(await this.#changesOf(own)) }
+    return this.#own.value
+  }
+
+  #changesOf({ base, head }: Line): Promise<readonly PathChange[]> {
+    return diffPaths(this.#workspace.stores.nodes, base, head)
+  }
+
+  async #lines(): Promise<{ readonly own: Line; readonly others: readonly OtherLine[] }> {
     const { stores } = this.#workspace
-    const { branch, record, id } = this.#place
-    const parent = await targetOf(this.#workspace, this.#place)
+    const { branch, record } = this.#place
+    const { id, record: above, branch: target } = await targetOf(this.#workspace, this.#place)
     const { base } = await findBase(stores, branch)
-    const own = { id, name: record.name, base, head: await this.#headOf(branch) }
-    const target = await this.#headOf(parent.branch)
-    const others: Line[] = [{ id: parent.id, name: parent.record?.name, base, head: target }]
+    const parent = { id, name: above?.name, path: above?.path ?? '/', isParent: true }
+    const others: OtherLine[] = [{ other: parent, base, head: await this.#headOf(target) }]
     const siblings = await siblingsOf(this.#workspace, record)
-    // The newest: they are the ones that are being worked on.
-    for (const sibling of siblings.slice(-comparedMax)) {
-      const { id, name } = sibling
+    // They are the ones that are being worked on.
+    const newest = siblings.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
+    for (const sibling of newest.slice(0, comparedMax)) {
       const { branch } = await placeOf(this.#workspace, sibling)
       const { base } = await findBase(stores, branch)
-      others.push({ id, name, base, head: await this.#headOf(branch) })
+      const head = await this.#headOf(branch)
+      others.push({ other: { ...sibling, isParent: false }, base, head })
     }
-    return { own, others }
+    return { own: { base, head: await this.#headOf(branch) }, others }
   }
 
   /** Folded only where it has moved: every look would leave a tree behind. */
@@ -94,31 +132,8 @@ export class Radar {
     this.#folded.set(branch.id, folded)
     return folded.snapshot
   }
-
-  async #changesOf({ id, base, head }: Line): Promise<Seen['paths']> {
-    const roots = `${base.root} ${head.root}`
-    const seen = this.#seen.get(id)
-    if (seen?.roots === roots) return seen.paths
-    const changes =
-      base.root === head.root ? [] : await diffPaths(this.#workspace.stores.nodes, base, head)
-    const paths = new Map(
-      changes.flatMap((change) => pathsOf(change).map((path) => [path, change] as const)),
-    )
-    this.#seen.set(id, { roots, paths })
-    return paths
-  }
 }
 
-/** From the smaller side. */
-function* overlapping(
-  mine: Seen['paths'],
-  theirs: Seen['paths'],
-): Generator<readonly [string, PathChange]> {
-  const smaller = mine.size < theirs.size ? mine : theirs
-  for (const path of smaller.keys())
-    if (mine.has(path) && theirs.has(path)) yield [path, theirs.get(path)!]
-}
-
-function describeOverlap({ id, name }: Line, { path, kind }: PathChange): LayerOverlap {
-  return { path: formatPath(path), with: id, ...(name === undefined ? {} : { name }), kind }
+function rootsOf({ base, head }: Line): string {
+  return `${base.root} ${head.root}`
 }

@@ -26,11 +26,20 @@ export async function findLayer(workspace: Workspace, reference: string): Promis
     (await findByBranch(workspace, reference))
   if (exact) return placeOf(workspace, exact)
   const tag = reference.replace(/^tag:/, '')
-  const tagged = tag.includes('=')
-    ? await layers.list(info.id, { tag }, undefined, candidatesMax)
-    : []
+  const tagged = tag.includes('=') ? await findTagged(workspace, tag) : []
   if (tagged.length > 0) return placeOf(workspace, choose('layer', reference, tagged))
   return findByLabel(workspace, reference)
+}
+
+/** However many of the tag are over, they do not hide one that can be written to. */
+async function findTagged(
+  { layers, info }: Workspace,
+  tag: string,
+): Promise<readonly LayerRecord[]> {
+  const live: LayerRecord[] = []
+  for (const state of ['open', 'conflicted'] as const)
+    live.push(...(await layers.list(info.id, { tag, state }, undefined, candidatesMax)))
+  return live.length > 0 ? live : layers.list(info.id, { tag }, undefined, candidatesMax)
 }
 
 /** Logs and rescues speak of branches. */
@@ -178,17 +187,25 @@ export interface PointQuery {
 }
 
 /** What a request about files is about: a branch, or with `snapshot` what one was or is, to be read only. */
+export interface Point {
+  readonly branch: Branch
+  readonly snapshot?: Snapshot
+  /** Of a checkpoint: what the log had come to then. */
+  readonly seq?: number
+}
+
 export async function findPoint(
   workspace: Workspace,
   { branch, layer, at, side }: PointQuery,
-): Promise<{ readonly branch: Branch; readonly snapshot?: Snapshot }> {
+): Promise<Point> {
   if (layer === undefined && at === undefined && side === undefined)
     return { branch: await workspace.branch(branch ?? 'main') }
   const place = await findPlaceAt(workspace, layer ?? branch, at)
   if (side !== undefined) return findSide(workspace, place, side)
   const { checkpoint } = place
   if (!checkpoint) return { branch: place.branch }
-  return { branch: place.branch, snapshot: checkpoint.snapshot }
+  const { snapshot, seq } = checkpoint
+  return { branch: place.branch, snapshot, ...(checkpoint.id === 'base' ? {} : { seq }) }
 }
 
 /** A branch, at one of its checkpoints if `at` names one. A label alone is enough where only one branch has it. */
@@ -215,7 +232,7 @@ async function findSide(
   workspace: Workspace,
   place: LayerPlace,
   side: ConflictSideName,
-): Promise<{ readonly branch: Branch; readonly snapshot: Snapshot }> {
+): Promise<Point> {
   const { branch, record } = place
   if (side === 'base') return { branch, snapshot: (await baseOf(workspace, place)).snapshot }
   const other =

@@ -1,5 +1,13 @@
-import { commitLayer, diffPaths, findBase, LayerConflictError, rebaseLayer } from '@cairn/core'
 import {
+  commitLayer,
+  type CommitReceipt as CoreReceipt,
+  diffPaths,
+  findBase,
+  LayerConflictError,
+  rebaseLayer,
+} from '@cairn/core'
+import {
+  CairnError,
   type CheckpointId,
   type CommitReceipt,
   formatHash,
@@ -9,6 +17,7 @@ import { isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from './barrier.ts'
 import { findCommitted, noteCommit } from './commit-notes.ts'
+import { decisionsOf } from './decisions.ts'
 import { describeChange } from './describe.ts'
 import { noteState } from './layers.ts'
 import { type RealPlace, standingOf, tryMerge } from './merging.ts'
@@ -83,16 +92,20 @@ export async function commitPlace(
   const given =
     (await findCommitted(workspace, layer, target, key)) ??
     (checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint))
-  const { base, resolutions } = await findBase(stores, layer)
   const author = { actor, time: clock.now() }
   try {
-    const { seq, before, after, changes } = await atBarrier(workspace, layer, async () => {
+    const done = await atBarrier(workspace, layer, async () => {
       const { seq, snapshot } = given ?? (await layer.fold())
+      const { base, resolutions } = await findBase(stores, layer)
       await noteCommit(workspace, key, { seq, snapshot, base: base.root })
       const at = { id: (checkpoint ?? 'head') as CheckpointId, seq, snapshot }
       const options = { layer, target, author, message, mergeText, at }
-      return atBarrier(workspace, target, (epoch) => commitLayer(stores, { ...options, epoch }))
+      const commit = (epoch: number): Promise<CoreReceipt> =>
+        commitLayer(stores, { ...options, epoch })
+      const receipt = await atBarrier(workspace, target, commit)
+      return { ...receipt, sides: { base, layer: snapshot, target: receipt.before, resolutions } }
     })
+    const { seq, before, after, changes, sides } = done
     const batch = await readBatch(workspace, target, seq)
     return {
       layer: place.id,
@@ -101,7 +114,7 @@ export async function commitPlace(
       before: formatHash(before.root),
       after: formatHash(after.root),
       paths: changes.map(describeChange),
-      resolved: resolutions.length,
+      resolved: await decisionsOf(workspace, sides, mergeText),
       actor: batch.actor,
       time: isoTime(batch.time),
       message: batch.body.type === 'root' ? batch.body.change.message : '',
@@ -123,11 +136,18 @@ export async function tryCommit(
 ): Promise<CommitReceipt> {
   const place = await findRealLayer(workspace, reference, 'commit')
   const standing = await standingOf(workspace, place)
+  if (place.branch.head.position.state === 'abandoned')
+    throw new CairnError('layer_closed', {
+      message: `cannot commit layer ${place.id}: it is abandoned`,
+      subject: place.id,
+    })
   const at =
     checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint)
   const layer = at?.snapshot ?? standing.layer
-  const result = await tryMerge(workspace, { ...standing, layer }, mergeText)
-  if (result.type === 'conflicted') throw new LayerConflictError(place.branch.id, result.conflicts)
+  const sides = { ...standing, layer }
+  const result = await tryMerge(workspace, sides, mergeText)
+  if (result.type === 'conflicted')
+    throw new LayerConflictError(place.branch.id, result.conflicts, sides)
   const { target } = standing
   const changes = await diffPaths(workspace.stores.nodes, target, result.snapshot)
   return {
@@ -136,7 +156,7 @@ export async function tryCommit(
     before: formatHash(target.root),
     after: formatHash(result.snapshot.root),
     paths: changes.map(describeChange),
-    resolved: standing.resolutions.length,
+    resolved: await decisionsOf(workspace, sides, mergeText),
     actor: asker.actor,
     time: isoTime(workspace.clock.now()),
     message,

@@ -1,5 +1,6 @@
 import { type Author, type Branch, decodeBatch, diffPaths, type Receipt } from '@cairn/core'
 import { formatHash, type RootReceipt, type SessionId } from '@cairn/protocol'
+import { isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { describeChange } from './describe.ts'
 
@@ -15,7 +16,7 @@ export async function rootReceipt(
   branch: Branch,
   { seq }: Pick<Receipt, 'seq'>,
 ): Promise<RootReceipt> {
-  const { body } = await readBatch(workspace, branch, seq)
+  const { body, actor, time } = await readBatch(workspace, branch, seq)
   if (body.type !== 'root') throw new Error(`batch ${seq} of ${branch.id} changes no root`)
   const { before, after } = body.change
   const paths = await diffPaths(workspace.stores.nodes, before, after)
@@ -25,6 +26,8 @@ export async function rootReceipt(
     before: formatHash(before.root),
     after: formatHash(after.root),
     paths: paths.map(describeChange),
+    actor,
+    time: isoTime(time),
   }
 }
 

@@ -1,22 +1,28 @@
 import { diffPaths, ownBytesOf } from '@cairn/core'
-import { formatHash, formatPath, type LayerStatus } from '@cairn/protocol'
+import { formatHash, type LayerStatus } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { describeChange, describeConflict, describeLayer } from './describe.ts'
 import { describeExpiry } from './expiry.ts'
 import { noteState } from './layers.ts'
 import { baseUsage, describeQuota } from './quotas.ts'
-import { conflictsOf, overlapsOf, standingOf } from './merging.ts'
+import { conflictsOf, standingOf } from './merging.ts'
+import type { Sight } from './overlaps.ts'
+import { Radar } from './radar.ts'
 import { findRealLayer } from './references.ts'
 
 /** What a layer has, how it stands to its parent, and who else works on the same paths. */
-export async function statusOf(workspace: Workspace, reference: string): Promise<LayerStatus> {
+export async function statusOf(
+  workspace: Workspace,
+  reference: string,
+  sight?: Sight,
+): Promise<LayerStatus> {
   const place = await findRealLayer(workspace, reference, 'show the status of')
   const standing = await standingOf(workspace, place)
   const record = await noteState(workspace, place)
   const { base, layer, target, seq } = standing
   const changes = await diffPaths(workspace.stores.nodes, base, layer)
   const isOpen = record.state === 'open' || record.state === 'conflicted'
-  const overlaps = isOpen ? await overlapsOf(workspace, place, standing, changes) : []
+  const overlaps = isOpen ? await new Radar(workspace, place, sight).overlaps() : []
   const conflicts = isOpen ? await conflictsOf(workspace, standing) : []
   const settings = await workspace.layers.findSettings(workspace.info.id, place.id)
   const { autoCheckpointMs } = settings
@@ -33,11 +39,6 @@ export async function statusOf(workspace: Workspace, reference: string): Promise
     changes: changes.map(describeChange),
     behind: isOpen && base.root !== target.root,
     conflicts: conflicts.map(describeConflict),
-    overlaps: overlaps.map(({ path, with: other, name, kind }) => ({
-      path: formatPath(path),
-      with: other,
-      ...(name === undefined ? {} : { name }),
-      kind,
-    })),
+    overlaps,
   }
 }

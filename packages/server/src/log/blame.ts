@@ -21,6 +21,7 @@ import {
 } from '@cairn/protocol'
 import { spellPath } from '../files/spelling.ts'
 import type { LayerRecord } from '../layers/layer-store.ts'
+import type { Point } from '../layers/references.ts'
 import { isoTime, millisecondsOf } from '../workspaces/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { isGone, walkHistory } from './history-walk.ts'
@@ -30,14 +31,10 @@ import { splitSession } from './tool-calls.ts'
 /** Changes of one writer that follow each other sooner are one: a mount sends a long write in many batches. */
 const runMs = 1000
 
-/** Who changed each line of a file last; of a file that has gone, as it was. Throws ENOENT where there never was one. */
-export async function blame(
-  workspace: Workspace,
-  branch: Branch,
-  path: ByteString,
-): Promise<Blame> {
-  const walk = new BlameWalk(workspace, namesOf(path), branch.id)
-  const history = await walk.history(branch)
+/** Who had changed each line of a file last by then; of a file that had gone, as it was. Throws ENOENT where there never was one. */
+export async function blame(workspace: Workspace, point: Point, path: ByteString): Promise<Blame> {
+  const walk = new BlameWalk(workspace, namesOf(path), point)
+  const history = await walk.history(point.branch)
   const last = history.versions.at(-1)?.version
   if (!last) throw new FsError('ENOENT')
   return describeBlame(path, last, history.deleted)
@@ -66,12 +63,12 @@ type Brought = (ino: Ino) => FileVersion | undefined
 class BlameWalk {
   readonly #workspace: Workspace
   readonly #names: readonly Name[]
-  /** The one that was asked about: its entries name no layer. */
-  readonly #asked: BranchId
+  /** What was asked about: entries of its branch name no layer, and end there. */
+  readonly #asked: Point
   /** A layer begins where its parent stood: what is known of that up to there is known already. */
   readonly #histories = new Map<BranchId, History>()
 
-  constructor(workspace: Workspace, names: readonly Name[], asked: BranchId) {
+  constructor(workspace: Workspace, names: readonly Name[], asked: Point) {
     this.#workspace = workspace
     this.#names = names
     this.#asked = asked
@@ -89,12 +86,17 @@ class BlameWalk {
     const isBefore = ({ seq }: Noted): boolean => seq <= (record?.originSeq ?? 0)
     await new BranchBlame(this.#workspace, this.#names, history, {
       wanted,
+      until: this.#untilOf(branch),
       atPath: parent?.versions.findLast(isBefore)?.version,
       base: (ino) => parent?.byIno.get(ino)?.findLast(isBefore)?.version,
       originOf: (batch) => this.#originOf(batch, record),
       brought: (batch, view) => this.#brought(batch, record, wanted, view),
     }).run(branch)
     return history
+  }
+
+  #untilOf({ id }: Branch): number | undefined {
+    return id === this.#asked.branch.id ? this.#asked.seq : undefined
   }
 
   async #parentOf({ parent }: LayerRecord, wanted: Iterable<Ino>): Promise<History | undefined> {
@@ -134,7 +136,7 @@ class BlameWalk {
 
   #originOf(batch: Batch, record: LayerRecord | undefined): BlameOrigin {
     const { seq, actor, time, body } = batch
-    const layer = record && batch.branch !== this.#asked ? { layer: record.id } : {}
+    const layer = record && batch.branch !== this.#asked.branch.id ? { layer: record.id } : {}
     const op = body.type === 'root' ? body.change.cause : 'write'
     return { seq, ...layer, time: isoTime(time), actor, ...splitSession(batch.session), op }
   }
@@ -143,7 +145,8 @@ class BlameWalk {
   async #findInodes(branch: Branch, also: Iterable<Ino>): Promise<ReadonlySet<Ino>> {
     const inodes = new Set(also)
     const older: { readonly from: Ino; readonly to: Ino }[] = []
-    for await (const { batch, views } of walkHistory(this.#workspace, branch)) {
+    const until = this.#untilOf(branch)
+    for await (const { batch, views } of walkHistory(this.#workspace, branch, { until })) {
       if (batch.body.type === 'ops')
         for (const op of batch.body.ops)
           if (op.type === 'copy') older.push({ from: op.from, to: op.ino })
@@ -161,6 +164,8 @@ class BlameWalk {
 
 interface Sources {
   readonly wanted: ReadonlySet<Ino>
+  /** The last batch that counts; the newest where it is undefined. */
+  readonly until: number | undefined
   /** What a layer found at the path when it was made, and of each inode. */
   readonly atPath: FileVersion | undefined
   readonly base: Brought
@@ -194,10 +199,10 @@ class BranchBlame {
   }
 
   async run(branch: Branch): Promise<void> {
-    const { wanted, atPath } = this.#sources
-    const hasContent = (ino: Ino): boolean => wanted.has(ino)
+    const { wanted, until, atPath } = this.#sources
+    const options = { hasContent: (ino: Ino): boolean => wanted.has(ino), until }
     let last: View | undefined
-    for await (const { batch, views } of walkHistory(this.#workspace, branch, { hasContent })) {
+    for await (const { batch, views } of walkHistory(this.#workspace, branch, options)) {
       if (!views) continue
       if (!last) await this.#begin(batch, views.before)
       for (const [ino, dirty] of this.#dirty)

@@ -22,6 +22,8 @@ export interface Step {
 export interface WalkOptions {
   /** Files whose content is wanted, too. Of all others only names are kept up: content would fill the memory. */
   readonly hasContent?: (ino: Ino) => boolean
+  /** The last batch that is wanted; the newest unless given. */
+  readonly until?: number | undefined
 }
 
 const rowsAtOnce = 256
@@ -30,11 +32,10 @@ const rowsAtOnce = 256
 export async function* walkHistory(
   workspace: Pick<Workspace, 'stores' | 'layers'>,
   branch: Branch,
-  { hasContent = () => false }: WalkOptions = {},
+  { hasContent = () => false, until = branch.head.position.seq }: WalkOptions = {},
 ): AsyncGenerator<Step> {
   const { nodes, log } = workspace.stores
   const viewOf = (snapshot: Snapshot): Changes => new Changes(new TreeView(nodes, snapshot))
-  const until = branch.head.position.seq
   let view: Changes | undefined = viewOf(await findStart(workspace, branch))
   for (let seq = 0; seq < until;) {
     const rows = await log.read(branch.id, seq, Math.min(rowsAtOnce, until - seq))

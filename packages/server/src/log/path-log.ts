@@ -1,28 +1,30 @@
-import { type Batch, type Branch, diffPaths, type Snapshot } from '@cairn/core'
+import { type Batch, diffPaths, type Snapshot } from '@cairn/core'
 import type { BranchId, ByteString, LogEntry, LogOperation } from '@cairn/protocol'
+import { readPoint } from '../files/read-point.ts'
 import { spellPath } from '../files/spelling.ts'
+import type { Point } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { concerning, describeBatch } from './describe.ts'
 import { isGone, type Step, walkHistory } from './history-walk.ts'
 
 /**
  * What happened at a path or below it, with every path as it was then; and what happened elsewhere to things that are
- * there now. So neither what has gone nor what has moved is left out. A commit is preceded by what the layer did there,
+ * there now, or at the point. So neither what has gone nor what has moved is left out. A commit is preceded by what the layer did there,
  * in its own log.
  */
 export async function* readPathLog(
   workspace: Workspace,
-  branch: Branch,
+  point: Point,
   path: ByteString,
   isWanted: (batch: Batch) => boolean,
 ): AsyncGenerator<LogEntry> {
   const isConcerned = concerning(path, 'below')
-  for await (const step of walkHistory(workspace, branch)) {
+  for await (const step of walkHistory(workspace, point.branch, { until: point.seq })) {
     const { batch } = step
     const isCommit = batch.body.type === 'root' && batch.body.change.cause === 'commit'
     if (!isCommit && !isWanted(batch)) continue
     const entry = await describeStep(workspace, step)
-    const now = await workspace.read(branch, (view) => describeBatch(view, batch))
+    const now = await readPoint(workspace, point, (view) => describeBatch(view, batch))
     const isRoot = batch.body.type === 'root'
     const operations = (entry ?? now).operations.filter(
       (then, index) => isConcerned(then) || (!isRoot && isConcerned(now.operations[index]!)),
@@ -43,8 +45,8 @@ async function* readLayerLog(
   if (body.type !== 'root') return
   const record = await workspace.layers.findByBranch(body.change.subject as BranchId)
   if (!record) return
-  const layer = await workspace.openBranch(record.branch)
-  for await (const entry of readPathLog(workspace, layer, path, isWanted))
+  const branch = await workspace.openBranch(record.branch)
+  for await (const entry of readPathLog(workspace, { branch }, path, isWanted))
     yield { layer: record.id, ...entry }
 }
 

@@ -60,7 +60,7 @@ describe('a page of the log', () => {
   ): Promise<Page<LogEntry>> => {
     const read = <T>(of: Branch, see: (view: View) => T): Promise<T> =>
       stores.nodes.read(() => see(of.head.view))
-    return scanLog({ stores, read }, branch, { order, after, before, limit }, filter)
+    return scanLog({ stores, read }, { branch }, { order, after, before, limit }, filter)
   }
 
   const seqs = ({ items }: Page<LogEntry>): number[] => items.map(({ seq }) => seq)

@@ -1,5 +1,7 @@
 import { type Batch, type Branch, decodeBatch, type LogRow, type LogStore } from '@cairn/core'
 import type { LogEntry, Page } from '@cairn/protocol'
+import { readPoint } from '../files/read-point.ts'
+import type { Point } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { describeBatch } from './describe.ts'
 
@@ -29,16 +31,18 @@ const operationsMax = 20_000
 const bytesMax = 16 << 20
 const rowsAtOnce = 256
 
-/** A page of the log of a branch, in either direction. */
+/** A page of the log of a branch, in either direction; of a checkpoint, up to it and with the names of then. */
 export async function scanLog(
   workspace: Pick<Workspace, 'stores' | 'read'>,
-  branch: Branch,
+  point: Point,
   { order, after, before, limit }: LogRange,
   filter: LogFilter = {},
 ): Promise<Page<LogEntry>> {
+  const { branch } = point
   // Other servers may have written to it.
   await branch.refresh()
-  const span = { first: after + 1, last: Math.min(before - 1, branch.head.position.seq) }
+  const newest = point.seq ?? branch.head.position.seq
+  const span = { first: after + 1, last: Math.min(before - 1, newest) }
   const read = order === 'oldest' ? readUp : readDown
   const end = order === 'oldest' ? span.last : span.first
   const items: LogEntry[] = []
@@ -47,7 +51,7 @@ export async function scanLog(
     const batch = decodeBatch(row.bytes)
     bytes += row.bytes.length
     operations += batch.body.type === 'ops' ? 1 + batch.body.ops.length : 1
-    const entry = await describeWanted(workspace, branch, batch, filter)
+    const entry = await describeWanted(workspace, point, batch, filter)
     if (entry) items.push(entry)
     const isEnough = items.length === limit || operations >= operationsMax || bytes >= bytesMax
     if (isEnough && row.seq !== end) return { items, next: String(row.seq) }
@@ -56,13 +60,13 @@ export async function scanLog(
 }
 
 async function describeWanted(
-  workspace: Pick<Workspace, 'read'>,
-  branch: Branch,
+  workspace: Pick<Workspace, 'stores' | 'read'>,
+  point: Point,
   batch: Batch,
   filter: LogFilter,
 ): Promise<LogEntry | undefined> {
   if (filter.batch?.(batch) === false) return undefined
-  const whole = await workspace.read(branch, (view) => describeBatch(view, batch))
+  const whole = await readPoint(workspace, point, (view) => describeBatch(view, batch))
   const entry = filter.see ? filter.see(whole) : whole
   return entry && filter.entry?.(entry) === false ? undefined : entry
 }

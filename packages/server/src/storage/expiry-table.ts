@@ -1,14 +1,21 @@
 import type { BranchId, LayerState } from '@cairn/protocol'
-import { keyBytes, textOf } from './columns.ts'
-import { type Database, tryTransact } from './database.ts'
+import { keyBytes, optionalTextOf, textOf } from './columns.ts'
+import { type Database, type Row, tryTransact } from './database.ts'
 
 const isClosed = 'state IN (?, ?)'
 const closedStates = ['committed', 'abandoned'].map(keyBytes)
 
-interface ExpiringLayer {
+interface LayerKey {
   readonly workspace: string
   readonly id: string
   readonly branch: BranchId
+}
+
+export interface ExpiredLayer extends LayerKey {
+  readonly name: string | undefined
+  readonly state: LayerState
+  /** ISO 8601 */
+  readonly closedAt: string
 }
 
 /** Layers that are over, and for how long. */
@@ -20,12 +27,13 @@ export class ExpiryTable {
   }
 
   /** Layers that are not over, as far as anybody noted. */
-  openLayers(): Promise<readonly ExpiringLayer[]> {
-    return this.#find(`deleted_at IS NULL AND NOT ${isClosed}`, closedStates)
+  async openLayers(): Promise<readonly LayerKey[]> {
+    const rows = await this.#find(`deleted_at IS NULL AND NOT ${isClosed}`, closedStates)
+    return rows.map(keyOf)
   }
 
   /** Of one that the log has as closed. False when somebody else noted it. */
-  noteState({ workspace, id }: ExpiringLayer, state: LayerState, now: string): Promise<boolean> {
+  noteState({ workspace, id }: LayerKey, state: LayerState, now: string): Promise<boolean> {
     return tryTransact(this.#database, [
       {
         sql: `UPDATE layers SET state = ?, closed_at = ?, version = version + 1 WHERE workspace = ? AND id = ? AND deleted_at IS NULL AND NOT ${isClosed}`,
@@ -42,24 +50,25 @@ export class ExpiryTable {
   }
 
   /** Closed before then, with no layer on top and no labelled checkpoint that somebody may come back for. */
-  expiredLayers(end: string): Promise<readonly ExpiringLayer[]> {
-    return this.#find(expired, expiredParams(end))
-  }
-
-  async #find(condition: string, params: readonly Uint8Array[]): Promise<readonly ExpiringLayer[]> {
-    const rows = await this.#database.query(
-      `SELECT workspace, id, branch FROM layers WHERE ${condition} ORDER BY workspace, id`,
-      [...params],
-    )
+  async expiredLayers(end: string): Promise<readonly ExpiredLayer[]> {
+    const rows = await this.#find(expired, expiredParams(end))
     return rows.map((row) => ({
-      workspace: textOf(row, 'workspace'),
-      id: textOf(row, 'id'),
-      branch: textOf<BranchId>(row, 'branch'),
+      ...keyOf(row),
+      name: optionalTextOf(row, 'name'),
+      state: textOf<LayerState>(row, 'state'),
+      closedAt: textOf(row, 'closed_at'),
     }))
   }
 
+  #find(condition: string, params: readonly Uint8Array[]): Promise<readonly Row[]> {
+    return this.#database.query(
+      `SELECT workspace, id, branch, name, state, closed_at FROM layers WHERE ${condition} ORDER BY workspace, id`,
+      [...params],
+    )
+  }
+
   /** Deletes it as of when it was closed, unless it has been reopened, labelled or built on meanwhile. */
-  expire({ workspace, id, branch }: ExpiringLayer, end: string): Promise<boolean> {
+  expire({ workspace, id, branch }: ExpiredLayer, end: string): Promise<boolean> {
     const key = [workspace, id].map(keyBytes)
     return tryTransact(this.#database, [
       {
@@ -74,6 +83,14 @@ export class ExpiryTable {
       { sql: 'DELETE FROM layer_tags WHERE workspace = ? AND layer = ?', params: key },
       { sql: 'DELETE FROM checkpoint_labels WHERE branch = ?', params: [keyBytes(branch)] },
     ])
+  }
+}
+
+function keyOf(row: Row): LayerKey {
+  return {
+    workspace: textOf(row, 'workspace'),
+    id: textOf(row, 'id'),
+    branch: textOf<BranchId>(row, 'branch'),
   }
 }
 

@@ -7,6 +7,7 @@ import { type ContentTableName, groupHashes, whereHashes } from './touch-rows.ts
 
 export interface SurveyedWorkspace {
   readonly id: string
+  readonly owner: string
   readonly name: string
   readonly pool: string
   /** ISO 8601, once it is deleted. */
@@ -36,11 +37,12 @@ export class SurveyTable {
   /** Those that were deleted included. */
   async workspaces(): Promise<readonly SurveyedWorkspace[]> {
     const rows = await this.#database.query(
-      'SELECT id, name, pool, deleted_at FROM workspaces ORDER BY id',
+      'SELECT id, owner, name, pool, deleted_at FROM workspaces ORDER BY id',
       [],
     )
     return rows.map((row) => ({
       id: textOf(row, 'id'),
+      owner: textOf(row, 'owner'),
       name: textOf(row, 'name'),
       pool: textOf(row, 'pool'),
       deletedAt: optionalTextOf(row, 'deleted_at'),
@@ -57,13 +59,13 @@ export class SurveyTable {
     return rows.map((row) => textOf<BranchId>(row, 'id'))
   }
 
-  /** The branches of layers that were deleted before then. */
-  async deletedBranches(workspace: string, before: string): Promise<readonly BranchId[]> {
+  /** The layers that were deleted before then, by their branches. */
+  async deletedLayers(workspace: string, before: string): Promise<ReadonlyMap<BranchId, string>> {
     const rows = await this.#database.query(
-      'SELECT branch FROM layers WHERE workspace = ? AND deleted_at < ?',
+      'SELECT id, branch FROM layers WHERE workspace = ? AND deleted_at < ?',
       [workspace, before].map(keyBytes),
     )
-    return rows.map((row) => textOf<BranchId>(row, 'branch'))
+    return new Map(rows.map((row) => [textOf<BranchId>(row, 'branch'), textOf(row, 'id')]))
   }
 
   /** The branches of layers, also of deleted ones. */

@@ -1,17 +1,23 @@
 import type { ApiErrorBody, LayerInfo, LayerStatus } from '@cairn/protocol'
 import { expect } from 'vitest'
 import type { Clock } from '../workspaces/clock.ts'
-import { type Answer, memoryServers, type MemoryServer } from './memory-servers.ts'
+import {
+  type Answer,
+  memoryServers,
+  type MemoryServer,
+  type MemoryServers,
+} from './memory-servers.ts'
 
 /** A workspace `w` with two files, on two servers that share their stores, and short words for what tests do to it. */
 export class LayerFixture {
+  readonly servers: MemoryServers
   readonly server: MemoryServer
   readonly other: MemoryServer
 
   constructor(clock?: Clock) {
-    const servers = memoryServers(clock)
-    this.server = servers.open()
-    this.other = servers.open()
+    this.servers = memoryServers(clock)
+    this.server = this.servers.open()
+    this.other = this.servers.open()
   }
 
   async fill(): Promise<void> {

@@ -44,13 +44,23 @@ export interface MemoryServer {
   openApi(): Promise<OpenApi>
 }
 
+export interface MemoryServers {
+  /** One more, that remembers nothing yet. */
+  readonly open: () => MemoryServer
+  /** How often all of them together have asked the stores something. */
+  readonly asked: () => number
+}
+
 /** Any number of servers that share their stores, as several share a database. */
-export function memoryServers(clock: Clock = systemClock()): { open: () => MemoryServer } {
-  const [log, refs, layers] = [new MemoryLogStore(), new MemoryRefStore(), new MemoryLayerStore()]
-  const [nodeStore, blobStore] = [new MemoryNodeStore(), new MemoryBlobStore()]
-  const [directory, leaseStore] = [new MemoryDirectory(), new MemoryLeaseStore()]
-  const locks = new MemoryLockStore()
+export function memoryServers(clock: Clock = systemClock()): MemoryServers {
+  let asked = 0
+  const count = <Store extends object>(store: Store): Store => counted(store, () => asked++)
+  const [log, refs] = [count(new MemoryLogStore()), count(new MemoryRefStore())]
+  const [nodeStore, blobStore] = [count(new MemoryNodeStore()), count(new MemoryBlobStore())]
+  const [directory, leaseStore] = [count(new MemoryDirectory()), count(new MemoryLeaseStore())]
+  const [layers, locks] = [count(new MemoryLayerStore()), count(new MemoryLockStore())]
   return {
+    asked: () => asked,
     open: () => {
       const stores: Stores = {
         nodes: new Nodes({ store: nodeStore, hash: sha256 }),
@@ -64,6 +74,20 @@ export function memoryServers(clock: Clock = systemClock()): { open: () => Memor
       return openServer(new Workspaces(parts))
     },
   }
+}
+
+/** The same store; each call of a method is counted. */
+function counted<Store extends object>(store: Store, count: () => void): Store {
+  return new Proxy(store, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key)
+      if (typeof value !== 'function') return value
+      return (...values: unknown[]): unknown => {
+        count()
+        return Reflect.apply(value, target, values) as unknown
+      }
+    },
+  })
 }
 
 function openServer(workspaces: Workspaces): MemoryServer {
@@ -96,7 +120,7 @@ async function call<T>(
     headers: { authorization: `Bearer ${secret}`, ...headers },
     ...(payload === undefined ? {} : { payload }),
   })
-  const isJson = String(answer.headers['content-type']).includes('json')
+  const isJson = String(answer.headers['content-type']).includes('application/json')
   return {
     status: answer.statusCode,
     body: answer.body,

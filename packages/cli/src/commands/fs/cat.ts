@@ -1,6 +1,5 @@
-import { conflictSides } from '@cairn/protocol'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { readerOptions } from '../../context/credentials.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -8,12 +7,7 @@ export const command: Command = defineCommand({
   description: 'With --json, the content is in "text", or in "base64" when it is not UTF-8.',
   arguments: { path: { summary: 'The files, one after the other', many: true } },
   options: {
-    ...workspaceOptions,
-    side: {
-      kind: 'choice',
-      choices: conflictSides,
-      summary: 'Of a layer in conflict: what it stands on, has, or is committed to',
-    },
+    ...readerOptions,
     offset: { kind: 'count', value: 'N', summary: 'Skip so many bytes' },
     length: { kind: 'count', value: 'N', summary: 'Print so many bytes at most' },
   },

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { readerOptions } from '../../context/credentials.ts'
 import { copy } from '../../copy/copy.ts'
 
 export const command: Command = defineCommand({
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     target: { summary: 'A local path, :/path, or - for standard output' },
   },
   options: {
-    ...workspaceOptions,
+    ...readerOptions,
     recursive: { kind: 'flag', short: 'r', summary: 'Directories with all that is in them' },
     resume: {
       kind: 'flag',

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { readerOptions } from '../../context/credentials.ts'
 import {
   byName,
   bySize,
@@ -16,7 +16,7 @@ export const command: Command = defineCommand({
   description: 'All conditions must hold. Prints the paths, depth first.',
   arguments: { path: { summary: 'Where to look; :/ unless given', optional: true } },
   options: {
-    ...workspaceOptions,
+    ...readerOptions,
     name: { kind: 'text', value: 'GLOB', summary: 'The last name matches: * ? [a-z] {this,that}' },
     type: { kind: 'choice', choices: typeLetters, summary: 'A file, a directory, a symlink' },
     size: {

@@ -1,7 +1,7 @@
 import { type FileEntry, isCairnError } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import type { Cli } from '../../cli.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { readerOptions } from '../../context/credentials.ts'
 import { formatLong, formatName, formatTable } from '../../output/format.ts'
 import { baseName } from '../../remote/location.ts'
 import { openRemote, type Remote } from '../../remote/open.ts'
@@ -11,12 +11,16 @@ export const command: Command = defineCommand({
   description: 'In byte order of the names. Directories have a slash at their end. Times are UTC.',
   arguments: { path: { summary: 'The directory; :/ unless given', optional: true } },
   options: {
-    ...workspaceOptions,
+    ...readerOptions,
     long: { kind: 'flag', short: 'l', summary: 'Also mode, links, owner, group, size and time' },
   },
   examples: [
     { command: 'cairn fs ls', does: 'the root of the workspace' },
     { command: 'cairn fs ls -l :/src', does: 'a directory, with sizes and times' },
+    {
+      command: 'cairn fs ls :/src --layer fix-auth-b --side target',
+      does: 'what a conflicted layer is committed to',
+    },
     { command: 'cairn fs ls prod:/src --json', does: 'of another context, for a program' },
   ],
   async run({ args: { path = ':/' }, options, cli }) {

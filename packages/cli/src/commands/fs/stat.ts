@@ -1,6 +1,6 @@
 import type { FileStat } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { readerOptions } from '../../context/credentials.ts'
 import { formatMode, formatName, formatTable, formatTime } from '../../output/format.ts'
 import { openRemote } from '../../remote/open.ts'
 
@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
   summary: 'Tell what is known of a path',
   arguments: { path: { summary: 'The path' } },
   options: {
-    ...workspaceOptions,
+    ...readerOptions,
     output: { kind: 'choice', short: 'o', choices: ['text', 'json'], summary: 'text unless given' },
     'no-follow': { kind: 'flag', summary: 'Of a symlink itself, not of what it leads to' },
   },

@@ -1,7 +1,7 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { withConflicts } from '../../layers/conflicts.ts'
-import { countPaths, formatChange } from '../../layers/format.ts'
+import { countPaths, formatChange, formatDecision } from '../../layers/format.ts'
 import { mergeOptions } from '../../layers/options.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -33,11 +33,13 @@ export const command: Command = defineCommand({
     const request = { message, merge, checkpoint, dryRun, idempotencyKey, signal: cli.signal }
     const receipt = await withConflicts(cli, layer, () => layers.commit(layer, request))
     if (cli.isJson) return cli.out.json(receipt)
-    const { target, seq, before, after, paths } = receipt
+    const { target, seq, before, after, paths, resolved } = receipt
     const did = dryRun ? `would commit ${layer} to ${target}` : `committed ${layer} to ${target}`
     const roots = `${before.slice(0, 16)} -> ${after.slice(0, 16)}`
     const at = seq === undefined ? '' : ` at ${seq}`
     await cli.out.line(`${did}${at}: ${countPaths(paths.length)}, ${roots}`)
-    for (const change of paths) await cli.out.line(`  ${formatChange(change, cli.out.isTerminal)}`)
+    const { isTerminal } = cli.out
+    for (const change of paths) await cli.out.line(`  ${formatChange(change, isTerminal)}`)
+    for (const decision of resolved) await cli.out.line(formatDecision(decision, isTerminal))
   },
 })

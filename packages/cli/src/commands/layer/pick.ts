@@ -7,19 +7,32 @@ import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Commit one of several attempts and abandon the others',
-  description: 'The others are the open layers of the same parent; each can be reopened.',
+  description:
+    'The others are the open layers of the same parent at the same path, made from the same base; each can be reopened.',
   arguments: { layer: { summary: 'The one to keep: its id, name, tag or a checkpoint' } },
-  options: { ...layerOptions, ...mergeOptions },
-  examples: [{ command: 'cairn fs layer pick fix-auth-a', does: 'the best of them' }],
+  options: {
+    ...layerOptions,
+    ...mergeOptions,
+    'dry-run': { kind: 'flag', summary: 'Only tell what would be committed and abandoned' },
+  },
+  examples: [
+    { command: 'cairn fs layer pick fix-auth-a', does: 'the best of them' },
+    { command: 'cairn fs layer pick fix-auth-a --dry-run', does: 'which would be abandoned?' },
+  ],
   async run({ args: { layer }, options, cli }) {
-    const { message, merge } = options
+    const { message, merge, 'dry-run': dryRun } = options
     const { layers } = await openWorkspace(cli, options)
-    const request = { message, merge, signal: cli.signal }
+    const request = { message, merge, dryRun, signal: cli.signal }
     const receipt = await withConflicts(cli, layer, () => layers.pick(layer, request))
     if (cli.isJson) return cli.out.json(receipt)
     const { commit, abandoned } = receipt
-    await cli.out.line(`committed ${layer} to ${commit.target}: ${countPaths(commit.paths.length)}`)
+    const did = dryRun ? 'would commit' : 'committed'
+    await cli.out.line(`${did} ${layer} to ${commit.target}: ${countPaths(commit.paths.length)}`)
     for (const id of abandoned)
-      await cli.out.line(`abandoned ${id}; bring it back: cairn fs layer reopen ${id}`)
+      await cli.out.line(
+        dryRun
+          ? `would abandon ${id}`
+          : `abandoned ${id}; bring it back: cairn fs layer reopen ${id}`,
+      )
   },
 })

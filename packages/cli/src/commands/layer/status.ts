@@ -2,9 +2,15 @@ import type { LayerStatus } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { conflictLines } from '../../layers/conflicts.ts'
-import { countPaths, formatChange, formatTags } from '../../layers/format.ts'
+import {
+  countPaths,
+  formatChange,
+  formatOverlap,
+  formatQuiet,
+  formatTags,
+} from '../../layers/format.ts'
 import { formatQuota } from '../../layers/quota.ts'
-import { formatBytes, formatName, formatTable } from '../../output/format.ts'
+import { formatBytes, formatTable } from '../../output/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
@@ -24,10 +30,7 @@ export const command: Command = defineCommand({
       ...formatTable(rows(status)),
       `changed: ${countPaths(status.changes.length)}`,
       ...status.changes.map((change) => `  ${formatChange(change, isTerminal)}`),
-      ...status.overlaps.map(
-        ({ path, with: other, name, kind }) =>
-          `also ${kind} by ${name ?? other}: ${formatName(path, isTerminal)}`,
-      ),
+      ...status.overlaps.map((overlap) => formatOverlap(overlap, isTerminal)),
       ...(status.conflicts.length > 0 ? conflictLines(layer, status.conflicts, isTerminal) : []),
       ...nextLines(layer, status),
     ]
@@ -59,9 +62,7 @@ function rows({
     ['bytes:', bytesText(status.bytes)],
     ...(status.expiresAt === undefined ? [] : [['goes:', status.expiresAt]]),
     ['added:', formatQuota(status.quota, status.used)],
-    ...(autoCheckpointMs === undefined
-      ? []
-      : [['checkpoints:', `by itself after ${autoCheckpointMs / 1000} s without a change`]]),
+    ...(autoCheckpointMs === undefined ? [] : [['checkpoints:', formatQuiet(autoCheckpointMs)]]),
   ]
 }
 

@@ -1,14 +1,14 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
-import { formatName } from '../../output/format.ts'
+import { formatOverlap } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { linesOf } from '../fs/log.ts'
 
 export const command: Command = defineCommand({
   summary: 'Follow a layer, and be warned when others change the same paths',
   description:
-    'Its changes as they happen, and a line for each of its paths that its parent or a sibling has changed too: of the\n' +
-    'parent within a second, of a sibling once it has a checkpoint. Until it is interrupted.',
+    'Its changes as they happen, and a line for each of its paths that its parent or a sibling has changed too,\n' +
+    'within a second or two of their write. Until it is interrupted.',
   arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
   options: {
     ...layerOptions,
@@ -28,8 +28,9 @@ export const command: Command = defineCommand({
       else if (event.type === 'change')
         for (const line of linesOf({ session: '', ...event }, isTerminal)) await cli.out.line(line)
       else
-        for (const { path, kind, name, with: other } of event.overlaps)
-          await cli.out.line(`also ${kind} by ${name ?? other}: ${formatName(path, isTerminal)}`)
+        for (const overlap of event.overlaps) await cli.out.line(formatOverlap(overlap, isTerminal))
+      // A program that reads a pipe waits for this one.
+      await cli.out.flush()
     }
   },
 })

@@ -1,12 +1,16 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { cliError } from '../../errors.ts'
+import { formatName } from '../../output/format.ts'
 import { placesOf, storeOptions } from '../../server-stores.ts'
+
+/** A node of a base that a thousand layers share belongs to all of them. */
+const namedMax = 10
 
 export const command: Command = defineCommand({
   summary: 'Read everything a server keeps, and compare it with its hashes',
   description:
-    'Every log along its chain, every node of every tree, every byte. Nothing is changed. A server that keeps its data in a\n' +
-    'directory must be stopped first.',
+    'Every log along its chain, every node of every tree, every byte. All that is damaged is told, with the branches, checkpoints\n' +
+    'and files it belongs to. Nothing is changed. A server that keeps its data in a directory must be stopped first.',
   arguments: {},
   options: storeOptions,
   examples: [{ command: 'cairn server check --data /srv/cairn', does: 'after a disk had trouble' }],
@@ -16,7 +20,13 @@ export const command: Command = defineCommand({
     const { branches, batches, nodes, blobs, problems } = report
     if (cli.isJson) await cli.out.json(report)
     else {
-      for (const problem of problems) await cli.out.line(`damaged: ${problem}`)
+      for (const { message, belongsTo } of problems) {
+        await cli.out.line(`damaged: ${message}`)
+        for (const owner of belongsTo.slice(0, namedMax))
+          await cli.out.line(`  of ${formatName(owner, cli.out.isTerminal)}`)
+        const more = belongsTo.length - namedMax
+        if (more > 0) await cli.out.line(`  and of ${more} more: --json has them all`)
+      }
       await cli.out.line(
         `read ${branches} branches, ${batches} batches, ${nodes} nodes and ${blobs} blobs: ${problems.length} problems`,
       )

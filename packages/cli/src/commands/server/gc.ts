@@ -6,7 +6,7 @@ import {
   type ConnectionValues,
   findCredentials,
 } from '../../context/credentials.ts'
-import { formatBytes } from '../../output/format.ts'
+import { formatBytes, formatName } from '../../output/format.ts'
 import { connect } from '../../remote/open.ts'
 import { placesOf, storeOptions } from '../../server-stores.ts'
 
@@ -28,7 +28,10 @@ export const command: Command = defineCommand({
       value: 'N',
       summary: 'With --data or --meta: keep what was deleted since; 7 unless given',
     },
-    'dry-run': { kind: 'flag', summary: 'Only tell what and how much' },
+    'dry-run': {
+      kind: 'flag',
+      summary: 'Only tell what and how much; with --json all of it by name',
+    },
   },
   examples: [
     { command: 'cairn server gc --dry-run', does: 'how much would it be?' },
@@ -44,6 +47,7 @@ export const command: Command = defineCommand({
     const did = dryRun ? 'would take away' : 'took away'
     await cli.out.line(`${did} ${branches} deleted branches, ${describe(removed)}`)
     if (layers > 0) await cli.out.line(`of them ${layers} layers that were over`)
+    for (const line of goneLines(report.gone, cli.out.isTerminal)) await cli.out.line(line)
     if (checkpoints > 0) await cli.out.line(`and ${checkpoints} checkpoints of lost leases`)
     if (waiting.nodes.count + waiting.blobs.count > 0)
       await cli.out.line(`in their grace time: ${describe(waiting)}`)
@@ -73,6 +77,32 @@ async function collectHere(cli: Cli, values: GcValues): Promise<CollectReport> {
   return withStorage(placesOf(cli, values), (storage) =>
     new Collector(storage, { ...keep, nowMs: Date.now }).run({ dryRun, alone }),
   )
+}
+
+/** More is for programs: --json has all. */
+const namedMax = 20
+
+function goneLines(
+  { workspaces, layers, branches }: CollectReport['gone'],
+  isTerminal: boolean,
+): string[] {
+  const isTold = ({ id, workspace, layer }: CollectReport['gone']['branches'][number]): boolean =>
+    workspaces.some((gone) => id.startsWith(`${gone.id}/`)) ||
+    layers.some((gone) => gone.workspace === workspace && gone.id === layer)
+  const deleted = branches.filter((branch) => !isTold(branch))
+  const lines = [
+    ...workspaces.map(({ name, deletedAt }) => `workspace ${name}, deleted ${deletedAt}`),
+    ...layers.map(
+      ({ workspace, id, name, state, closedAt }) =>
+        `layer ${name === undefined ? id : `${name} (${id})`} of ${workspace}, ${state} ${closedAt}`,
+    ),
+    ...deleted.map(({ workspace, id, layer }) => `layer ${layer ?? id} of ${workspace}, deleted`),
+  ]
+  const more = lines.length - namedMax
+  return [
+    ...lines.slice(0, namedMax).map((line) => `  ${formatName(line, isTerminal)}`),
+    ...(more > 0 ? [`  and ${more} more: --json has them all`] : []),
+  ]
 }
 
 function describe({ nodes, blobs }: CollectReport['kept']): string {

@@ -3,11 +3,11 @@ import { type Batch, type Branch, decodeBatch } from '@cairn/core'
 import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../access/access.ts'
-import { requireUnbound, requireWhole } from '../../access/layers.ts'
 import type { TokenWatch } from '../../access/token-watch.ts'
 import { visibleEntry } from '../../access/visible-log.ts'
+import { overlapSight } from '../../access/visible-overlaps.ts'
 import { Radar } from '../../layers/radar.ts'
-import { placeOf } from '../../layers/references.ts'
+import { placeOf, type PointQuery } from '../../layers/references.ts'
 import { concerning, describeBatch } from '../../log/describe.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
@@ -49,6 +49,7 @@ export function eventRoutes(
     async (request, reply) => {
       const { workspace, branch, asker } = await openTarget(workspaces, request)
       const { scope } = asker
+      requirePresent(request.query as PointQuery)
       const path = pathOfQuery(request.query) ?? '/'
       const radar = isOn(request.query.radar)
         ? await openRadar(workspace, branch, scope)
@@ -83,18 +84,23 @@ export function eventRoutes(
   )
 }
 
-/** Of a layer that is open: others have nobody to be warned. Of siblings, too: so not for whoever may not know them. */
+function requirePresent({ at, side }: PointQuery): void {
+  if (at === undefined && side === undefined) return
+  throw new CairnError('malformed', {
+    message:
+      'cannot follow a checkpoint or a side of a conflict: nothing happens there; leave out at and side',
+  })
+}
+
+/** Of a layer that is open: others have nobody to be warned. */
 async function openRadar(
   workspace: Workspace,
   { id }: Branch,
   scope: Scope | undefined,
 ): Promise<Radar> {
   const record = await workspace.layers.findByBranch(id)
-  if (scope) {
-    requireUnbound(scope)
-    requireWhole(scope, 'list', record?.path ?? '/')
-  }
-  if (record) return new Radar(workspace, { ...(await placeOf(workspace, record)), record })
+  const sight = scope && overlapSight(scope.grant)
+  if (record) return new Radar(workspace, { ...(await placeOf(workspace, record)), record }, sight)
   throw new CairnError('malformed', {
     message: 'cannot warn of overlaps: only a layer has a parent and siblings',
   })

@@ -1,12 +1,15 @@
+import { LayerConflictError } from '@cairn/core'
 import { type AccessOperation, type ByteString, CairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../access/access.ts'
 import { findScopedLayer, requireLayer, requireUnbound } from '../../access/layers.ts'
+import { RefusedMergeError } from '../../layers/errors.ts'
 import { abandon, reopen } from '../../layers/layers.ts'
 import { commit, type CommitOptions, rebase, tryCommit } from '../../layers/root-changes.ts'
-import { pick } from '../../layers/pick.ts'
+import { pick, tryPick } from '../../layers/pick.ts'
 import { resolve, type ResolveOptions } from '../../layers/resolve.ts'
 import { rollBack, type RollbackTarget, undo } from '../../layers/rollbacks.ts'
+import { isoTime } from '../../workspaces/clock.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { checkPath, bytesOfText } from '../raw-path.ts'
@@ -54,7 +57,12 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
       },
       async (request) => {
         const { workspace, asker, layer } = await openWholeLayer(workspaces, request, operation)
-        return run(workspace, asker, layer, request.body as Body)
+        try {
+          return await run(workspace, asker, layer, request.body as Body)
+        } catch (error) {
+          if (!(error instanceof LayerConflictError)) throw error
+          throw new RefusedMergeError(error, asker.actor, isoTime(workspace.clock.now()))
+        }
       },
     )
   }
@@ -64,7 +72,8 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
     verb: 'rollback',
     summary: 'Put a layer back to a checkpoint, or to its base',
     body: { to: reference, beforeToolCall: reference },
-    run: rollBack,
+    run: (workspace, asker, layer, body) =>
+      rollBack(workspace, asker, layer, requireOneTarget(body)),
   })
   add({ verb: 'undo', summary: 'Take back a rollback', run: undo })
   add<MergeBody>({
@@ -97,11 +106,19 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
     verb: 'pick',
     summary: 'Commit one of several attempts and abandon the others',
     operation: 'commit',
-    body: { message: text, merge: flag },
+    body: { message: text, merge: flag, dryRun: flag },
     run: async (workspace, asker, layer, body) => {
       if (asker.scope) await requireSiblings(workspace, asker.scope, layer)
-      return pick(workspace, asker, layer, optionsOf(body))
+      return (body.dryRun === true ? tryPick : pick)(workspace, asker, layer, optionsOf(body))
     },
+  })
+}
+
+function requireOneTarget(target: RollbackTarget): RollbackTarget {
+  if (target.to === undefined || target.beforeToolCall === undefined) return target
+  throw new CairnError('malformed', {
+    message: 'cannot roll back to two points: want to or beforeToolCall, and not both',
+    subject: 'beforeToolCall',
   })
 }
 

@@ -5,7 +5,6 @@ import {
   accessOperations,
   type LayerChange,
   layerStates,
-  type LayerStatus,
   type Page,
 } from '@cairn/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -21,6 +20,7 @@ import {
 import { atBarrier } from '../../layers/barrier.ts'
 import { createCheckpoint, deleteCheckpoint, listCheckpoints } from '../../layers/checkpoints.ts'
 import { seeChange } from '../../access/visible-diff.ts'
+import { overlapSight } from '../../access/visible-overlaps.ts'
 import { findEnds, listDiff, patchDiff, statDiff } from '../../layers/diff.ts'
 import {
   chainOf,
@@ -37,7 +37,7 @@ import { findPoint, type PointQuery } from '../../layers/references.ts'
 import { statusOf } from '../../layers/status.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { askerOf, openWorkspace, ownerOf } from '../context.ts'
+import { askerOf, openWorkspace, ownerOf, requireOnePoint } from '../context.ts'
 import { bytesOfText, pathOfText } from '../raw-path.ts'
 import {
   branchQuery,
@@ -155,11 +155,6 @@ function shownTo<Layer extends { readonly id: string; readonly path: string }>(
   return layers.filter(({ id, path }) => isShown(grant, id, bytesOfText(path)))
 }
 
-/** Who else works on the same is not for a token that is bound to its layer. */
-function statusFor(scope: Scope | undefined, status: LayerStatus): LayerStatus {
-  return scope?.grant.layer === undefined ? status : { ...status, overlaps: [] }
-}
-
 function listRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.get<{ Querystring: LayerFilter & { cursor?: string; limit: number } }>(
     url,
@@ -198,7 +193,7 @@ function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
     },
     async (request) => {
       const { workspace, layer, asker } = await openWholeLayer(workspaces, request, 'list')
-      return statusFor(asker.scope, await statusOf(workspace, layer))
+      return statusOf(workspace, layer, asker.scope && overlapSight(asker.scope.grant))
     },
   )
 
@@ -396,6 +391,7 @@ function forkRoute(app: FastifyInstance, workspaces: Workspaces): void {
     },
     async (request, reply) => {
       const { workspace, asker } = await openLayer(workspaces, request)
+      requireOnePoint(request.query, asker)
       const { branch, snapshot } = await findPoint(workspace, request.query)
       const start = snapshot ?? (await atBarrier(workspace, branch, () => branch.fold())).snapshot
       const { actor, idempotencyKey = randomUUID() } = asker

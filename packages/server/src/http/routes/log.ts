@@ -1,4 +1,4 @@
-import type { Batch, Branch } from '@cairn/core'
+import type { Batch } from '@cairn/core'
 import { type ByteString, CairnError, type LogEntry, type Page } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../access/access.ts'
@@ -8,9 +8,8 @@ import { concerning } from '../../log/describe.ts'
 import { readPathLog } from '../../log/path-log.ts'
 import { type LogFilter, type LogOrder, type LogRange, scanLog } from '../../log/scan-log.ts'
 import { millisecondsOf } from '../../workspaces/clock.ts'
-import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { openTarget, type Target } from '../context.ts'
+import { openTarget, requireHistory, type Target } from '../context.ts'
 import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
 import { branchQuery, limitSchema, objectSchema, workspaceParams } from '../schema.ts'
 
@@ -60,18 +59,20 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       },
     },
     async (request) => {
-      const { workspace, branch, asker } = await openTarget(workspaces, request)
+      const target = await openTarget(workspaces, request)
+      const { workspace, asker } = target
       const { query } = request
       const path = pathOfQuery(query)
+      requireHistory(target, 'read the log')
       // Where a file was before may be hidden from a token, which is told of the path alone.
       if (query.paths === 'then' && path !== undefined && !asker.scope)
-        return pathLogPage(workspace, branch, path, query)
+        return pathLogPage(target, path, query)
       const filter: LogFilter = {
         batch: batchFilter(query),
         ...seenBy(asker.scope),
         ...(path === undefined ? {} : { entry: someOperation(concerning(path, 'below')) }),
       }
-      return scanLog(workspace, branch, rangeOf(query), filter)
+      return scanLog(workspace, target, rangeOf(query), filter)
     },
   )
 }
@@ -89,23 +90,23 @@ export function blameRoutes(app: FastifyInstance, workspaces: Workspaces): void 
       },
     },
     async (request) => {
-      const { workspace, branch } = await openTarget(workspaces, request)
-      return blame(workspace, branch, pathOfQuery(request.query) ?? '/')
+      const target = await openTarget(workspaces, request)
+      requireHistory(target, 'tell who changed a file')
+      return blame(target.workspace, target, pathOfQuery(request.query) ?? '/')
     },
   )
 }
 
 /** A cursor is how many there were at first, so that what comes meanwhile moves nothing, and how many were given. */
 async function pathLogPage(
-  workspace: Workspace,
-  branch: Branch,
+  target: Target,
   path: ByteString,
   query: LogQuery,
 ): Promise<Page<LogEntry>> {
   const { limit, after = 0, before = Infinity, order, cursor } = query
   const isWanted = batchFilter(query)
   const entries: LogEntry[] = []
-  for await (const entry of readPathLog(workspace, branch, path, isWanted)) {
+  for await (const entry of readPathLog(target.workspace, target, path, isWanted)) {
     const isInside = entry.layer !== undefined || (entry.seq > after && entry.seq < before)
     if (isInside) entries.push(entry)
   }
@@ -120,12 +121,14 @@ async function pathLogPage(
 
 /** The batches that touched a path, newest first unless asked for otherwise. */
 export function historyPage(
-  { workspace, branch, asker }: Target,
+  target: Target,
   path: ByteString,
   query: PageQuery,
 ): Promise<Page<LogEntry>> {
+  const { workspace, asker } = target
+  requireHistory(target, 'tell the history of a path')
   const filter = { ...seenBy(asker.scope), entry: someOperation(concerning(path, 'exactly')) }
-  return scanLog(workspace, branch, rangeOf({ order: 'newest', ...query }), filter)
+  return scanLog(workspace, target, rangeOf({ order: 'newest', ...query }), filter)
 }
 
 function seenBy(scope: Scope | undefined): LogFilter {

@@ -1,8 +1,10 @@
 import type { CollectReport, RotationReport } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import type { RunOptions } from '../../jobs/collector.ts'
+import { ownerOf } from '../context.ts'
 import { flagSchema, isOn, objectSchema } from '../schema.ts'
 
-export type Collect = (dryRun: boolean) => Promise<CollectReport>
+export type Collect = (options: RunOptions) => Promise<CollectReport>
 
 /** What concerns the whole server. */
 export function serverRoutes(app: FastifyInstance, collect: Collect | undefined): void {
@@ -16,7 +18,8 @@ export function serverRoutes(app: FastifyInstance, collect: Collect | undefined)
         querystring: objectSchema({ dryRun: flagSchema }),
       },
     },
-    (request) => collect(isOn(request.query.dryRun)),
+    // What is not the asker's is counted, and not named.
+    (request) => collect({ dryRun: isOn(request.query.dryRun), owner: ownerOf(request) }),
   )
 }
 
