@@ -37,7 +37,7 @@ describe.skipIf(noMount)('two mounts of one branch', () => {
     expect(await b.sh('ls -d tree 2>/dev/null || echo gone')).toBe('gone\n')
   })
 
-  it('O_EXCL, mkdir, link and rename races: exactly one winner each', async () => {
+  it('O_EXCL, mkdir and link races: exactly one winner each', async () => {
     await a.sh('echo x > source')
     for (let round = 0; round < 10; round++) {
       const tries = [
