@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+
+/** A way to a server that breaks. In a thread of its own: a test that waits in a mount must not hold it up. */
+export class FlappingProxy {
+  readonly url: string
+  readonly #thread: Worker
+
+  private constructor(thread: Worker, url: string) {
+    this.#thread = thread
+    this.url = url
+  }
+
+  static async start(server: string): Promise<FlappingProxy> {
+    const thread = new Worker(new URL('proxy-thread.ts', import.meta.url), { workerData: server })
+    const [url] = (await once(thread, 'message')) as [string]
+    return new FlappingProxy(thread, url)
+  }
+
+  /** From now on every connection that is open is cut, again and again. */
+  begin(everyMs: number): void {
+    this.#thread.postMessage(everyMs)
+  }
+
+  /** Gives how many connections were cut. */
+  async end(): Promise<number> {
+    const answer = once(this.#thread, 'message') as Promise<[number]>
+    this.#thread.postMessage(0)
+    return (await answer)[0]
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.terminate()
+  }
+}
