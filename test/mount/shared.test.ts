@@ -74,6 +74,19 @@ describe.skipIf(noMount)('two mounts of one branch', () => {
     }
   })
 
+  it('what did not change stays known: reading it needs no server', async () => {
+    await a.sh('head -c 300000 /dev/urandom > still')
+    const before = await b.sh('sha256sum still')
+    await a.sh('echo x > other')
+    expect(await b.sh('cat other')).toBe('x\n')
+    site.haltServer()
+    try {
+      expect(await b.sh('sha256sum still; cat other')).toBe(`${before}x\n`)
+    } finally {
+      site.resumeServer()
+    }
+  })
+
   it('after one leaves, the other has the lease again', async () => {
     await b.unmount()
     await a.sh('echo alone > alone')
