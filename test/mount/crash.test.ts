@@ -10,6 +10,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { outcome } from './questions/place.ts'
+import { everyRun } from './random/seeds.ts'
 
 describe.skipIf(noMount)('a mount whose processes, server or sandbox go away', () => {
   let site: Site
@@ -38,19 +39,22 @@ describe.skipIf(noMount)('a mount whose processes, server or sandbox go away', (
     expect((await site.cairn(['fs', 'cat', ':/open'])).stdout).toBe('before after')
   })
 
-  it('the daemon is killed again and again: every file a program made is there, and it saw no error', async () => {
-    const making = a.sh(
-      'set -C; for i in $(seq 400); do echo $i > f$i; mkdir d$i; mv f$i d$i/g; done',
-    )
-    for (let round = 0; round < 3; round++) {
-      const { pid } = await a.status().catch(() => ({ pid: 0 }))
-      if (pid !== 0) process.kill(pid, 'SIGKILL')
-    }
-    await making
-    expect(await a.sh('cat d*/g | sort -n | tail -1; ls | wc -l; ls d*/g | wc -l')).toBe(
-      '400\n400\n400\n',
-    )
-  })
+  it.each(everyRun)(
+    'the daemon is killed again and again: every file a program made is there, and it saw no error (run %i)',
+    async () => {
+      const making = a.sh(
+        'set -C; for i in $(seq 400); do echo $i > f$i; mkdir d$i; mv f$i d$i/g; done',
+      )
+      for (let round = 0; round < 3; round++) {
+        const { pid } = await a.status().catch(() => ({ pid: 0 }))
+        if (pid !== 0) process.kill(pid, 'SIGKILL')
+      }
+      await making
+      expect(await a.sh('cat d*/g | sort -n | tail -1; ls | wc -l; ls d*/g | wc -l')).toBe(
+        '400\n400\n400\n',
+      )
+    },
+  )
 
   it('everything is killed as soon as fsync has answered, and the cache is gone: it is there for the next', async () => {
     const fd = openSync(a.path('f'), 'w')

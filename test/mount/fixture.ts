@@ -145,6 +145,8 @@ export interface MountState {
   readonly pendingOps: number
   readonly pendingBytes: number
   readonly pendingMs: number
+  readonly cacheBytes: number
+  readonly cacheBytesMax: number
   readonly connected: boolean
   readonly seq: number
   readonly errors: readonly string[]

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { FlappingProxy } from './flapping-proxy.ts'
 import { walkAtOnce } from './random/at-once.ts'
-import { playSeed, seedsOf } from './random/seeds.ts'
+import { everyRun, playSeed, seedsOf } from './random/seeds.ts'
 import { expectSameTrees } from './random/trees.ts'
 
 /** Alone, a mount acknowledges by itself and is quick; together, every step asks the server, which must be reached now and then. */
@@ -56,21 +56,24 @@ describe.skipIf(noMount).each(paces)(
           await expectSameTrees(site, mounts, host)
         }))
 
-    it('what several programs append to one file is there once, and in the order of each', async () => {
-      const append = mounts.map(
-        (mount, index) => () =>
-          mount.sh(`for i in $(seq ${lines}); do echo ${index} $i >> log; done`),
-      )
-      const cuts = await cutDuring(() => Promise.all(append.map((run) => run())))
-      expect(cuts).toBeGreaterThan(count)
-      for (const mount of mounts) await mount.drain()
-      const later = await site.mount('/', '--read-only')
-      const seen = readFileSync(later.path('log'), 'utf8').trim().split('\n')
-      for (const index of mounts.keys())
-        expect(seen.filter((line) => line.startsWith(`${index} `))).toEqual(
-          Array.from({ length: lines }, (_, i) => `${index} ${i + 1}`),
+    it.each(everyRun)(
+      'what several programs append to one file is there once, and in the order of each (run %i)',
+      async () => {
+        const append = mounts.map(
+          (mount, index) => () =>
+            mount.sh(`for i in $(seq ${lines}); do echo ${index} $i >> log; done`),
         )
-      expect(seen).toHaveLength(count * lines)
-    })
+        const cuts = await cutDuring(() => Promise.all(append.map((run) => run())))
+        expect(cuts).toBeGreaterThan(count)
+        for (const mount of mounts) await mount.drain()
+        const later = await site.mount('/', '--read-only')
+        const seen = readFileSync(later.path('log'), 'utf8').trim().split('\n')
+        for (const index of mounts.keys())
+          expect(seen.filter((line) => line.startsWith(`${index} `))).toEqual(
+            Array.from({ length: lines }, (_, i) => `${index} ${i + 1}`),
+          )
+        expect(seen).toHaveLength(count * lines)
+      },
+    )
   },
 )

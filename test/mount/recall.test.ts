@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
+import { everyRun } from './random/seeds.ts'
 
 const leaseMs = 1000
 
@@ -53,37 +54,43 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
     expect(await later.sh(still)).toBe(`${files}\n`)
   }
 
-  it('is recalled by a second mount in the middle of a git clone: what that writes is done in 2 s, and the clone is whole', async () => {
-    const clone = await startClone()
-    let [other, mounted]: [SiteMount | undefined, number] = [undefined, 0]
-    const began = performance.now()
-    const ms = await during(clone, async () => {
-      other = await site.mount('/')
-      // Not a moment later: the first one is still handing in what it has.
-      mounted = performance.now() - began
-      await writeFile(other.path('of-the-other'), 'written')
-    })
-    const writing = ms - mounted
-    console.log(`mounting ${Math.round(mounted)} ms, writing ${Math.round(writing)} ms`)
-    expect(writing).toBeLessThan(2000)
-    expect(readFileSync(clone.mount.path('of-the-other'), 'utf8')).toBe('written')
-    await other!.unmount()
-    await expectWhole(clone)
-  })
+  it.each(everyRun)(
+    'is recalled by a second mount in the middle of a git clone: what that writes is done in 2 s, and the clone is whole (run %i)',
+    async () => {
+      const clone = await startClone()
+      let [other, mounted]: [SiteMount | undefined, number] = [undefined, 0]
+      const began = performance.now()
+      const ms = await during(clone, async () => {
+        other = await site.mount('/')
+        // Not a moment later: the first one is still handing in what it has.
+        mounted = performance.now() - began
+        await writeFile(other.path('of-the-other'), 'written')
+      })
+      const writing = ms - mounted
+      console.log(`mounting ${Math.round(mounted)} ms, writing ${Math.round(writing)} ms`)
+      expect(writing).toBeLessThan(2000)
+      expect(readFileSync(clone.mount.path('of-the-other'), 'utf8')).toBe('written')
+      await other!.unmount()
+      await expectWhole(clone)
+    },
+  )
 
-  it('is recalled by a write over HTTP in the middle of a git clone: it is done in 2 s, and the clone is whole', async () => {
-    const clone = await startClone()
-    const url = `${site.url}/v1/workspaces/demo/files/of-the-other`
-    const headers = { authorization: `Bearer ${site.key}` }
-    const writing = await during(clone, async () => {
-      const { ok } = await fetch(url, { method: 'PUT', headers, body: 'written' })
-      expect(ok).toBe(true)
-    })
-    console.log(`writing ${Math.round(writing)} ms`)
-    expect(writing).toBeLessThan(2000)
-    expect(readFileSync(clone.mount.path('of-the-other'), 'utf8')).toBe('written')
-    await expectWhole(clone)
-  })
+  it.each(everyRun)(
+    'is recalled by a write over HTTP in the middle of a git clone: it is done in 2 s, and the clone is whole (run %i)',
+    async () => {
+      const clone = await startClone()
+      const url = `${site.url}/v1/workspaces/demo/files/of-the-other`
+      const headers = { authorization: `Bearer ${site.key}` }
+      const writing = await during(clone, async () => {
+        const { ok } = await fetch(url, { method: 'PUT', headers, body: 'written' })
+        expect(ok).toBe(true)
+      })
+      console.log(`writing ${Math.round(writing)} ms`)
+      expect(writing).toBeLessThan(2000)
+      expect(readFileSync(clone.mount.path('of-the-other'), 'utf8')).toBe('written')
+      await expectWhole(clone)
+    },
+  )
 
   /** Stops both processes of a mount, so that nobody renews its lease. */
   async function pause(mount: SiteMount): Promise<() => void> {
@@ -138,6 +145,9 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
       .poll(async () => (await a.trySh('cat f')).stdout, { timeout: 30_000 })
       .toBe('other\n')
     expect(await b.sh('cat f')).toBe('other\n')
+    const { errors, rescues } = await a.status()
+    expect(rescues).toEqual([expect.stringMatching(/^kept /)])
+    expect(errors.at(-1)).toContain('layer')
     const layer = /layer '([^']+)'|layer (\S+):/.exec(await a.sh('cat .cairn/conflicts'))!
     const later = await site.mount('/', '--layer', (layer[1] ?? layer[2])!)
     expect(await later.sh('cat f')).toBe('late\n')

@@ -207,7 +207,7 @@ export const handles: readonly TwoMountQuestion[] = [
       const wait = 'echo started\nuntil [ -e go ]; do sleep 0.01; done\n'
       a.write('run', `#!/bin/sh\n${wait}${padding}echo old\n`)
       fs.chmodSync(a.path('run'), 0o755)
-      const running = spawn('./run', { cwd: a.directory })
+      const running = spawn(a.path('run'), { cwd: a.directory })
       const ended = text(running.stdout)
       await once(running.stdout, 'readable')
       b.sh("printf '#!/bin/sh\\necho new\\n' > run2; chmod +x run2; mv run2 run; : > go")

@@ -8,6 +8,9 @@ export const runs: number = Number(process.env['CAIRN_RUNS'] ?? 1)
 /** The same in every ordinary run, so that red means changed; longer runs look for new cases each time. */
 const firstSeed = Number(process.env['CAIRN_SEED'] ?? (runs > 1 ? Date.now() % 2 ** 31 : 1))
 
+/** For what depends on the moment and on no seed: once, and as often as there are runs. */
+export const everyRun: readonly number[] = Array.from({ length: runs }, (_, run) => run + 1)
+
 interface KeptSeed {
   readonly story: string
   readonly seed: number
