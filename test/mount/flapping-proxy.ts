@@ -17,15 +17,19 @@ export class FlappingProxy {
     return new FlappingProxy(thread, url)
   }
 
-  /** From now on every connection that is open is cut, again and again. */
+  /** From now on connections are cut, so often and whenever they have carried much. */
   begin(everyMs: number): void {
     this.#thread.postMessage(everyMs)
   }
 
-  /** Gives how many connections were cut. */
-  async end(): Promise<number> {
-    const answer = once(this.#thread, 'message') as Promise<[number]>
+  end(): void {
     this.#thread.postMessage(0)
+  }
+
+  /** How many connections were cut. */
+  async cuts(): Promise<number> {
+    const answer = once(this.#thread, 'message') as Promise<[number]>
+    this.#thread.postMessage('count')
     return (await answer)[0]
   }
 

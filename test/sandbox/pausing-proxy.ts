@@ -10,11 +10,13 @@ export interface PausingProxy {
   readonly close: () => void
 }
 
-export async function startPausingProxy(url: string): Promise<PausingProxy> {
+/** `onPiece` hears of everything that clients send, before it goes on. */
+export async function startPausingProxy(url: string, onPiece?: () => void): Promise<PausingProxy> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname)
+    if (onPiece) client.on('data', onPiece)
     for (const [one, other] of [
       [client, upstream],
       [upstream, client],
