@@ -149,8 +149,16 @@ export class Walker {
 
 /** Every name below, with all that does not depend on the moment or the file system. */
 export function describeTree(directory: string, withXattrs = true): string[] {
-  const paths = fs.readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  const paths = namesBelow(directory, '')
   return paths.sort().map((path) => `${path}: ${describe(join(directory, path), withXattrs)}`)
+}
+
+/** Node lists what is behind symlinks, too. */
+function namesBelow(directory: string, prefix: string): string[] {
+  return fs.readdirSync(join(directory, prefix), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(prefix, entry.name)
+    return entry.isDirectory() ? [path, ...namesBelow(directory, path)] : [path]
+  })
 }
 
 function describe(path: string, withXattrs = true): string {
