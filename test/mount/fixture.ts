@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -98,7 +98,7 @@ export class Site {
     this.#server?.kill('SIGSTOP')
   }
 
-  /** After a halt, as if nothing had happened. */
+  /** It goes on where it was halted. */
   resumeServer(): void {
     this.#server?.kill('SIGCONT')
   }
@@ -148,6 +148,10 @@ export interface MountState {
   readonly supervisorPid: number
   readonly standing: string
   readonly pendingOps: number
+  readonly pendingBytes: number
+  readonly pendingMs: number
+  readonly cacheBytes: number
+  readonly cacheBytesMax: number
   readonly connected: boolean
   readonly seq: number
   readonly errors: readonly string[]
@@ -196,12 +200,36 @@ export class SiteMount {
     return run('/bin/sh', ['-ec', script], process.env, this.directory)
   }
 
-  /** As the end of a sandbox does it: no process has a last word. */
+  /** Read from the disk: whoever asks a daemon, or starts a command, gives it time to send what it has. */
+  processes(): { readonly daemon: number; readonly supervisor: number } {
+    const [path] = globSync(join(this.#caches, 'cairn/mounts/*/state.json'))
+    if (path === undefined) throw new Error(`nothing is mounted at ${this.directory}`)
+    const { daemon, supervisor } = JSON.parse(readFileSync(path, 'utf8')) as Record<
+      'daemon' | 'supervisor',
+      { pid: number }
+    >
+    return { daemon: daemon.pid, supervisor: supervisor.pid }
+  }
+
+  /** As the end of a sandbox does it: no process has a last word, and its disk is gone. */
   async kill(): Promise<void> {
-    const { pid, supervisorPid } = await this.status()
-    process.kill(supervisorPid, 'SIGKILL')
-    process.kill(pid, 'SIGKILL')
-    await run('umount', ['-l', this.directory], process.env)
+    const { daemon, supervisor } = this.processes()
+    process.kill(supervisor, 'SIGKILL')
+    process.kill(daemon, 'SIGKILL')
+    await this.#abort()
+    rmSync(this.#caches, { recursive: true })
+  }
+
+  /**
+   * Ends the kernel's side, whoever waits in there. Not by detaching alone: a thread of a killed daemon that waits for
+   * a page keeps the descriptor, and with it everybody, until the connection is ended. Neither looks at the path.
+   */
+  async #abort(): Promise<void> {
+    for (const how of ['-f', '-l']) await run('umount', ['-c', how, this.directory], process.env)
+  }
+
+  get #caches(): string {
+    return join(this.#site.directory, this.#home, '.cache')
   }
 
   async destroy(): Promise<void> {
@@ -215,7 +243,7 @@ export class SiteMount {
       } catch {
         // It has ended meanwhile.
       }
-    await run('umount', ['-l', this.directory], process.env)
+    await this.#abort()
   }
 }
 

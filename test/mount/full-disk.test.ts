@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
+import { everyRun } from './random/seeds.ts'
 
 const isRoot = process.getuid?.() === 0
 const MiB = 1 << 20
@@ -53,33 +54,39 @@ describe.skipIf(noMount ?? !isRoot)('the disk of the cache is full', () => {
       expect(readFileSync(mount.path(`f${i}`)).equals(Buffer.alloc(2 * MiB, `f${i}`))).toBe(true)
   })
 
-  it('without a server a writer is told ENOSPC, what was acknowledged is not lost, and afterwards it goes on', async () => {
-    expect(write('before', 1)).toBe('ok')
-    await site.stopServer('SIGKILL')
-    const outcomes = [write('one', 4), write('two', 4), write('three', 4)]
-    expect(outcomes.at(-1)).toBe('ENOSPC')
-    const acknowledged = ['one', 'two', 'three'].filter((_, i) => outcomes[i] === 'ok')
-    await site.startServer()
-    await mount.drain()
-    for (const name of ['before', ...acknowledged])
-      expect(readFileSync(mount.path(name))[1000]).toBe(Buffer.alloc(1001, name)[1000])
-    expect(write('after', 4)).toBe('ok')
-    await mount.drain()
-    const later = await site.mount('/')
-    expect(readFileSync(later.path('after')).equals(Buffer.alloc(4 * MiB, 'after'))).toBe(true)
-    for (const name of acknowledged)
-      expect(readFileSync(later.path(name)).equals(Buffer.alloc(4 * MiB, name))).toBe(true)
-  })
+  it.each(everyRun)(
+    'without a server a writer is told ENOSPC, what was acknowledged is not lost, and afterwards it goes on (run %i)',
+    async () => {
+      expect(write('before', 1)).toBe('ok')
+      await site.stopServer('SIGKILL')
+      const outcomes = [write('one', 4), write('two', 4), write('three', 4)]
+      expect(outcomes.at(-1)).toBe('ENOSPC')
+      const acknowledged = ['one', 'two', 'three'].filter((_, i) => outcomes[i] === 'ok')
+      await site.startServer()
+      await mount.drain()
+      for (const name of ['before', ...acknowledged])
+        expect(readFileSync(mount.path(name))[1000]).toBe(Buffer.alloc(1001, name)[1000])
+      expect(write('after', 4)).toBe('ok')
+      await mount.drain()
+      const later = await site.mount('/')
+      expect(readFileSync(later.path('after')).equals(Buffer.alloc(4 * MiB, 'after'))).toBe(true)
+      for (const name of acknowledged)
+        expect(readFileSync(later.path(name)).equals(Buffer.alloc(4 * MiB, name))).toBe(true)
+    },
+  )
 
-  it('a writer that waits for a slow server is told ENOSPC when the server goes away', async () => {
-    expect(write('before', 1)).toBe('ok')
-    site.haltServer()
-    const writing = mount.trySh('dd if=/dev/zero of=f bs=1M count=20')
-    await expect.poll(() => freeBytes(disk)).toBeLessThan(MiB)
-    await site.stopServer('SIGKILL')
-    expect((await writing).stderr).toContain('No space left on device')
-    await site.startServer()
-  })
+  it.each(everyRun)(
+    'a writer that waits for a slow server is told ENOSPC when the server goes away (run %i)',
+    async () => {
+      expect(write('before', 1)).toBe('ok')
+      site.haltServer()
+      const writing = mount.trySh('dd if=/dev/zero of=f bs=1M count=20')
+      await expect.poll(() => freeBytes(disk)).toBeLessThan(MiB)
+      await site.stopServer('SIGKILL')
+      expect((await writing).stderr).toContain('No space left on device')
+      await site.startServer()
+    },
+  )
 })
 
 describe.skipIf(noMount ?? !isRoot)('the disk of everything that a mount keeps is full', () => {

@@ -3,34 +3,50 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
+import { walkAtOnce } from './random/at-once.ts'
+import { playSeed, seedsOf } from './random/seeds.ts'
 import { Random, randomStep, type Step } from './random/step.ts'
+import { expectSameTrees } from './random/trees.ts'
 import { describeTree, Walker } from './random/walker.ts'
 
-/** `CAIRN_RUNS=50 npx vitest run test/mount/random.test.ts` for more; the seed is printed. */
-const runs = Number(process.env['CAIRN_RUNS'] ?? 1)
-const firstSeed = Number(process.env['CAIRN_SEED'] ?? (runs > 1 ? Date.now() % 2 ** 31 : 1))
 const steps = 250
 /** A kill costs seconds. */
 const kills = 2
 
-describe.skipIf(noMount)('random operations on two mounts in turn', () => {
+/** Against the host's file system: the same answers, and the same trees at the end. */
+describe.skipIf(noMount)('random operations', () => {
   let site: Site
   let mounts: SiteMount[]
   let host: string
 
   beforeEach(async () => {
     site = await Site.open()
-    mounts = [await site.mount('/'), await site.mount('/')]
+    mounts = [await site.mount('/')]
     host = mkdtempSync(join(tmpdir(), 'cairn-host-'))
   })
   afterEach(async () => {
+    site.resumeServer()
     rmSync(host, { recursive: true })
     await site.close()
   })
 
-  /** Each step on a mount and on the host's file system: the same answer, and the same trees at the end. */
-  async function play(seed: number, before: (step: number) => Promise<void>): Promise<void> {
-    console.log(`two mounts: seed ${seed}`)
+  function itHolds(story: string, fact: string, play: (seed: number) => Promise<void>): void {
+    for (const seed of seedsOf(story))
+      it(`${fact} (seed ${seed})`, () =>
+        playSeed(story, seed, async () => {
+          try {
+            await play(seed)
+            await expectSameTrees(site, mounts, host)
+          } catch (error) {
+            const errors = mounts.map((mount) => readFileSync(mount.path('.cairn/errors'), 'utf8'))
+            throw new Error(`${String(error)}\n${errors.join('')}`, { cause: error })
+          }
+        }))
+  }
+
+  /** Each step on one of two mounts, and then on the host. */
+  async function playInTurn(seed: number, before: (step: number) => Promise<void>): Promise<void> {
+    mounts.push(await site.mount('/'))
     const random = new Random(seed)
     const model = new Walker(host)
     const walkers = mounts.map(({ directory }) => new Walker(directory))
@@ -49,35 +65,76 @@ describe.skipIf(noMount)('random operations on two mounts in turn', () => {
         } else if (step.type.endsWith('Open') && holder) walker = holder
         expect(walker.take(step)).toEqual(model.take(step))
       }
-      await endsEqual(model, walkers)
     } catch (error) {
       const last = done.slice(-12).map((step) => JSON.stringify(step))
-      const errors = mounts.map((mount) => readFileSync(mount.path('.cairn', 'errors'), 'utf8'))
-      const text = `seed ${seed}, after\n${last.join('\n')}\n${errors.join('')}`
-      throw new Error(text, { cause: error })
+      throw new Error(`${String(error)}, after\n${last.join('\n')}`, { cause: error })
     } finally {
       for (const walker of [model, ...walkers]) walker.close()
     }
   }
 
-  async function endsEqual(model: Walker, walkers: readonly Walker[]): Promise<void> {
-    const expected = describeTree(host)
-    for (const { directory } of mounts) expect(describeTree(directory)).toEqual(expected)
-    for (const walker of [model, ...walkers]) walker.close()
-    for (const mount of mounts) await mount.drain()
-    const later = await site.mount('/', '--read-only')
-    expect(describeTree(later.directory)).toEqual(expected)
-  }
+  itHolds('in turn', 'on two mounts in turn', (seed) => playInTurn(seed, () => Promise.resolve()))
 
-  for (let run = 0; run < runs; run++) {
-    it(`answers and trees are the host's (run ${run + 1})`, () =>
-      play(firstSeed + run, () => Promise.resolve()))
+  itHolds('in turn killed', 'on two mounts in turn, and daemons are killed in between', (seed) =>
+    playInTurn(seed + 1_000_000, async (step) => {
+      if (step % Math.floor(steps / (kills + 1)) !== 50) return
+      const mount = mounts[step % 2]!
+      process.kill(mount.processes().daemon, 'SIGKILL')
+      // Until then its kernel answers from memory, whatever the other does: see restart.test.ts.
+      await daemonAtWork(mount)
+    }),
+  )
 
-    it(`also when daemons are killed in between (run ${run + 1})`, () =>
-      play(firstSeed + run + 1_000_000, async (step) => {
-        if (step % Math.floor(steps / (kills + 1)) !== 50) return
-        const mount = mounts[step % 2]!
-        process.kill((await mount.status()).pid, 'SIGKILL')
-      }))
+  itHolds('at once', 'on two mounts at once, each in a directory of its own', async (seed) => {
+    mounts.push(await site.mount('/'))
+    await walkAtOnce(mounts, host, { seed, steps })
+  })
+
+  itHolds(
+    'at once killed',
+    'on two mounts at once, and their daemons are killed meanwhile',
+    async (seed) => {
+      mounts.push(await site.mount('/'))
+      await walkAtOnce(mounts, host, { seed, steps }, async (walk) => {
+        const walking = walk()
+        for (const mount of mounts) process.kill(await daemonAtWork(mount), 'SIGKILL')
+        await walking
+      })
+    },
+  )
+
+  itHolds(
+    'lease killed',
+    'under the lease, and the daemon is killed before the server has what it acknowledged',
+    async (seed) => {
+      const [mount] = mounts as [SiteMount]
+      for (let kill = 0; kill < kills; kill++) {
+        // All of it is known then, so that nothing has to be fetched while nobody answers.
+        expect(describeTree(mount.directory)).toEqual(describeTree(host))
+        await walkAtOnce(mounts, host, { seed: seed + kill, steps }, async (walk) => {
+          const daemon = await daemonAtWork(mount)
+          site.haltServer()
+          const walking = walk()
+          await expect.poll(async () => (await mount.status()).pendingOps).toBeGreaterThan(0)
+          expect((await mount.status()).standing).toBe('lease')
+          process.kill(daemon, 'SIGKILL')
+          site.resumeServer()
+          await walking
+        })
+      }
+    },
+  )
+
+  /** Of the daemon that answers programs now. */
+  async function daemonAtWork(mount: SiteMount): Promise<number> {
+    let daemon = 0
+    await expect
+      .poll(async () => {
+        const status = await mount.status().catch(() => undefined)
+        daemon = status?.pid ?? 0
+        return status?.connected
+      })
+      .toBe(true)
+    return daemon
   }
 })

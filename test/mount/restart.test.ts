@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   fstatSync,
@@ -10,10 +11,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { getXattr, pattern, Place, setXattr } from './questions/place.ts'
+import { everyRun } from './random/seeds.ts'
 
 /** Runs a script while the mount's daemon is killed again and again. */
 async function whileKilling(mount: SiteMount, script: string, times: number): Promise<string> {
@@ -147,12 +150,15 @@ describe.skipIf(noMount)('a daemon that is killed while others write, too', () =
     for (const name of before) expect(here.exists(name)).toBe(after.includes(name))
   })
 
-  it('programs that make and remove names see no failure, shared', async () => {
-    const script =
-      'for i in $(seq 60); do mkdir d$i && mv d$i e$i && rmdir e$i && (set -C; : > f$i) && ln f$i g$i && rm f$i || echo at $i; done'
-    expect(await whileKilling(a, script, 2)).toBe('')
-    expect(await b.sh('ls | wc -l')).toBe('60\n')
-  })
+  it.each(everyRun)(
+    'programs that make and remove names see no failure, shared (run %i)',
+    async () => {
+      const script =
+        'for i in $(seq 60); do mkdir d$i && mv d$i e$i && rmdir e$i && (set -C; : > f$i) && ln f$i g$i && rm f$i || echo at $i; done'
+      expect(await whileKilling(a, script, 2)).toBe('')
+      expect(await b.sh('ls | wc -l')).toBe('60\n')
+    },
+  )
 })
 
 describe.skipIf(noMount)('a daemon that is killed and has the lease', () => {
@@ -165,7 +171,7 @@ describe.skipIf(noMount)('a daemon that is killed and has the lease', () => {
   })
   afterEach(() => site.close())
 
-  it('programs that make and remove names see no failure', async () => {
+  it.each(everyRun)('programs that make and remove names see no failure (run %i)', async () => {
     const script =
       'for i in $(seq 150); do mkdir d$i && mv d$i e$i && rmdir e$i && (set -C; : > f$i) && ln f$i g$i && rm f$i || echo at $i; done'
     expect(await whileKilling(a, script, 2)).toBe('')
@@ -174,35 +180,55 @@ describe.skipIf(noMount)('a daemon that is killed and has the lease', () => {
     expect(await b.sh('ls | wc -l')).toBe('150\n')
   })
 
-  it('appends of a program that goes on are neither lost nor doubled', async () => {
-    const script = 'exec >> f; for i in $(seq 1000); do echo line $i; done'
-    expect(await whileKilling(a, script, 2)).toBe('')
-    const lines = readFileSync(a.path('f'), 'utf8').trim().split('\n')
-    expect(lines).toEqual(Array.from({ length: 1000 }, (_, i) => `line ${i + 1}`))
-    await a.drain()
-    const b = await site.mount('/')
-    expect(readFileSync(b.path('f'), 'utf8').trim().split('\n')).toEqual(lines)
-  })
+  it.each(everyRun)(
+    'appends of a program that goes on are neither lost nor doubled (run %i)',
+    async () => {
+      const stop = join(site.directory, 'stop')
+      // For as long as it takes: it is at work at every kill, and ends after the last.
+      const script = `i=0; exec >> f; until [ -e ${stop} ]; do i=$((i+1)); echo line $i; done; echo $i >&2`
+      const running = a.trySh(script)
+      for (let kill = 0; kill < 2; kill++) {
+        const size = existsSync(a.path('f')) ? statSync(a.path('f')).size : 0
+        await expect.poll(() => statSync(a.path('f')).size).toBeGreaterThan(size)
+        process.kill(await pidOf(a), 'SIGKILL')
+      }
+      writeFileSync(stop, '')
+      const { code, stderr } = await running
+      const lines = Array.from({ length: Number(stderr) }, (_, i) => `line ${i + 1}`)
+      expect(code).toBe(0)
+      expect(readFileSync(a.path('f'), 'utf8').trim().split('\n')).toEqual(lines)
+      await a.drain()
+      const b = await site.mount('/')
+      expect(readFileSync(b.path('f'), 'utf8').trim().split('\n')).toEqual(lines)
+    },
+  )
 
-  it('a large file that was half at the server', async () => {
-    writeFileSync(a.path('f'), pattern(10 << 20))
-    process.kill((await a.status()).pid, 'SIGKILL')
-    expect(readFileSync(a.path('f')).equals(pattern(10 << 20))).toBe(true)
+  it('a large file of which half is at the server', async () => {
+    const bytes = pattern(10 << 20)
+    const half = bytes.length / 2
+    writeFileSync(a.path('f'), bytes.subarray(0, half))
+    await a.drain()
+    site.haltServer()
+    appendFileSync(a.path('f'), bytes.subarray(half))
+    const { pid, pendingBytes } = await a.status()
+    expect(pendingBytes).toBeGreaterThan(half)
+    process.kill(pid, 'SIGKILL')
+    site.resumeServer()
+    expect(readFileSync(a.path('f')).equals(bytes)).toBe(true)
     await a.drain()
     const b = await site.mount('/')
-    expect(readFileSync(b.path('f')).equals(pattern(10 << 20))).toBe(true)
+    expect(readFileSync(b.path('f')).equals(bytes)).toBe(true)
   })
 
   it('killed while its supervisor has only just been started', async () => {
     const b = await site.mount('/')
     // As the command left it: to ask for the status takes longer than a supervisor needs to load.
-    const [path] = globSync(`${site.directory}/sandbox-2/.cache/cairn/mounts/*/state.json`)
-    const state = JSON.parse(readFileSync(path!, 'utf8')) as Record<string, { pid: number }>
-    process.kill(state['daemon']!.pid, 'SIGKILL')
+    const { daemon, supervisor } = b.processes()
+    process.kill(daemon, 'SIGKILL')
     await b.sh('echo made > f')
     await b.drain()
     expect(readFileSync(a.path('f'), 'utf8')).toBe('made\n')
-    expect((await b.status()).supervisorPid).toBe(state['supervisor']!.pid)
+    expect((await b.status()).supervisorPid).toBe(supervisor)
   })
 
   it('killed twice when nothing of its spool is left but its session: what comes after is not taken for what was', async () => {

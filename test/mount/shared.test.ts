@@ -37,7 +37,7 @@ describe.skipIf(noMount)('two mounts of one branch', () => {
     expect(await b.sh('ls -d tree 2>/dev/null || echo gone')).toBe('gone\n')
   })
 
-  it('O_EXCL, mkdir, link and rename races: exactly one winner each', async () => {
+  it('O_EXCL, mkdir and link races: exactly one winner each', async () => {
     await a.sh('echo x > source')
     for (let round = 0; round < 10; round++) {
       const tries = [
@@ -71,6 +71,19 @@ describe.skipIf(noMount)('two mounts of one branch', () => {
     for (let round = 0; round < 20; round++) {
       expect(await b.sh('cat page')).toBe(round === 0 ? 'old\n' : `new ${round - 1}\n`)
       await a.sh(`echo new ${round} > page`)
+    }
+  })
+
+  it('what did not change stays known: reading it needs no server', async () => {
+    await a.sh('head -c 300000 /dev/urandom > still')
+    const before = await b.sh('sha256sum still')
+    await a.sh('echo x > other')
+    expect(await b.sh('cat other')).toBe('x\n')
+    site.haltServer()
+    try {
+      expect(await b.sh('sha256sum still; cat other')).toBe(`${before}x\n`)
+    } finally {
+      site.resumeServer()
     }
   })
 

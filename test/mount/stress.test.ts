@@ -1,11 +1,35 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
+import { everyRun } from './random/seeds.ts'
 
 function has(program: string): boolean {
   return spawnSync('which', [program]).status === 0
 }
+
+/** With fewer bytes than their defaults, which are made for disks to sweat. */
+const stressors: readonly (readonly [string, ...string[]])[] = [
+  ['chmod'],
+  ['chown'],
+  ['copy-file', '--copy-file-bytes 128m'],
+  ['dentry'],
+  ['dir'],
+  ['fallocate', '--fallocate-bytes 8m'],
+  ['flock'],
+  ['hdd', '--hdd-bytes 8m'],
+  ['link'],
+  ['lockf'],
+  ['mmap', '--mmap-bytes 4m --mmap-file'],
+  ['open'],
+  ['rename'],
+  ['seek', '--seek-size 8m'],
+  ['symlink'],
+  ['touch'],
+  ['utime'],
+  ['xattr'],
+]
 
 describe.skipIf(noMount)('under stress', () => {
   let site: Site
@@ -17,28 +41,48 @@ describe.skipIf(noMount)('under stress', () => {
   })
   afterAll(() => site.close())
 
-  it.skipIf(!has('fio')).each(['write', 'randwrite', 'randrw'])(
-    'fio, %s with verification: every byte is as it was written',
-    async (pattern) => {
-      const output = await mount.sh(
-        `fio --name=f --rw=${pattern} --bs=4k --size=16m --verify=crc32c --verify_fatal=1 ` +
-          '--do_verify=1 --fsync_on_close=0 --ioengine=psync --output-format=terse',
-      )
-      // The fifth field is the error.
-      expect(output.split(';')[4]).toBe('0')
+  const fio = (name: string, how: string): string =>
+    `fio --name=${name} ${how} --bs=4k --size=8m --verify=crc32c --verify_fatal=1 --output-format=terse`
+
+  // The fifth field of what it prints is the error.
+  const errorOf = (output: string): string | undefined => output.split(';')[4]
+
+  const jobs = [
+    ['write', '--rw=write --ioengine=psync'],
+    ['randwrite', '--rw=randwrite --ioengine=psync'],
+    ['mmap', '--rw=randwrite --ioengine=mmap'],
+    ['direct', '--rw=randwrite --ioengine=psync --direct=1'],
+  ] as const
+
+  it.skipIf(!has('fio')).each(jobs)(
+    'fio, %s: every byte is as it was written',
+    async (name, how) => {
+      expect(errorOf(await mount.sh(fio(name, `${how} --do_verify=1`)))).toBe('0')
     },
   )
 
-  it
-    .skipIf(!has('stress-ng'))
-    .each(['dentry', 'dir', 'fallocate', 'hdd', 'link', 'rename', 'symlink', 'utime', 'xattr'])(
+  it.skipIf(!has('fio'))('fio: so it is in another place', async () => {
+    await mount.drain()
+    const later = await site.mount('/')
+    for (const [name, how] of jobs)
+      expect(errorOf(await later.sh(fio(name, `${how} --verify_only`)))).toBe('0')
+    await later.unmount()
+  })
+
+  it.skipIf(!has('fio'))(
+    'fio, reading and writing at random: every byte is as it was written',
+    async () => {
+      const output = await mount.sh(fio('randrw', '--rw=randrw --ioengine=psync --do_verify=1'))
+      expect(errorOf(output)).toBe('0')
+    },
+  )
+
+  it.skipIf(!has('stress-ng')).each(stressors)(
     'stress-ng --%s --verify: no complaint',
-    async (stressor) => {
+    async (stressor, ...options) => {
       mkdirSync(mount.path(stressor))
-      // Fewer bytes than its defaults, which are made for disks to sweat.
-      const sizes = stressor === 'hdd' || stressor === 'fallocate' ? `--${stressor}-bytes 8m` : ''
       const { code, stdout, stderr } = await mount.trySh(
-        `stress-ng --${stressor} 1 ${sizes} --timeout 2 --verify --temp-path ./${stressor} 2>&1`,
+        `stress-ng --${stressor} 1 ${options.join(' ')} --timeout 1 --verify --temp-path ./${stressor} 2>&1`,
       )
       expect({ code, complaints: `${stdout}${stderr}`.match(/.*(fail:|error:).*/g) }).toEqual({
         code: 0,
@@ -56,4 +100,36 @@ describe.skipIf(noMount)('under stress', () => {
     const ask = 'pragma integrity_check; select count(*) from t'
     expect(execFileSync('sqlite3', [mount.path('db'), ask]).toString()).toBe('ok\n200\n')
   })
+})
+
+describe.skipIf(noMount)('a sandbox that is killed while sqlite commits', () => {
+  let site: Site
+
+  beforeEach(async () => {
+    site = await Site.open()
+  })
+  afterEach(() => site.close())
+
+  for (const mode of ['delete', 'wal'])
+    it.skipIf(!has('sqlite3')).each(everyRun)(
+      `journal_mode=${mode}: the next one finds it whole, with all that was committed (run %i)`,
+      async () => {
+        const mount = await site.mount('/')
+        const committed = join(site.directory, 'committed')
+        await mount.sh(`sqlite3 db "pragma journal_mode=${mode}; create table t(i)"`)
+        const inserting = mount.trySh(
+          `i=0; while i=$((i+1)); do sqlite3 db "insert into t values($i)"; echo $i > ${committed}; done`,
+        )
+        const count = (): number => Number(existsSync(committed) && readFileSync(committed, 'utf8'))
+        await expect.poll(count).toBeGreaterThan(8)
+        await mount.kill()
+        expect((await inserting).code).not.toBe(0)
+        const told = count()
+        const later = await site.mount('/')
+        const ask = 'pragma integrity_check; select count(*), max(i) from t'
+        const seen = await later.sh(`sqlite3 db "${ask}"`)
+        // The last one may have been committed without anybody having been told.
+        expect([told, told + 1].map((rows) => `ok\n${rows}|${rows}\n`)).toContain(seen)
+      },
+    )
 })

@@ -1,12 +1,38 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 
 function has(tool: string): boolean {
   return spawnSync(tool, ['--version']).status === 0
 }
+
+/** An npm package of ours that is a program. */
+function installed(program: string): string {
+  return fileURLToPath(new URL(`../../node_modules/.bin/${program}`, import.meta.url))
+}
+
+function reason(why: string | undefined): string {
+  return why === undefined ? '' : ` (${why})`
+}
+
+const noPip: string | undefined =
+  spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0
+    ? undefined
+    : 'python3 has no ensurepip'
+
+/** A wheel is an archive with a few files that describe it. */
+const makeWheel = `
+import zipfile
+with zipfile.ZipFile("lib-1.0-py3-none-any.whl", "w") as wheel:
+    about = "lib-1.0.dist-info/"
+    wheel.writestr("lib.py", "def main(): print(\\"from lib\\")")
+    wheel.writestr(about + "METADATA", "Metadata-Version: 2.1\\nName: lib\\nVersion: 1.0\\n")
+    wheel.writestr(about + "WHEEL", "Wheel-Version: 1.0\\nGenerator: us\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr(about + "entry_points.txt", "[console_scripts]\\nlib-tool = lib:main\\n")
+    wheel.writestr(about + "RECORD", "")`
 
 const git = '-c user.name=n -c user.email=e@example.org -c init.defaultBranch=main'
 
@@ -53,16 +79,40 @@ describe.skipIf(noMount)('ordinary tools on a mount', () => {
     expect(seen).toBe('file 1\nmain\ntopic\nmain\none\n')
   })
 
+  /** A package in an archive beside the directory of whoever wants it. */
+  const packLib = `
+    mkdir lib app
+    echo '{"name":"lib","version":"1.0.0","bin":{"lib":"run.js"}}' > lib/package.json
+    printf '#!/usr/bin/env node\\nconsole.log("from lib")\\n' > lib/run.js
+    (cd lib && npm pack --silent --offline > /dev/null 2>&1)
+    echo '{"name":"app","version":"1.0.0","dependencies":{"lib":"file:../lib/lib-1.0.0.tgz"}}' > app/package.json
+    cd app`
+
   it.skipIf(!has('npm'))('npm: installs a packed package, its bin included', async () => {
     const seen = await mount.sh(`
-      mkdir lib app
-      echo '{"name":"lib","version":"1.0.0","bin":{"lib":"run.js"}}' > lib/package.json
-      printf '#!/usr/bin/env node\\nconsole.log("from lib")\\n' > lib/run.js
-      (cd lib && npm pack --silent --offline > /dev/null 2>&1)
-      cd app; echo '{"name":"app","version":"1.0.0"}' > package.json
-      npm install --silent --offline --no-audit --no-fund ../lib/lib-1.0.0.tgz > /dev/null 2>&1
+      mkdir npm; cd npm; ${packLib}
+      npm install --silent --offline --no-audit --no-fund > /dev/null 2>&1
       node_modules/.bin/lib`)
     expect(seen).toBe('from lib\n')
+  })
+
+  it('pnpm: what it installs are hard links into its store, behind symlinks', async () => {
+    const seen = await mount.sh(`
+      mkdir pnpm; cd pnpm; ${packLib}
+      ${installed('pnpm')} install --offline --ignore-workspace --store-dir ../store --package-import-method hardlink >&2
+      node_modules/.bin/lib; stat -c %h node_modules/lib/run.js; readlink node_modules/lib
+      rm -r node_modules; ${installed('pnpm')} install --offline --ignore-workspace --frozen-lockfile --store-dir ../store >&2
+      node_modules/.bin/lib`)
+    expect(seen).toMatch(/^from lib\n2\n\.pnpm\/.*\/node_modules\/lib\nfrom lib\n$/)
+  })
+
+  it('yarn: installs a packed package, its bin included, and again from its lock file', async () => {
+    const install = `${installed('yarn')} install --offline --silent --non-interactive --cache-folder ../cache`
+    const seen = await mount.sh(`
+      mkdir yarn; cd yarn; ${packLib}
+      ${install} >&2; node_modules/.bin/lib
+      rm -r node_modules; ${install} --frozen-lockfile >&2; node_modules/.bin/lib`)
+    expect(seen).toBe('from lib\nfrom lib\n')
   })
 
   it('tar: what was extracted is what was packed', async () => {
@@ -78,6 +128,31 @@ describe.skipIf(noMount)('ordinary tools on a mount', () => {
       find again -name '*.txt' | wc -l; grep -rl 'file 77$' again; readlink again/link
       stat -c %Y again/deep/er; rm -r again; ls -d again 2>&1 | wc -l`)
     expect(seen).toBe('300\nagain/deep/77.txt\ndeep/1.txt\n981173106\n1\n')
+  })
+
+  it('cp -a: every attribute is the same, to the nanosecond', async () => {
+    const look = (directory: string): string => `(cd ${directory}
+      find . ! -type d -printf '%p %y %m %U %G %n %s %T@ %l\\n' | sort
+      find . -type d -printf '%p %m %U %G %T@\\n' | sort)`
+    const seen = await mount.sh(
+      `cp -a ${outside}/source attributes; ${look('attributes')} > seen; ${look(`${outside}/source`)} | diff - seen; wc -l < seen`,
+    )
+    expect(Number(seen)).toBeGreaterThan(300)
+  })
+
+  it.skipIf(!has('rg'))('rg: finds what grep finds', async () => {
+    const seen = await mount.sh(`
+      cp -a ${outside}/source searched; cd searched
+      rg -l 'file 7' . | sort > ../by-rg; grep -rlI 'file 7' . | sort | diff - ../by-rg; wc -l < ../by-rg`)
+    expect(Number(seen)).toBeGreaterThan(10)
+  })
+
+  it.skipIf(!has('vim'))('vim: saves, with a backup, and leaves no swap file', async () => {
+    const seen = await mount.sh(`
+      mkdir vim; cd vim; echo old > text; chmod 640 text
+      for i in 1 2; do vim -N -u NONE -n -es -c 'set backup backupskip=' -c '%s/$/ new/' -c wq text; done
+      cat text text~; stat -c %a text; ls -A`)
+    expect(seen).toBe('old new new\nold new\n640\ntext\ntext~\n')
   })
 
   it.skipIf(!has('rsync'))('rsync -aHX: the second run has nothing to do', async () => {
@@ -127,6 +202,14 @@ describe.skipIf(noMount)('ordinary tools on a mount', () => {
       python3 -m venv --without-pip venv; echo 'value = 7' > venv/mod.py
       cd venv; bin/python -c 'import mod, sys; print(mod.value, sys.prefix != sys.base_prefix)'`)
     expect(seen).toBe('7 True\n')
+  })
+
+  it.skipIf(noPip)(`pip: installs a wheel into a virtual environment${reason(noPip)}`, async () => {
+    const seen = await mount.sh(`
+      mkdir pip; cd pip; python3 -c '${makeWheel}'; python3 -m venv venv
+      venv/bin/pip install --quiet --no-index --no-cache-dir --disable-pip-version-check lib-1.0-py3-none-any.whl
+      venv/bin/lib-tool; venv/bin/pip show --files lib | grep -c '^  lib.py$'`)
+    expect(seen).toBe('from lib\n1\n')
   })
 
   it('dd, truncate, split, sort and sha256sum agree with the local disk', async () => {

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -73,6 +73,25 @@ describe('mounts of ordinary users', () => {
     const seen = await run('unshare', ['-m', '/bin/sh', '-ec', asUser], { ...env, SCRIPT })
     expect(seen).toBe(`x\n640 2 ${uid}\nuser ${uid}\n`)
     expect((await site.cairn(['fs', 'cat', ':/kept'])).stdout).toBe('kept\n')
+  })
+
+  it.skipIf(noUser)(`with --allow-other${noUser === undefined ? '' : ` (${noUser})`}`, async () => {
+    chownSync(home, uid, uid)
+    const [device, configuration] = [
+      join(site.directory, 'fuse'),
+      join(site.directory, 'fuse.conf'),
+    ]
+    writeFileSync(configuration, 'user_allow_other\n')
+    const work = join(home, 'work')
+    const as = (user: number): string => `setpriv --reuid ${user} --regid ${user} --clear-groups`
+    const text = `
+      mknod -m 666 ${device} c 10 229; mount --bind ${device} /dev/fuse
+      touch /etc/fuse.conf; mount --bind ${configuration} /etc/fuse.conf
+      ${as(uid)} ${cairn('mount', '--allow-other', ':/', work)} > /dev/null
+      trap "${as(uid)} ${cairn('umount', work).replaceAll("'", '')} > /dev/null" EXIT
+      ${as(uid)} /bin/sh -ec 'cd ${work}; umask 022; echo open > open; echo closed > closed; chmod 600 closed; chmod 755 .'
+      ${as(1234)} /bin/sh -c 'cd ${work}; cat open; cat closed || echo denied; echo x > new || echo denied' 2> /dev/null`
+    expect(await run('unshare', ['-m', '/bin/sh', '-ec', text], env)).toBe('open\ndenied\ndenied\n')
   })
 
   it.skipIf(noNamespace)(

@@ -1,5 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import * as fs from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { outcome, pattern, textOf } from './place.ts'
 import type { TwoMountQuestion } from './question.ts'
 
@@ -199,11 +201,17 @@ export const handles: readonly TwoMountQuestion[] = [
   },
   {
     fact: 'a program that runs from the mount goes on after the other replaced it',
-    ask: (a, b) => {
-      a.sh("printf '#!/bin/sh\\nsleep 0.3\\necho old\\n' > run; chmod +x run")
-      const running = a.sh('./run > out & sleep 0.1; echo started; wait; cat out')
-      b.sh("printf '#!/bin/sh\\necho new\\n' > run2; chmod +x run2; mv run2 run")
-      return [running, a.sh('./run')]
+    ask: async (a, b) => {
+      // Longer than a shell reads at once: its end is read after it was replaced.
+      const padding = '# a line that says nothing\n'.repeat(5000)
+      const wait = 'echo started\nuntil [ -e go ]; do sleep 0.01; done\n'
+      a.write('run', `#!/bin/sh\n${wait}${padding}echo old\n`)
+      fs.chmodSync(a.path('run'), 0o755)
+      const running = spawn(a.path('run'), { cwd: a.directory })
+      const ended = text(running.stdout)
+      await once(running.stdout, 'readable')
+      b.sh("printf '#!/bin/sh\\necho new\\n' > run2; chmod +x run2; mv run2 run; : > go")
+      return [await ended, a.sh('./run')]
     },
     expect: ['started\nold\n', 'new\n'],
   },

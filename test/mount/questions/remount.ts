@@ -20,9 +20,10 @@ export const remount: readonly RemountQuestion[] = [
     make: (place) =>
       place.sh(
         'mkdir d; echo x > f; ln f g; ln -s f s; mkfifo p; mknod c c 5 1; mknod b b 8 300; chmod 4751 f; ' +
-          `chmod 1777 d; chown 12:34 g; touch -d 1960-01-01T00:00:00.000000001Z p; ${everything} d f g s p c b`,
+          `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("k")'; chmod 1777 d; chown 12:34 g; ` +
+          `touch -d 1960-01-01T00:00:00.000000001Z p; ${everything} d f g s p c b k`,
       ),
-    look: (place) => place.sh(`${everything} d f g s p c b`),
+    look: (place) => place.sh(`${everything} d f g s p c b k`),
   },
   {
     fact: 'times of a directory whose names came and went',
@@ -130,6 +131,19 @@ export const remount: readonly RemountQuestion[] = [
       return fs.readFileSync(place.path('f')).equals(expected)
     },
     expect: true,
+  },
+  {
+    fact: 'SEEK_DATA and SEEK_HOLE find a hole that was punched, where the blocks end',
+    make: (place) => {
+      place.write('f', pattern(MiB))
+      place.sh('fallocate -p -o 262144 -l 524288 f')
+    },
+    look: (place) => [
+      seek(place, 'f', 0, SEEK_HOLE),
+      seek(place, 'f', 300_000, SEEK_DATA),
+      seek(place, 'f', 786_432, SEEK_HOLE),
+    ],
+    expect: [262_144, 786_432, MiB],
   },
   {
     fact: 'a directory of 5,000 names',

@@ -43,6 +43,7 @@ const rare = [
   'stat',
   'exclusive',
   'exchange',
+  'noreplace',
   'copy',
   'punch',
   'zero',
@@ -72,4 +73,9 @@ export function randomStep(random: Random): Step {
     length: random.one(lengths),
     fill: 1 + random.below(255),
   }
+}
+
+/** One that is chosen, not drawn. */
+export function stepOf(type: StepType, path: string, other = ''): Step {
+  return { type, path, other, offset: 0, length: 1, fill: 1 }
 }

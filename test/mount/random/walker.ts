@@ -6,6 +6,7 @@ import {
   FALLOC_FL_PUNCH_HOLE,
   FALLOC_FL_ZERO_RANGE,
   RENAME_EXCHANGE,
+  RENAME_NOREPLACE,
 } from '../../posix/constants.ts'
 import { AT_FDCWD, lastErrno, libc } from '../../posix/libc.ts'
 import type { Step } from './step.ts'
@@ -60,9 +61,9 @@ export class Walker {
       case 'rename':
         return fs.renameSync(path, other)
       case 'exchange':
-        return checked(
-          libc.renameat2(AT_FDCWD, zeroEnded(path), AT_FDCWD, zeroEnded(other), RENAME_EXCHANGE),
-        )
+        return rename(path, other, RENAME_EXCHANGE)
+      case 'noreplace':
+        return rename(path, other, RENAME_NOREPLACE)
       case 'link':
         return fs.linkSync(path, other)
       case 'symlink':
@@ -147,19 +148,27 @@ export class Walker {
 }
 
 /** Every name below, with all that does not depend on the moment or the file system. */
-export function describeTree(directory: string): string[] {
-  const paths = fs.readdirSync(directory, { recursive: true, encoding: 'utf8' })
-  return paths.sort().map((path) => `${path}: ${describe(join(directory, path))}`)
+export function describeTree(directory: string, withXattrs = true): string[] {
+  const paths = namesBelow(directory, '')
+  return paths.sort().map((path) => `${path}: ${describe(join(directory, path), withXattrs)}`)
 }
 
-function describe(path: string): string {
+/** Node lists what is behind symlinks, too. */
+function namesBelow(directory: string, prefix: string): string[] {
+  return fs.readdirSync(join(directory, prefix), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(prefix, entry.name)
+    return entry.isDirectory() ? [path, ...namesBelow(directory, path)] : [path]
+  })
+}
+
+function describe(path: string, withXattrs = true): string {
   const stat = fs.lstatSync(path)
   const kind = stat.mode >> 12
   const attributes = `${kind} ${(stat.mode & 0o7777).toString(8)} ${stat.nlink}`
   if (stat.isSymbolicLink()) return `${attributes} ${fs.readlinkSync(path)}`
   if (!stat.isFile()) return attributes
-  const xattrs = [0, 1, 2].map((n) => xattr(path, `user.x${n}`))
-  return `${attributes} ${stat.size} ${hash(fs.readFileSync(path))} ${xattrs.join(' ')}`
+  const xattrs = withXattrs ? [0, 1, 2].map((n) => ` ${xattr(path, `user.x${n}`)}`) : []
+  return `${attributes} ${stat.size} ${hash(fs.readFileSync(path))}${xattrs.join('')}`
 }
 
 function xattr(path: string, name: string): string {
@@ -168,7 +177,11 @@ function xattr(path: string, name: string): string {
   return length < 0 ? lastErrno() : hash(buffer.subarray(0, length))
 }
 
-function hash(bytes: Uint8Array): string {
+function rename(path: string, other: string, flags: number): number | string {
+  return checked(libc.renameat2(AT_FDCWD, zeroEnded(path), AT_FDCWD, zeroEnded(other), flags))
+}
+
+export function hash(bytes: Uint8Array): string {
   return `${bytes.length}:${createHash('sha256').update(bytes).digest('hex').slice(0, 12)}`
 }
 

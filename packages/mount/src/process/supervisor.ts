@@ -227,7 +227,8 @@ export class Supervisor {
 
   async #unmount({ lazy = false } = {}): Promise<void> {
     const { mountPoint, mounter } = this.#config
-    // Our own file would be in the way.
+    // Our own file would be in the way, also one that is about to be opened.
+    this.#opened ??= Promise.resolve()
     if (!lazy) await this.#opened
     await unmount(mountPoint, { lazy, mounter })
   }

@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeBody, type Op } from '@cairn/core'
+import type { Ino } from '@cairn/protocol'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Segments } from '../data/segments.ts'
+import { loadFuseIo } from '../fuse/native.ts'
+import { Outbox } from './outbox.ts'
+
+const io = await loadFuseIo()
+const MiB = 1 << 20
+const time = { sec: 1, nsec: 0 }
+const window = { bytes: 8 * MiB, ms: 5000 }
+
+/** An operation that can be told from others by its number. */
+const reap = (number: number): Op => ({ type: 'reap', ino: number as Ino })
+const write = (number: number, length: number): Op => ({
+  type: 'write',
+  time,
+  ino: number as Ino,
+  offset: 0,
+  data: { type: 'bytes', bytes: new Uint8Array(length).fill(1) },
+  dropPrivileges: false,
+})
+
+describe('an outbox', () => {
+  let directory: string
+  let segments: Segments
+  let outbox: Outbox
+  /** What reached the server, in the order in which it did: the inodes of each batch. */
+  let arrived: number[][]
+  /** Of those that the server has not answered. */
+  let unanswered: PromiseWithResolvers<{ seq: number }>[]
+  /** Bytes of large writes wait for this. */
+  let storing: Promise<void>
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'performance'] })
+    directory = mkdtempSync(join(tmpdir(), 'cairn-outbox-'))
+    segments = new Segments({ directory, bytesMax: 200 * MiB, io })
+    ;[arrived, unanswered, storing] = [[], [], Promise.resolve()]
+    let number = 0
+    outbox = new Outbox({
+      segments,
+      window,
+      now: () => time,
+      onRescued: () => undefined,
+      onRefused: () => undefined,
+      // As a server answers that found nothing but zeros.
+      putBlob: () => storing.then(() => new Uint8Array()),
+      reserve: () => {
+        const settled = Promise.withResolvers<{ seq: number }>()
+        return {
+          number: ++number,
+          epoch: 1,
+          settled: settled.promise,
+          send: (body) => {
+            arrived.push(decodeBody(body.slice()).ops.map((op) => (op as { ino: Ino }).ino))
+            unanswered.push(settled)
+          },
+        }
+      },
+    })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    segments.removeAll()
+    rmSync(directory, { recursive: true })
+  })
+
+  const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+
+  async function answer(count = unanswered.length): Promise<void> {
+    for (const { resolve } of unanswered.splice(0, count)) resolve({ seq: 1 })
+    await pass(0)
+  }
+
+  it('sends after 20 ms what a program did, in one batch', async () => {
+    for (const number of [1, 2, 3]) outbox.add(reap(number), 0)
+    await pass(19)
+    expect(arrived).toEqual([])
+    await pass(1)
+    expect(arrived).toEqual([[1, 2, 3]])
+    expect(outbox.pendingOps).toBe(3)
+    await answer()
+    expect([outbox.pendingOps, outbox.pendingBytes, outbox.settled]).toEqual([0, 0, 1])
+  })
+
+  it('waits while a program does much, two seconds at most', async () => {
+    let number = 0
+    for (let ms = 0; ms < 1980; ms += 20) {
+      for (let i = 0; i < 60; i++) outbox.add(reap(++number), 0)
+      await pass(20)
+    }
+    expect(arrived).toEqual([])
+    for (let i = 0; i < 60; i++) outbox.add(reap(++number), 0)
+    await pass(20)
+    expect(arrived.flat()).toEqual(Array.from({ length: number }, (_, i) => i + 1))
+  })
+
+  it('is full with more bytes than its window has, and has room when some have arrived', async () => {
+    for (let number = 1; number <= 9; number++) {
+      expect(outbox.isFull).toBe(false)
+      outbox.add(write(number, MiB - 1024), 0)
+    }
+    expect(outbox.isFull).toBe(true)
+    const room = vi.fn()
+    void outbox.whenRoom().then(room)
+    await pass(0)
+    // Each of several blocks.
+    expect([...new Set(arrived.flat())]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect(room).not.toHaveBeenCalled()
+    await answer(1)
+    expect(room).toHaveBeenCalled()
+    expect(outbox.isFull).toBe(false)
+  })
+
+  it('is full when the oldest that has not arrived is older than its window, and has room when that has', async () => {
+    outbox.add(reap(1), 0)
+    await pass(4000)
+    outbox.add(reap(2), 0)
+    await pass(900)
+    expect(outbox.isFull).toBe(false)
+    // Looked at when the next batch begins, and every 20 ms while one is open.
+    await pass(101)
+    outbox.add(reap(3), 0)
+    expect(outbox.isFull).toBe(true)
+    const room = vi.fn()
+    void outbox.whenRoom().then(room)
+    await pass(10_000)
+    expect([outbox.isFull, room.mock.calls.length]).toEqual([true, 0])
+    await answer()
+    expect([outbox.isFull, room.mock.calls.length]).toEqual([false, 1])
+  })
+
+  it('with a server that is slow: whoever asks for room first never has it further behind than the window', async () => {
+    let [number, oldest] = [0, 0]
+    const answering = setInterval(() => void answer(1), 1500)
+    for (let ms = 0; ms < 60_000; ms += 10) {
+      if (!outbox.isFull) {
+        oldest = Math.max(oldest, performance.now() - (outbox.oldestAt ?? performance.now()))
+        outbox.add(reap(++number), 0)
+      } else void outbox.whenRoom()
+      await pass(10)
+    }
+    clearInterval(answering)
+    expect(oldest).toBeGreaterThan(1500)
+    expect(oldest).toBeLessThanOrEqual(window.ms + 20)
+    while (unanswered.length > 0 || outbox.pendingOps > 0) await Promise.all([answer(), pass(20)])
+    expect(arrived.flat()).toEqual(Array.from({ length: number }, (_, i) => i + 1))
+  })
+
+  it('sends in order, though the bytes of an earlier batch take longer to store', async () => {
+    const stored = Promise.withResolvers<void>()
+    storing = stored.promise
+    outbox.add(write(1, MiB), 0)
+    await pass(20)
+    outbox.add(reap(2), 0)
+    outbox.flushNow()
+    await pass(20)
+    expect(arrived).toEqual([])
+    stored.resolve()
+    await pass(0)
+    expect(arrived.map(([first]) => first)).toEqual([1, 2])
+  })
+
+  it('drain and sync wait for all that was acknowledged, and for nothing after it', async () => {
+    outbox.add(reap(1), 0)
+    const done: string[] = []
+    void outbox.drain().then(() => done.push('drain'))
+    void outbox.sync().then(() => done.push('sync'))
+    outbox.add(reap(2), 0)
+    await pass(20)
+    expect([arrived, done]).toEqual([[[1], [2]], []])
+    await answer(1)
+    expect(done.sort()).toEqual(['drain', 'sync'])
+  })
+
+  it('keeps in the spool what has not arrived, and nothing else', async () => {
+    const pinFrom = vi.spyOn(segments, 'pinFrom')
+    outbox.add(reap(1), 0)
+    expect(pinFrom).toHaveBeenLastCalledWith(1)
+    await pass(20)
+    await answer()
+    expect(pinFrom).toHaveBeenLastCalledWith(Infinity)
+  })
+})
