@@ -394,9 +394,20 @@ describe('ctx fork', () => {
     expect(await cairn.text('fs', 'ls', ':/repo')).toBe('README.md\nsrc/\n')
     await cairn.text('ctx', 'fork', `${name}-a`, '--layer', 'fix-auth-a', '--at', 'then')
     expect(await cairn.text('fs', 'cat', `${name}-a:/repo/src/auth.ts`)).toContain('THREE of a')
+    await cairn.text('ctx', 'fork', `${name}-b`, '--from', `${name}-a`)
+    expect(await cairn.text('fs', 'cat', `${name}-b:/repo/src/auth.ts`)).toContain('THREE of a')
     expect(await cairn.error('ctx', 'fork', name, '--from', 'prod')).toMatchObject({
       code: 'workspace_exists',
       exit: 5,
     })
+    expect(await cairn.error('ctx', 'fork', 'another', '--from', 'nothing')).toMatchObject({
+      code: 'workspace_missing',
+    })
+  })
+
+  it('from a workspace of the current context, by its name', async () => {
+    const name = `named-${count}`
+    await cairn.text('ctx', 'fork', name, '--from', workspace.name)
+    expect(await cairn.text('fs', 'ls', `${name}:/`)).toBe(await cairn.text('fs', 'ls', ':/'))
   })
 })

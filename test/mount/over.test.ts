@@ -36,6 +36,7 @@ describe.skipIf(noMount)('a mount of a layer', () => {
         ])
       }
       expect(await a.sh('ls | wc -l; cat f1')).toBe(`${before}1\n`)
+      expect((await a.status()).standing).toBe('over')
       const { stdout } = await site.cairn(['fs', 'ls', ':/repo', '--layer', 'fix'])
       expect(stdout.trim().split('\n').length).toBe(Number(before))
       await a.unmount()

@@ -11,9 +11,14 @@ if (noMount === undefined) {
   await layer('create', ':/', '--name', 'plan')
   await layer('fork', 'plan', '--name', 'step')
   await layer('fork', 'step', '--name', 'try')
-  const mount = await site.mount('/', '--layer', 'try', '--allow-other')
   chmodSync(site.directory, 0o755)
-  chmodSync(mount.path('..'), 0o755)
   afterAll(() => site.close())
-  runPosixQuestions('mount of a layer of a layer of a layer', hostSubjects(mount.directory))
+  for (const [name, what] of [
+    ['plan', 'a layer'],
+    ['try', 'a layer of a layer of a layer'],
+  ] as const) {
+    const mount = await site.mount('/', '--layer', name, '--allow-other')
+    chmodSync(mount.path('..'), 0o755)
+    runPosixQuestions(`mount of ${what}`, hostSubjects(mount.directory))
+  }
 } else describe('mount of a layer', () => it.skip(`is not asked: ${noMount}`))

@@ -252,9 +252,10 @@ export class Mount {
 
   get status(): MountStatus {
     const { oldestAt } = this.#outbox
+    const { errors, log, rescues, isOver } = this.#notes
     return {
       connected: this.#session.isConnected,
-      standing: this.#standing,
+      standing: isOver && this.#standing === 'shared' ? 'over' : this.#standing,
       pendingOps: this.#outbox.pendingOps,
       pendingBytes: this.#outbox.pendingBytes,
       pendingMs: oldestAt === undefined ? 0 : Math.round(performance.now() - oldestAt),
@@ -262,9 +263,7 @@ export class Mount {
       knownInodes: this.#image.inodeCount,
       seq: this.#loader.seq,
       ...(this.#refusal.why ? { refused: this.#refusal.why.message } : {}),
-      errors: this.#notes.errors,
-      log: this.#notes.log,
-      rescues: this.#notes.rescues,
+      ...{ errors, log, rescues },
     }
   }
 

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Batch } from '@cairn/core'
+import { type Batch, isClosedState } from '@cairn/core'
+import { isCairnError } from '@cairn/protocol'
 
 const notesMax = 100
 const fileName = 'rescues'
@@ -12,6 +13,8 @@ export class Notes {
   readonly log: string[] = []
   /** Where late writes of a lost lease went. Kept whole, and for the next process, too: somebody has to look at them. */
   readonly rescues: string[]
+  /** As far as was heard: the layer was committed or abandoned, and takes no more writes. */
+  isOver = false
   readonly #path: string
 
   /** With the mount's own directory on the disk. */
@@ -21,11 +24,13 @@ export class Notes {
   }
 
   noteError(error: unknown, operation: string): void {
+    if (isCairnError(error, 'layer_closed')) this.isOver = true
     const text = error instanceof Error ? error.message : String(error)
     push(this.errors, `${new Date().toISOString()} ${operation} ${text}`.replace('  ', ' '))
   }
 
   noteBatch({ seq, time, actor, body }: Batch): void {
+    if (body.type === 'state') this.isOver = isClosedState(body.state)
     const what = body.type === 'ops' ? `${body.ops.length} operations` : body.type
     push(this.log, `${new Date(time.sec * 1000).toISOString()} ${seq} ${actor}: ${what}`)
   }

@@ -30,6 +30,7 @@ const standings: Readonly<Record<string, string>> = {
   lease: 'held: writes are answered here and sent at once',
   shared: 'shared with other writers: each write is answered by the server',
   waiting: 'not held: writes wait',
+  over: 'none: the layer was committed or abandoned, and takes no more writes',
 }
 
 /** What a person wants to know, most of all first. */

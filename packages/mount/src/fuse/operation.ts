@@ -7,7 +7,7 @@ import type { Request } from './request.ts'
 export interface Context {
   fs: FuseFileSystem
   /** Seconds the kernel may remember that a name is not there. */
-  negativeTtl: number
+  readonly negativeTtl: number
   /** Locks are the file system's; then opens, closes and flushes are asked, because they end locks. */
   locks: boolean
   /** What makes a file and only writes to it does so past the kernel's pages. */

@@ -49,11 +49,6 @@ export class FuseServer {
     return this.#dispatcher.parkedCount
   }
 
-  /** Seconds the kernel may remember, from now on, that a name is not there. */
-  set negativeTtl(seconds: number) {
-    this.#dispatcher.context.negativeTtl = seconds
-  }
-
   /** Stops answering. The mount stays: another process with the descriptor can go on. */
   stop(): void {
     if (!this.#isOpen) return

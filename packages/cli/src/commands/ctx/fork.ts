@@ -11,7 +11,11 @@ export const command: Command = defineCommand({
     'and the key of the old one.',
   arguments: { name: { summary: 'What to call the new workspace and the new context' } },
   options: {
-    from: { kind: 'text', value: 'CTX', summary: 'The context to start from; the current one' },
+    from: {
+      kind: 'text',
+      value: 'NAME',
+      summary: 'The context to start from, or a workspace of the current one; the current context',
+    },
     workspace: {
       kind: 'text',
       short: 'w',
@@ -28,11 +32,12 @@ export const command: Command = defineCommand({
   async run({ args, options: { from, workspace, layer, at }, cli }) {
     const name = checkContextName(args.name)
     const config = await readConfig(cli)
-    const origin = from ?? config.currentContext
+    const isContext = from !== undefined && config.contexts.has(from)
+    const origin = isContext ? from : config.currentContext
     if (origin === undefined)
-      throw usageError('fork', 'no context is current', 'Give --from CTX, see cairn ctx ls.')
+      throw usageError('fork', 'no context is current', 'Give --from NAME, see cairn ctx ls.')
     const context = getContext(config, origin)
-    const source = workspace ?? context.workspace
+    const source = workspace ?? (isContext ? undefined : from) ?? context.workspace
     if (source === undefined)
       throw usageError(`fork ${origin}`, 'it has no workspace of its own', 'Give --workspace NAME.')
     const { server, apiKey } = context
