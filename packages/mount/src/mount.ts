@@ -251,19 +251,20 @@ export class Mount {
   }
 
   get status(): MountStatus {
-    const { oldestAt } = this.#outbox
     const { errors, log, rescues, isOver } = this.#notes
     return {
       connected: this.#session.isConnected,
       standing: isOver && this.#standing === 'shared' ? 'over' : this.#standing,
       pendingOps: this.#outbox.pendingOps,
       pendingBytes: this.#outbox.pendingBytes,
-      pendingMs: oldestAt === undefined ? 0 : Math.round(performance.now() - oldestAt),
+      pendingMs: this.#outbox.pendingMs,
       cacheBytes: this.#segments.bytes,
       knownInodes: this.#image.inodeCount,
       seq: this.#loader.seq,
       ...(this.#refusal.why ? { refused: this.#refusal.why.message } : {}),
-      ...{ errors, log, rescues },
+      errors,
+      log,
+      rescues,
     }
   }
 

@@ -139,7 +139,7 @@ describe('an outbox', () => {
     const answering = setInterval(() => void answer(1), 1500)
     for (let ms = 0; ms < 60_000; ms += 10) {
       if (!outbox.isFull) {
-        oldest = Math.max(oldest, performance.now() - (outbox.oldestAt ?? performance.now()))
+        oldest = Math.max(oldest, outbox.pendingMs)
         outbox.add(reap(++number), 0)
       } else void outbox.whenRoom()
       await pass(10)

@@ -109,8 +109,13 @@ export class Outbox {
     return oldest === undefined ? this.#settled : Math.min(this.#settled, oldest - 1)
   }
 
-  /** When the oldest of what is not at the server was acknowledged. */
-  get oldestAt(): number | undefined {
+  /** How long the oldest of what is not at the server has been waiting. */
+  get pendingMs(): number {
+    const oldest = this.#oldestAt
+    return oldest === undefined ? 0 : Math.round(performance.now() - oldest)
+  }
+
+  get #oldestAt(): number | undefined {
     const [oldest] = this.#closed.values()
     return (oldest ?? this.#open)?.openedAt
   }
@@ -150,7 +155,7 @@ export class Outbox {
   }
 
   #lookAtAge(): void {
-    const oldest = this.oldestAt
+    const oldest = this.#oldestAt
     this.#isLate = oldest !== undefined && performance.now() - oldest > this.#parts.window.ms
   }
 
