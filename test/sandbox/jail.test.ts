@@ -44,7 +44,10 @@ describe.skipIf(noJail !== undefined)(`a jail's programs (${noJail ?? 'as root'}
     cat.stdin!.end('given')
     expect(await text(cat.stdout)).toBe('given')
     const sleeper = await jail.start({ args: ['sleep', '1000'] })
-    expect((await say(jail, `cat /proc/${sleeper.pid}/comm`)).text).toBe('sleep\n')
+    // The last that it says as the helper is its number; it becomes the program right after.
+    await expect
+      .poll(async () => (await say(jail, `cat /proc/${sleeper.pid}/comm`)).text)
+      .toBe('sleep\n')
     sleeper.signal('SIGSTOP')
     await expect
       .poll(async () => (await say(jail, `cut -d' ' -f3 /proc/${sleeper.pid}/stat`)).text)
