@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadFuseIo } from '../fuse/native.ts'
 import { Segments } from './segments.ts'
 
@@ -42,6 +43,38 @@ describe('segments', () => {
     expect(all).toEqual(places.map((_, i) => i))
     segments.removeAll()
   })
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'leave the last room of a disk to whoever needs it now (needs root)',
+    async () => {
+      const disk = mkdtempSync(join(tmpdir(), 'cairn-disk-'))
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk])
+      onTestFinished(() => {
+        execFileSync('umount', ['-l', disk])
+        rmSync(disk, { recursive: true })
+      })
+      const prepared: number[] = []
+      const mapFileLater: typeof io.mapFileLater = (fd, size, spare) => {
+        prepared.push(size)
+        return io.mapFileLater(fd, size, spare)
+      }
+      const segments = new Segments({
+        directory: disk,
+        bytesMax: 100 * MiB,
+        io: { ...io, mapFileLater },
+      })
+      segments.pinFrom(1)
+      const block = Buffer.alloc(MiB / 4)
+      for (let i = 0; i < 16; i++) {
+        segments.append([block])
+        // Until the one that is being prepared is there.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      // The first of one mebibyte calls for one of two; half of that is left when the next would be of four.
+      expect(prepared).toEqual([2 * MiB])
+      segments.removeAll()
+    },
+  )
 
   it('let the oldest go when there is too much, and never what is pinned', () => {
     const segments = new Segments({ directory, bytesMax: 40 * MiB, io })

@@ -8,6 +8,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statfsSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
@@ -189,13 +190,17 @@ export class Segments {
     return join(this.#options.directory, nextName)
   }
 
-  /** In another thread. Whoever needs it sooner makes one, and this one is for later. */
+  /**
+   * In another thread. Whoever needs it sooner makes one, and this one is for later. Not on a disk that is nearly full:
+   * while one is made, or given up for want of room, its room would be missing to whoever cannot wait.
+   */
   async #prepareNext(): Promise<void> {
     this.#prepareAt = Infinity
     // A second one would cut short the file that the first is made of.
     if (this.#next || this.#isPreparing) return
-    this.#isPreparing = true
     const size = this.#sizeOfNext
+    if (freeBytes(this.#options.directory) < 2 * size) return
+    this.#isPreparing = true
     const spare = this.#spare
     this.#spare = undefined
     try {
@@ -311,6 +316,11 @@ export class Segments {
     closeSync(segment.fd)
     unlinkSync(segment.path)
   }
+}
+
+function freeBytes(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize
 }
 
 function lengthOf(pieces: readonly Uint8Array[]): number {
