@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
   createFile,
-  Network,
   now,
   openSession,
   type RunningServer,
@@ -20,11 +19,9 @@ describe('barrier', () => {
   let server: RunningServer
   let a: SessionClient
   let b: SessionClient
-  /** Of b. */
-  let network: Network
   const opened: SessionClient[] = []
-  const open = (at: RunningServer, network = new Network()): SessionClient => {
-    const client = openSession(at, { network })
+  const open = (at: RunningServer): SessionClient => {
+    const client = openSession(at)
     opened.push(client)
     return client
   }
@@ -34,8 +31,7 @@ describe('barrier', () => {
     server = await startServer(shared, 10_000)
     expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
     a = open(server)
-    network = new Network()
-    b = open(server, network)
+    b = open(server)
     await until(() => a.standing === 'shared' && b.standing === 'shared')
   })
 
@@ -77,19 +73,6 @@ describe('barrier', () => {
     const passed = pass(seq)
     await b.close()
     expect(await passed).toBeLessThan(patienceMs / 2)
-  })
-
-  it('waits for one whose connection broke, and falls when it is back and has seen the batch', async () => {
-    const events: string[] = []
-    network.cut()
-    const seq = await write()
-    const passed = a.barrier(seq).then(() => events.push('passed'))
-    network.heal()
-    await until(() => b.isConnected && b.seq >= seq)
-    events.push('seen')
-    b.seen(seq)
-    await passed
-    expect(events).toEqual(['seen', 'passed'])
   })
 
   it('waits a second at most for one that says nothing', async () => {

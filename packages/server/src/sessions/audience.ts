@@ -3,8 +3,6 @@ import type { Clock } from '../workspaces/clock.ts'
 
 /** A writer that stopped taking in what others write holds them up for so long each time, and no longer. */
 const waitMsMax = 1000
-/** As long as it takes to start a mount's daemon anew, or to connect again. */
-const absenceMsMax = 2000
 
 /** A connected writer. */
 export interface Member {
@@ -19,7 +17,7 @@ interface Waiter {
   readonly wake: () => void
 }
 
-/** The writers of a branch that are connected to this server, or were just now, and how much of the log each has taken in. */
+/** The writers of a branch that are connected to this server, and how much of the log each has taken in. */
 export class Audience {
   readonly #clock: Clock
   /** One for a session: of two connections the newer is the one that is used. */
@@ -40,12 +38,6 @@ export class Audience {
     if (this.#members.get(member.session) !== member) return
     this.#members.delete(member.session)
     this.#wake(({ session }) => session === member.session)
-  }
-
-  /** Its connection broke. It may be back in a moment, and until then its caches show what was before. */
-  async lose(member: Member): Promise<void> {
-    await this.#clock.sleep(absenceMsMax)
-    this.leave(member)
   }
 
   has(session: SessionId): boolean {

@@ -134,6 +134,7 @@ export class Session {
     const { audience } = this.#parts.keeper
     const member = audience.join(this.id, this.#hello.session === '' ? seq : 0)
     this.#member = member
+    this.#stop.push(() => audience.leave(member))
   }
 
   #beginWaits(): void {
@@ -193,18 +194,8 @@ export class Session {
   async close(drained: boolean): Promise<void> {
     this.#isClosed = true
     for (const stop of this.#stop.splice(0)) stop()
-    this.#leaveAudience(drained)
     if (drained && this.#writes) await this.#leave()
     this.#connection.close()
-  }
-
-  #leaveAudience(drained: boolean): void {
-    const { audience } = this.#parts.keeper
-    const member = this.#member
-    this.#member = undefined
-    if (!member) return
-    if (drained) audience.leave(member)
-    else void audience.lose(member)
   }
 
   /** Its locks are nobody's any more. */
