@@ -164,7 +164,8 @@ interface Clone {
   readonly count: () => number
 }
 
-const files = 3000
+/** So many that a quick machine is not done while another mount starts. */
+const files = 12_000
 /** Enough that the checkout is under way. */
 const filesBefore = 100
 const makeRepository = `
