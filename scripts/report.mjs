@@ -6,7 +6,7 @@
  * @property {number} numFailedTests
  * @property {number} numPendingTests
  * @property {number} numTodoTests
- * @property {readonly { status: string, assertionResults: readonly { status: string }[] }[]} testResults
+ * @property {readonly { name: string, status: string, assertionResults: readonly { status: string }[] }[]} testResults
  */
 
 /**
@@ -32,6 +32,16 @@ export function countTests(report, succeeded) {
     failed: failed === 0 && !succeeded ? 1 : failed,
     skipped: report.numPendingTests + report.numTodoTests,
   }
+}
+
+/**
+ * @param {TestReport | undefined} report
+ * @returns {string[]} the paths of the test files that failed
+ */
+export function failedFiles(report) {
+  return (report?.testResults ?? [])
+    .filter(({ status }) => status === 'failed')
+    .map(({ name }) => name)
 }
 
 /** @param {TestReport['testResults'][number]} file */
