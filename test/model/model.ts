@@ -26,7 +26,7 @@ import {
   requireReplaceable,
 } from './model-inode.ts'
 
-const fileBytesMax = 2 ** 50
+const fileBytesMax = 2 ** 44
 const xattrBytesMax = 65_536
 
 /** A file system so plain that one can see it is right. Slow: whatever can be counted is counted anew. */

@@ -3,7 +3,7 @@ import {
   blockBytes,
   type CreateOp,
   fallocateModes,
-  fileBytesMax,
+  largestFileBytes,
   kinds,
   type Op,
   privilegeDrops,
@@ -58,13 +58,13 @@ const mode = fc.constantFrom(0o644, 0o755, 0o7777, 0o2644, 0, 0o100_644)
 
 const edge = fc.constantFrom(blockBytes - 1, blockBytes, blockBytes + 1, 2 * blockBytes - 5)
 /** Wide apart, so that most of a file is hole: neither a read nor a fold may walk it. */
-const far = fc.constantFrom(5 * blockBytes + 7, 2 ** 33 + 11, 2 ** 45)
+const far = fc.constantFrom(5 * blockBytes + 7, 2 ** 33 + 11, 2 ** 43)
 const offset = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(0, 0, 1, 2, 100, 129) },
   { weight: 2, arbitrary: fc.nat({ max: 300 }) },
   { weight: 4, arbitrary: edge },
   { weight: 2, arbitrary: far },
-  { weight: 1, arbitrary: fc.constantFrom(fileBytesMax - 3, fileBytesMax) },
+  { weight: 1, arbitrary: fc.constantFrom(largestFileBytes - 3, largestFileBytes) },
 )
 const length = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(1, 2, 5, 127, 128, 129) },
@@ -74,7 +74,7 @@ const length = fc.oneof(
 const rangeLength = fc.oneof(
   { weight: 4, arbitrary: length },
   { weight: 1, arbitrary: far },
-  { weight: 1, arbitrary: fc.constantFrom(0, fileBytesMax) },
+  { weight: 1, arbitrary: fc.constantFrom(0, largestFileBytes) },
 )
 const zeros = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat({ max: 200 }))
 const data: fc.Arbitrary<StepData> = fc.record({

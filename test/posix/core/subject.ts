@@ -2,7 +2,7 @@ import {
   attributeCalls,
   type Credentials,
   dataCalls,
-  fileBytesMax,
+  largestFileBytes,
   type nameCalls,
   pathCalls,
 } from '@cairn/core'
@@ -94,7 +94,7 @@ class CoreSubject extends DescriptorCalls implements Subject {
     await this.thread.find(path, true)
     const { bytes } = await this.thread.workspace.totals()
     // How much there may be is for a server to say; here it is as much as one file may hold.
-    const blocks = fileBytesMax / BLOCK_BYTES
+    const blocks = largestFileBytes / BLOCK_BYTES
     const free = blocks - Math.ceil(bytes / BLOCK_BYTES)
     return {
       blockBytes: BLOCK_BYTES,

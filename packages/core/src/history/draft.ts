@@ -10,6 +10,7 @@ import {
   type SessionId,
 } from '@cairn/protocol'
 import { Changes } from '../filesystem/changes.ts'
+import { applyNewOp } from '../filesystem/file-size.ts'
 import type { Time } from '../filesystem/inode.ts'
 import type { Op } from '../filesystem/op.ts'
 import {
@@ -193,7 +194,8 @@ export class Draft {
     if (waiting.type === 'ops' || waiting.type === 'root') this.#requireOpen()
     await waiting.check?.(this.#changes)
     const body = await waiting.body(this.#place)
-    const changes = body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops) : undefined
+    const changes =
+      body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops, applyNewOp) : undefined
     const limits = await (waiting.limits ?? this.#limits)?.(body)
     const growth = limits && (await this.#requireRoom(limits, body, changes))
     this.#push(waiting, body, changes)

@@ -93,11 +93,14 @@ export class Head {
     return this.#lastNumbers.get(session)
   }
 
-  /** What operations would change, on top of `view`. All or nothing: throws the errno of the first that fails. */
-  plan(view: View, ops: readonly Op[]): Promise<Changes> {
+  /**
+   * What operations would change, on top of `view`. All or nothing: throws the errno of the first that fails. `apply`
+   * is `applyNewOp` for operations that are not in the log yet.
+   */
+  plan(view: View, ops: readonly Op[], apply: typeof applyOp = applyOp): Promise<Changes> {
     return this.#nodes.read(() => {
       const changes = new Changes(view)
-      takeSteps(ops, (op) => applyOp(changes, op))
+      takeSteps(ops, (op) => apply(changes, op))
       return changes
     })
   }

@@ -84,12 +84,15 @@ export class Image implements View {
     return this.#directories.has(ino)
   }
 
-  /** What operations would change. Throws the errno of the first that fails, or what is to be loaded first. */
-  plan(ops: readonly Op[]): Changes {
+  /**
+   * What operations would change. Throws the errno of the first that fails, or what is to be loaded first. `apply` is
+   * `applyNewOp` for operations that the server does not have yet.
+   */
+  plan(ops: readonly Op[], apply: typeof applyOp = applyOp): Changes {
     const changes = new Changes(this)
     for (const op of ops) {
       this.#unborn = op.type === 'create' ? op.ino : undefined
-      applyWithoutContent(changes, op)
+      applyWithoutContent(changes, op, apply)
     }
     return changes
   }
@@ -165,8 +168,8 @@ function isNew(inode: Inode): boolean {
 }
 
 /** The rules decide about sizes, times and modes; which bytes a file has is kept elsewhere. */
-function applyWithoutContent(changes: Changes, op: Op): void {
-  applyOp(changes, op)
+function applyWithoutContent(changes: Changes, op: Op, apply: typeof applyOp): void {
+  apply(changes, op)
   if (!writes.has(op.type)) return
   const { ino } = op as WriteOp
   const inode = changes.inode(ino)

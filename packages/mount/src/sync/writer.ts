@@ -1,4 +1,4 @@
-import { type Op, placeOf, requireInside, requireOperation } from '@cairn/core'
+import { applyNewOp, type Op, placeOf, requireInside, requireOperation } from '@cairn/core'
 import {
   allowsAll,
   allowsSomewhere,
@@ -139,7 +139,7 @@ export class Writer {
   /** Planned, then written down, then true: a full disk leaves everything as it was. */
   #acknowledge(op: Op, request: number): void {
     const { image, contents, outbox, room } = this.#parts
-    const changes = image.plan([op])
+    const changes = image.plan([op], applyNewOp)
     const before = 'ino' in op && op.type !== 'create' ? image.inode(op.ino) : undefined
     const from = op.type === 'copy' ? image.inode(op.from) : undefined
     const { number, place } = outbox.add(op, request)

@@ -29,7 +29,7 @@ export async function* sendExtents(
 ): AsyncGenerator<Uint8Array> {
   let group: Extent[] = []
   let length = 0
-  for (const extent of extents.flatMap(splitHole)) {
+  for (const extent of inPieces(extents)) {
     group.push(extent)
     length += extent.length
     if (length < pieceBytes) continue
@@ -40,15 +40,19 @@ export async function* sendExtents(
   if (group.length > 0) yield await assemble(group, blobs)
 }
 
-/** A hole may be a petabyte wide; it is sent in pieces like everything else. */
-function splitHole(extent: Extent): Extent[] {
-  if (extent.length <= pieceBytes || extent.source) return [extent]
-  const pieces: Extent[] = []
-  for (let at = 0; at < extent.length; at += pieceBytes)
-    pieces.push({
-      offset: extent.offset + at,
-      length: Math.min(pieceBytes, extent.length - at),
-      source: undefined,
-    })
-  return pieces
+/**
+ * Cuts holes into pieces, one at a time. A file can be one hole of 16 TiB: a list of its pieces would be millions of
+ * objects, and would stop the server before the first byte is sent.
+ */
+function* inPieces(extents: readonly Extent[]): Generator<Extent> {
+  for (const extent of extents) {
+    if (extent.source || extent.length <= pieceBytes) {
+      yield extent
+      continue
+    }
+    for (let at = 0; at < extent.length; at += pieceBytes) {
+      const length = Math.min(pieceBytes, extent.length - at)
+      yield { offset: extent.offset + at, length, source: undefined }
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import {
-  applyOp,
+  applyNewOp,
   type Call,
   Changes,
   nameCalls,
@@ -29,7 +29,7 @@ export class TreeEdit {
 
   push(op: Op): void {
     this.#guard?.(this.view, op)
-    applyOp(this.view, op)
+    applyNewOp(this.view, op)
     this.ops.push(op)
   }
 

@@ -1,4 +1,4 @@
-import { fileBytesMax, LayerConflictError } from '@cairn/core'
+import { largestFileBytes, LayerConflictError } from '@cairn/core'
 import {
   type ApiErrorBody,
   CairnError,
@@ -36,7 +36,7 @@ const statusOfErrno: Partial<Record<Errno, number>> = {
 /** The limits that were met, where an errno is about one. */
 const limitOfErrno: Partial<Record<Errno, string>> = {
   ENAMETOOLONG: `: a name has at most ${nameBytesMax} bytes, a path ${pathBytesMax - 1}`,
-  EFBIG: `: a file has at most ${fileBytesMax} bytes`,
+  EFBIG: `: a file has at most ${largestFileBytes} bytes`,
 }
 
 /** One operation of several could not be done. */

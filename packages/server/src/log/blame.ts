@@ -1,19 +1,10 @@
-import {
-  type Batch,
-  type Branch,
-  lineBytes,
-  namesOf,
-  pathOf,
-  readFile,
-  type View,
-} from '@cairn/core'
+import { type Batch, type Branch, lineBytes, namesOf, pathOf, type View } from '@cairn/core'
 import {
   type Blame,
   type BlameOrigin,
   type BlamePart,
   type BranchId,
   type ByteString,
-  equalBytes,
   FsError,
   type Ino,
   type Name,
@@ -25,7 +16,14 @@ import type { Point } from '../layers/references.ts'
 import { isoTime, millisecondsOf } from '../workspaces/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { isGone, walkHistory } from './history-walk.ts'
-import { carryOrigins, type FileVersion, newVersion, type Origin } from './line-origins.ts'
+import {
+  carryOrigins,
+  type FileContent,
+  type FileVersion,
+  newVersion,
+  type Origin,
+} from './line-origins.ts'
+import { readForBlame } from './read-for-blame.ts'
 import { splitSession } from './tool-calls.ts'
 
 /** Changes of one writer that follow each other sooner are one: a mount sends a long write in many batches. */
@@ -282,10 +280,10 @@ class BranchBlame {
         this.#own.delete(ino)
         continue
       }
-      const bytes = await this.#read(view, ino)
+      const content = await this.#read(view, ino)
       const old = this.#own.get(ino)
-      if (old?.bytes && bytes && equalBytes(old.bytes, bytes)) continue
-      const fresh = carryOrigins(brought(ino), newVersion(bytes, origin))
+      if (content && old?.content?.hash === content.hash) continue
+      const fresh = carryOrigins(brought(ino), newVersion(content, origin))
       this.#setOwn(batch, ino, carryOrigins(old, fresh))
     }
     const ino = await findIno(this.#workspace, view, this.#names)
@@ -313,11 +311,9 @@ class BranchBlame {
     return (await readNodes(this.#workspace, () => view.inode(ino)?.content)) !== undefined
   }
 
-  async #read(view: View, ino: Ino): Promise<Uint8Array | undefined> {
-    const { nodes, blobs } = this.#workspace.stores
+  async #read(view: View, ino: Ino): Promise<FileContent | undefined> {
     try {
-      const inode = await nodes.read(() => view.inode(ino))
-      return inode?.content && (await readFile(nodes, blobs, view, ino, inode))
+      return await readForBlame(this.#workspace.stores, view, ino)
     } catch (error) {
       if (isGone(error)) return undefined
       throw error
@@ -383,7 +379,7 @@ async function readNodes<T>(
 }
 
 function describeBlame(path: ByteString, version: FileVersion, deleted: Origin): Blame {
-  const { bytes, lines, whole } = version
+  const { content, lines, whole } = version
   const origins: BlameOrigin[] = []
   const indexOf = (origin: Origin): { origin?: number } => {
     if (!origin) return {}
@@ -403,7 +399,7 @@ function describeBlame(path: ByteString, version: FileVersion, deleted: Origin):
   return {
     ...(spellPath('path', namesOf(path)) as { path: string }),
     kind: lines ? 'text' : 'binary',
-    size: bytes?.length ?? 0,
+    size: content?.size ?? 0,
     origins,
     parts,
     ...(deleted ? { deleted } : {}),

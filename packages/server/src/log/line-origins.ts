@@ -4,10 +4,17 @@ import type { BlameOrigin } from '@cairn/protocol'
 /** Undefined where the log does not reach back so far. */
 export type Origin = BlameOrigin | undefined
 
+/** A file that is too large for lines is known by its hash: it may be larger than memory. */
+export interface FileContent {
+  readonly size: number
+  readonly hash: string
+  readonly bytes: Uint8Array | undefined
+}
+
 /** A file at one moment, and who changed each line of it last. */
 export interface FileVersion {
   /** Undefined when its bytes are gone from the store. */
-  readonly bytes: Uint8Array | undefined
+  readonly content: FileContent | undefined
   /** Undefined for binary files, and for what is too large: then `whole` counts. */
   readonly lines: TextLines | undefined
   readonly origins: readonly Origin[]
@@ -16,10 +23,11 @@ export interface FileVersion {
 }
 
 /** The same origin for everything. */
-export function newVersion(bytes: Uint8Array | undefined, whole: Origin): FileVersion {
+export function newVersion(content: FileContent | undefined, whole: Origin): FileVersion {
+  const bytes = content?.bytes
   const isText = bytes !== undefined && findTextProblem(bytes) === undefined
   const lines = isText ? splitLines(bytes) : undefined
-  return { bytes, lines, origins: Array<Origin>(lines?.count ?? 0).fill(whole), whole }
+  return { content, lines, origins: Array<Origin>(lines?.count ?? 0).fill(whole), whole }
 }
 
 /** Lines that `before` has keep their origin from there; the others keep the one they have. */
