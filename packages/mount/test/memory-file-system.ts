@@ -203,7 +203,7 @@ export class MemoryFileSystem implements FuseFileSystem {
     data: Uint8Array,
     _openFlags: number,
     killPrivileges: boolean,
-  ): number {
+  ): Answer<number> {
     this.#note('write')
     const node = this.#get(nodeid)
     if (offset + data.length > node.size) resize(node, offset + data.length)
@@ -233,7 +233,7 @@ export class MemoryFileSystem implements FuseFileSystem {
     to: number,
     offset: number,
     length: number,
-  ): number {
+  ): Answer<number> {
     this.#note('copyFileRange')
     const source = this.#get(from)
     const data = source.data.slice(fromOffset, Math.min(fromOffset + length, source.size))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Inode } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Contents } from './contents.ts'
+import { Contents, type ContentsParts } from './contents.ts'
 import { loadFuseIo } from '../fuse/native.ts'
 import { Segments } from './segments.ts'
 
@@ -19,20 +19,30 @@ describe('bytes that are at the server', () => {
   let server: Buffer
   let settled: PromiseWithResolvers<void>
   let contents: Contents
+  let fetches: number
 
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'cairn-contents-'))
     segments = new Segments({ directory, bytesMax: 1 << 20, io })
     server = Buffer.alloc(1000, 'o')
     settled = Promise.withResolvers()
-    contents = new Contents({
-      segments,
-      fetch: async (_ino, offset, length) => Buffer.from(server.subarray(offset, offset + length)),
-      whenSettled: () => settled.promise,
-      keep: (bytes) => segments.append([bytes]),
-    })
+    fetches = 0
+    contents = make({})
   })
   afterEach(() => rmSync(directory, { recursive: true }))
+
+  function make(parts: Partial<ContentsParts>): Contents {
+    return new Contents({
+      segments,
+      fetch: async (_ino, offset, length) => {
+        fetches++
+        return Buffer.from(server.subarray(offset, offset + length))
+      },
+      whenSettled: () => settled.promise,
+      keep: (bytes) => segments.append([bytes]),
+      ...parts,
+    })
+  }
 
   async function text(offset: number, end: number): Promise<string> {
     return Buffer.from(await contents.read(ino, file, offset, end)).toString()
@@ -65,6 +75,42 @@ describe('bytes that are at the server', () => {
     settle()
     expect([await before, await after]).toEqual(['ooo', 'copyo'])
     expect(await text(0, 5)).toBe('copyo')
+  })
+
+  it('a copy made while an earlier one is waited for is not taken for what was there before it', async () => {
+    const first = Promise.withResolvers<void>()
+    const whenSettled = (number: number): Promise<void> => (number === 1 ? first : settled).promise
+    contents = make({ whenSettled })
+    contents.of(ino, file).put(500, 4, { type: 'server', after: 1 })
+    const reading = text(500, 504)
+    contents.of(ino, file).put(0, 4, { type: 'server', after: 2 })
+    first.resolve()
+    await expect.poll(() => fetches).toBe(1)
+    settle()
+    expect(await reading).toBe('oooo')
+    expect(await text(0, 5)).toBe('copyo')
+  })
+
+  it('what was written here during a fetch is not replaced by it when its segment is deleted meanwhile', async () => {
+    const asked: PromiseWithResolvers<Uint8Array>[] = []
+    const fetch = (): Promise<Uint8Array> => {
+      asked.push(Promise.withResolvers<Uint8Array>())
+      return asked.at(-1)!.promise
+    }
+    contents = make({ fetch })
+    const reading = text(0, 5)
+    await expect.poll(() => asked.length).toBe(1)
+    const place = segments.append([Buffer.from('mine')])
+    segments.pinFrom(place.segment)
+    contents.of(ino, file).put(0, 4, { type: 'local', ...place })
+    const old = Buffer.from(server)
+    server.write('mine', 0)
+    segments.pinFrom(Infinity)
+    segments.removeAll()
+    asked[0]!.resolve(old)
+    await Promise.race([reading, expect.poll(() => asked.length).toBe(2)])
+    asked[1]?.resolve(server)
+    expect(await reading).toBe('mineo')
   })
 
   it('what somebody else wrote meanwhile is fetched again', async () => {

@@ -66,7 +66,7 @@ export class Contents {
   async #readLater(ino: Ino, ranges: Ranges, offset: number, end: number): Promise<Uint8Array> {
     const blocks = new Map<number, Uint8Array>()
     for (;;) {
-      const { version } = ranges
+      const age = this.#age(ranges)
       const parts = [...ranges.between(offset, end)]
       const wanted = this.#wanted(parts).filter((start) => !blocks.has(start))
       if (wanted.length === 0) return this.#assemble(parts, offset, end, blocks)
@@ -75,8 +75,13 @@ export class Contents {
       )
       this.#readAhead(ino, ranges, wanted.at(-1)!)
       await Promise.all(fetched)
-      if (ranges.version !== version) blocks.clear()
+      if (this.#age(ranges) !== age) blocks.clear()
     }
+  }
+
+  /** Grows when the server's bytes of the file change, and when what was written here is only there from now on. */
+  #age(ranges: Ranges): number {
+    return ranges.version + this.#parts.segments.writesDeleted
   }
 
   #isElsewhere({ source }: Range): boolean {
@@ -130,7 +135,7 @@ export class Contents {
 
   /** One block of the server's. Several who want it at once get the same. */
   #block(ino: Ino, ranges: Ranges, start: number): Promise<Uint8Array> {
-    const key = `${ino} ${start} ${ranges.version}`
+    const key = `${ino} ${start} ${this.#age(ranges)}`
     let fetching = this.#fetching.get(key)
     if (!fetching) {
       fetching = this.#fetchBlock(ino, ranges, start).finally(() => this.#fetching.delete(key))
@@ -140,10 +145,11 @@ export class Contents {
   }
 
   async #fetchBlock(ino: Ino, ranges: Ranges, start: number): Promise<Uint8Array> {
+    // Taken before the first wait: a copy that is acknowledged during either wait is not in these bytes.
+    const age = this.#age(ranges)
     await this.#whenReadable([...ranges.between(start, start + blockBytes)])
-    const { version } = ranges
     const bytes = await this.#parts.fetch(ino, start, blockBytes)
-    if (ranges.version === version && this.#files.get(ino) === ranges)
+    if (this.#age(ranges) === age && this.#files.get(ino) === ranges)
       this.#keep(ranges, start, bytes)
     return bytes
   }

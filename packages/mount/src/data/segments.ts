@@ -57,6 +57,8 @@ interface Segment {
   bytes: number
   /** On the disk. */
   size: number
+  /** It held, or holds, something that the server did not have yet. */
+  wasPinned: boolean
 }
 
 /**
@@ -85,6 +87,7 @@ export class Segments {
   #prepareAt = Infinity
   #isPreparing = false
   #isRemoved = false
+  #writesDeleted = 0
 
   constructor(options: SegmentsOptions) {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 })
@@ -109,6 +112,14 @@ export class Segments {
   /** Whether it is still there. What is not is at the server. */
   has(segment: number): boolean {
     return this.#segments.has(segment)
+  }
+
+  /**
+   * Counts deleted segments that held writes. A block that was fetched before such a write reached the server, and is
+   * used after its segment is gone, does not contain it.
+   */
+  get writesDeleted(): number {
+    return this.#writesDeleted
   }
 
   get last(): number {
@@ -143,7 +154,9 @@ export class Segments {
   pinFrom(segment: number): void {
     if (segment === this.#pinnedFrom) return
     this.#pinnedFrom = segment
-    for (const [number, each] of this.#segments) if (number < segment) this.#leave(each)
+    for (const [number, each] of this.#segments)
+      if (number < segment) this.#leave(each)
+      else each.wasPinned = true
   }
 
   removeAll(): void {
@@ -177,7 +190,8 @@ export class Segments {
     const bytesMin = lengthOf(head) + length
     const { fd, memory } = this.#takeNext(path, bytesMin) ?? this.#make(path, bytesMin)
     this.#retire()
-    const segment = { fd, path, memory, bytes: 0, size: memory.length }
+    const wasPinned = this.#pinnedFrom < Infinity
+    const segment = { fd, path, memory, bytes: 0, size: memory.length, wasPinned }
     this.#segments.set(++this.#last, segment)
     this.#bytes += segment.size
     this.#open = segment
@@ -312,6 +326,7 @@ export class Segments {
     const segment = this.#segments.get(number)!
     this.#leave(segment)
     this.#segments.delete(number)
+    if (segment.wasPinned) this.#writesDeleted++
     this.#bytes -= segment.size
     closeSync(segment.fd)
     unlinkSync(segment.path)

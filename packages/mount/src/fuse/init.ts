@@ -17,7 +17,6 @@ const flag = {
   bigWrites: 1 << 5,
   flockLocks: 1 << 10,
   doReaddirplus: 1 << 13,
-  asyncDio: 1 << 15,
   noOpenSupport: 1 << 17,
   parallelDirops: 1 << 18,
   maxPages: 1 << 22,
@@ -34,13 +33,13 @@ const flag2 = { hasExpireOnly: 1 << 3, directIoAllowMmap: 1 << 4, hasResend: 1 <
 /**
  * Left out on purpose. ATOMIC_O_TRUNC: without OPEN requests truncation would be lost. WRITEBACK_CACHE: the
  * kernel would own the size, also after a change made elsewhere. DONT_MASK: so the kernel applies the umask.
- * POSIX_ACL: not kept. READDIRPLUS_AUTO: a listing shall fill attributes every time.
+ * ASYNC_DIO: the kernel drops cached pages before an asynchronous O_DIRECT write, and not after it, so a page that is
+ * read meanwhile stays old. POSIX_ACL: not kept. READDIRPLUS_AUTO: a listing shall fill attributes every time.
  */
 const wanted =
   flag.asyncRead |
   flag.bigWrites |
   flag.doReaddirplus |
-  flag.asyncDio |
   flag.noOpenSupport |
   flag.parallelDirops |
   flag.maxPages |
