@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -86,6 +87,36 @@ describe('cairn vault', () => {
       const ran = await cairn.run(['vault', 'exec', '--secret', 'odd', '--', 'echo', 'ran'])
       expect({ code: ran.code, out: ran.stdout.toString() }).toEqual({ code: 2, out: '' })
       expect(ran.stderr).toContain(`cannot give ${field} to the command`)
+    }
+  })
+
+  it('a name that makes programs load code is taken only where it is named', async () => {
+    await cairn.text('vault', 'put', 'loads', 'BASH_ENV=/nowhere', 'OK=2')
+    const print = ['--', 'sh', '-c', 'echo $BASH_ENV']
+    for (const named of ['--secret=loads/BASH_ENV', '--env=BASH_ENV=loads/BASH_ENV'])
+      expect(await cairn.text('vault', 'exec', named, ...print)).toBe('/nowhere\n')
+    expect((await cairn.run(['vault', 'get', 'loads', '--env'])).code).toBe(2)
+  })
+
+  it('get --env is evaluated by a shell to what the secret holds', async () => {
+    const hostile = `it's $(touch hit) \`id\` '\\'' "x"\n!; exit 9`
+    await cairn.text('vault', 'put', 'hostile', `A=${hostile}`, 'B=plain')
+    const lines = await cairn.text('vault', 'get', 'hostile', '--env')
+    const script = `${lines}\nprintf '%s\\0%s' "$A" "$B"`
+    expect(execFileSync('sh', ['-c', script]).toString()).toBe(`${hostile}\0plain`)
+    await cairn.text('vault', 'put', 'hostile', 'with-dash=1')
+    expect((await cairn.run(['vault', 'get', 'hostile', '--env'])).code).toBe(2)
+  })
+
+  it('a grant of a secret that is not there is refused, and one of a pattern is noted', async () => {
+    const more = ['--agent', 'bob', '--ttl', '1h']
+    for (const name of ['prod-bd', 'prod-db/DB_ULR'])
+      expect(await cairn.error('vault', 'grant', name, ...more)).toMatchObject({
+        code: 'secret_missing',
+      })
+    for (const words of [['later-*'], ['new-db', '--perm', 'write']]) {
+      const { code, stderr } = await cairn.run(['vault', 'grant', ...words, ...more])
+      expect([code, stderr]).toEqual([0, `note: nothing matches ${words[0]} yet\n`])
     }
   })
 

@@ -60,6 +60,8 @@ export interface VaultGrant {
 export interface IssuedVaultGrant extends VaultGrant {
   /** Opens what the grant allows, and nothing else. Told this once. */
   readonly token: string
+  /** Scopes that match no secret or field yet, as `SECRET` or `SECRET/FIELD`. */
+  readonly unmatched: readonly string[]
 }
 
 export const vaultOutcomes = ['ok', 'denied', 'missing'] as const

@@ -1,5 +1,6 @@
 import type { Secret, Vault } from '@cairn/sdk'
 import { usageError } from '../errors.ts'
+import { loadsCode } from './loading-names.ts'
 import { parseSecretPath } from './secret-path.ts'
 
 export interface Wanted {
@@ -25,12 +26,17 @@ export async function readVariables(
   for (const path of secrets) {
     const { secret, field } = parseSecretPath(path)
     if (field === undefined)
-      for (const [name, bytes] of (await read(secret)).fields) add(variables, name, bytes)
-    else add(variables, field, await vault.readField(secret, field, { signal }))
+      for (const [name, bytes] of (await read(secret)).fields) addVariable(variables, name, bytes)
+    else
+      addVariable(variables, field, await vault.readField(secret, field, { signal }), {
+        isNamed: true,
+      })
   }
   for (const word of renamed) {
     const { name, secret, field } = parseRenamed(word)
-    add(variables, name, await vault.readField(secret, field, { signal }))
+    addVariable(variables, name, await vault.readField(secret, field, { signal }), {
+      isNamed: true,
+    })
   }
   return variables
 }
@@ -42,13 +48,22 @@ function parseRenamed(word: string): { name: string; secret: string; field: stri
   throw usageError(`take --env ${word}`, 'it names no field', 'Give NAME=SECRET/FIELD.')
 }
 
-function add(variables: Map<string, string>, name: string, bytes: Uint8Array): void {
+/** `isNamed`: the caller typed this name, so that whoever wrote the secret did not choose it. */
+export function addVariable(
+  variables: Map<string, string>,
+  name: string,
+  bytes: Uint8Array,
+  { isNamed = false }: { readonly isNamed?: boolean } = {},
+): void {
   const what = `give ${name} to the command`
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     throw usageError(what, 'it is no name of a variable', 'Rename it: --env NAME=SECRET/FIELD.')
-  // Such a variable would have the loader run other code than the command.
-  if (/^(?:LD_|DYLD_)/.test(name))
-    throw usageError(what, 'it would change how programs are loaded', 'Choose another name for it.')
+  if (!isNamed && loadsCode(name))
+    throw usageError(
+      what,
+      'this variable makes programs load or run other code',
+      `If you want that, name it: vault exec --env ${name}=SECRET/${name}, or vault get --env SECRET/${name}.`,
+    )
   if (variables.has(name))
     throw usageError(what, 'two secrets have it', 'Rename one of them: --env NAME=SECRET/FIELD.')
   variables.set(name, textOf(what, bytes))

@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 import type { Sandbox as E2BInstance } from 'e2b'
+import { shellQuote } from '@cairn/protocol'
 import { parseListing, pickMatches } from '../pick-matches.ts'
 import type { GlobOptions, SandboxFs } from '../sandbox.ts'
-import { quote } from './shell.ts'
 
 /** What the files are of. */
 export interface E2BFSHost {
@@ -64,7 +64,7 @@ export class E2BFS implements SandboxFs {
   async #filesBelow(base: string): Promise<string[]> {
     const e2b = await this.#host.getE2BInstance()
     // find also fails for what it may not enter and for links in a circle: what it found counts.
-    const command = `cd ${quote(base)} 2>&- && find -L . -type f -print0 2>&-; true`
+    const command = `cd ${shellQuote(base)} 2>&- && find -L . -type f -print0 2>&-; true`
     const { stdout } = await e2b.commands.run(command, { timeoutMs: listTimeoutMs })
     return parseListing(stdout)
   }

@@ -1,7 +1,7 @@
 import type { CommandHandle, Sandbox as E2BInstance } from 'e2b'
+import { shellQuote } from '@cairn/protocol'
 import { parseMtime } from '../local/local-files.ts'
 import type { FileChange } from '../sandbox.ts'
-import { quote } from './shell.ts'
 
 /**
  * Looks twice a second, in the sandbox: inotify sees nothing of what others write to a workspace, and E2B refuses it
@@ -39,7 +39,7 @@ export class FileWatch {
       await e2b.files.getInfo(path)
     }
     const watch = new FileWatch(listener)
-    watch.#command = await e2b.commands.run(`set -- ${paths.map(quote).join(' ')}${script}`, {
+    watch.#command = await e2b.commands.run(`set -- ${paths.map(shellQuote).join(' ')}${script}`, {
       background: true,
       timeoutMs: 0,
       onStdout: (text) => watch.#take(text),

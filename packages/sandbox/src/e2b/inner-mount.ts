@@ -1,12 +1,11 @@
 import type { Sandbox as E2BInstance } from 'e2b'
-import { parseToken } from '@cairn/protocol'
+import { parseToken, shellQuote } from '@cairn/protocol'
 import type { ExecResult, WorkspaceStatus } from '../sandbox.ts'
 import type { Credential } from '../workspace/credential.ts'
 import { type Care, findLoan, lend } from '../workspace/loan.ts'
 import type { WorkspaceReference } from '../workspace/reference.ts'
 import { installCairn } from './install-cairn.ts'
 import { toResult } from './results.ts'
-import { quote } from './shell.ts'
 
 const mountTimeoutMs = 120_000
 const askTimeoutMs = 30_000
@@ -39,7 +38,7 @@ export class InnerMount {
 
   /** The command, with a question before it: a directory that is empty by mistake must look like a mistake. */
   guard(command: string): string {
-    const marker = quote(`${this.#workspace.mountPath}/.cairn/status`)
+    const marker = shellQuote(`${this.#workspace.mountPath}/.cairn/status`)
     return `[ -r ${marker} ] || { echo ${refusedWord} >&2; exit ${refusedCode}; }\n${command}`
   }
 
@@ -72,7 +71,11 @@ export class InnerMount {
 
   async status(e2b: E2BInstance): Promise<WorkspaceStatus> {
     const { name, layer, mountPath } = this.#workspace
-    const said = await runRoot(e2b, `cairn mount status --json ${quote(mountPath)}`, askTimeoutMs)
+    const said = await runRoot(
+      e2b,
+      `cairn mount status --json ${shellQuote(mountPath)}`,
+      askTimeoutMs,
+    )
     const { connected, pendingOps, pendingBytes } = JSON.parse(
       said.stdout || '{}',
     ) as Partial<WorkspaceStatus>
@@ -88,7 +91,7 @@ export class InnerMount {
 
   /** Resolves when everything is at the server. */
   async drain(e2b: E2BInstance, timeoutMs: number): Promise<void> {
-    const command = `cairn mount drain ${quote(this.#workspace.mountPath)}`
+    const command = `cairn mount drain ${shellQuote(this.#workspace.mountPath)}`
     const { code, stderr } = await runRoot(e2b, command, timeoutMs)
     if (code !== 0)
       throw new Error(
@@ -122,21 +125,21 @@ export class InnerMount {
 
   async #isMounted(e2b: E2BInstance): Promise<boolean> {
     const { mountPath, name } = this.#workspace
-    const [place, line] = [quote(mountPath), quote(`workspace: ${name}`)]
+    const [place, line] = [shellQuote(mountPath), shellQuote(`workspace: ${name}`)]
     const command = `mountpoint -q ${place} && grep -qxF ${line} ${place}/.cairn/status`
     return (await runRoot(e2b, command, askTimeoutMs)).code === 0
   }
 
   async #start(e2b: E2BInstance, key: string): Promise<void> {
     const { name, path, layer, mountPath, readOnly } = this.#workspace
-    const place = quote(mountPath)
+    const place = shellQuote(mountPath)
     const words = ['cairn mount --allow-other --uid "$(id -u user)" --gid "$(id -g user)"']
-    words.push('--workspace', quote(name))
+    words.push('--workspace', shellQuote(name))
     // What a mount left under another token could not be handed in under this one, and must not hold it up.
-    words.push('--cache-dir', quote(`${spools}/${parseToken(key)!.id}`))
-    if (layer !== undefined) words.push('--layer', quote(layer))
+    words.push('--cache-dir', shellQuote(`${spools}/${parseToken(key)!.id}`))
+    if (layer !== undefined) words.push('--layer', shellQuote(layer))
     if (readOnly === true) words.push('--read-only')
-    words.push(quote(`:${path}`), place)
+    words.push(shellQuote(`:${path}`), place)
     const script = [
       'IFS= read -r CAIRN_API_KEY',
       'export CAIRN_API_KEY',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { VaultScope } from '@cairn/protocol'
 import { expect, it } from 'vitest'
 import { type MasterKeys, openMasterKey } from '../master-key.ts'
 import type { Database } from '../storage/database.ts'
@@ -239,10 +240,50 @@ function grantTests(database: () => Database): void {
       expect(await readTexts(place, 'db')).toEqual({ URL: 'new', USER: 'app' })
     }))
 
+  it('a grant learns nothing of other fields and secrets from receipts, cursors and empty edits', () =>
+    at(database(), async (place) => {
+      const { vault, grants, asker } = place
+      await vault.replace(asker, 'db', valuesOf({ URL: 'u', PASSWORD: 'p' }))
+      for (const name of ['a-hidden', 'ci-1', 'ci-2', 'ci-hidden', 'z-hidden'])
+        await vault.replace(asker, name, valuesOf({ X: 'x' }))
+      const scopes = [{ secret: 'db', field: 'URL' }, { secret: 'ci-1' }, { secret: 'ci-2' }]
+      const writes = { ...wish, scopes, permissions: ['read', 'write'] as const }
+      const { id } = await grants.issue(asker, 'owner', writes)
+      const alice = { ...asker, actor: id, grant: await grants.open(id) }
+      const receipt = await vault.edit(alice, 'db', valuesOf({ URL: 'new' }))
+      expect(receipt.fields).toEqual(['URL'])
+      const cursors: (string | undefined)[] = []
+      for (let after: string | undefined = ''; after !== undefined;) {
+        const page: { next?: string } = await vault.list(alice, after, 1)
+        cursors.push((after = page.next))
+      }
+      expect(cursors).toEqual(['ci-1', 'ci-2', undefined])
+
+      const reader = await grants.issue(asker, 'owner', { ...writes, permissions: ['read'] })
+      const bob = { ...asker, actor: reader.id, grant: await grants.open(reader.id) }
+      await expectCode(vault.edit(bob, 'db', new Map()), 'vault_denied')
+      await expectCode(vault.edit(bob, 'ci-1', new Map()), 'vault_denied')
+      await expectCode(vault.edit(bob, 'a-hidden', new Map()), 'secret_missing')
+      await expectCode(vault.edit(asker, 'db', new Map()), 'malformed')
+      expect((await vault.history(asker, 'db')).length).toBe(2)
+    }))
+
+  it('a grant to read what is not there is refused; patterns and writers are told', () =>
+    at(database(), async ({ vault, grants, asker }) => {
+      await vault.replace(asker, 'db', valuesOf({ URL: 'u' }))
+      const issue = (permissions: readonly ('read' | 'write')[], ...scopes: VaultScope[]) =>
+        grants.issue(asker, 'owner', { ...wish, permissions, scopes })
+      await expectCode(issue(['read'], { secret: 'bd' }), 'secret_missing')
+      await expectCode(issue(['read'], { secret: 'db', field: 'ULR' }), 'secret_missing')
+      expect((await issue(['read'], { secret: 'd*' }, { secret: 'x*' })).unmatched).toEqual(['x*'])
+      expect((await issue(['write'], { secret: 'new', field: 'F' })).unmatched).toEqual(['new/F'])
+    }))
+
   it('a grant ends at its time and at its revocation; of its token no trace is stored', async () => {
     let nowMs = Date.now()
     const time: Clock = { ...clock, nowMs: () => nowMs }
-    const inTime = async ({ grants, audit, asker }: Place): Promise<void> => {
+    const inTime = async ({ vault, grants, audit, asker }: Place): Promise<void> => {
+      await vault.replace(asker, 'db', valuesOf({ URL: 'u' }))
       const made = await grants.issue({ ...asker, idempotencyKey: 'k' }, 'owner', wish)
       const again = await grants.issue({ ...asker, idempotencyKey: 'k' }, 'owner', wish)
       expect(again.token).toBe(made.token)

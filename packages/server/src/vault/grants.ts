@@ -9,8 +9,10 @@ import {
 } from '@cairn/protocol'
 import { type FindKey, hashSecret } from '../access/authenticator.ts'
 import type { StoredGrant, VaultGrantTable } from '../storage/vault-grant-table.ts'
+import type { VaultTable } from '../storage/vault-table.ts'
 import { type Clock, isoTime } from '../workspaces/clock.ts'
-import type { VaultAsker, VaultAudit } from './audit.ts'
+import { missingSecret, type VaultAsker, type VaultAudit } from './audit.ts'
+import { findUnmatched } from './unmatched.ts'
 import type { WorkspaceKeys } from './workspace-keys.ts'
 
 export interface GrantWish {
@@ -22,6 +24,7 @@ export interface GrantWish {
 
 export interface VaultGrantsParts {
   readonly table: VaultGrantTable
+  readonly secrets: VaultTable
   readonly keys: WorkspaceKeys
   readonly audit: VaultAudit
   readonly clock: Clock
@@ -37,12 +40,14 @@ export function isGrantId(actor: string): boolean {
 /** Who may read or write which secrets, and until when. */
 export class VaultGrants {
   readonly #table: VaultGrantTable
+  readonly #secrets: VaultTable
   readonly #keys: WorkspaceKeys
   readonly #audit: VaultAudit
   readonly #clock: Clock
 
-  constructor({ table, keys, audit, clock }: VaultGrantsParts) {
+  constructor({ table, secrets, keys, audit, clock }: VaultGrantsParts) {
     this.#table = table
+    this.#secrets = secrets
     this.#keys = keys
     this.#audit = audit
     this.#clock = clock
@@ -54,6 +59,10 @@ export class VaultGrants {
     const request = JSON.stringify([workspace, actor, idempotencyKey])
     const id = `${idPrefix}${createHash('sha256').update(request).digest('hex').slice(0, 24)}`
     const token = this.#token(id, request)
+    const known = await this.#table.findBySecret(hashSecret(token))
+    if (known) return this.#issueAgain(known, wish, token)
+    const unmatched = await findUnmatched(this.#secrets, workspace, wish.scopes)
+    requireKnownSecrets(wish, unmatched)
     const now = this.#clock.now()
     const { ttlMs, ...allowed } = wish
     const grant: StoredGrant = {
@@ -67,9 +76,19 @@ export class VaultGrants {
     }
     const note = this.#audit.statements(asker, { action: 'grant', secret: describeScopes(wish) })
     if (await this.#table.create(grant, hashSecret(token), note))
-      return { ...publicGrant(grant), token }
-    const known = await this.#table.findBySecret(hashSecret(token))
-    if (known && isSameWish(known, wish)) return { ...publicGrant(known), token }
+      return { ...publicGrant(grant), token, unmatched: unmatched.map(showScope) }
+    return this.#issueAgain(await this.#table.findBySecret(hashSecret(token)), wish, token)
+  }
+
+  async #issueAgain(
+    known: StoredGrant | undefined,
+    wish: GrantWish,
+    token: string,
+  ): Promise<IssuedVaultGrant> {
+    if (known && isSameWish(known, wish)) {
+      const unmatched = await findUnmatched(this.#secrets, known.workspace, known.scopes)
+      return { ...publicGrant(known), token, unmatched: unmatched.map(showScope) }
+    }
     throw new CairnError('batch_mismatch', {
       message: 'cannot make the grant: the Idempotency-Key was used for another one',
     })
@@ -145,8 +164,16 @@ function isSameWish(grant: StoredGrant, { agent, scopes, permissions }: GrantWis
 }
 
 function describeScopes({ scopes }: GrantWish): string {
-  const names = scopes.map(({ secret, field }) =>
-    field === undefined ? secret : `${secret}/${field}`,
-  )
-  return names.join(' ').slice(0, 256)
+  return scopes.map(showScope).join(' ').slice(0, 256)
+}
+
+function showScope({ secret, field }: VaultScope): string {
+  return field === undefined ? secret : `${secret}/${field}`
+}
+
+/** A misspelt name would make a grant that opens nothing, and nobody would notice. Writers may make what they name. */
+function requireKnownSecrets({ permissions }: GrantWish, unmatched: readonly VaultScope[]): void {
+  if (permissions.includes('write')) return
+  const missing = unmatched.map(showScope).find((name) => !name.includes('*'))
+  if (missing !== undefined) throw missingSecret(missing, 'a grant to read it would open nothing')
 }

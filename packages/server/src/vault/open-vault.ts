@@ -29,7 +29,7 @@ export function openVaultDoor(
   const audit = new VaultAudit(auditTable, clock)
   return {
     vault: new Vault({ table: secrets, keys, audit, clock }),
-    grants: new VaultGrants({ table: grants, keys, audit, clock }),
+    grants: new VaultGrants({ table: grants, secrets, keys, audit, clock }),
     audit: auditTable,
     journals: new Journals({ table: journals, keys: new SigningKeys(journals, keys), clock }),
     rotate: () => keys.rotate(),

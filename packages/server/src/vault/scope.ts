@@ -32,6 +32,6 @@ export function concerns({ scopes }: Allowance, secret: string): boolean {
   return scopes.some((scope) => matches(scope.secret, secret))
 }
 
-function matches(pattern: string, name: string): boolean {
+export function matches(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
 }

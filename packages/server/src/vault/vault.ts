@@ -44,6 +44,8 @@ export interface WriteConditions {
 export const fieldsMax = 64
 export const valueBytesMax: number = 256 << 10
 const attemptsMax = 20
+/** How many names are read at once. */
+const listedMax = 1000
 
 /** Secrets of workspaces: fields under a name, in versions, each sealed with a key of its own. */
 export class Vault {
@@ -61,10 +63,21 @@ export class Vault {
 
   /** Those of which something may be seen, in the order of their names. */
   async list(asker: VaultAsker, after: string, limit: number): Promise<Page<SecretInfo>> {
-    const secrets = await this.#table.list(asker.workspace, after, limit + 1)
-    const seen = secrets.slice(0, limit).filter(({ name }) => isSeen(asker, name))
-    const items = await Promise.all(seen.map((secret) => this.#describe(asker, secret)))
-    return secrets.length > limit ? { items, next: secrets[limit - 1]!.name } : { items }
+    const seen = await this.#listSeen(asker, after, limit + 1)
+    const page = seen.slice(0, limit)
+    const items = await Promise.all(page.map((secret) => this.#describe(asker, secret)))
+    // A cursor is the name of a secret, so it must be one that the caller may see.
+    return seen.length > limit ? { items, next: page.at(-1)!.name } : { items }
+  }
+
+  async #listSeen(asker: VaultAsker, after: string, limit: number): Promise<StoredSecret[]> {
+    const seen: StoredSecret[] = []
+    for (let from = after; ;) {
+      const secrets = await this.#table.list(asker.workspace, from, listedMax)
+      seen.push(...secrets.filter(({ name }) => isSeen(asker, name)))
+      if (seen.length >= limit || secrets.length < listedMax) return seen.slice(0, limit)
+      from = secrets.at(-1)!.name
+    }
   }
 
   history(asker: VaultAsker, name: string): Promise<readonly SecretVersion[]> {
@@ -121,6 +134,7 @@ export class Vault {
   ): Promise<SecretReceipt> {
     const act = { action: 'set', secret: name }
     return this.#audit.refusals(asker, act, async () => {
+      requireSomeEdit(asker, name, edit)
       for (const field of edit.keys()) requireWrite(asker, name, field)
       return this.#write(asker, act, conditions, (before) => this.#merge(asker, before, edit))
     })
@@ -149,7 +163,7 @@ export class Vault {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const secret = await this.#table.find(workspace, name)
       const done = secret && (await this.#table.findRequest(secret.id, request))
-      if (done) return receiptOf(name, done)
+      if (done) return receiptOf(asker, name, done)
       const last = secret?.lastVersion ?? 0
       if (ifVersion !== undefined && ifVersion !== last) throw outdated(name, ifVersion, last)
       const before = secret && (await this.#table.findVersion(secret.id, last))
@@ -161,7 +175,7 @@ export class Vault {
       const isDone = secret
         ? await this.#table.addVersion(made, also)
         : await this.#table.create(newSecret(asker, name, made), made, also)
-      if (isDone) return receiptOf(name, made)
+      if (isDone) return receiptOf(asker, name, made)
     }
     throw new CairnError('sequence_conflict', {
       message: `cannot write the secret ${name}: others write it all the time`,
@@ -278,6 +292,16 @@ function requireWrite({ grant }: VaultAsker, name: string, field: string | undef
   if (!isAllowed) throw denied(field === undefined ? name : `${name}/${field}`, 'write')
 }
 
+/** An edit of no field would ask no permission, and still make a version. */
+function requireSomeEdit(asker: VaultAsker, name: string, edit: ValueEdit): void {
+  if (edit.size > 0) return
+  requireWrite(asker, name, undefined)
+  throw new CairnError('malformed', {
+    message: `cannot set the secret ${name}: no field is named`,
+    subject: name,
+  })
+}
+
 function denied(what: string, verb: string): CairnError {
   return new CairnError('vault_denied', {
     message: `cannot ${verb} the secret ${what}: the grant does not allow it`,
@@ -308,6 +332,10 @@ function newSecret({ workspace }: VaultAsker, name: string, made: StoredVersion)
   return { workspace, name, id, lastVersion, createdAt }
 }
 
-function receiptOf(name: string, { version, fields }: StoredVersion): SecretReceipt {
-  return { name, version, fields: [...fields.keys()] }
+function receiptOf(
+  asker: VaultAsker,
+  name: string,
+  { version, fields }: StoredVersion,
+): SecretReceipt {
+  return { name, version, fields: seenFields(asker, name, fields.keys()) }
 }

@@ -1,3 +1,4 @@
+import { shellQuote } from '@cairn/protocol'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { cliError } from '../../errors.ts'
 import { asking, openSandboxes, sandboxOptions } from '../../sandbox/open.ts'
@@ -22,7 +23,7 @@ export const command: Command = defineCommand({
     const { Sandbox } = await openSandboxes(cli, options.data)
     const what = `run it in the sandbox ${id}`
     const sandbox = await asking(what, () => Sandbox.connect(id))
-    const line = words.length === 1 ? words[0]! : words.map(quote).join(' ')
+    const line = words.length === 1 ? words[0]! : words.map(shellQuote).join(' ')
     const { user, cwd } = options
     const run = await asking(what, () =>
       sandbox.commands.run(line, {
@@ -45,7 +46,3 @@ export const command: Command = defineCommand({
       throw cliError('sandbox_failed', what, `it ended with ${ended.exitCode}`, 'See above.')
   },
 })
-
-function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
-}

@@ -1,19 +1,22 @@
+import { shellQuote } from '@cairn/protocol'
 import type { Secret } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { openVault } from '../../vault/open-vault.ts'
 import { parseSecretPath } from '../../vault/secret-path.ts'
+import { addVariable } from '../../vault/variables.ts'
 
 export const command: Command = defineCommand({
   summary: 'Print a secret, or one field of it',
   description:
     'One field is printed as it is, byte for byte; several as FIELD=VALUE. With --json, a value that is not UTF-8 is in "base64".\n' +
+    'With --env, fields whose names make programs load code (PATH, LD_PRELOAD) are refused unless you name them: SECRET/PATH.\n' +
     'Every read is in the audit.',
   arguments: { secret: { summary: 'SECRET or SECRET/FIELD' } },
   options: {
     ...layerOptions,
     version: { kind: 'count', value: 'N', summary: 'An earlier version' },
-    env: { kind: 'flag', summary: "Quoted for a shell: export FIELD='VALUE'" },
+    env: { kind: 'flag', summary: "Quoted for a shell to evaluate: export FIELD='VALUE'" },
   },
   examples: [
     { command: 'cairn vault get prod-db/DB_URL', does: 'one field' },
@@ -34,10 +37,15 @@ export const command: Command = defineCommand({
         ? await vault.read(name, request)
         : { name, fields: new Map([[field, await vault.readField(name, field, request)]]) }
     if (cli.isJson) return cli.out.json({ ...secret, fields: asJson(secret.fields) })
-    for (const [each, bytes] of secret.fields) {
-      const text = Buffer.from(bytes).toString()
-      await cli.out.line(options.env ? `export ${each}=${quote(text)}` : `${each}=${text}`)
+    if (options.env) {
+      const variables = new Map<string, string>()
+      const isNamed = field !== undefined
+      for (const [each, bytes] of secret.fields) addVariable(variables, each, bytes, { isNamed })
+      for (const [each, text] of variables) await cli.out.line(`export ${each}=${shellQuote(text)}`)
+      return
     }
+    for (const [each, bytes] of secret.fields)
+      await cli.out.line(`${each}=${Buffer.from(bytes).toString()}`)
   },
 })
 
@@ -49,8 +57,4 @@ function asJson(fields: Secret['fields']): object {
       return [field, isText ? text : { base64: Buffer.from(bytes).toString('base64') }]
     }),
   )
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\\''`)}'`
 }

@@ -54,6 +54,8 @@ export const command: Command = defineCommand({
     if (options['token-only']) return cli.out.line(grant.token)
     const what = grant.scopes.map(showSecretPath).join(', ')
     await cli.out.line(`${agent} may ${perm} ${what} until ${grant.expiresAt} (${grant.id})`)
+    if (grant.unmatched.length > 0)
+      await cli.err.line(`note: nothing matches ${grant.unmatched.join(', ')} yet`)
     await cli.out.line(`token, told this once: ${grant.token}`)
   },
 })
