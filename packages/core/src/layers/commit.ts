@@ -34,6 +34,8 @@ export interface LayerOptions extends LayerAuthor {
   readonly epoch?: number
   /** Commits the layer as it was then. What came after stays in it, and makes its next commit. */
   readonly at?: Pick<Checkpoint, 'id' | 'seq' | 'snapshot'>
+  /** Sees what a commit would do to the target, in its turn; refuses by rejecting. May be asked several times. */
+  readonly check?: (before: Snapshot, after: Snapshot) => Promise<void>
 }
 
 /** What a commit did. The same commit asked for again gives the same receipt. */
@@ -64,6 +66,7 @@ export async function commitLayer(stores: Stores, options: LayerOptions): Promis
     const next = { base, baseSeq: point.seq, branch: target.id, seq: seq + 1 }
     const sides = { layer: point.snapshot, target: before }
     const after = await mergeOnto(stores, options, sides, next)
+    await options.check?.(before, after)
     return { cause: 'commit', before, after, subject: layer.id, message }
   }
   try {

@@ -1,4 +1,4 @@
-import type { Limits, Usage } from '@cairn/core'
+import { type Limits, noUsage, type Usage } from '@cairn/core'
 import { CairnError, type Grant } from '@cairn/protocol'
 import type { TokenStore } from './token-store.ts'
 
@@ -22,11 +22,10 @@ export class Budget {
 
   /** What is left at this moment. */
   async left(): Promise<Usage> {
-    const used = (await this.#store.find(this.#token))?.used
-    const left = (most: number, gone = 0): number => Math.max(0, most - gone)
+    const used = await this.#used()
     return {
-      bytes: left(this.#limits.bytes, used?.bytes),
-      files: left(this.#limits.files, used?.files),
+      bytes: Math.max(0, this.#limits.bytes - used.bytes),
+      files: Math.max(0, this.#limits.files - used.files),
     }
   }
 
@@ -36,12 +35,34 @@ export class Budget {
   ): Promise<T> {
     return this.#line.take(async () => {
       const { result, added } = await change(await this.left())
-      await this.#charge(added)
+      await this.charge(added)
       return result
     })
   }
 
-  async #charge({ bytes, files }: Usage): Promise<void> {
+  /**
+   * Room for late writes. They were acknowledged when there was room, which others under the same token may have used
+   * since. So they may overdraw the budget, by as much again at most: the rest is for the owner to decide.
+   */
+  async requireOverdraft(added: Usage): Promise<void> {
+    const used = await this.#used()
+    requireLeft(added, {
+      bytes: Math.max(0, 2 * this.#limits.bytes - used.bytes),
+      files: Math.max(0, 2 * this.#limits.files - used.files),
+    })
+  }
+
+  async isOverdrawn(): Promise<boolean> {
+    const { bytes, files } = await this.#used()
+    return bytes > this.#limits.bytes || files > this.#limits.files
+  }
+
+  async #used(): Promise<Usage> {
+    return (await this.#store.find(this.#token))?.used ?? noUsage
+  }
+
+  /** For what is in the log already. */
+  async charge({ bytes, files }: Usage): Promise<void> {
     const added = { bytes: Math.max(0, bytes), files: Math.max(0, files) }
     if (added.bytes > 0 || added.files > 0) await this.#store.charge(this.#token, added)
   }

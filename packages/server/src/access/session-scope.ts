@@ -187,7 +187,7 @@ export function touchedBy(view: View, ops: readonly Op[]): Touched {
 export function maskBatch(batch: Batch, isTouched: boolean): Uint8Array {
   const nobody = { session: '' as SessionId, actor: '' as ActorId, previous: genesis }
   if (batch.body.type !== 'ops' && batch.body.type !== 'root')
-    return encodeBatch({ ...batch, previous: genesis })
+    return encodeBatch({ ...batch, session: nobody.session, previous: genesis })
   if (!isTouched) return encodeBatch({ ...batch, ...nobody, body: { type: 'ops', ops: [] } })
   const none = { root: genesis, orphans: genesis }
   const cause = batch.body.type === 'ops' ? 'commit' : 'rollback'

@@ -1,5 +1,5 @@
 import { type Branch, decodeBatch, type LogStore, type Stores } from '@cairn/core'
-import { CairnError, type CheckpointId } from '@cairn/protocol'
+import { CairnError, type CheckpointId, type SessionId } from '@cairn/protocol'
 
 /**
  * The checkpoint of what the branch was when an epoch ended at `seq`. Servers that race to end it prepare one each;
@@ -11,6 +11,34 @@ export function epochCheckpoint(epoch: number, seq: number): CheckpointId {
 
 export function isEpochCheckpoint(id: CheckpointId): boolean {
   return /^epoch-\d+-at-\d+$/.test(id)
+}
+
+/** The author of the batch that begins an epoch. It names who gets the lease with it, so that the log remembers. */
+export function epochAuthor(unique: string, holder: SessionId | undefined): SessionId {
+  return `epoch-${unique}:${holder ?? ''}` as SessionId
+}
+
+/**
+ * Refuses a session that did not get the lease with that epoch. Epochs that were begun before authors named the holder
+ * are anybody's: an update of the server must not cost a client its late writes.
+ */
+export async function requireHeld(
+  { log }: Stores,
+  branch: Branch,
+  session: SessionId,
+  epoch: number,
+): Promise<void> {
+  await branch.refresh()
+  const [first] =
+    epoch > 0 ? await log.read(branch.id, await lastSeqOf(log, branch, epoch - 1), 1) : []
+  const author = first && decodeBatch(first.bytes)
+  const begins = author?.body.type === 'epoch' && author.epoch === epoch
+  const holder = begins ? (/^epoch-[^:]*:(.*)$/s.exec(author.session)?.[1] ?? session) : ''
+  if (holder === session) return
+  throw new CairnError('forbidden', {
+    message: `cannot rescue from epoch ${epoch} of branch ${branch.id}: session ${session} did not have its lease`,
+    subject: branch.id,
+  })
 }
 
 /** What a holder had at the server when its epoch ended: where its late writes belong. */

@@ -3,7 +3,7 @@ import type { Branch, Stores } from '@cairn/core'
 import { type ActorId, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../workspaces/clock.ts'
 import { Audience } from './audience.ts'
-import { epochCheckpoint } from './epoch-end.ts'
+import { epochAuthor, epochCheckpoint } from './epoch-end.ts'
 import {
   forfeit,
   join,
@@ -226,16 +226,17 @@ export class LeaseKeeper {
     record: LeaseRecord,
     endingEpoch: number | undefined,
   ): Promise<LeaseRecord | undefined> {
-    if (endingEpoch !== undefined && !(await this.#endEpoch(endingEpoch))) return undefined
+    if (endingEpoch !== undefined && !(await this.#endEpoch(endingEpoch, record.holder)))
+      return undefined
     const epoch = endingEpoch === undefined ? before.epoch : endingEpoch + 1
     const after = { ...record, epoch, version: before.version + 1 }
     return (await this.#options.store.put(after)) ? after : undefined
   }
 
   /** False when it has ended already. */
-  async #endEpoch(epoch: number): Promise<boolean> {
+  async #endEpoch(epoch: number, next: SessionId | undefined): Promise<boolean> {
     const time = this.#options.clock.now()
-    const session = `epoch-${randomUUID()}` as SessionId
+    const session = epochAuthor(randomUUID(), next)
     const author = { session, number: 1, actor: server, time }
     try {
       await this.#branch.raiseEpoch(

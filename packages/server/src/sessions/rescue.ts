@@ -5,25 +5,33 @@ import {
   diffPaths,
   forkBranch,
   isBelow,
+  type Limits,
   namesOf,
+  noUsage,
   type Op,
-  type Submission,
+  type PathChange,
+  type Snapshot,
+  type Usage,
+  type View,
 } from '@cairn/core'
 import {
   type ActorId,
   type BranchId,
+  CairnError,
   type ErrorCode,
   isCairnError,
   type SessionId,
   type SessionRequest,
 } from '@cairn/protocol'
+import { requireChanges } from '../access/merged-changes.ts'
 import type { SessionScope } from '../access/session-scope.ts'
+import { baseUsage } from '../layers/quotas.ts'
 import { keepRescueLayer } from '../layers/rescue-layer.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
-import { findEpochEnd } from './epoch-end.ts'
+import { findEpochEnd, requireHeld } from './epoch-end.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 
-type RescueRequest = Extract<SessionRequest, { type: 'rescue' }>
+export type RescueRequest = Extract<SessionRequest, { type: 'rescue' }>
 
 interface Place {
   readonly workspace: Workspace
@@ -34,14 +42,20 @@ interface Place {
 }
 
 const utf8 = new TextEncoder()
-/** Why a branch does not take a rescue layer: somebody has to decide. */
-const kept: readonly ErrorCode[] = ['layer_conflict', 'quota_exceeded', 'layer_closed']
+/** Why a branch does not take a rescue layer: the owner has to decide. */
+const kept: readonly ErrorCode[] = [
+  'layer_conflict',
+  'quota_exceeded',
+  'layer_closed',
+  'forbidden',
+  'outside_layer',
+]
 
 /**
  * Takes in what a session had acknowledged and the branch did not take: under a lease it lost, mostly. The operations
  * go to a layer based on what the server had of that session when its epoch ended: there they fit, whatever others did
- * since. A request without a body ends it: the layer is committed if nothing conflicts, and kept for a person if
- * something does.
+ * since. A request without a body ends it: the layer is committed if nothing conflicts and the session may do today
+ * what the commit does, and kept for the owner otherwise.
  *
  * Answers with `committed` or `kept`, and the layer's id.
  */
@@ -50,14 +64,11 @@ export async function rescue(
   session: SessionId,
   request: RescueRequest,
 ): Promise<Uint8Array> {
+  await requireHeld(place.workspace.stores, place.branch, session, request.epoch)
   await place.keeper.forfeit(session, request.epoch)
   const layer = await openRescueLayer(place, session, request.epoch)
   if (request.body.length > 0) {
-    const { time, ops } = decodeBody(request.body)
-    const { number } = request
-    const { epoch } = layer.head.position
-    const check = checkOf(place, ops)
-    await layer.submit({ session, number, epoch, actor: place.actor, time, ops, check })
+    await takeLate(place, layer, session, request)
     await keepRescueLayer(place.workspace, layer, place.branch, place.actor)
     // DURABLE: the late writes are in the layer's log, and somebody can find them.
     return utf8.encode(`kept ${layer.id}`)
@@ -67,14 +78,47 @@ export async function rescue(
   return utf8.encode(`${outcome} ${layer.id}`)
 }
 
-function checkOf({ workspace, scope }: Place, ops: readonly Op[]): Submission['check'] {
+async function takeLate(
+  place: Place,
+  layer: Branch,
+  session: SessionId,
+  { number, body }: RescueRequest,
+): Promise<void> {
+  const { actor, scope } = place
+  const { time, ops } = decodeBody(body)
+  const { epoch } = layer.head.position
+  const { check, added } = checkOf(place, ops)
+  const limits = (): Promise<Limits | undefined> => limitsOf(place, layer)
+  await layer.submit({ session, number, epoch, actor, time, ops, check, limits })
+  await scope?.budget?.charge(added())
+}
+
+/** `added` is nothing until the check has run: what is in the layer already is not counted twice. */
+function checkOf(
+  { workspace, scope }: Place,
+  ops: readonly Op[],
+): { readonly check: (view: View) => Promise<void>; readonly added: () => Usage } {
   const areStored = workspace.storedBlobs.checkOf(ops)
-  if (!scope) return areStored
-  return async (view) => {
-    scope.requireStored(ops)
+  let added = noUsage
+  const check = async (view: View): Promise<void> => {
+    scope?.requireStored(ops)
     await areStored?.()
-    await workspace.stores.nodes.read(() => scope.requireAll(view, ops))
+    if (!scope) return
+    added = await workspace.stores.nodes.read(() => scope.requireAll(view, ops))
+    await scope.budget?.requireOverdraft(added)
   }
+  return { check, added: () => added }
+}
+
+/**
+ * A holder acknowledged by the quota of its time, which may be another today. So late writes may add as much as the
+ * whole quota, and no more: a layer that nobody asked for must not fill the store.
+ */
+async function limitsOf({ workspace, branch }: Place, layer: Branch): Promise<Limits | undefined> {
+  const limits = await workspace.quotas.limitsOf(branch, true)
+  if (!limits) return undefined
+  const base = await baseUsage(workspace, layer)
+  return { bytes: base.bytes + limits.bytes, files: base.files + limits.files }
 }
 
 async function openRescueLayer(
@@ -92,17 +136,21 @@ async function openRescueLayer(
   return Branch.open(workspace.stores, id)
 }
 
-/** A commit is a write like any other: whoever holds the lease hands it back first, and a layer's path is its limit. */
-async function tryCommit(
-  { workspace, branch, keeper, actor }: Place,
-  layer: Branch,
-): Promise<boolean> {
+/** A commit is a write like any other: whoever holds the lease hands it back first. */
+async function tryCommit(place: Place, layer: Branch): Promise<boolean> {
+  const { workspace, branch, keeper, actor, scope } = place
+  if (await scope?.budget?.isOverdrawn()) return false
   const limit = await workspace.limitOf(branch.id)
-  if (limit !== undefined && !(await liesAt(workspace, layer, limit))) return false
   const author = { actor, time: workspace.clock.now() }
+  const check = async (before: Snapshot, after: Snapshot): Promise<void> => {
+    if (limit === undefined && !scope) return
+    const changes = await diffPaths(workspace.stores.nodes, before, after)
+    if (limit !== undefined) requireAllBelow(changes, limit)
+    if (scope) requireChanges(scope.grant, changes)
+  }
   try {
     await keeper.withTurn((epoch) =>
-      commitLayer(workspace.stores, { layer, target: branch, author, epoch }),
+      commitLayer(workspace.stores, { layer, target: branch, author, epoch, check }),
     )
     return true
   } catch (error) {
@@ -111,9 +159,14 @@ async function tryCommit(
   }
 }
 
-async function liesAt({ stores }: Workspace, layer: Branch, path: string): Promise<boolean> {
-  const { base } = await stores.refs.getBranch(layer.id)
-  const { snapshot } = await layer.fold()
-  const changes = await diffPaths(stores.nodes, base, snapshot)
-  return changes.every((change) => isBelow(change.path, namesOf(path)))
+/** A file of the layer may be elsewhere by now, so it is the merged change that must stay at the path. */
+function requireAllBelow(changes: readonly PathChange[], limit: string): void {
+  const names = namesOf(limit)
+  const isOutside = ({ path, from }: PathChange): boolean =>
+    !isBelow(path, names) || (from !== undefined && !isBelow(from, names))
+  if (changes.some(isOutside))
+    throw new CairnError('outside_layer', {
+      message: `cannot commit late writes: some of them are outside of ${limit}`,
+      subject: limit,
+    })
 }

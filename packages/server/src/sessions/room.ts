@@ -1,5 +1,6 @@
-import type { Branch, Limits, Usage } from '@cairn/core'
+import { addUsage, type Branch, type Limits, noUsage, type Usage } from '@cairn/core'
 import type { SessionReply } from '@cairn/protocol'
+import { requireLeft } from '../access/budget.ts'
 import type { SessionScope } from '../access/session-scope.ts'
 import type { Quotas } from '../layers/quotas.ts'
 
@@ -16,6 +17,13 @@ export class Room {
   /** Of the budget. */
   #left: Usage = { bytes: Infinity, files: Infinity }
   #limits: Limits | undefined
+  /** Of the budget, all that this connection may ever use; raised when the session is told of more. */
+  #most: Usage = noUsage
+  /** Used of that, what is still on its way to the log included. */
+  #taken: Usage = noUsage
+  /** What the database knows of it. */
+  #charged: Usage = noUsage
+  #begun: Promise<void> | undefined
   #isTold = false
 
   constructor(branch: Branch, quotas: Quotas, scope?: SessionScope) {
@@ -24,14 +32,49 @@ export class Room {
     this.#scope = scope
   }
 
-  get limits(): Limits | undefined {
+  /**
+   * Whoever holds the lease stays within these, also while it is asked to hand it back. Over a new connection that is
+   * what counts today.
+   */
+  async heldTo(): Promise<Limits | undefined> {
+    await this.ready()
     return this.#limits
   }
 
+  /** A holder that comes back may send before it is told anything. */
+  ready(): Promise<void> {
+    return this.#begun ?? this.begin()
+  }
+
   /** Before a lease is given: nothing is acknowledged at this moment. */
-  async begin(): Promise<void> {
+  begin(): Promise<void> {
+    this.#begun = this.#begin()
+    this.#begun.catch(() => (this.#begun = undefined))
+    return this.#begun
+  }
+
+  async #begin(): Promise<void> {
     this.#limits = await this.#quotas.limitsOf(this.#branch, true)
     await this.#lookAtBudget()
+  }
+
+  /** For a batch of the holder, in its turn. Throws `quota_exceeded`. */
+  take(added: Usage): void {
+    requireLeft(added, {
+      bytes: Math.max(0, this.#most.bytes - this.#taken.bytes),
+      files: Math.max(0, this.#most.files - this.#taken.files),
+    })
+    this.#taken = addUsage(this.#taken, growth(added))
+  }
+
+  /** The batch was not taken after all. */
+  giveBack(added: Usage): void {
+    const { bytes, files } = growth(added)
+    this.#taken = { bytes: this.#taken.bytes - bytes, files: this.#taken.files - files }
+  }
+
+  noteCharged(added: Usage): void {
+    this.#charged = addUsage(this.#charged, growth(added))
   }
 
   /** While it may be acknowledging. */
@@ -74,8 +117,21 @@ export class Room {
 
   async #lookAtBudget(): Promise<void> {
     const budget = this.#scope?.budget
-    if (budget) this.#left = await budget.left()
+    if (!budget) return
+    // Read before: what is charged meanwhile must not count as left.
+    const charged = this.#charged
+    this.#left = await budget.left()
+    const most = addUsage(charged, this.#left)
+    this.#most = {
+      bytes: Math.max(this.#most.bytes, most.bytes),
+      files: Math.max(this.#most.files, most.files),
+    }
   }
+}
+
+/** What is taken away is not given back to a budget. */
+function growth({ bytes, files }: Usage): Usage {
+  return { bytes: Math.max(0, bytes), files: Math.max(0, files) }
 }
 
 function finite(count: number): number {

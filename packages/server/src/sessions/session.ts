@@ -5,12 +5,8 @@ import {
   decodeBody,
   isAnswer,
   isClosedState,
-  type Limits,
   type LogRow,
-  noUsage,
   type Receipt,
-  type Submission,
-  type Usage,
 } from '@cairn/core'
 import {
   type ActorId,
@@ -22,7 +18,6 @@ import {
   type SessionRequest,
   sessionVersion,
 } from '@cairn/protocol'
-import { requireLeft } from '../access/budget.ts'
 import { maskBatch, type SessionScope, touchedBy } from '../access/session-scope.ts'
 import { answerLock, type LockQuestion } from '../locks/answer-lock.ts'
 import type { Waits } from '../locks/waits.ts'
@@ -35,8 +30,9 @@ import type { LeaseRecord } from './lease.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import { findDirectory, headPlace, type Place } from './place.ts'
 import { answerRead } from './reads.ts'
-import { rescue } from './rescue.ts'
+import { rescue, type RescueRequest } from './rescue.ts'
 import { Room } from './room.ts'
+import { writeScoped } from './scoped-writer.ts'
 
 export interface SessionParts {
   readonly workspace: Workspace
@@ -178,7 +174,7 @@ export class Session {
       case 'conflicts':
         return this.#answer(request.id, () => answerConflicts(this.#parts))
       case 'rescue':
-        return this.#answer(request.id, () => rescue(this.#parts, this.id, request))
+        return this.#answer(request.id, () => this.#rescue(request))
       case 'seen':
         return this.#see(request.seq)
       case 'released':
@@ -220,44 +216,19 @@ export class Session {
 
   async #write({ number, epoch, body }: Submit): Promise<Receipt> {
     const { workspace, branch, keeper, actor, scope } = this.#parts
-    if (!this.#writes)
-      throw new CairnError('read_only', { message: 'cannot write: this session only reads' })
+    this.#requireWriter('write')
     const { time, ops } = decodeBody(body)
     const check = workspace.checkOf(branch, ops)
-    const limits = keeper.record.holder === this.id ? async () => this.#limits : undefined
+    const isHolder = keeper.record.holder === this.id
+    const limits = isHolder ? () => this.#room.heldTo() : undefined
     const author = { session: this.id, number, actor, time }
     const submission = { ...author, epoch, ops, check, line: this, limits }
-    return scope ? this.#writeScoped(scope, submission) : branch.submit(submission)
-  }
-
-  /** Each operation is asked about where it will stand in the log; of what is added, the token's budget is told. */
-  async #writeScoped(scope: SessionScope, submission: Submission): Promise<Receipt> {
-    const { workspace, branch, keeper } = this.#parts
-    let added = noUsage
-    const submit = (left?: Usage): Promise<Receipt> =>
-      branch.submit({
-        ...submission,
-        check: async (view) => {
-          scope.requireStored(submission.ops)
-          await submission.check?.(view)
-          added = await workspace.stores.nodes.read(() => scope.requireAll(view, submission.ops))
-          // Whoever holds the lease has acknowledged it, by the room it was told of.
-          if (left && keeper.record.holder !== this.id) requireLeft(added, left)
-        },
-      })
-    if (!scope.budget) return submit()
-    const receipt = await scope.budget.spend(async (left) => ({
-      result: await submit(left),
-      added,
-    }))
-    this.#forward()
+    if (!scope) return branch.submit(submission)
+    const room = this.#room
+    const receipt = await writeScoped({ workspace, branch, scope, room }, submission, isHolder)
+    // Of the budget there is less now.
+    if (scope.budget) this.#forward()
     return receipt
-  }
-
-  /** Of whoever holds the lease. What it hands in because it must was acknowledged by the room there was. */
-  get #limits(): Limits | undefined {
-    const { holder, recalled } = this.#parts.keeper.record
-    return holder === this.id && !recalled ? this.#room.limits : undefined
   }
 
   async #answer(id: number, find: () => Promise<Uint8Array>): Promise<void> {
@@ -279,6 +250,16 @@ export class Session {
       if (!keeper.liveWriters.includes(session)) await this.#renew()
     }
     return answerLock({ workspace, branch, session, waits, stayAlive }, question)
+  }
+
+  async #rescue(request: RescueRequest): Promise<Uint8Array> {
+    this.#requireWriter('rescue')
+    return rescue(this.#parts, this.id, request)
+  }
+
+  #requireWriter(what: string): void {
+    if (this.#writes) return
+    throw new CairnError('read_only', { message: `cannot ${what}: this session only reads` })
   }
 
   #see(seq: number): void {

@@ -217,17 +217,21 @@ export class Workspace {
     decide: (edit: TreeEdit) => T,
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
     const limit = await this.limitOf(branch.id)
-    if (!asker.scope) return this.#change(branch, asker, decide, { limit })
-    return editScope(asker.scope, (scoped) =>
-      this.#change(branch, asker, decide, { limit, scoped }),
-    )
+    const change = (epoch: number): Promise<{ receipt: Receipt; result: T | undefined }> =>
+      asker.scope
+        ? editScope(asker.scope, (scoped) =>
+            this.#change(branch, asker, decide, { limit, scoped, epoch }),
+          )
+        : this.#change(branch, asker, decide, { limit, epoch })
+    // The turn first, then the token's budget: the holder that hands over may have to use the same one.
+    return this.#inodes.supply(() => this.lease(branch).withTurn(change))
   }
 
   async #change<T>(
     branch: Branch,
     asker: Asker,
     decide: (edit: TreeEdit) => T,
-    { limit, scoped }: { limit: string | undefined; scoped?: ScopedEdit },
+    { limit, scoped, epoch }: { limit: string | undefined; scoped?: ScopedEdit; epoch: number },
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
     const guard = (view: View, op: Op): void => {
       scoped?.require(view, op)
@@ -241,9 +245,7 @@ export class Workspace {
       scoped?.count(edit.view, view)
       return edit.ops
     }
-    const receipt = await this.#inodes.supply(() =>
-      this.lease(branch).withTurn((epoch) => branch.transact(this.#author(asker), attempt, epoch)),
-    )
+    const receipt = await branch.transact(this.#author(asker), attempt, epoch)
     return { receipt, result }
   }
 

@@ -1,0 +1,72 @@
+import { type Branch, noUsage, type Receipt, type Submission, type Usage } from '@cairn/core'
+import { requireLeft } from '../access/budget.ts'
+import type { SessionScope } from '../access/session-scope.ts'
+import type { Workspace } from '../workspaces/workspace.ts'
+import type { Room } from './room.ts'
+
+interface Parts {
+  readonly workspace: Workspace
+  readonly branch: Branch
+  readonly scope: SessionScope
+  readonly room: Room
+}
+
+/** Refuses by throwing. Told what a batch adds, where it will stand. */
+type Count = (added: Usage) => void
+
+/** Each operation is asked about where it will stand in the log; what is added is charged to the token's budget. */
+export async function writeScoped(
+  parts: Parts,
+  submission: Submission,
+  isHolder: boolean,
+): Promise<Receipt> {
+  const { budget } = parts.scope
+  if (!budget) return submit(parts, submission, () => {})
+  if (isHolder) return writeAsHolder(parts, submission)
+  return budget.spend(async (left) => {
+    let added = noUsage
+    const result = await submit(parts, submission, (now) => {
+      requireLeft(now, left)
+      added = now
+    })
+    return { result, added }
+  })
+}
+
+/**
+ * A holder is held to the room it was told of. It never waits for others under the same token: one of them may wait
+ * for this very lease.
+ */
+async function writeAsHolder({ room, ...parts }: Parts, submission: Submission): Promise<Receipt> {
+  await room.ready()
+  let taken = noUsage
+  try {
+    const receipt = await submit({ room, ...parts }, submission, (added) => {
+      room.giveBack(taken)
+      taken = noUsage
+      room.take(added)
+      taken = added
+    })
+    await parts.scope.budget!.charge(taken)
+    room.noteCharged(taken)
+    return receipt
+  } catch (error) {
+    room.giveBack(taken)
+    throw error
+  }
+}
+
+function submit(
+  { workspace, branch, scope }: Parts,
+  submission: Submission,
+  count: Count,
+): Promise<Receipt> {
+  return branch.submit({
+    ...submission,
+    check: async (view) => {
+      scope.requireStored(submission.ops)
+      await submission.check?.(view)
+      count(await workspace.stores.nodes.read(() => scope.requireAll(view, submission.ops)))
+    },
+  })
+}

@@ -1,0 +1,74 @@
+// Whoever holds the lease acknowledges before the server has seen it. It is held to the room it was told of all the same.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFile, secret, writeBytes } from '../sessions/fixture.ts'
+import type { RawSession } from './raw-session.ts'
+import { Site } from './site.ts'
+
+const allow = [{ path: '/src', operations: ['read', 'list', 'write', 'delete'] }]
+
+describe('a holder of the lease', () => {
+  let site: Site
+
+  beforeEach(async () => {
+    site = await Site.open(['/src/a'], 60_000)
+  })
+  afterEach(() => site.close())
+
+  const write = async (session: RawSession, epoch: number, bytes: number): Promise<string> =>
+    session.submit(epoch, writeBytes(await site.ino('/src/a'), 'x'.repeat(bytes)))
+
+  it('that writes more than its budget: refused, and not charged', async () => {
+    const issued = await site.issueToken(allow, { maxBytes: 10 })
+    const holder = await site.session(issued.secret)
+    const epoch = await holder.leaseEpoch()
+    expect(await write(holder, epoch, 100_000)).toBe('quota_exceeded')
+    expect(await write(holder, epoch, 19)).toBe('done')
+    expect(await write(holder, epoch, 20)).toBe('quota_exceeded')
+    const { used } = JSON.parse(await site.owner('GET', `/w/tokens/${issued.id}`)) as typeof issued
+    expect(used!.bytes).toBe(10)
+  })
+
+  it('that sends many batches at once: all of them together stay within its budget', async () => {
+    const holder = await site.session(await site.issue(allow, { maxFiles: 3 }))
+    const [epoch, parent] = [await holder.leaseEpoch(), await site.ino('/src')]
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, at) =>
+        holder.submit(epoch, createFile(`f${at}`, 5000 + at, parent)),
+      ),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'done').length).toBe(3)
+  })
+
+  it('that ignores a recall, and writes more than the quota: refused, also over a new connection', async () => {
+    await site.owner('PATCH', '/w', { maxBytes: 1000 })
+    const holder = await site.session(secret)
+    const epoch = await holder.leaseEpoch()
+    const other = await site.session(secret)
+    await holder.hears('recall')
+    expect(await write(holder, epoch, 1_000_000)).toBe('quota_exceeded')
+    const { id } = holder
+    holder.close()
+    const again = await site.session(secret, { session: id })
+    expect(await write(again, epoch, 1_000_000)).toBe('quota_exceeded')
+    // What fits is still taken.
+    expect(await again.submit(epoch, createFile('f', 5001))).toBe('done')
+    again.send({ type: 'released', epoch })
+    await other.hears('shared')
+  })
+
+  it('that is asked to hand over by a write under its own token: both go through', async () => {
+    const key = await site.issue(allow, { maxBytes: 1000 })
+    const holder = await site.session(key)
+    const epoch = await holder.leaseEpoch()
+    const put = fetch(`${site.server.url}/v1/workspaces/w/files/src/b`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}` },
+      body: 'b',
+    })
+    await holder.hears('recall')
+    const parent = await site.ino('/src')
+    expect(await holder.submit(epoch, createFile('f', 5001, parent))).toBe('done')
+    holder.send({ type: 'released', epoch })
+    expect((await put).status).toBe(201)
+  })
+})
