@@ -1,12 +1,29 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { mountShortSuite } from './scripts/mount-short-suite.mjs'
 
 export default defineConfig({
   // Packages resolve to each other's sources, so tests never see a stale build.
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'cairn',
+          include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'as on Linux 6.1',
+          include: mountShortSuite,
+          env: { CAIRN_FUSE_MINOR: '37' },
+        },
+      },
+    ],
     // Hundreds of commands are started from their sources; two thirds of their time would be compiling them.
     env: {
       NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cairn-compiled', import.meta.url)),

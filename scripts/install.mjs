@@ -38,7 +38,7 @@ function installDebianPackages() {
 }
 
 /** @param {readonly string[]} names */
-function aptInstall(names) {
+export function aptInstall(names) {
   if (names.length === 0) return
   const command = `apt-get install -y --no-install-recommends ${names.join(' ')}`
   if (process.getuid?.() !== 0) {

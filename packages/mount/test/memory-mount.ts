@@ -1,5 +1,5 @@
 import { closeSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mountFuse, unmount } from '../src/fuse/mounting.ts'
 import { type FuseServer, serveFuse, type ServeOptions } from '../src/fuse/serve.ts'
@@ -7,6 +7,14 @@ import { type Client, runClient, startClient } from './client.ts'
 import { MemoryFileSystem } from './memory-file-system.ts'
 
 export const hasFuse: boolean = existsSync('/dev/fuse') && process.getuid?.() === 0
+
+/** Since Linux 6.9 the kernel asks a new daemon again what the one before did not answer. */
+export const kernelAsksAgain: boolean = isKernelFrom(6, 9) && !('CAIRN_FUSE_MINOR' in process.env)
+
+function isKernelFrom(major: number, minor: number): boolean {
+  const [ourMajor = 0, ourMinor = 0] = release().split('.').map(Number)
+  return ourMajor > major || (ourMajor === major && ourMinor >= minor)
+}
 
 /** A directory with a mount on it and nobody who answers yet. */
 export async function mountTemporary(): Promise<{ dir: string; fd: number }> {

@@ -2,9 +2,10 @@ import { errno, RawErrno } from './errno.ts'
 import type { Reply } from './reply.ts'
 import type { Request } from './request.ts'
 
-/** What this door speaks: the wire of 7.31 and later, of which the kernel uses no more than we ask for. */
+/** The versions of the protocol that we speak. The kernel uses no feature that we do not ask for. */
 const major = 7
-const minor = 45
+/** The variable lets tests run with the features of an older kernel: 37 is Linux 6.1. */
+const minor = Number(process.env['CAIRN_FUSE_MINOR'] ?? 45)
 const oldestMinor = 31
 
 export const maxWriteBytes: number = 1 << 20
@@ -30,6 +31,13 @@ const flag = {
 /** Bits 32 to 63, shifted down. */
 const flag2 = { hasExpireOnly: 1 << 3, directIoAllowMmap: 1 << 4, hasResend: 1 << 7 } as const
 
+/** The minor version that brought each of these. Linux 6.2 has 38, 6.6 has 39, 6.9 has 40. */
+const flags2Since = [
+  [38, flag2.hasExpireOnly],
+  [39, flag2.directIoAllowMmap],
+  [40, flag2.hasResend],
+] as const
+
 /**
  * Left out on purpose. ATOMIC_O_TRUNC: without OPEN requests truncation would be lost. WRITEBACK_CACHE: the
  * kernel would own the size, also after a change made elsewhere. DONT_MASK: so the kernel applies the umask.
@@ -48,7 +56,9 @@ const wanted =
   flag.explicitInvalData |
   flag.handleKillprivV2 |
   flag.initExt
-const wanted2 = flag2.hasExpireOnly | flag2.directIoAllowMmap | flag2.hasResend
+const wanted2 = flags2Since
+  .filter(([since]) => since <= minor)
+  .reduce((flags, [, flag]) => flags | flag, 0)
 
 /** What kernel and daemon agreed on, for the life of the mount. Plain JSON: a later daemon goes on with it. */
 export interface InitInfo {

@@ -4,7 +4,7 @@ import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Client, startClient } from '../../test/client.ts'
-import { hasFuse, mountTemporary, removeMount } from '../../test/memory-mount.ts'
+import { hasFuse, kernelAsksAgain, mountTemporary, removeMount } from '../../test/memory-mount.ts'
 import { until } from '../../test/waiting.ts'
 import type { DaemonReport, DaemonSettings } from '../../test/serve-memory.ts'
 import type { InitInfo } from './init.ts'
@@ -71,16 +71,20 @@ function withoutResend(info: InitInfo): InitInfo {
 }
 
 describe.skipIf(!hasFuse)('a daemon that was killed (needs root and /dev/fuse)', () => {
-  it('the next one on the same descriptor answers what the first had read', async () => {
-    const place = await makePlace()
-    const first = place.start({ hold: 'file' })
-    const client = place.ask(`return fs.readFileSync(dir + '/file', 'utf8')`)
-    const info = await agreed(first)
-    expect(await nextReport(first)).toEqual({ held: 'file' })
-    await kill(first)
-    place.start({ resumed: info })
-    expect(await client.result).toBe('from a daemon')
-  })
+  const sinceLinux69 = it.skipIf(!kernelAsksAgain)
+  sinceLinux69(
+    'since Linux 6.9 the next one on the same descriptor answers what the first had read',
+    async () => {
+      const place = await makePlace()
+      const first = place.start({ hold: 'file' })
+      const client = place.ask(`return fs.readFileSync(dir + '/file', 'utf8')`)
+      const info = await agreed(first)
+      expect(await nextReport(first)).toEqual({ held: 'file' })
+      await kill(first)
+      place.start({ resumed: info })
+      expect(await client.result).toBe('from a daemon')
+    },
+  )
 
   it('a kernel that does not ask again: who waited for a parked answer gets EIO, and the mount goes on', async () => {
     const place = await makePlace()
