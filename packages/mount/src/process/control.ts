@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, constants, openSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { hearLines, sendLine } from './json-lines.ts'
@@ -31,10 +31,11 @@ export function serveControl(directory: string, answer: AnswerCommand): Server {
     socket.on('error', () => socket.destroy())
     hearLines(socket, (request) => void answerOne(socket, request, answer))
   })
-  // The directory is its owner's alone, and so is the socket.
   const listen = (): void => {
     const address = addressOf(directory)
     server.listen(address.path, () => address.release())
+    // The directory may have been there before, and open to others. Node binds before `listen` returns.
+    if (server.listening) chmodSync(address.path, 0o600)
   }
   // A full disk has no place for it: until it has, the mount goes on without.
   server.on('error', () => setTimeout(listen, retryMs).unref())

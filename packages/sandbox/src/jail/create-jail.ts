@@ -36,7 +36,7 @@ export async function createJail(options: JailOptions): Promise<Jail> {
     throw new Error(`cannot make a jail ${id}: an id has lower-case letters and digits alone`)
   const helper = await findHelper()
   const directory = join(options.directory, id)
-  await mkdir(options.directory, { recursive: true })
+  await mkdir(options.directory, { recursive: true, mode: 0o700 })
   await sweep(options.directory)
   // Nobody else may come near: what a jail's root made setuid is, on the disk, the host's root's.
   await mkdir(directory, { mode: 0o700 })

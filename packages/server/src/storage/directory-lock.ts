@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { CairnError } from '@cairn/protocol'
 import { diskError } from './disk/errors.ts'
+import { makePrivateFile, writePrivateFile } from './private-files.ts'
 import { sqliteError } from './sqlite/errors.ts'
 import { sqliteFailure } from './sqlite/transactions.ts'
 
@@ -25,9 +26,10 @@ export class DirectoryLock {
     const pidPath = join(directory, 'pid')
     let lock: DatabaseSync | undefined
     try {
+      makePrivateFile(path)
       lock = new DatabaseSync(path)
       lock.exec('BEGIN EXCLUSIVE')
-      writeFileSync(pidPath, `${process.pid}\n`)
+      writePrivateFile(pidPath, `${process.pid}\n`)
       return new DirectoryLock(lock)
     } catch (error) {
       lock?.close()

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { Hash } from '@cairn/protocol'
@@ -28,12 +28,28 @@ describe('the embedded storage', () => {
     })
   })
 
-  it('is for its owner alone, unless its directory was there before', async () => {
+  it('is for its owner alone, also in a directory that everybody may enter', async () => {
     await withTemporaryDirectory(async (directory) => {
       const [made, found] = [join(directory, 'deep', 'made'), join(directory, 'found')]
       await mkdir(found, { mode: 0o755 })
-      for (const data of [made, found]) await (await openStorage({ data })).close()
+      const warnings: string[] = []
       const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+      for (const data of [made, found]) {
+        const storage = await openStorage({ data, warn: (text) => void warnings.push(text) })
+        await storage.blobs('pool').put(new Map([[hash, new Uint8Array(100_000)]]))
+        const entries = await readdir(data, { recursive: true, withFileTypes: true })
+        for (const entry of entries) {
+          const path = join(entry.parentPath, entry.name)
+          expect([path, await mode(path)]).toEqual([path, entry.isDirectory() ? 0o700 : 0o600])
+        }
+        expect(entries.map(({ name }) => name)).toContain('meta.db-wal')
+        await storage.close()
+      }
+      expect(warnings).toEqual([])
+      await chmod(join(found, 'meta.db'), 0o644)
+      await chmod(join(found, 'objects'), 0o755)
+      await (await openStorage({ data: found, warn: (text) => void warnings.push(text) })).close()
+      expect(warnings).toEqual([expect.stringMatching(/\(meta\.db, objects\).*chmod -R go-rwx/)])
       expect(await mode(made)).toBe(0o700)
       expect(await mode(join(directory, 'deep'))).toBe(0o700)
       expect(await mode(found)).toBe(0o755)

@@ -24,6 +24,7 @@ import { findWeakness } from './mysql/weakness.ts'
 import { NodeTable } from './node-table.ts'
 import type { ObjectStore } from './object-store.ts'
 import { PlacedBlobs } from './placed-blobs.ts'
+import { findOpenFiles, privateDirectoryMode } from './private-files.ts'
 import { RefTable } from './ref-table.ts'
 import { withRetry } from './retry.ts'
 import { parseS3Url, type S3Config } from './s3/config.ts'
@@ -95,6 +96,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const places = readPlaces(options)
   try {
     await makeDataDirectory(data)
+    const open = await findOpenFiles(data)
+    if (open !== undefined) warn(open)
     // With everything elsewhere, any number of servers may share a machine.
     if (!places.mysql || !places.s3) keep(DirectoryLock.take(data))
     const database = keep(withDatabaseMetrics(await openDatabase(places, warn), observe))
@@ -146,8 +149,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
 
 async function makeDataDirectory(path: string): Promise<void> {
   try {
-    // Everybody's files will be in it; whoever wants it open makes it first.
-    await makeDirectory(path, 0o700)
+    await makeDirectory(path, privateDirectoryMode)
   } catch (error) {
     throw diskError('make', path, error)
   }

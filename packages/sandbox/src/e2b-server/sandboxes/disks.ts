@@ -16,7 +16,7 @@ export class Disks {
 
   /** Keeps those that are named, and removes what a crash left of others. */
   static async open(directory: string, isKept: (name: string) => boolean): Promise<Disks> {
-    await mkdir(directory, { recursive: true })
+    await mkdir(directory, { recursive: true, mode: 0o700 })
     for (const name of await readdir(directory))
       if (!isKept(name)) await removeTree(join(directory, name))
     return new Disks(directory)

@@ -35,9 +35,9 @@ export class BuildFiles {
     if (!isEqual(grant, this.#grant(hash))) throw new ApiError(403, 'the address is not good')
     const path = this.path(hash)
     const draft = `${path}.${randomBytes(4).toString('hex')}`
-    await mkdir(this.#directory, { recursive: true })
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 })
     try {
-      await pipeline(request, createWriteStream(draft))
+      await pipeline(request, createWriteStream(draft, { mode: 0o600 }))
       await rename(draft, path)
     } finally {
       await rm(draft, { force: true })

@@ -9,6 +9,7 @@ import {
   objectMissing,
   type ObjectStore,
 } from '../object-store.ts'
+import { privateFileMode } from '../private-files.ts'
 import { makeDirectory, syncDirectory, tryMakeDirectory } from './durable-files.ts'
 import { diskError, isMissing } from './errors.ts'
 
@@ -115,7 +116,7 @@ export class DiskObjectStore implements ObjectStore {
 }
 
 async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx')
+  const file = await open(path, 'wx', privateFileMode)
   try {
     await file.writeFile(bytes)
     await file.sync()

@@ -1,5 +1,6 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { privateDirectoryMode } from '../private-files.ts'
 import { hasCode, isMissing } from './errors.ts'
 
 /** A name that was made or moved in a directory is on disk only once the directory is. */
@@ -16,7 +17,10 @@ export async function syncDirectory(path: string): Promise<void> {
  * Makes it and what is missing above it, each of them durably. Not by mkdir's own recursion, which reports a
  * read-only disk as a directory that is not there. Those that are there keep their mode.
  */
-export async function makeDirectory(path: string, mode = 0o777): Promise<void> {
+export async function makeDirectory(
+  path: string,
+  mode: number = privateDirectoryMode,
+): Promise<void> {
   try {
     if (!(await tryMakeDirectory(path, mode))) return
   } catch (error) {
@@ -28,7 +32,10 @@ export async function makeDirectory(path: string, mode = 0o777): Promise<void> {
 }
 
 /** False when there is one. */
-export async function tryMakeDirectory(path: string, mode = 0o777): Promise<boolean> {
+export async function tryMakeDirectory(
+  path: string,
+  mode: number = privateDirectoryMode,
+): Promise<boolean> {
   try {
     await mkdir(path, { mode })
     return true

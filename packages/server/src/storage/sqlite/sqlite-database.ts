@@ -10,6 +10,7 @@ import {
   StatementConflict,
 } from '../database.ts'
 import type { Dialect } from '../dialect.ts'
+import { makePrivateFile } from '../private-files.ts'
 import { valueBytes } from '../statements.ts'
 import { sqliteDialect } from './dialect.ts'
 import { sqliteError } from './errors.ts'
@@ -64,6 +65,11 @@ export class SqliteDatabase implements Database {
 
   /** Makes the file where there is none. One process at a time: see DirectoryLock. */
   static async open(path: string): Promise<SqliteDatabase> {
+    try {
+      makePrivateFile(path)
+    } catch {
+      // SQLite will not be able to make it either, and says why.
+    }
     const worker = new Worker(workerUrl, { workerData: path })
     const [outcome] = (await once(worker, 'message')) as [Outcome]
     if (outcome.type === 'failed') throw sqliteError(path, 'open', outcome.failure)
