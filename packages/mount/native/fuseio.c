@@ -10,10 +10,12 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdalign.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,6 +112,34 @@ static napi_value js_umount(napi_env env, napi_callback_info info) {
   napi_create_async_work(env, NULL, name, unmount_in_pool, unmounted, u, &u->work);
   napi_queue_async_work(env, u->work);
   return promise;
+}
+
+/* From linux/mount.h, which clashes with sys/mount.h in some libraries. */
+#define CAIRN_FSOPEN_CLOEXEC 1
+#define CAIRN_FSMOUNT_CLOEXEC 1
+#define CAIRN_FSCONFIG_CMD_CREATE 6
+
+/* openAbort(connection): a descriptor that ends this FUSE connection when something is written to it. For where fusectl is
+   not mounted: this instance of it has no place in the file tree. Needs root. */
+static napi_value js_open_abort(napi_env env, napi_callback_info info) {
+  napi_value argv[1];
+  uint32_t connection = 0;
+  char path[32];
+  if (!arguments(env, info, 1, argv)) return NULL;
+  napi_get_value_uint32(env, argv[0], &connection);
+  int context = (int)syscall(SYS_fsopen, "fusectl", CAIRN_FSOPEN_CLOEXEC);
+  if (context < 0) return number(env, -errno);
+  int control = syscall(SYS_fsconfig, context, CAIRN_FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0
+                    ? -1
+                    : (int)syscall(SYS_fsmount, context, CAIRN_FSMOUNT_CLOEXEC, 0);
+  int result = -errno;
+  close(context);
+  if (control < 0) return number(env, result);
+  snprintf(path, sizeof path, "%u/abort", connection);
+  int fd = openat(control, path, O_WRONLY | O_CLOEXEC);
+  result = fd < 0 ? -errno : fd;
+  close(control);
+  return number(env, result);
 }
 
 /* socketPair(): two connected descriptors, which only a child that is given one inherits. */
@@ -362,7 +392,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
       {"open", js_open},     {"close", js_close},        {"recv", js_recv},              {"sendRecv", js_send_recv},
       {"sendv", js_sendv},   {"send", js_send},          {"mapFile", js_map_file},
       {"mapFileLater", js_map_file_later}, {"leaveFile", js_leave_file}, {"sendFd", js_send_fd},
-      {"openMemory", js_open_memory},
+      {"openMemory", js_open_memory},      {"openAbort", js_open_abort},
   };
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;

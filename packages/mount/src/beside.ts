@@ -3,6 +3,7 @@
  * load, which takes as long as Node does.
  */
 export { type Mounter, unmount } from './fuse/mounting.ts'
+export { findOurMount } from './fuse/mount-table.ts'
 export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'
 export type * from './mount-status.ts'
 export type { MountConfig } from './process/config.ts'

@@ -73,9 +73,9 @@ function checkCache(cli: Cli): Check {
 }
 
 function checkMounts(cli: Cli): Check[] {
-  return listMounts(cli).map(({ mountPoint, isRunning }) =>
-    isRunning
-      ? ok('mount', mountPoint)
-      : warn('mount', `the one at ${mountPoint} was killed`, `cairn umount ${mountPoint}`),
-  )
+  return listMounts(cli).map(({ mountPoint, isRunning, givenUp }) => {
+    if (isRunning) return ok('mount', mountPoint)
+    const why = givenUp === undefined ? 'was killed' : `was given up: ${givenUp}`
+    return warn('mount', `the one at ${mountPoint} ${why}`, `cairn umount ${mountPoint}`)
+  })
 }

@@ -59,7 +59,7 @@ function deadMount(mountPoint: string, state: MountState | undefined): Error {
   return cliError(
     'mount_unhealthy',
     `reach the mount at ${mountPoint}`,
-    'its processes were killed',
+    state?.givenUp ?? 'its processes were killed',
     hint,
   )
 }

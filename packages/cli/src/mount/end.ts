@@ -1,5 +1,6 @@
 import {
   findLeftBehind,
+  findOurMount,
   isRunning,
   type MountState,
   removeState,
@@ -10,7 +11,6 @@ import { isCairnError } from '@cairn/sdk/errors'
 import { handIn, requireMount } from './control.ts'
 import { countOperations, mountAgain } from './describe.ts'
 import { clearDead, untilEnded } from './find-mount.ts'
-import { findOurMount } from './mount-table.ts'
 
 interface EndOptions {
   readonly timeoutMs: number | undefined

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  findOurMount,
   isRunning,
   type MountState,
   type ProcessMark,
@@ -9,7 +10,7 @@ import {
 } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
-import { findOurMount, isDead } from './mount-table.ts'
+import { isDead } from './is-dead.ts'
 import { stateDirectories, stateDirectory } from './places.ts'
 
 export type Found =
@@ -26,22 +27,32 @@ const endMs = 5000
 /** What is mounted at a place. */
 export async function findMount(cli: Cli, mountPoint: string): Promise<Found> {
   const state = readState(stateDirectory(cli, mountPoint))
-  if (state) return { kind: isRunning(state.supervisor) ? 'running' : 'dead', state }
+  if (state) return { kind: isAlive(state) ? 'running' : 'dead', state }
   if (!findOurMount(mountPoint)) return { kind: 'none' }
   return (await isDead(mountPoint)) ? { kind: 'dead', state: undefined } : { kind: 'foreign' }
 }
 
+function isAlive({ supervisor, givenUp }: MountState): boolean {
+  return givenUp === undefined && isRunning(supervisor)
+}
+
+export interface ListedMount extends MountState {
+  readonly isRunning: boolean
+}
+
 /** Every mount of this user. */
-export function listMounts(cli: Cli): (MountState & { readonly isRunning: boolean })[] {
+export function listMounts(cli: Cli): ListedMount[] {
   return stateDirectories(cli).flatMap((directory) => {
     const state = readState(directory)
-    return state ? [{ ...state, isRunning: isRunning(state.supervisor) }] : []
+    return state ? [{ ...state, isRunning: isAlive(state) }] : []
   })
 }
 
 /** Takes a dead mount away. What it had not handed in stays in its spool. */
 export async function clearDead(mountPoint: string, state: MountState | undefined): Promise<void> {
   if (state?.daemon) await untilEnded(state.daemon, mountPoint)
+  // Its state says that it is dead. Asking the mount itself could take for ever: see `Guard`.
+  if (state && findOurMount(mountPoint)) await unmount(mountPoint, { lazy: true })
   // Others may have been mounted over one another.
   while (findOurMount(mountPoint) && (await isDead(mountPoint)))
     await unmount(mountPoint, { lazy: true })

@@ -1,5 +1,6 @@
 import { askControl, findLeftBehind, type MountConfig, Supervisor } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
+import { cliError } from '../errors.ts'
 import { countOperations, mountAgain } from './describe.ts'
 import { type ProcessRole, processCommand } from './processes.ts'
 import { findUsers } from './users.ts'
@@ -34,6 +35,16 @@ export async function runForeground(
   await supervisor.ready
   await say(`mounted ${source} on ${config.mountPoint}; Ctrl-C unmounts`)
   await supervisor.ended
+  if (supervisor.givenUp !== undefined) throw givenUp(config, supervisor.givenUp)
+}
+
+function givenUp(config: MountConfig, why: string): Error {
+  return cliError(
+    'mount_unhealthy',
+    `keep the mount at ${config.mountPoint} running`,
+    why,
+    `Programs in it get errors. Go on where it was with: ${mountAgain(config)}.`,
+  )
 }
 
 function describeBusy({ mountPoint }: MountConfig, why: string): string {

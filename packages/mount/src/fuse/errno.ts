@@ -2,6 +2,7 @@ import { errnoTable, errorTable, isCairnError, isFsError } from '@cairn/protocol
 
 /** Errnos that are given at this door, most of them by no file system. */
 export const errno = {
+  EPERM: 1,
   EINTR: 4,
   EIO: 5,
   EAGAIN: 11,

@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, openSync, readFileSync, statSync } from 'node:fs'
 import { getSystemErrorMap } from 'node:util'
+import { abortConnection } from './abort.ts'
+import { errno } from './errno.ts'
+import { findOurMount } from './mount-table.ts'
 import { type FuseIo, loadFuseIo } from './native.ts'
 
 const device = '/dev/fuse'
@@ -43,7 +46,10 @@ export async function mountFuse(dir: string, options: MountOptions = {}): Promis
     : mountByHelper(io, dir, options)
 }
 
-/** Lazily: whoever uses it. Those who wait for an answer are told that none will come, if root does it. */
+/**
+ * Lazily: whoever uses it. The connection ends first, so that callers which wait for an answer get an error. An ordinary
+ * user can do that only where fusectl is mounted.
+ */
 export async function unmount(
   dir: string,
   {
@@ -52,9 +58,15 @@ export async function unmount(
   }: { readonly lazy?: boolean; readonly mounter?: Mounter | undefined } = {},
 ): Promise<void> {
   if (mounter !== undefined) return unmountByHelper(dir, lazy, mounter)
-  if (process.getuid?.() !== 0) return unmountByHelper(dir, lazy)
+  if (process.getuid?.() !== 0) {
+    const connection = lazy ? findOurMount(dir)?.connection : undefined
+    if (connection !== undefined) await abortConnection(connection)
+    return unmountByHelper(dir, lazy)
+  }
   const io = await loadFuseIo()
-  const result = await io.umount(dir, lazy ? detach | force : 0)
+  const forced = await io.umount(dir, lazy ? detach | force : 0)
+  // In a user namespace, root may detach its mounts but not force them.
+  const result = lazy && forced === -errno.EPERM ? await io.umount(dir, detach) : forced
   if (result < 0) throw failUnmount(dir, describe(result))
 }
 

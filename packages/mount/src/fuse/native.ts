@@ -11,6 +11,8 @@ export interface FuseIo {
   mount(source: string, dir: string, flags: number, options: string): number
   /** In another thread, because this one may have to answer the kernel meanwhile. */
   umount(dir: string, flags: number): Promise<number>
+  /** A descriptor that ends a FUSE connection when something is written to it. Needs root, and no mounted fusectl. */
+  openAbort(connection: number): number
   socketPair(): [number, number] | number
   /** The descriptor that was sent through a UNIX socket; does not wait for it. */
   recvFd(socket: number): number

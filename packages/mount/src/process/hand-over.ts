@@ -8,7 +8,7 @@ import { writeState } from './state.ts'
 import type { Supervisor, UsableMount } from './supervisor.ts'
 
 /** Where a process that takes over has what it takes over. */
-const descriptors = { fuse: 3, channel: 4, output: 5, memory: 6 } as const
+const descriptors = { fuse: 3, channel: 4, output: 5, memory: 6, guard: 7 } as const
 
 /** What it is told, over its standard input. */
 interface Inheritance {
@@ -26,7 +26,7 @@ export async function handOver(
   config: MountConfig,
   { file, args }: DaemonCommand,
 ): Promise<void> {
-  const { fd, memory, init, daemon } = supervisor.leave()
+  const { fd, memory, guard, init, daemon } = supervisor.leave()
   const { pid, channel, output } = daemon.leave()
   const [ours, theirs] = socketPair(await loadFuseIo())
   const inheritance: Inheritance = { config, init, daemonPid: pid }
@@ -35,7 +35,7 @@ export async function handOver(
   const child = spawn(file, args, {
     detached: true,
     cwd: '/',
-    stdio: [theirs, 'ignore', 'ignore', fd, channel, output, memory],
+    stdio: [theirs, 'ignore', 'ignore', fd, channel, output, memory, guard ?? 'ignore'],
   })
   closeSync(theirs)
   child.unref()
@@ -46,7 +46,7 @@ export async function handOver(
     throw new Error(`cannot start its supervisor: ${(await failed).message}`)
   }
   try {
-    writeState(config, pid, child.pid)
+    writeState(config, { daemonPid: pid, supervisorPid: child.pid })
   } catch {
     // The disk is full; the new one writes it as soon as it can.
   }
@@ -58,7 +58,7 @@ export async function inherit(): Promise<{
   readonly mount: UsableMount
 }> {
   const { config, init, daemonPid } = JSON.parse(readFileSync(0, 'utf8')) as Inheritance
-  const { fuse: fd, channel, output, memory } = descriptors
+  const { fuse: fd, channel, output, memory, guard } = descriptors
   const daemon = new DaemonProcess({ pid: daemonPid, channel, output }, await loadFuseIo())
-  return { config, mount: { fd, memory, init, daemon } }
+  return { config, mount: { fd, memory, guard, init, daemon } }
 }

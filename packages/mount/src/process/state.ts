@@ -13,6 +13,8 @@ export interface ProcessMark {
 export interface MountState extends Omit<MountConfig, 'key'> {
   readonly supervisor: ProcessMark
   readonly daemon?: ProcessMark | undefined
+  /** Why the supervisor starts no more daemons. The mount stays in its place and fails every call. */
+  readonly givenUp?: string | undefined
 }
 
 const fileName = 'state.json'
@@ -35,14 +37,20 @@ export function isRunning({ pid, startedAt }: ProcessMark): boolean {
   return markProcess(pid)?.startedAt === startedAt
 }
 
+export interface StateNow {
+  readonly daemonPid: number
+  /** This process, unless given. */
+  readonly supervisorPid?: number
+  readonly givenUp?: string
+}
+
 export function writeState(
   config: MountConfig,
-  daemonPid: number | undefined,
-  supervisorPid: number = process.pid,
+  { daemonPid, supervisorPid = process.pid, givenUp }: StateNow,
 ): void {
   const { key: _, ...rest } = config
-  const daemon = daemonPid === undefined ? undefined : markProcess(daemonPid)
-  const state: MountState = { ...rest, supervisor: markProcess(supervisorPid)!, daemon }
+  const [supervisor, daemon] = [markProcess(supervisorPid)!, markProcess(daemonPid)]
+  const state: MountState = { ...rest, supervisor, daemon, givenUp }
   // Whole at any time: a daemon reads it while a supervisor that takes over writes it.
   const path = join(config.directory, fileName)
   const whole = `${path}.${process.pid}`

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,13 +19,24 @@ interface SilentMount {
   readonly daemonPid: number
 }
 
-/** One whose daemon owes an answer. */
+function killBoth({ supervisor, daemonPid }: SilentMount): void {
+  supervisor.kill('SIGKILL')
+  process.kill(daemonPid, 'SIGKILL')
+}
+
+/** Whether a thread of it waits for something that no signal ends. */
+function isWaitingInKernel(pid: number): boolean {
+  return globSync(`/proc/${pid}/task/*/stat`).some((path) =>
+    /\) D /.test(readFileSync(path, 'latin1')),
+  )
+}
+
+/** One whose daemon owes answers. */
 async function makeSilentMount(): Promise<SilentMount> {
   const place = mkdtempSync(join(tmpdir(), 'cairn-supervisor-'))
   const mountPoint = join(place, 'mount')
-  const supervisor = spawn(process.execPath, ['--conditions=source', program, place], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const args = ['--conditions=source', program, place, join(place, 'state')]
+  const supervisor = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(async () => {
     supervisor.kill('SIGKILL')
     // Forced: who still waits in it is let go.
@@ -33,18 +44,29 @@ async function makeSilentMount(): Promise<SilentMount> {
     rmSync(place, { recursive: true })
   })
   const [daemonPid] = (await once(supervisor.stdout, 'data')) as [Buffer]
-  // Its supervisor has it looked at.
-  await expect.poll(() => existsSync(join(place, 'held .cairn'))).toBe(true)
   return { place, mountPoint, supervisor, daemonPid: Number(daemonPid) }
 }
 
 describe.skipIf(!hasFuse)('a daemon that owes an answer (needs root and /dev/fuse)', () => {
   it('killed with its supervisor: the mount ends, and nobody waits in it for ever', async () => {
-    const { mountPoint, supervisor, daemonPid } = await makeSilentMount()
-    supervisor.kill('SIGKILL')
-    process.kill(daemonPid, 'SIGKILL')
-    const looking = promisify(execFile)('ls', [mountPoint], { timeout: 10_000 })
+    const mount = await makeSilentMount()
+    const owed = promisify(execFile)('stat', [join(mount.mountPoint, 'f')])
+    const heard = expect(owed).rejects.toThrow(/not connected|connection abort/)
+    await expect.poll(() => existsSync(join(mount.place, 'held f'))).toBe(true)
+    killBoth(mount)
+    await heard
+  })
+
+  it('killed with its supervisor while it tells the kernel of a change: nobody waits for ever', async () => {
+    const mount = await makeSilentMount()
+    const owed = promisify(execFile)('cat', [join(mount.mountPoint, 'page')])
+    const heard = expect(owed).rejects.toThrow(/not connected|connection abort|Input\/output/)
+    await expect.poll(() => isWaitingInKernel(mount.daemonPid)).toBe(true)
+    killBoth(mount)
+    await heard
+    const looking = promisify(execFile)('ls', [mount.mountPoint])
     await expect(looking).rejects.toThrow(/not connected|connection abort/)
+    await expect.poll(() => existsSync(`/proc/${mount.daemonPid}/task`)).toBe(false)
   })
 
   it('killed alone, on a kernel that does not ask again: the next one says EIO for it', async () => {
@@ -54,6 +76,6 @@ describe.skipIf(!hasFuse)('a daemon that owes an answer (needs root and /dev/fus
     await expect.poll(() => existsSync(join(place, 'held f'))).toBe(true)
     process.kill(daemonPid, 'SIGKILL')
     await heard
-    expect(await promisify(execFile)('ls', [mountPoint])).toEqual({ stdout: '', stderr: '' })
+    expect(await promisify(execFile)('ls', [mountPoint])).toEqual({ stdout: 'page\n', stderr: '' })
   })
 })

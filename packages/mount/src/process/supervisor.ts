@@ -5,6 +5,7 @@ import { mountFuse, unmount } from '../fuse/mounting.ts'
 import { type FuseIo, loadFuseIo } from '../fuse/native.ts'
 import type { DaemonMessage, MountConfig } from './config.ts'
 import { type DaemonCommand, DaemonProcess, startDaemon } from './daemon-process.ts'
+import { startGuard } from './guard.ts'
 import { removeState, writeState } from './state.ts'
 
 /** What there is of a mount once it can be worked in. */
@@ -13,6 +14,8 @@ export interface UsableMount {
   readonly fd: number
   /** Of requests that a daemon has read: the next one finds there whom it owes an answer. */
   readonly memory: number
+  /** Held open for as long as the connection shall live; undefined where there is no guard. */
+  readonly guard: number | undefined
   /** What came of INIT, for the daemons to come. */
   readonly init: unknown
   readonly daemon: DaemonProcess
@@ -50,10 +53,12 @@ export class Supervisor {
   #isReady = false
   /** Another process has taken over. */
   #isLeft = false
-  #opened: Promise<void> | undefined
+  #opened: Promise<void> = Promise.resolve()
+  #guard: number | undefined
   #isStopping = false
   #hasEnded = false
   #failure: string | undefined
+  #givenUp: string | undefined
 
   constructor(
     config: MountConfig,
@@ -72,9 +77,14 @@ export class Supervisor {
     return this.#ready.promise
   }
 
-  /** Resolves when the mount is gone and everything is at the server. */
+  /** Resolves when the mount is gone and everything is at the server, or when it is given up. */
   get ended(): Promise<void> {
     return this.#ended.promise
+  }
+
+  /** Why it starts no more daemons; undefined while it does. */
+  get givenUp(): string | undefined {
+    return this.#givenUp
   }
 
   async start(): Promise<void> {
@@ -82,7 +92,7 @@ export class Supervisor {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     this.#warm ??= await this.#startLoading()
     try {
-      writeState(this.#config, this.#warm.pid)
+      writeState(this.#config, { daemonPid: this.#warm.pid })
       this.#memory = openMemory(await loadFuseIo())
       const { fd } = await mountFuse(mountPoint, {
         fsName: `cairn:${workspace}`,
@@ -93,6 +103,8 @@ export class Supervisor {
         mounter,
       })
       this.#fd = fd
+      this.#opened = this.#openOnce()
+      this.#guard = await startGuard(fd, mountPoint).catch(() => undefined)
     } catch (error) {
       this.#warm.kill()
       this.#end()
@@ -102,9 +114,10 @@ export class Supervisor {
   }
 
   /** Goes on with a mount that another process has made usable. */
-  adopt({ fd, memory, init, daemon }: UsableMount): void {
+  adopt({ fd, memory, guard, init, daemon }: UsableMount): void {
     this.#fd = fd
     this.#memory = memory
+    this.#guard = guard
     this.#init = init
     daemon.keepLog(this.#config.directory)
     this.#keep(daemon)
@@ -114,7 +127,13 @@ export class Supervisor {
   /** Once it is usable: what another process needs to adopt it. Nothing is heard or done here from then on. */
   leave(): UsableMount {
     this.#isLeft = true
-    return { fd: this.#fd, memory: this.#memory, init: this.#init, daemon: this.#daemon! }
+    return {
+      fd: this.#fd,
+      memory: this.#memory,
+      guard: this.#guard,
+      init: this.#init,
+      daemon: this.#daemon!,
+    }
   }
 
   /** Hands everything in, then unmounts. Before it is usable there is nothing to hand in. */
@@ -156,7 +175,7 @@ export class Supervisor {
   #noteState(): void {
     if (this.#isLeft || this.#hasEnded) return
     try {
-      writeState(this.#config, this.#daemon!.pid)
+      writeState(this.#config, { daemonPid: this.#daemon!.pid })
     } catch {
       setTimeout(() => this.#noteState(), retryMs).unref()
     }
@@ -183,21 +202,18 @@ export class Supervisor {
     setTimeout(() => this.stop(), retryMs)
   }
 
+  /** Not before our own reader has left the mount: an unmount right after mounting would find it busy. */
   #becomeReady(): void {
     this.#isReady = true
     if (this.#isStopping) this.stop()
-    this.#ready.resolve()
-    // In a turn of its own: whoever leaves a mount once it is usable does so before.
-    setImmediate(() => {
-      if (!this.#isLeft) this.#opened ??= this.#openOnce()
-    })
+    void this.#opened.then(() => this.#ready.resolve())
   }
 
   /**
    * Only a first open tells the kernel that it need not ask for opens, and then it leaves out the releases as well:
-   * until then making a file costs a fifth request. By another process, because whoever holds /dev/fuse must not wait
-   * for an answer: killed together with the daemon, neither that thread nor the mount would ever end. Whatever becomes
-   * of it, others will open files.
+   * until then making a file costs a fifth request. Another process opens the file, because a process that holds
+   * /dev/fuse must not wait for an answer: killed together with the daemon, neither that thread nor the mount would
+   * ever end. It starts before the daemon is ready and waits in the kernel, so that it costs no time of its own.
    */
   #openOnce(): Promise<void> {
     const path = join(this.#config.mountPoint, '.cairn', 'status')
@@ -219,16 +235,32 @@ export class Supervisor {
         this.#failure = (error as Error).message
       }
     }
-    await this.#unmount({ lazy: true }).catch(() => undefined)
     const why = this.#failure ?? 'the daemon ended without a word'
+    if (this.#isReady) return this.#giveUp(why)
+    await this.#unmount({ lazy: true }).catch(() => undefined)
     this.#ready.reject(new Error(why))
     this.#end()
   }
 
+  /**
+   * Leaves the mount in its place and closes /dev/fuse, so that every call fails. Unmounted, programs would go on in the
+   * directory below and write to the local disk without noticing. The spool stays, and the state tells why.
+   */
+  #giveUp(why: string): void {
+    this.#givenUp = `its daemon died ${restartsMax + 1} times in ten minutes; the last time: ${why}`
+    this.#hasEnded = true
+    try {
+      const daemonPid = this.#daemon!.pid
+      writeState(this.#config, { daemonPid, givenUp: this.#givenUp })
+    } catch {
+      // The disk is full. Without the reason the mount looks like one that was killed.
+    }
+    this.#letGo()
+  }
+
   async #unmount({ lazy = false } = {}): Promise<void> {
     const { mountPoint, mounter } = this.#config
-    // Our own file would be in the way, also one that is about to be opened.
-    this.#opened ??= Promise.resolve()
+    // Our own file would be in the way.
     if (!lazy) await this.#opened
     await unmount(mountPoint, { lazy, mounter })
   }
@@ -243,7 +275,12 @@ export class Supervisor {
   #end(): void {
     this.#hasEnded = true
     removeState(this.#config.directory)
-    for (const fd of [this.#fd, this.#memory]) if (fd >= 0) closeSync(fd)
+    this.#letGo()
+  }
+
+  /** The guard ends the connection then, and whoever still waits for an answer gets an error. */
+  #letGo(): void {
+    for (const fd of [this.#fd, this.#memory, this.#guard ?? -1]) if (fd >= 0) closeSync(fd)
     this.#ended.resolve()
   }
 }

@@ -1,13 +1,13 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { describeSource } from '../../mount/describe.ts'
-import { listMounts } from '../../mount/find-mount.ts'
+import { type ListedMount, listMounts } from '../../mount/find-mount.ts'
 import { formatName, formatTable } from '../../output/format.ts'
 
 export const command: Command = defineCommand({
   summary: 'List the mounts of this user',
   arguments: {},
   options: {},
-  examples: [{ command: 'cairn mount ls', does: 'also those that were killed' }],
+  examples: [{ command: 'cairn mount ls', does: 'also those that were killed or given up' }],
   async run({ cli }) {
     const mounts = listMounts(cli)
     if (cli.isJson) {
@@ -19,8 +19,13 @@ export const command: Command = defineCommand({
       formatName(mount.mountPoint, isTerminal),
       formatName(describeSource(mount), isTerminal),
       mount.readOnly ? 'read-only' : 'read-write',
-      mount.isRunning ? `pid ${mount.supervisor.pid}` : 'killed',
+      howItIs(mount),
     ])
     for (const line of formatTable(rows)) await cli.out.line(line)
   },
 })
+
+function howItIs({ isRunning, givenUp, supervisor }: ListedMount): string {
+  if (isRunning) return `pid ${supervisor.pid}`
+  return givenUp === undefined ? 'killed' : 'given up'
+}

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 
 export interface TableEntry {
   readonly mountPoint: string
   readonly source: string
+  /** The kernel's number of its FUSE connection. */
+  readonly connection: number
 }
 
-const patienceMs = 2000
-
-/** The topmost mount of ours at a place, from the kernel's table: nothing is touched. */
+/** The topmost mount of ours at a place, from the kernel's table: nothing in the mount is touched. */
 export function findOurMount(mountPoint: string): TableEntry | undefined {
   const top = readMountTable().findLast((entry) => entry.mountPoint === mountPoint)
   return top?.source.startsWith('cairn:') ? top : undefined
@@ -21,7 +20,14 @@ function readMountTable(): TableEntry[] {
     const source = fields[fields.indexOf('-') + 2]
     return fields.length < 10 || source === undefined
       ? []
-      : [{ mountPoint: unescape(fields[4]!), source: unescape(source) }]
+      : [
+          {
+            mountPoint: unescape(fields[4]!),
+            source: unescape(source),
+            // MAJOR:MINOR of its device. FUSE has no major number, and the minor one names the connection.
+            connection: Number(fields[2]!.split(':')[1]),
+          },
+        ]
   })
 }
 
@@ -30,14 +36,4 @@ function unescape(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(parseInt(octal, 8)),
   )
-}
-
-/** "Transport endpoint is not connected": nobody has the other end any more. One that does not answer is alive. */
-export async function isDead(mountPoint: string): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => setTimeout(resolve, patienceMs, false).unref())
-  const asked = stat(mountPoint).then(
-    () => false,
-    (error: NodeJS.ErrnoException) => error.code === 'ENOTCONN',
-  )
-  return Promise.race([asked, late])
 }
