@@ -6,7 +6,20 @@ import { modules, root, run } from './run.mjs'
 
 /** Brings what the tests need, once; throws an error that says what to do where it cannot. */
 export function install() {
-  installDebianPackages()
+  const { needed, wanted } = readPackageList()
+  installMissing(needed)
+  try {
+    installMissing(wanted)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    console.error('Going on without: the tests that need them are skipped.')
+  }
+  installNpmPackages()
+}
+
+/** Brings what an example needs: a few small packages, where the tests need databases. */
+export function installForExamples() {
+  installMissing(readPackageList().examples)
   installNpmPackages()
 }
 
@@ -25,16 +38,13 @@ function installNpmPackages() {
   writeFileSync(stamp, lock)
 }
 
-function installDebianPackages() {
-  const list = readFileSync(join(root, 'scripts/debian-packages.txt'), 'utf8')
-  const { needed, wanted } = parsePackageList(list)
-  aptInstall(needed.filter((name) => !isDebianPackageInstalled(name)))
-  try {
-    aptInstall(wanted.filter((name) => !isDebianPackageInstalled(name)))
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    console.error('Going on without: the tests that need them are skipped.')
-  }
+function readPackageList() {
+  return parsePackageList(readFileSync(join(root, 'scripts/debian-packages.txt'), 'utf8'))
+}
+
+/** @param {readonly string[]} names */
+function installMissing(names) {
+  aptInstall(names.filter((name) => !isDebianPackageInstalled(name)))
 }
 
 /** @param {readonly string[]} names */
@@ -71,17 +81,21 @@ function withoutServiceStarts(work) {
 }
 
 /**
- * @param {string} text one name a line; `#` begins a comment, a question mark ends what tests can do without
- * @returns {{ needed: string[], wanted: string[] }}
+ * @param {string} text one name a line; `#` begins a comment, `?` ends what tests can do without, `!` what examples need
+ * @returns {{ needed: string[], wanted: string[], examples: string[] }}
  */
 export function parsePackageList(text) {
   const names = text
     .split('\n')
     .map((line) => line.replace(/#.*/, '').trim())
     .filter((name) => name !== '')
+  const endingWith = (/** @type {string} */ mark) =>
+    names.filter((name) => name.endsWith(mark)).map((name) => name.slice(0, -1))
+  const examples = endingWith('!')
   return {
-    needed: names.filter((name) => !name.endsWith('?')),
-    wanted: names.filter((name) => name.endsWith('?')).map((name) => name.slice(0, -1)),
+    needed: [...examples, ...names.filter((name) => !/[?!]$/.test(name))],
+    wanted: endingWith('?'),
+    examples,
   }
 }
 

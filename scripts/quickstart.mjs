@@ -1,12 +1,12 @@
 // From a fresh clone to a running example: `npm run quickstart`. Runs on any Node from 20 on and without packages,
 // because it is what installs them; the example itself runs from its sources on the pinned Node.
 import { spawn } from 'node:child_process'
-import { install } from './install.mjs'
+import { installForExamples } from './install.mjs'
 import { pinnedEnvironment, root, run } from './run.mjs'
 
 const [program = '', ...args] = process.argv.slice(2)
 try {
-  install()
+  installForExamples()
   if (isForE2B()) bundleCommand()
   start()
 } catch (error) {

@@ -60,6 +60,9 @@ Amplitude in metres, speed in degrees an hour, phase in degrees. TODO: say where
 `,
 }
 
+/** Its files answer it, also to somebody who only compares words. */
+export const fixtureQuestion = 'When is the water high, and is the weather considered?'
+
 /** Run in its directory. Its commit has the same name every time. */
 export const fixtureSetup: string = [
   'chmod +x bin/tides',

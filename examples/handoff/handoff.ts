@@ -13,10 +13,12 @@ import {
 import type { World } from '../support/world.ts'
 import { answerQuestion, places, writeAnalysis } from './agents.ts'
 import { chooseAnalyst } from './analyst.ts'
+import { fixtureQuestion } from './fixture.ts'
 import { cloneRepository, sandboxOptionsFor } from './repository.ts'
 import { showWorkspace } from './show.ts'
 
-const defaultQuestion = 'What does this project do, and what is left to do?'
+/** For a repository of which nothing is known. */
+const generalQuestion = 'What does this project do, and what is left to do?'
 
 export const handoff: Example = {
   title: 'Cairn: one workspace, two sandboxes that never meet',
@@ -98,7 +100,8 @@ async function runB(
     () => readTreeInside(sandbox),
     (seen) => `B sees ${seen.size} entries, tree ${shortHash(seen)}`,
   )
-  const question = settings.question ?? defaultQuestion
+  const isFixture = settings.words.length === 0
+  const question = settings.question ?? (isFixture ? fixtureQuestion : generalQuestion)
   await steps.run(
     'answer',
     () => answerQuestion(sandbox, analyst, question),

@@ -67,8 +67,7 @@ function answer(question: string, read: readonly SourceFile[]): string {
     .toSorted((a, b) => b.shared - a.shared)
     .slice(0, passagesMax)
   const [summary] = read
-  if (best.length === 0)
-    return `No passage shares a word with the question; what is known of it all:\n\n${summary?.text ?? ''}`
+  if (best.length === 0) return `From the summary:\n\n${summary?.text ?? ''}`
   return best.map(({ path, passage }) => `From ${path}:\n\n${passage.trim()}`).join('\n\n')
 }
 

@@ -47,16 +47,17 @@ function nextCommands(workspace: string, { data, server }: Settings): string {
       '  npm run quickstart -- URL --question "…"  on a repository of yours',
       '  npm run example:two-sandboxes             two sandboxes at once',
     ].join('\n')
-  const serve = data === undefined ? [] : [`  npx cairn serve --data ${data} &`]
+  const serve = data === undefined ? [] : [`  cairn serve --data ${data} &`]
   const key =
     data === undefined
       ? '--server URL --api-key KEY'
       : `--server http://127.0.0.1:7070 --api-key "$(cat ${data}/owner-key)"`
   return [
     '  npm run build',
+    '  export PATH="$PWD/node_modules/.bin:$PATH"',
     ...serve,
-    `  npx cairn login ${key} --workspace ${workspace}`,
-    '  npx cairn fs cat :/analysis/qa-response.md',
-    '  npx cairn mount :/ ./work                 the same as a directory',
+    `  cairn login ${key} --workspace ${workspace}`,
+    '  cairn fs cat :/analysis/qa-response.md',
+    '  cairn mount :/ ./work                     the same as a directory',
   ].join('\n')
 }

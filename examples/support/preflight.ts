@@ -1,7 +1,8 @@
 import { accessSync, constants } from 'node:fs'
 
 const device = '/dev/fuse'
-const doctor = 'Everything that is missing is told by: npm run build && npx cairn doctor'
+const doctor =
+  'This lists everything that is missing: npm run build && node_modules/.bin/cairn doctor'
 
 /** Throws, with the remedy, where no sandbox with a workspace can be made. What only the kernel knows, it tells later. */
 export function assertSandboxes(): void {

@@ -3,7 +3,7 @@
 const [major] = process.versions.node.split('.')
 if (Number(major) < 24) {
   console.error(
-    `cairn: needs Node 24 or newer, and this is ${process.versions.node}. Run it with: npx cairn`,
+    `cairn: needs Node 24 or newer, and this is ${process.versions.node}. In a clone, put its own Node first: export PATH="$PWD/node_modules/.bin:$PATH"`,
   )
   process.exitCode = 2
 } else await import('../dist/cairn.mjs')
