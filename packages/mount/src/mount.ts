@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { isBelow, namesOf } from '@cairn/core'
-import { type Grant, type Ino, isCairnError, Reader } from '@cairn/protocol'
+import { type Grant, type Ino, isCairnError } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
 import { Segments } from './data/segments.ts'
@@ -8,6 +8,7 @@ import { Spool } from './data/spool.ts'
 import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
 import { Nodes } from './filesystem/nodes.ts'
 import { type Owners, swapOwners } from './filesystem/owners.ts'
+import { seekAtServer } from './filesystem/seek.ts'
 import { ToldFile } from './filesystem/told-file.ts'
 import { type FuseIo, loadFuseIo } from './fuse/native.ts'
 import { Image } from './image/image.ts'
@@ -229,11 +230,6 @@ export class Mount {
   }
 
   #makeFileSystem(writer: Writer, syncs: boolean): MountedFileSystem {
-    const seek = async (ino: Ino, offset: number, hole: boolean): Promise<number> => {
-      const asked = this.#session.ask({ type: 'seek', ino, offset, hole: hole ? 1 : 0 })
-      const answer = await this.#refusal.unlessRefused(asked)
-      return new Reader(answer, 'seek answer').varint()
-    }
     return new MountedFileSystem({
       image: this.#image,
       contents: this.#contents,
@@ -243,8 +239,9 @@ export class Mount {
       room: this.#room,
       numbers: this.#numbers,
       now,
-      askSeek: seek,
+      askSeek: seekAtServer((question) => this.#refusal.unlessRefused(this.#session.ask(question))),
       owners: this.#owners,
+      caches: this.#caches,
       findDone: async (request) => this.#doneBefore?.find(request),
       syncs,
     })

@@ -53,9 +53,18 @@ export class Contents {
     return this.#files.get(ino)?.allocated(allocated) ?? allocated
   }
 
+  /** Whether the file was read since this was last asked. */
+  takeWasRead(ino: Ino): boolean {
+    const ranges = this.#files.get(ino)
+    const { wasRead = false } = ranges ?? {}
+    if (ranges) ranges.wasRead = false
+    return wasRead
+  }
+
   /** Bytes from `offset` to `end`, which is not behind the file's end. */
   read(ino: Ino, inode: Inode, offset: number, end: number): Uint8Array | Promise<Uint8Array> {
     const ranges = this.of(ino, inode)
+    ranges.wasRead = true
     const parts = [...ranges.between(offset, end)]
     if (parts.some((part) => this.#isElsewhere(part)))
       return this.#readLater(ino, ranges, offset, end)

@@ -33,6 +33,8 @@ export class Ranges {
 
   /** Counts up with every change of what is only at the server: what was asked for before must not be believed. */
   version = 0
+  /** The kernel may have pages of the file that it read. */
+  wasRead = false
   /** The block that was fetched last, for telling who reads in order. */
   lastBlock: number = -Infinity
 

@@ -16,6 +16,7 @@ import type {
   FuseFileSystem,
 } from '../fuse/file-system.ts'
 import { andThen, whenLoaded } from './answers.ts'
+import { dropMisplaced } from './append.ts'
 import { inherited, kindOf } from './attributes.ts'
 import {
   callOf,
@@ -203,19 +204,24 @@ export class MountedFileSystem implements FuseFileSystem {
     let bytes = writer.isAlone ? data : data.slice()
     const { length } = data
     const who = this.#who(caller)
+    const isAppend = (flags & openFlags.append) !== 0
+    let end: number | undefined
     const done = this.#change(caller, () => {
       const dropPrivileges = killPrivileges && privilegeDropOf(nodes.inode(ino), who)
       const time = now()
       const written = { type: 'bytes', bytes } as const
-      // Where others write, too, the kernel does not know where the file ends.
-      if ((flags & openFlags.append) !== 0 && !writer.isAlone)
-        return { type: 'append', time, ino, data: written, dropPrivileges }
-      return { type: 'write', time, ino, offset, data: written, dropPrivileges }
+      if (!isAppend) return { type: 'write', time, ino, offset, data: written, dropPrivileges }
+      end = writer.isAlone ? nodes.inode(ino).size : undefined
+      return { type: 'append', time, ino, data: written, dropPrivileges }
     })
     if (done instanceof Promise && bytes === data) bytes = data.slice()
-    const dropped = andThen(done, () => this.#dropCapability(nodeid, caller))
-    const isSync = (flags & openFlags.sync) !== 0
-    return andThen(isSync ? andThen(dropped, () => writer.sync()) : dropped, () => length)
+    let written = andThen(done, () => this.#dropCapability(nodeid, caller))
+    if (isAppend)
+      written = andThen(written, () => {
+        if (end !== offset) return dropMisplaced(this.#parts, { ino, offset, length })
+      })
+    if ((flags & openFlags.sync) !== 0) written = andThen(written, () => writer.sync())
+    return andThen(written, () => length)
   }
 
   /** What a program may do does not survive a change of it. Of writes past its pages the kernel leaves that to us. */

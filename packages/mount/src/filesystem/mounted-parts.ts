@@ -3,6 +3,7 @@ import type { Ino } from '@cairn/protocol'
 import type { Contents } from '../data/contents.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
+import type { Caches } from '../sync/caches.ts'
 import type { InodeNumbers } from '../sync/inode-numbers.ts'
 import type { QuotaRoom } from '../sync/quota-room.ts'
 import type { Writer } from '../sync/writer.ts'
@@ -20,6 +21,7 @@ export interface MountedParts {
   readonly numbers: InodeNumbers
   readonly now: () => Time
   readonly owners: Owners
+  readonly caches: Caches
   /** Where the server has data, or a hole. */
   readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>
   /** What a daemon before this one did for that request of the kernel, if it did. */

@@ -1,5 +1,5 @@
 import { blockBytes } from '@cairn/core'
-import { FsError } from '@cairn/protocol'
+import { FsError, type Ino, Reader, type SessionRequest } from '@cairn/protocol'
 import type { Range, Ranges } from '../data/ranges.ts'
 
 const seekData = 3
@@ -28,6 +28,18 @@ function firstHole(parts: Iterable<Range>, size: number, offset: number): number
     if (source.type !== 'zeros') dataEnd = startOf(start + length - 1) + blockBytes
   }
   return Math.min(size, Math.max(offset, dataEnd))
+}
+
+type SeekQuestion = Omit<Extract<SessionRequest, { type: 'seek' }>, 'id'>
+
+/** The same, of what only the server knows. */
+export function seekAtServer(
+  ask: (question: SeekQuestion) => Promise<Uint8Array>,
+): (ino: Ino, offset: number, hole: boolean) => Promise<number> {
+  return async (ino, offset, hole) => {
+    const answer = await ask({ type: 'seek', ino, offset, hole: hole ? 1 : 0 })
+    return new Reader(answer, 'seek answer').varint()
+  }
 }
 
 function startOf(offset: number): number {

@@ -10,3 +10,11 @@ export interface Caches {
   /** Once the kernel has forgotten everything it was told to. */
   settled(): Promise<void>
 }
+
+const patienceMs = 30
+
+/** Like `settled`, for a caller that the kernel may be waiting for while it holds a lock that `settled` needs. */
+export function settledSoon(caches: Caches): Promise<void> {
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, patienceMs))
+  return Promise.race([caches.settled(), patience])
+}

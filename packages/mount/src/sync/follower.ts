@@ -16,7 +16,7 @@ import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { ChangesAnswer } from '../session/answers.ts'
-import type { Caches } from './caches.ts'
+import { type Caches, settledSoon } from './caches.ts'
 import { type Touched, touchedBy } from './touched.ts'
 
 export interface FollowerParts {
@@ -173,9 +173,9 @@ export class Follower {
     const { loader, caches, seen } = this.#parts
     loader.advance(seq, changed)
     if (this.#events.length > 1) return
-    const settled = caches.settled().then(() => this.#settle(seq))
+    void caches.settled().then(() => this.#settle(seq))
     // What the kernel must forget may be held by a change of our own that waits for the others, as they wait for us.
-    const told = caches.telling().then(() => Promise.race([settled, patience()]))
+    const told = caches.telling().then(() => settledSoon(caches))
     void told.then(() => seen(seq))
   }
 
@@ -200,8 +200,6 @@ export class Follower {
       const bytes = 'data' in op && op.data.type === 'bytes' ? op.data.bytes : undefined
       applyOwn(contents, op, { before, from, place: bytes && keep(bytes), number: 0 })
     }
-    // The kernel put the bytes where it believed the end to be.
-    if (op.type === 'append') this.#parts.caches.bytes(op.ino, 0, 0)
     this.#applyToImage(
       op,
       touchedBy(op, (parent, name) => this.#find(parent, name)),
@@ -294,12 +292,6 @@ export class Follower {
 /** A session that may not see everything hears of operations as of a commit of nothing. */
 function isMask({ cause, before }: RootChange): boolean {
   return cause === 'commit' && before.root === genesis
-}
-
-const patienceMs = 30
-
-function patience(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, patienceMs))
 }
 
 function inodeOf(image: Image, ino: Ino): Inode | undefined {

@@ -12,6 +12,7 @@ import {
 } from '@cairn/protocol'
 import { applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
+import { placeAtEnd } from '../filesystem/append.ts'
 import type { Image } from '../image/image.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Refusal } from '../session/refusal.ts'
@@ -73,7 +74,7 @@ export class Writer {
     const now = standing()
     if (now === 'lease') {
       if (this.#asking) return this.#asking.then(() => this.change(make, request))
-      const op = this.#allowed(make())
+      const op = this.#placed(this.#allowed(make()))
       if (!room.has(growthMax(op)) || this.#mayMeetHidden(op)) return this.#ask(make, request)
       if (outbox.isFull || !this.#tryToAcknowledge(op, request))
         return this.#whenRoom().then(() => this.change(make, request))
@@ -82,6 +83,11 @@ export class Writer {
     const op = this.#allowed(make())
     if (now === 'waiting') return this.#parts.whenStanding().then(() => this.change(make, request))
     return this.#share(op, request)
+  }
+
+  /** Nobody else can move the end of a file while this mount has the lease. */
+  #placed(op: Op): Op {
+    return op.type === 'append' ? placeAtEnd(op, this.#parts.image.inode(op.ino)!) : op
   }
 
   /** Or when there will be none for now: a server that is gone, or takes nothing more, makes no room on a full disk. */

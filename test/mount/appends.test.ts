@@ -1,0 +1,137 @@
+import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { noMount, Site, type SiteMount } from './fixture.ts'
+
+/** Appends one line, in its own way. */
+type Appender = (line: string) => Promise<unknown>
+
+describe.skipIf(noMount)('appends', () => {
+  let site: Site
+  let a: SiteMount
+  const open: number[] = []
+
+  beforeAll(async () => {
+    site = await Site.open()
+    a = await site.mount('/')
+  })
+  afterAll(() => site.close())
+  afterEach(() => {
+    for (const fd of open.splice(0)) closeSync(fd)
+  })
+
+  async function http(method: string, name: string, body: string, query = ''): Promise<void> {
+    const url = `${site.url}/v1/workspaces/demo/files/${name}${query}`
+    const headers = { authorization: `Bearer ${site.key}` }
+    const { ok, status } = await fetch(url, { method, headers, body })
+    if (!ok) throw new Error(`${method} ${name}: ${status}`)
+  }
+
+  const byHttp =
+    (name: string): Appender =>
+    (line) =>
+      http('POST', name, line, '?append')
+
+  /** `echo >>`: opens the file for each line. */
+  const byShell =
+    (mount: SiteMount, name: string): Appender =>
+    (line) =>
+      mount.sh(`printf %s '${line}' >> ${name}`)
+
+  /** A descriptor that stays open. */
+  function byDescriptor(mount: SiteMount, name: string): Appender {
+    const fd = openSync(mount.path(name), 'a')
+    open.push(fd)
+    return async (line) => expect(writeSync(fd, line)).toBe(line.length)
+  }
+
+  /**
+   * Each appends in turn. After each line the readers see all lines so far: soon, because a write over HTTP does not wait
+   * for mounts, and a kernel that is told to drop a page does so a moment later.
+   */
+  async function inTurn(
+    name: string,
+    appenders: readonly Appender[],
+    readers: readonly SiteMount[],
+    lines: readonly string[],
+  ): Promise<void> {
+    let expected = ''
+    for (const [index, line] of lines.entries()) {
+      await appenders[index % appenders.length]!(line)
+      expected += line
+      for (const reader of readers) await expectText(reader, name, expected)
+    }
+    await expectText(a, name, expected)
+  }
+
+  async function expectText(mount: SiteMount, name: string, expected: string): Promise<void> {
+    const path = mount.path(name)
+    const look = (): unknown => [statSync(path).size, readFileSync(path, 'utf8')]
+    await expect.poll(look, { timeout: 30_000 }).toEqual([expected.length, expected])
+  }
+
+  const lines = (count: number, length = 10): string[] =>
+    Array.from({ length: count }, (_, index) => `${`line ${index} `.padEnd(length, '.')}\n`)
+
+  it('by a shell and by HTTP in turn: no line disappears', async () => {
+    await inTurn('shell', [byShell(a, 'shell'), byHttp('shell')], [], lines(8))
+    await inTurn('read', [byShell(a, 'read'), byHttp('read')], [a], lines(8))
+  })
+
+  it('by an open O_APPEND descriptor and by HTTP in turn: no line disappears', async () => {
+    await http('PUT', 'descriptor', '')
+    await inTurn('descriptor', [byDescriptor(a, 'descriptor'), byHttp('descriptor')], [], lines(8))
+    await http('PUT', 'both', '')
+    await inTurn('both', [byDescriptor(a, 'both'), byHttp('both')], [a], lines(8))
+  })
+
+  it('after a file was shortened by HTTP, `>>` goes on at its new end', async () => {
+    await a.sh('seq 1000 > shortened; cat shortened > /dev/null')
+    const fd = openSync(a.path('shortened'), 'a')
+    open.push(fd)
+    await http('PUT', 'shortened', 'short\n')
+    await a.sh('echo more >> shortened')
+    await expectText(a, 'shortened', 'short\nmore\n')
+    await http('PUT', 'shortened', 's\n')
+    writeSync(fd, 'again\n')
+    await expectText(a, 'shortened', 's\nagain\n')
+  })
+
+  it('longer than a page, by everybody in turn, read after each: no byte is elsewhere', async () => {
+    await http('PUT', 'long', '')
+    const appenders = [byDescriptor(a, 'long'), byHttp('long'), byShell(a, 'long')]
+    await inTurn('long', appenders, [a], lines(9, 5000))
+  })
+
+  it('by two mounts, a descriptor on each, and HTTP in turn', async () => {
+    const b = await site.mount('/')
+    await http('PUT', 'two', '')
+    const appenders = [
+      byDescriptor(a, 'two'),
+      byDescriptor(b, 'two'),
+      byHttp('two'),
+      byShell(b, 'two'),
+      byShell(a, 'two'),
+    ]
+    await inTurn('two', appenders, [], lines(15))
+    await http('PUT', 'two', '')
+    await inTurn('two', appenders, [a, b], lines(10, 3000))
+    for (const fd of open.splice(0)) closeSync(fd)
+    await b.unmount()
+  })
+
+  it('by two mounts in turn, then by the one that stays: older lines stay', async () => {
+    const b = await site.mount('/')
+    const before = lines(6)
+    for (const line of before.keys()) await byShell(line % 2 === 0 ? a : b, 'stays')(before[line]!)
+    // Not asked on `a`: its kernel would then know the size.
+    await expectText(b, 'stays', before.join(''))
+    await b.unmount()
+    await a.sh('echo one more >> stays')
+    await expect.poll(async () => (await a.status()).standing, { timeout: 30_000 }).toBe('lease')
+    await a.sh('echo and another >> stays; echo the last >> stays')
+    expect(await a.sh('cat stays')).toBe(`${before.join('')}one more\nand another\nthe last\n`)
+    await a.drain()
+    const { stdout } = await site.cairn(['fs', 'cat', ':/stays'])
+    expect(stdout).toBe(`${before.join('')}one more\nand another\nthe last\n`)
+  })
+})
