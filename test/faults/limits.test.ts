@@ -48,7 +48,7 @@ function answered(status: number, text: string): Answer {
 
 /** Of a request whose head alone is sent, or a part of its body. */
 async function askRaw(lines: readonly string[], body = ''): Promise<Answer> {
-  const head = [...lines, 'Host: x', `Authorization: Bearer ${serving.ownerKey}`]
+  const head = [...lines, 'Host: localhost', `Authorization: Bearer ${serving.ownerKey}`]
   const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
   const answer = await sendRaw(port, { parts: [bytes], end: 'wait' })
   return answered(answer?.status ?? 0, answer?.body.toString() ?? '{}')
@@ -137,7 +137,7 @@ describe('what is above a limit is refused by a 4xx that names it', () => {
     await ask('PUT', '/w/files/whole', 'before')
     const head = [
       'PUT /v1/workspaces/w/files/whole HTTP/1.1',
-      'Host: x',
+      'Host: localhost',
       `Authorization: Bearer ${serving.ownerKey}`,
       'Content-Length: 1000',
     ]

@@ -170,6 +170,8 @@ it('of what lost leases left, only the newest outlives the retention time', asyn
 
 it('a server that runs tells what it would take, takes nothing in its grace time, and counts its runs', async () => {
   await withServer(async (cairn, url) => {
+    const key = (await readFile(join(data, 'owner-key'), 'utf8')).trim()
+    const headers = { authorization: `Bearer ${key}` }
     await cairn.workspaces.create('w')
     const workspace = cairn.workspace('w')
     await makeLayer(workspace, 'try')
@@ -183,7 +185,7 @@ it('a server that runs tells what it would take, takes nothing in its grace time
     expect(dry.waiting.blobs.count).toBe(1)
     expect(await cairn.collectGarbage()).toEqual({ ...dry, dryRun: false })
     expect(await workspace.layer('try').files.readText('/try')).toContain('other')
-    const metrics = await (await fetch(`${url}/metrics`)).text()
+    const metrics = await (await fetch(`${url}/metrics`, { headers })).text()
     expect(metrics).toContain('cairn_gc_runs_total{outcome="done"} 3')
   })
 })

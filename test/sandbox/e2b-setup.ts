@@ -38,7 +38,7 @@ export interface E2BSetup extends SandboxSetup {
 /** A Cairn server, a server that speaks E2B, and a template with the Node that cairn needs. */
 export async function openE2BSetup(): Promise<E2BSetup> {
   const directory = await mkdtemp(join(tmpdir(), 'cairn-e2b-'))
-  const cairn = await startServer()
+  const cairn = await startServer({ allowHosts: [cairnName] })
   const sandboxes = await serveE2B({ data: join(directory, 'e2b'), outside: outsideOf(cairn.url) })
   const { url: apiUrl, apiKey } = sandboxes
   const connection = { apiKey, apiUrl, sandboxUrl: apiUrl }

@@ -32,7 +32,8 @@ describe('how many sessions a server has', () => {
     return session
   }
   const metric = async (name: string): Promise<number> => {
-    const text = await (await fetch(`${server.url}/metrics`)).text()
+    const headers = { authorization: `Bearer ${secret}` }
+    const text = await (await fetch(`${server.url}/metrics`, { headers })).text()
     return Number(
       text
         .split('\n')

@@ -29,6 +29,13 @@ export const errorTable = {
     retry: 'never',
     hint: 'The token does not allow it. Ask its owner for one that does; see what this one may with: cairn token show.',
   },
+  host_refused: {
+    httpStatus: 403,
+    errno: 'EACCES',
+    exitCode: 3,
+    retry: 'never',
+    hint: 'Use the address that the server printed, or start it with: cairn serve --allow-host NAME.',
+  },
   access_ended: {
     httpStatus: 401,
     errno: 'EACCES',

@@ -1,12 +1,17 @@
 import type { AddressInfo } from 'node:net'
+import type { Server as TlsServer } from 'node:tls'
 import { Blobs, Nodes, type Stores } from '@cairn/core'
 import { CairnError } from '@cairn/protocol'
+import type { FastifyInstance } from 'fastify'
 import { buildApp } from './http/app.ts'
 import { FailedAttempts } from './access/attempts.ts'
 import type { FindKey } from './access/authenticator.ts'
 import { TokenWatch } from './access/token-watch.ts'
 import { Tokens } from './access/tokens.ts'
 import type { Pace } from './http/body.ts'
+import { isLoopback, loopbackHosts } from './http/hosts.ts'
+import { serveMetrics } from './http/serve-metrics.ts'
+import { type Certificate, followCertificate, readCertificate, type TlsFiles } from './http/tls.ts'
 import { Collecting } from './jobs/background.ts'
 import { type KeepTimes, ordinaryKeepTimes } from './jobs/keep-times.ts'
 import { Trimming } from './jobs/trimming.ts'
@@ -41,10 +46,18 @@ export interface ServeOptions {
   readonly masterKeyCommand?: string | undefined
   /** Who is slowed down for wrong keys. */
   readonly attempts?: FailedAttempts
+  /** Speaks TLS; the files are read again when they change. */
+  readonly tls?: TlsFiles | undefined
+  /** Names other than loopback's that a server on loopback answers to. */
+  readonly allowHosts?: readonly string[]
+  /** `host:port` of metrics without a key; otherwise they take an owner's. */
+  readonly metricsListen?: string | undefined
 }
 
 export interface Serving {
   readonly url: string
+  /** Where metrics need no key, if there is such an address. */
+  readonly metricsUrl: string | undefined
   /** Only when this start made it. */
   readonly ownerKey: string | undefined
   /** Answers what is under way, folds nothing, loses nothing: everything acknowledged is in the log. */
@@ -59,20 +72,28 @@ const nodeCacheBytes = 128 * 2 ** 20
 export async function serve(options: ServeOptions): Promise<Serving> {
   const address = parseListen(options.listen)
   const metrics = new Metrics()
+  const warn = options.warn ?? ((message) => process.emitWarning(message))
+  const certificate = options.tls && (await readCertificate(options.tls))
+  if (!certificate && !isLoopback(address.host)) warn(unencrypted(options.listen))
   const storage = await openStorage({
     data: options.data,
     ...(options.meta === undefined ? {} : { meta: options.meta }),
     ...(options.objects === undefined ? {} : { objects: options.objects }),
-    warn: options.warn ?? ((message) => process.emitWarning(message)),
+    warn,
     observe: ({ store, operation, outcome, seconds }) =>
       metrics.stores.observe({ store, operation, outcome }, seconds),
   })
   try {
     const ownerKey = await ensureOwnerKey(storage.keys, options.data)
     const master = await openKeys(options)
-    const { url, close } = await listen(storage, master, metrics, address, options)
+    const { close, ...served } = await listen(storage, master, metrics, {
+      ...options,
+      address,
+      certificate,
+      warn,
+    })
     return {
-      url,
+      ...served,
       ownerKey,
       close: async () => {
         await close()
@@ -90,14 +111,20 @@ function openKeys(options: ServeOptions): Promise<MasterKeys> {
   return openMasterKey({ data, key, file, command, isShared: meta !== undefined })
 }
 
+interface ListenOptions extends ServeOptions {
+  readonly address: Address
+  readonly certificate: Certificate | undefined
+  readonly warn: (message: string) => void
+}
+
 async function listen(
   storage: Storage,
   master: MasterKeys,
   metrics: Metrics,
-  address: { host: string; port: number },
-  options: ServeOptions,
-): Promise<{ url: string; close: () => Promise<void> }> {
-  const { log, pace, meta, leaseMs = 10_000, keep = ordinaryKeepTimes } = options
+  options: ListenOptions,
+): Promise<Omit<Serving, 'ownerKey'>> {
+  const { log, pace, meta, address, certificate, leaseMs = 10_000 } = options
+  const { keep = ordinaryKeepTimes, allowHosts = [] } = options
   const clock = systemClock()
   const workspaces = new Workspaces({
     directory: storage.workspaces,
@@ -129,10 +156,13 @@ async function listen(
   const tokens = new Tokens({ store: storage.tokens, master, clock })
   const watch = new TokenWatch(tokens)
   const keys = { findKey, tokens, attempts: options.attempts ?? new FailedAttempts() }
+  const requireHost = isLoopback(address.host) ? loopbackHosts(allowHosts) : undefined
   const app = buildApp({
     workspaces,
     uploads,
     ...keys,
+    requireHost,
+    certificate,
     watch,
     collect: (options) => collecting.run(options),
     vault: openVaultDoor(storage, master, clock),
@@ -141,20 +171,53 @@ async function listen(
     ...(log ? { logStream: log } : {}),
     ...(pace ? { pace } : {}),
   })
-  const closeSessions = openSessionDoor(app.server, { workspaces, ...keys, watch, leaseMs })
+  const sessions = { workspaces, ...keys, requireHost, watch, leaseMs }
+  const closeSessions = openSessionDoor(app.server, sessions)
+  const beside = await serveBeside(app, metrics, options)
   await app.listen(address)
   collecting.start()
   trimming.start()
-  const { port } = app.server.address() as AddressInfo
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host
   return {
-    url: `http://${host}:${port}`,
+    url: urlOf(app, options),
+    metricsUrl: beside.metricsUrl,
     close: async () => {
       closeSessions()
       watch.close()
-      await Promise.all([app.close(), collecting.stop(), trimming.stop()])
+      await Promise.all([app.close(), beside.close(), collecting.stop(), trimming.stop()])
     },
   }
+}
+
+/** What goes on beside the door: a new certificate is taken into use, and metrics are told at their own address. */
+async function serveBeside(
+  app: FastifyInstance,
+  metrics: Metrics,
+  { tls, metricsListen, warn }: ListenOptions,
+): Promise<Pick<Serving, 'metricsUrl' | 'close'>> {
+  const served = metricsListen ? await serveMetrics(metrics, parseListen(metricsListen)) : undefined
+  const stop = tls && followCertificate(app.server as unknown as TlsServer, tls, warn)
+  return {
+    metricsUrl: served?.url,
+    close: async () => {
+      stop?.()
+      await served?.close()
+    },
+  }
+}
+
+function urlOf(app: FastifyInstance, { address, certificate }: ListenOptions): string {
+  const { port } = app.server.address() as AddressInfo
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host
+  return `${certificate ? 'https' : 'http'}://${host}:${port}`
+}
+
+function unencrypted(listen: string): string {
+  return `keys and files can be read on the network, because this server listens on ${listen} without TLS. Give --tls-cert FILE and --tls-key FILE, or put a proxy with TLS before it`
+}
+
+interface Address {
+  readonly host: string
+  readonly port: number
 }
 
 /** One cache of nodes for one pool. */
@@ -190,7 +253,7 @@ function rememberKeys({ keys }: Storage): FindKey {
   }
 }
 
-function parseListen(listen: string): { host: string; port: number } {
+function parseListen(listen: string): Address {
   const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(listen)
   const port = Number(match?.[3])
   if (!match || port > 65_535)

@@ -3,6 +3,7 @@ import type { ServeOptions } from '@cairn/server'
 import { type Command, defineCommand } from '../arguments/command.ts'
 import type { Cli } from '../cli.ts'
 import { readConfig, withContext, writeConfig } from '../context/config.ts'
+import { usageError } from '../errors.ts'
 
 export const command: Command = defineCommand({
   summary: 'Run a server on this machine',
@@ -35,11 +36,31 @@ export const command: Command = defineCommand({
       value: 'CMD',
       summary: 'A command that prints them instead, for a key service',
     },
+    'tls-cert': {
+      kind: 'text',
+      value: 'FILE',
+      summary: 'Speak TLS with this certificate and its chain, in PEM; read again when it changes',
+    },
+    'tls-key': { kind: 'text', value: 'FILE', summary: 'Its key, in PEM' },
+    'allow-host': {
+      kind: 'list',
+      value: 'NAME',
+      summary: 'A name that reaches a server on loopback, such as that of a tunnel',
+    },
+    'metrics-listen': {
+      kind: 'text',
+      value: 'HOST:PORT',
+      summary: 'Serve /metrics there without a key; else it takes an owner key',
+    },
     log: { kind: 'flag', summary: 'Write a line of JSON for each request to standard error' },
   },
   examples: [
     { command: 'cairn serve', does: 'for this machine alone' },
-    { command: 'cairn serve --data /srv/cairn --listen 0.0.0.0:7070', does: 'for others too' },
+    {
+      command:
+        'cairn serve --data /srv/cairn --listen 0.0.0.0:7070 --tls-cert cert.pem --tls-key key.pem',
+      does: 'for others too',
+    },
   ],
   async run({ options, cli }) {
     const { serve } = await import('@cairn/server')
@@ -51,16 +72,20 @@ export const command: Command = defineCommand({
       ...(options.meta === undefined ? {} : { meta: options.meta }),
       ...(options.objects === undefined ? {} : { objects: options.objects }),
       ...masterKeyOf(cli, options),
+      ...tlsOf(options),
+      allowHosts: options['allow-host'],
+      metricsListen: options['metrics-listen'],
       ...(options.log
         ? { log: { write: (line: string) => void cli.err.raw(line).catch(() => {}) } }
         : {}),
     })
     try {
-      const { url, ownerKey } = server
+      const { url, ownerKey, metricsUrl } = server
       const context = ownerKey === undefined ? undefined : await saveContext(cli, url, ownerKey)
       const note = context === undefined ? '' : `; its owner key is saved as context ${context}`
-      if (cli.isJson) await cli.out.json({ url, data, context })
+      if (cli.isJson) await cli.out.json({ url, data, context, metricsUrl })
       else await cli.out.line(`listening on ${url}, data in ${data}${note}`)
+      if (metricsUrl !== undefined && !cli.isJson) await cli.out.line(`metrics at ${metricsUrl}`)
       await cli.out.flush()
       await stopOf(cli.signal)
     } finally {
@@ -68,6 +93,17 @@ export const command: Command = defineCommand({
     }
   },
 })
+
+interface TlsValues {
+  readonly 'tls-cert': string | undefined
+  readonly 'tls-key': string | undefined
+}
+
+function tlsOf({ 'tls-cert': cert, 'tls-key': key }: TlsValues): Partial<ServeOptions> {
+  if (cert !== undefined && key !== undefined) return { tls: { cert, key } }
+  if (cert === key) return {}
+  throw usageError('speak TLS', 'one of its two files is missing', 'Give --tls-cert and --tls-key.')
+}
 
 interface MasterKeyValues {
   readonly 'master-key-file': string | undefined

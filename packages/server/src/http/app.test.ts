@@ -145,11 +145,22 @@ describe('files over HTTP', () => {
     expect(answer.statusCode).toBe(401)
   })
 
-  it('metrics count what was done, and need no key', async () => {
+  it('metrics count what was done, and take a key', async () => {
     await call('PUT', `${files}/a`, 'x')
-    const answer = await app.inject({ method: 'GET', url: '/metrics' })
+    expect((await app.inject({ method: 'GET', url: '/metrics' })).statusCode).toBe(401)
+    const answer = await call('GET', '/metrics')
     expect(answer.body).toMatch(/^cairn_batches_total [1-9]/m)
     expect(answer.body).toMatch(/cairn_http_request_seconds_count\{method="PUT"/)
+  })
+
+  it('an answer runs nowhere in a browser, and is kept by no proxy', async () => {
+    await call('PUT', `${files}/page.html`, '<script>alert(1)</script>')
+    for (const url of [`${files}/page.html`, `${files}/none`, '/healthz', '/nowhere'])
+      expect((await call('GET', url)).headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': expect.stringContaining("default-src 'none'") as string,
+        'cache-control': 'private, no-cache',
+      })
   })
 
   it('the OpenAPI document lists every route', async () => {

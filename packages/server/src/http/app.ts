@@ -12,9 +12,12 @@ import { requireAccess } from './authenticate.ts'
 import { type Body, ordinaryPace, type Pace, paced } from './body.ts'
 import { answerBrokenRequest, headerBytesMax } from './broken-requests.ts'
 import { toHttpError } from './errors.ts'
+import type { RequireHost } from './hosts.ts'
 import { readJson } from './json-body.ts'
 import { openApiOf, type RouteInfo } from './openapi.ts'
 import { takePath } from './raw-path.ts'
+import { addSecurityHeaders } from './security-headers.ts'
+import type { Certificate } from './tls.ts'
 import { batchRoutes } from './routes/batch.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -47,6 +50,10 @@ export interface AppParts extends AuthenticatorParts {
   readonly watch?: TokenWatch
   /** How fast bodies must come. */
   readonly pace?: Pace
+  /** Refuses requests for other hosts; undefined where any is answered. */
+  readonly requireHost?: RequireHost | undefined
+  /** Speaks TLS with it. */
+  readonly certificate?: Certificate | undefined
 }
 
 const headersMsMax = 20_000
@@ -54,27 +61,31 @@ const unreadMsMax = 5000
 
 /** The HTTP door. It listens nowhere by itself: tests call it in process. */
 export function buildApp(parts: AppParts): FastifyInstance {
-  const app = Fastify({
+  const http = { maxHeaderSize: headerBytesMax, headersTimeout: headersMsMax }
+  // Fastify has another type for each kind of server; here they are used in the same way.
+  const app = (Fastify as unknown as (options: object) => FastifyInstance)({
     logger: parts.logStream
       ? { stream: parts.logStream, redact: ['req.headers.authorization'] }
       : false,
     rewriteUrl: takePath,
     // What the client sent, if it can be shown; else a new one.
-    genReqId: ({ headers }) => safeId(headers['x-request-id']) ?? randomUUID(),
+    genReqId: ({ headers }: IncomingMessage) => safeId(headers['x-request-id']) ?? randomUUID(),
     bodyLimit: Number.MAX_SAFE_INTEGER,
     routerOptions: { maxParamLength: 512 },
     forceCloseConnections: true,
-    http: { maxHeaderSize: headerBytesMax, headersTimeout: headersMsMax },
+    ...(parts.certificate ? { https: { ...http, ...parts.certificate } } : { http }),
     clientErrorHandler: answerBrokenRequest,
     // A URL that cannot be decoded.
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    frameworkErrors: answerError,
   })
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     app.server.emit('request', request, response),
   )
   takeBodiesAsTheyCome(app, parts.pace ?? ordinaryPace)
   parts.metrics.watchRequests(app)
-  const { vault } = parts
+  addSecurityHeaders(app, parts.certificate !== undefined)
+  const { vault, requireHost } = parts
+  if (requireHost) app.addHook('onRequest', async ({ headers }) => requireHost(headers))
   const findKey = vault ? vault.grants.withGrants(parts.findKey) : parts.findKey
   requireAccess(app, new Authenticator({ ...parts, findKey }))
   if (vault) limitGrants(app, vault.grants)
@@ -174,7 +185,7 @@ function plainRoutes(app: FastifyInstance, parts: AppParts, routes: readonly Rou
   )
   app.get(
     '/metrics',
-    { config: { access: 'open' }, schema: { summary: 'Prometheus metrics' } },
+    { config: { access: 'owner' }, schema: { summary: 'Prometheus metrics' } },
     async (_request, reply) => {
       const { type, text } = await parts.metrics.tell()
       void reply.type(type)

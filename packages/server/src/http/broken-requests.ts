@@ -3,6 +3,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { CairnError } from '@cairn/protocol'
 import { toHttpError } from './errors.ts'
+import { securityHeaders } from './security-headers.ts'
 
 export const headerBytesMax: number = 16 * 1024
 
@@ -20,6 +21,7 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(text)}`,
     `x-request-id: ${id}`,
+    ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ]
   // What is still unread would make the close a reset, which may overtake the answer.

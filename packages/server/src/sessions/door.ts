@@ -10,6 +10,7 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Access } from '../access/access.ts'
 import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
 import type { TokenWatch } from '../access/token-watch.ts'
+import type { RequireHost } from '../http/hosts.ts'
 import type { Connection } from './connection.ts'
 import { keepAlive } from './heartbeat.ts'
 import { type ServeParts, serveConnection } from './serve-connection.ts'
@@ -25,6 +26,8 @@ export interface SessionDoorParts extends ServeParts, AuthenticatorParts {
   readonly heartbeatMs?: number
   /** How many may be open at this server. */
   readonly sessionsMax?: number
+  /** Refuses requests for other hosts; undefined where any is answered. */
+  readonly requireHost?: RequireHost | undefined
 }
 
 interface Refusal {
@@ -65,12 +68,13 @@ export function openSessionDoor(server: Server, parts: SessionDoorParts): () => 
 /** Who comes, or why they are refused. */
 async function admit(
   authenticator: Authenticator,
-  { sessionsMax: most = sessionsMax }: SessionDoorParts,
+  { sessionsMax: most = sessionsMax, requireHost }: SessionDoorParts,
   { url, headers, socket }: IncomingMessage,
   open: number,
 ): Promise<Access | Refusal> {
   if (url !== sessionsPath) return { status: '404 Not Found', why: `want ${sessionsPath}` }
   try {
+    requireHost?.(headers)
     const access = await authenticator.authenticate(
       headers.authorization,
       socket.remoteAddress ?? '',
@@ -101,6 +105,7 @@ function refusalText({ status, why, code }: Refusal): string {
   const head = [
     `HTTP/1.1 ${status}`,
     'Content-Type: text/plain; charset=utf-8',
+    'X-Content-Type-Options: nosniff',
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...(code === undefined ? [] : [`Cairn-Error: ${code}`]),
     'Connection: close',
