@@ -1,8 +1,7 @@
 import { encodeBody, type Op } from '@cairn/core'
 import { connectWebSocket, type Wire } from '@cairn/mount'
-import { type SessionReply, type SessionRequest, sessionVersion } from '@cairn/protocol'
-import { expect } from 'vitest'
-import { now, type RunningServer } from '../sessions/fixture.ts'
+import { rootIno, type SessionReply, type SessionRequest, sessionVersion } from '@cairn/protocol'
+import { now, type RunningServer, until } from '../sessions/fixture.ts'
 
 type Hello = Extract<SessionRequest, { type: 'hello' }>
 type Reply<T extends SessionReply['type']> = Extract<SessionReply, { type: T }>
@@ -78,9 +77,7 @@ export class RawSession {
   ): Promise<Reply<T>> {
     const find = (): Reply<T> | undefined =>
       this.heard.find((reply): reply is Reply<T> => reply.type === type && isIt(reply as Reply<T>))
-    await expect
-      .poll(() => find() ?? this.#ending(), { message: `waiting for ${type}` })
-      .toBeDefined()
+    await until(() => (find() ?? this.#ending()) !== undefined)
     const found = find()
     if (!found) throw new Error(`no ${type} came: ${this.#ending()}`)
     return found
@@ -95,7 +92,7 @@ export class RawSession {
   async submit(epoch: number, ...ops: readonly Op[]): Promise<string> {
     const number = ++this.#lastNumber
     this.send({ type: 'submit', number, epoch, body: bodyOf(ops) })
-    await expect.poll(() => this.#answerTo(number) ?? this.#ending()).toBeDefined()
+    await until(() => (this.#answerTo(number) ?? this.#ending()) !== undefined)
     const answer = this.#answerTo(number)
     return answer?.type === 'refused' ? answer.code : answer ? 'done' : this.#ending()!
   }
@@ -112,12 +109,28 @@ export class RawSession {
     return answer.type === 'failure' ? answer.code : 'done'
   }
 
+  /**
+   * What the last message led to: an answer, the code of a refusal, or the end of the connection. `silence` where
+   * nothing is awaited and the session goes on.
+   */
+  async outcome(isAwaited: boolean): Promise<string> {
+    const isIt = ({ type }: SessionReply): boolean =>
+      ['answer', 'failure', 'receipt', 'refused'].includes(type)
+    // Answered behind the message, if the connection lasts that long.
+    if (!isAwaited) this.send({ type: 'inode', id: Number.MAX_SAFE_INTEGER, ino: rootIno })
+    await until(() => (this.heard.find(isIt) ?? this.#ending()) !== undefined)
+    const found = this.heard.find(isIt)
+    if (!found) return this.#ending()!
+    if (!isAwaited) return 'silence'
+    return 'code' in found ? found.code : found.type
+  }
+
   async #answered(question: Question): Promise<Reply<'answer' | 'failure'>> {
     const id = ++this.#lastId
     this.send({ ...question, id } as SessionRequest)
     const isIt = (reply: SessionReply): reply is Reply<'answer' | 'failure'> =>
       (reply.type === 'answer' || reply.type === 'failure') && reply.id === id
-    await expect.poll(() => this.heard.find(isIt) ?? this.#ending()).toBeDefined()
+    await until(() => (this.heard.find(isIt) ?? this.#ending()) !== undefined)
     const found = this.heard.find(isIt)
     if (!found) throw new Error(`no answer came: ${this.#ending()}`)
     return found

@@ -1,6 +1,6 @@
 import type { Ino, IssuedToken } from '@cairn/protocol'
 import { expect } from 'vitest'
-import { call, type RunningServer, SharedStores, startServer } from '../sessions/fixture.ts'
+import { call, type RunningServer, secret, SharedStores, startServer } from '../sessions/fixture.ts'
 import { RawSession } from './raw-session.ts'
 
 type Allow = readonly { readonly path: string; readonly operations: readonly string[] }[]
@@ -35,6 +35,18 @@ export class Site {
     const answer = await call(this.server, method, path, text)
     expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(300)
     return answer.text
+  }
+
+  readonly ownerHeaders = { authorization: `Bearer ${secret}` }
+
+  /** Until the server has noticed that a token is over, and has ended what went on under it. */
+  async untilEnded(key: string): Promise<void> {
+    await expect.poll(() => this.#isOver(key)).toBe(true)
+  }
+
+  async #isOver(key: string): Promise<boolean> {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await fetch(`${this.server.url}/v1/workspaces`, { headers })).status === 401
   }
 
   async issue(allow: Allow, more: object = {}): Promise<string> {

@@ -11,8 +11,10 @@ export interface Access {
 
 /** The part of one workspace that a token is for. */
 export interface Scope {
-  /** The token's id. */
+  /** The token's id. Those that were narrowed from one another share it. */
   readonly token: string
+  /** The exact token: its id, and a mark for each time it was narrowed. */
+  readonly identity: string
   /** The workspace's id. */
   readonly workspace: string
   readonly grant: Grant

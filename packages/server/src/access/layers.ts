@@ -4,9 +4,7 @@ import {
   allowsAll,
   type ByteString,
   CairnError,
-  type Grant,
   isCairnError,
-  isVisible,
 } from '@cairn/protocol'
 import { layerMissing } from '../layers/errors.ts'
 import {
@@ -19,15 +17,17 @@ import {
 } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Scope } from './access.ts'
+import { isShown, ownReference } from './layer-names.ts'
 
 /** A layer that exists for a token: its own if it is bound to one, else those whose path it can see. */
 export async function findScopedLayer(
   workspace: Workspace,
-  { grant }: Pick<Scope, 'grant'>,
+  scope: Scope,
   reference: string,
 ): Promise<LayerPlace> {
-  const place = await findOne(reference, () => findLayer(workspace, reference))
-  if (isShown(grant, place.id, pathOfPlace(place))) return place
+  const meant = await ownReference(workspace, scope, reference)
+  const place = await findOne(reference, () => findLayer(workspace, meant))
+  if (isShown(scope.grant, place.id, pathOfPlace(place))) return place
   throw layerMissing(reference)
 }
 
@@ -38,10 +38,6 @@ async function findOne<T>(reference: string, find: () => Promise<T>): Promise<T>
   } catch (error) {
     throw isCairnError(error, 'reference_ambiguous') ? layerMissing(reference) : error
   }
-}
-
-export function isShown(grant: Grant, layer: string, path: ByteString): boolean {
-  return (grant.layer === undefined || grant.layer === layer) && isVisible(grant, path)
 }
 
 function pathOfPlace({ record }: LayerPlace): ByteString {
@@ -83,7 +79,8 @@ export async function findScopedPoint(
   scope: Scope,
   { branch, layer, at, side }: PointQuery,
 ): Promise<Point> {
-  const wanted = layer ?? branch ?? scope.grant.layer
+  const named = layer ?? branch ?? scope.grant.layer
+  const wanted = named && (await ownReference(workspace, scope, named))
   if (side === 'target') requireUnbound(scope)
   if (wanted !== undefined) await findScopedLayer(workspace, scope, wanted)
   const point = await findOne(wanted ?? at ?? '', () =>

@@ -51,19 +51,22 @@ export class SessionScope {
   readonly #stored = new Set<Hash>()
   #trustsBlobs = false
 
-  readonly #token: string
+  readonly #identity: string
 
-  constructor({ token, grant, budget }: Scope) {
-    this.#token = token
+  constructor({ identity, grant, budget }: Scope) {
+    this.#identity = identity
     this.grant = grant
     this.budget = budget
   }
 
-  /** A new session's, or an old one's that this token had: nobody goes on where somebody else was. */
+  /**
+   * A new session's, or an old one's that this token had. A token may also go on with sessions of those that were
+   * narrowed from it: it takes over what a killed sandbox left. Never the other way round.
+   */
   sessionId(wanted: string): SessionId {
-    const own = `s_${this.#token}.`
-    if (wanted === '') return `${own}${randomUUID()}` as SessionId
-    if (wanted.startsWith(own)) return wanted as SessionId
+    const own = `s_${this.#identity}`
+    if (wanted === '') return `${own}.${randomUUID()}` as SessionId
+    if (wanted.startsWith(`${own}.`) || wanted.startsWith(`${own}~`)) return wanted as SessionId
     throw new CairnError('forbidden', {
       message: `cannot go on with session ${wanted}: it is not one of this token's`,
       subject: wanted,

@@ -1,7 +1,7 @@
 import { joinNames, namesOf, type PathChange } from '@cairn/core'
 import { allows, type Grant, isWithin } from '@cairn/protocol'
 import type { Sight } from '../layers/overlaps.ts'
-import { isShown } from './layers.ts'
+import { isShown } from './layer-names.ts'
 import { seeChange } from './visible-diff.ts'
 
 /** What others did where a token may read. Who they are is told where their layer exists for it. */

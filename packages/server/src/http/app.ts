@@ -8,7 +8,7 @@ import type { VaultDoor } from '../vault/open-vault.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
 import type { TokenWatch } from '../access/token-watch.ts'
-import { requireAccess } from './authenticate.ts'
+import { endWithToken, requireAccess } from './authenticate.ts'
 import { type Body, ordinaryPace, type Pace, paced } from './body.ts'
 import { answerBrokenRequest, headerBytesMax } from './broken-requests.ts'
 import { toHttpError } from './errors.ts'
@@ -89,6 +89,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const findKey = vault ? vault.grants.withGrants(parts.findKey) : parts.findKey
   requireAccess(app, new Authenticator({ ...parts, findKey }))
   if (vault) limitGrants(app, vault.grants)
+  if (parts.watch) endWithToken(app, parts.watch)
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
   answerErrors(app)
   const routes = collectRoutes(app)

@@ -2,6 +2,7 @@ import { type AccessOperation, allowsSomewhere, CairnError, isCairnError } from 
 import type { FastifyInstance } from 'fastify'
 import type { Access } from '../access/access.ts'
 import type { Authenticator } from '../access/authenticator.ts'
+import type { TokenWatch } from '../access/token-watch.ts'
 
 /**
  * Who may use a route: everybody; keys of owners alone; or tokens, too. For those, either what it tells is of their
@@ -12,6 +13,8 @@ export type RouteAccess = 'open' | 'owner' | 'workspace' | readonly AccessOperat
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: RouteAccess
+    /** It ends by itself, in its own way, when its token is over. */
+    watchesToken?: boolean
   }
 }
 
@@ -34,6 +37,15 @@ export function requireAccess(app: FastifyInstance, authenticator: Authenticator
       throw error
     }
     requireRule(request.access, rule)
+  })
+}
+
+/** Whatever a request under a token is at, it goes no further than its token: a long download, a body that comes slowly. */
+export function endWithToken(app: FastifyInstance, watch: TokenWatch): void {
+  app.addHook('onRequest', async ({ access, raw, routeOptions }, reply) => {
+    if (!access?.scope || routeOptions.config.watchesToken) return
+    const stop = watch.add(access.scope, () => raw.socket.destroy())
+    reply.raw.once('close', stop)
   })
 }
 

@@ -16,7 +16,7 @@ import {
 } from '@cairn/protocol'
 import { isoTime } from '../workspaces/clock.ts'
 import { isAutomatic } from './auto-checkpoints.ts'
-import type { CheckpointLabel, LayerRecord } from './layer-store.ts'
+import { type CheckpointLabel, type LayerRecord, shownName } from './layer-store.ts'
 
 /** Layers and what happens to them, as JSON tells it. */
 
@@ -24,7 +24,7 @@ export function describeLayer(record: LayerRecord): LayerInfo {
   const { id, name, parent, tags, state, message, createdBy, createdAt, closedAt } = record
   return {
     id,
-    ...(name === undefined ? {} : { name }),
+    ...(name === undefined ? {} : { name: shownName(name) }),
     parent,
     path: formatPath(namesOf(record.path)),
     tags,

@@ -39,3 +39,10 @@ export class RefusedMergeError extends LayerConflictError {
     this.refused = { ...roots, actor, time }
   }
 }
+
+export function nameTaken(name: string): CairnError {
+  return new CairnError('branch_exists', {
+    message: `cannot call a layer '${name}': the name is taken`,
+    subject: name,
+  })
+}

@@ -94,7 +94,12 @@ export function tagText(key: string, value: string): string {
   return `${key}=${value}`
 }
 
-const recordsAtOnce = 500
+/** Behind a colon stands whose name it is, where that is not to be told. */
+export function shownName(name: string): string {
+  return name.split(':')[0]!
+}
+
+export const recordsAtOnce = 500
 
 export async function listAll(
   store: LayerStore,

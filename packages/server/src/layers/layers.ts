@@ -1,12 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { abandonLayer, findClosedState, forkBranch, isClosedState, reopenLayer } from '@cairn/core'
 import { type BranchId, CairnError, type LayerInfo, type Page } from '@cairn/protocol'
+import { freeName } from '../access/layer-names.ts'
 import { exactTime, isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { describeExpiry } from './expiry.ts'
 import { atBarrier } from './barrier.ts'
 import { describeLayer } from './describe.ts'
-import { cursorOf, type LayerFilter, type LayerRecord, listAll } from './layer-store.ts'
+import {
+  cursorOf,
+  type LayerFilter,
+  type LayerRecord,
+  listAll,
+  recordsAtOnce,
+  shownName,
+} from './layer-store.ts'
+import { nameTaken } from './errors.ts'
 import { once } from './once.ts'
 import { changeSettings, hasSettings, type SettingsEdit } from './quotas.ts'
 import { findLayer, findRealLayer, type LayerPlace, placeOf } from './references.ts'
@@ -34,8 +43,9 @@ export async function createLayer(
     // An attempt that was cut off before its answer was noted.
     const made = await layers.find(info.id, id)
     if (made && isSameRequest(made, asker, options)) return describeLayer(made)
-    await requireFree(workspace, id)
-    if (options.name !== undefined) await requireFree(workspace, options.name)
+    if ((await freeName(workspace, asker, id)) !== id) throw nameTaken(id)
+    const name =
+      options.name === undefined ? undefined : await freeName(workspace, asker, options.name)
     const { parent, path, base, seq, work } = await findStart(workspace, options)
     // One of its own for each attempt: whoever loses a race for the id must not touch the winner's.
     const branch = `${info.id}/layer-${randomUUID()}` as BranchId
@@ -45,7 +55,7 @@ export async function createLayer(
       workspace: info.id,
       id,
       branch,
-      name: options.name,
+      name,
       parent: parent.id,
       path,
       tags: options.tags ?? {},
@@ -62,7 +72,7 @@ export async function createLayer(
     if (!(await layers.create(record))) {
       const winner = await layers.find(info.id, id)
       if (winner && isSameRequest(winner, asker, options)) return describeLayer(winner)
-      throw taken(options.name ?? id)
+      throw nameTaken(options.name ?? id)
     }
     if (hasSettings(settings)) await layers.putSettings(info.id, id, settings)
     // DURABLE: the layer can be found.
@@ -74,23 +84,12 @@ export async function createLayer(
 function isSameRequest(made: LayerRecord, asker: Asker, options: CreateOptions): boolean {
   if (options.id === undefined) return true
   const isRepeated = asker.idempotencyKey !== undefined && made.createdBy === asker.actor
-  return isRepeated && made.name === options.name && made.path === (options.path ?? made.path)
-}
-
-async function requireFree(workspace: Workspace, name: string): Promise<void> {
-  const { layers, info } = workspace
-  const isTaken =
-    name === 'main' ||
-    (await layers.find(info.id, name)) !== undefined ||
-    (await layers.findByName(info.id, name)) !== undefined
-  if (isTaken) throw taken(name)
-}
-
-function taken(name: string): CairnError {
-  return new CairnError('branch_exists', {
-    message: `cannot call a layer '${name}': the name is taken`,
-    subject: name,
-  })
+  const isNamed = made.name !== undefined && shownName(made.name) === options.name
+  return (
+    isRepeated &&
+    (isNamed || made.name === options.name) &&
+    made.path === (options.path ?? made.path)
+  )
 }
 
 export async function listLayers(
@@ -98,11 +97,11 @@ export async function listLayers(
   filter: LayerFilter,
   cursor: string | undefined,
   limit: number,
+  isShown: IsShown = () => true,
 ): Promise<Page<LayerInfo>> {
   const parent =
     filter.parent === undefined ? undefined : (await findLayer(workspace, filter.parent)).id
-  const wanted = { ...filter, parent }
-  const records = await workspace.layers.list(workspace.info.id, wanted, cursor, limit + 1)
+  const records = await listShown(workspace, { ...filter, parent }, cursor, limit + 1, isShown)
   const shown = records.slice(0, limit)
   const items: LayerInfo[] = []
   for (const noted of shown) {
@@ -111,6 +110,27 @@ export async function listLayers(
     items.push({ ...describeLayer(record), ...(await describeExpiry(workspace, record)) })
   }
   return records.length > limit ? { items, next: cursorOf(shown.at(-1)!) } : { items }
+}
+
+/** Whether a layer exists for whoever asks. */
+type IsShown = (record: LayerRecord) => boolean
+
+/** Looks on behind what is hidden: neither the length of a page nor its cursor tells of it. */
+async function listShown(
+  { layers, info }: Workspace,
+  filter: LayerFilter,
+  cursor: string | undefined,
+  count: number,
+  isShown: IsShown,
+): Promise<readonly LayerRecord[]> {
+  const shown: LayerRecord[] = []
+  for (let after = cursor; shown.length < count;) {
+    const page = await layers.list(info.id, filter, after, Math.max(count, recordsAtOnce))
+    shown.push(...page.filter(isShown))
+    if (page.length < Math.max(count, recordsAtOnce)) break
+    after = cursorOf(page.at(-1)!)
+  }
+  return shown.slice(0, count)
 }
 
 export interface LayerEdit extends SettingsEdit {
@@ -133,9 +153,10 @@ export async function editLayer(
     async () => {
       const { record } = await findRealLayer(workspace, reference, 'rename')
       const { name } = edit
-      if (name !== undefined && name !== record.name) await requireFree(workspace, name)
+      const isOld = name === undefined || (record.name && shownName(record.name) === name)
+      const free = isOld ? record.name : await freeName(workspace, asker, name)
       const changed = await updateRecord(workspace, record.id, (before) => ({
-        ...(name === undefined ? {} : { name }),
+        ...(free === undefined ? {} : { name: free }),
         ...(edit.message === undefined ? {} : { message: edit.message }),
         tags: withTags(before.tags, edit.tags ?? {}),
       }))
@@ -172,7 +193,7 @@ async function updateRecord(
     if (await layers.update(changed)) return changed
     const { name } = changed
     const other = name === undefined ? undefined : await layers.findByName(info.id, name)
-    if (other && other.id !== id) throw taken(name!)
+    if (other && other.id !== id) throw nameTaken(name!)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PathChange } from '@cairn/core'
 import { formatPath, type LayerOverlap } from '@cairn/protocol'
+import { shownName } from './layer-store.ts'
 
 /** Whose change it is. */
 export interface Other {
@@ -75,7 +76,7 @@ export function describeOverlap(
     path: formatPath(path),
     ...(from ? { from: formatPath(from) } : {}),
     ...(isKnown || isParent ? { with: id } : {}),
-    ...(isKnown && name !== undefined ? { name } : {}),
+    ...(isKnown && name !== undefined ? { name: shownName(name) } : {}),
     kind,
   }))
 }

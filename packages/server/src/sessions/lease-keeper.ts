@@ -6,10 +6,13 @@ import { Audience } from './audience.ts'
 import { epochAuthor, epochCheckpoint } from './epoch-end.ts'
 import {
   forfeit,
+  isOverdue,
   join,
   leave,
   type LeaseRecord,
   newLease,
+  type Patience,
+  progress,
   release,
   renew,
   type Transition,
@@ -40,6 +43,9 @@ interface Follower {
 
 const server = 'server' as ActorId
 const turnPrefix = 'turn-'
+/** How long a recalled holder is waited for after its last receipt, and in all: 30 s and 10 min with ordinary leases. */
+const recallLeases = 3
+const recallLeasesMax = 60
 
 /** Moves one branch's lease from hand to hand. Any number of servers do so at once, through the store. */
 export class LeaseKeeper {
@@ -97,8 +103,20 @@ export class LeaseKeeper {
 
   join(session: SessionId): Promise<LeaseRecord> {
     return this.#update((record) =>
-      join(record, this.#writer(session), this.#options.clock.nowMs()),
+      join(record, this.#writer(session), this.#options.clock.nowMs(), this.#patience),
     )
+  }
+
+  get #patience(): Patience {
+    const { leaseMs } = this.#options
+    return { ms: recallLeases * leaseMs, mostMs: recallLeasesMax * leaseMs }
+  }
+
+  /** The session got a receipt. While it is asked to hand the lease back, that gives it more time. */
+  async noteProgress(session: SessionId): Promise<void> {
+    const move = (record: LeaseRecord): LeaseRecord =>
+      progress(record, session, this.#options.clock.nowMs(), this.#patience)
+    if (move(this.#record) !== this.#record) await this.#update((record) => unchanged(move(record)))
   }
 
   /** False when the session has been given up. */
@@ -158,7 +176,9 @@ export class LeaseKeeper {
     while (this.#record.holder !== undefined && this.#record.holder !== session) {
       await this.#options.clock.sleep(this.#options.lookMs)
       const { holder, recalled } = await this.look()
-      if (!recalled || this.#isSilent(holder) || this.#isSilent(session)) await this.join(session)
+      const isLate = isOverdue(this.#record, this.#options.clock.nowMs())
+      if (!recalled || isLate || this.#isSilent(holder) || this.#isSilent(session))
+        await this.join(session)
     }
   }
 

@@ -7,6 +7,7 @@ import {
   leave,
   type LeaseRecord,
   newLease,
+  progress,
   release,
   renew,
   type Transition,
@@ -41,6 +42,29 @@ describe('lease', () => {
   it('the writer that remains gets it back', () => {
     const shared = release(wanted, a, wanted.epoch).record
     expect(leave(shared, b)).toMatchObject({ newEpoch: true, record: { holder: a } })
+  })
+
+  it('a holder that renews and does not hand it back loses it at the deadline, and stays a writer', () => {
+    const patience = { ms: 30, mostMs: 100 }
+    const asked = join(held, until(b, 500), 0, patience).record
+    const alive = renew(asked, until(a, 500), 29)!.record
+    expect(alive).toMatchObject({ holder: a, recalled: true })
+    expect(renew(alive, until(b, 500), 30)).toMatchObject({
+      newEpoch: true,
+      record: { holder: undefined, recalled: false, deadline: undefined },
+    })
+    expect(renew(alive, until(b, 500), 30)!.record.writers).toHaveLength(2)
+  })
+
+  it('receipts move the deadline, up to the last one', () => {
+    const patience = { ms: 30, mostMs: 100 }
+    const asked = join(held, until(b, 500), 0, patience).record
+    const later = progress(asked, a, 20, patience)
+    expect(later.deadline).toEqual({ ms: 50, lastMs: 100 })
+    expect(progress(later, a, 90, patience).deadline).toEqual({ ms: 100, lastMs: 100 })
+    expect(progress(asked, b, 20, patience)).toBe(asked)
+    // A moment later is not worth a write to the store.
+    expect(progress(later, a, 21, patience)).toBe(later)
   })
 
   it('a recall stands until it is answered: a holder that comes back is still wanted out', () => {

@@ -15,6 +15,8 @@ export interface LeaseRecord {
   readonly holder: SessionId | undefined
   /** The holder has been asked to hand the lease back. It stays so until it does: it acknowledges nothing more. */
   readonly recalled: boolean
+  /** Until when it has to; absent while it has not been asked. */
+  readonly deadline?: Deadline | undefined
   readonly writers: readonly Writer[]
   /**
    * The branch's epoch in which this is so. Each holder has an epoch of its own, begun before this was written
@@ -23,6 +25,20 @@ export interface LeaseRecord {
   readonly epoch: number
   /** Grows with each update. */
   readonly version: number
+}
+
+/** How long a holder may take to hand its lease back. */
+export interface Deadline {
+  /** Moves with each receipt that the holder gets: it may have much to send. */
+  readonly ms: number
+  /** Does not move. */
+  readonly lastMs: number
+}
+
+/** How long after its last receipt a holder is waited for, and how long in all. */
+export interface Patience {
+  readonly ms: number
+  readonly mostMs: number
 }
 
 export interface Transition {
@@ -39,14 +55,46 @@ export function newLease(branch: BranchId): LeaseRecord {
 }
 
 /** Another writer arrives, or one comes back, or a one-off write wants its moment. */
-export function join(record: LeaseRecord, writer: Writer, nowMs: number): Transition {
+export function join(
+  record: LeaseRecord,
+  writer: Writer,
+  nowMs: number,
+  patience: Patience = forEver,
+): Transition {
   const others = record.writers.filter(({ session }) => session !== writer.session)
   const { record: alive, fence } = withoutExpired(
     { ...record, writers: [...others, writer] },
     nowMs,
   )
   const isWanted = alive.holder !== undefined && alive.holder !== writer.session
-  return granted({ ...alive, recalled: alive.recalled || isWanted }, fence)
+  const recalled = alive.recalled || isWanted
+  const deadline = recalled ? (alive.deadline ?? deadlineFrom(nowMs, patience)) : undefined
+  return granted({ ...alive, recalled, deadline }, fence)
+}
+
+/** The holder got a receipt: it is at it. The same record when nothing changes. */
+export function progress(
+  record: LeaseRecord,
+  session: SessionId,
+  nowMs: number,
+  { ms }: Patience,
+): LeaseRecord {
+  const { holder, deadline } = record
+  if (holder !== session || !deadline) return record
+  const moved = Math.min(nowMs + ms, deadline.lastMs)
+  // Not with each of them: every time it is a write to the store.
+  if (moved - deadline.ms < ms / 4) return record
+  return { ...record, deadline: { ...deadline, ms: moved } }
+}
+
+export function isOverdue({ deadline }: LeaseRecord, nowMs: number): boolean {
+  return deadline !== undefined && deadline.ms <= nowMs
+}
+
+const forEver: Patience = { ms: Infinity, mostMs: Infinity }
+
+function deadlineFrom(nowMs: number, { ms, mostMs }: Patience): Deadline {
+  return { ms: nowMs + ms, lastMs: nowMs + mostMs }
 }
 
 /** Undefined when the session has been given up: it must join again. */
@@ -60,23 +108,25 @@ export function renew(record: LeaseRecord, writer: Writer, nowMs: number): Trans
 /** The holder has sent everything it acknowledged in that epoch. In another one it speaks of a lease long gone. */
 export function release(record: LeaseRecord, session: SessionId, epoch: number): Transition {
   if (record.holder !== session || record.epoch !== epoch) return unchanged(record)
-  return granted({ ...record, holder: undefined, recalled: false })
+  return granted({ ...record, ...nobody })
 }
 
 /** The log did not take something that the session acknowledged in that epoch: what was built on it ends with the epoch. */
 export function forfeit(record: LeaseRecord, session: SessionId, epoch: number): Transition {
   const isOthers = record.holder !== undefined && record.holder !== session
   if (isOthers || record.epoch !== epoch) return unchanged(record)
-  return granted({ ...record, holder: undefined, recalled: false }, true)
+  return granted({ ...record, ...nobody }, true)
 }
 
 /** A writer goes, with everything it acknowledged at the server. */
 export function leave(record: LeaseRecord, session: SessionId): Transition {
   if (!record.writers.some((writer) => writer.session === session)) return unchanged(record)
   const writers = record.writers.filter((writer) => writer.session !== session)
-  const free = record.holder === session ? { holder: undefined, recalled: false } : {}
+  const free = record.holder === session ? nobody : {}
   return granted({ ...record, writers, ...free })
 }
+
+const nobody = { holder: undefined, recalled: false, deadline: undefined } as const
 
 export function unchanged(record: LeaseRecord): Transition {
   return { record, newEpoch: false }
@@ -84,16 +134,17 @@ export function unchanged(record: LeaseRecord): Transition {
 
 /**
  * A lease that ran out is taken away only when somebody else wants in: a sandbox that was cut off alone
- * comes back to find everything as it was.
+ * comes back to find everything as it was. One that was to be handed back by now is taken away, too; whoever had it
+ * stays a writer if it is alive.
  */
 function withoutExpired(
   record: LeaseRecord,
   nowMs: number,
 ): { readonly record: LeaseRecord; readonly fence: boolean } {
   const writers = record.writers.filter(({ expiresAtMs }) => expiresAtMs > nowMs)
-  const fence =
-    record.holder !== undefined && !writers.some(({ session }) => session === record.holder)
-  const free = fence ? { holder: undefined, recalled: false } : {}
+  const isAlive = writers.some(({ session }) => session === record.holder)
+  const fence = record.holder !== undefined && (!isAlive || isOverdue(record, nowMs))
+  const free = fence ? nobody : {}
   return { fence, record: { ...record, writers, ...free } }
 }
 

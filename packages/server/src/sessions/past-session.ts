@@ -1,6 +1,6 @@
 import type { Checkpoint } from '@cairn/core'
 import { CairnError, formatHash, type SessionRequest, sessionVersion } from '@cairn/protocol'
-import { isShown } from '../access/layers.ts'
+import { isShown } from '../access/layer-names.ts'
 import type { SessionScope } from '../access/session-scope.ts'
 import { checkpointMissing } from '../layers/errors.ts'
 import { findPlaceAt, type LayerPlace } from '../layers/references.ts'

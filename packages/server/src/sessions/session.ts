@@ -29,7 +29,7 @@ import { failureOf } from './failure.ts'
 import type { LeaseRecord } from './lease.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import { findDirectory, headPlace, type Place } from './place.ts'
-import { answerRead } from './reads.ts'
+import { answerRead, type ReadRequest } from './reads.ts'
 import { rescue, type RescueRequest } from './rescue.ts'
 import { Room } from './room.ts'
 import { writeScoped } from './scoped-writer.ts'
@@ -51,6 +51,8 @@ const rowsAtOnce = 256
 /** A reader that does not keep up is waited for, not buffered for. */
 const bufferedBytesMax = 8 << 20
 const bufferLookMs = 20
+/** A time and no operations. */
+const emptyBodyBytesMax = 16
 /** A batch without operations is smaller than this. */
 const emptyBatchBytesMax = 4096
 
@@ -162,7 +164,7 @@ export class Session {
       case 'changes':
       case 'blob':
       case 'inodes':
-        return this.#answer(request.id, () => answerRead(this.#place, request))
+        return this.#answer(request.id, () => this.#answerRead(request))
       case 'lock':
       case 'blocker':
       case 'locks':
@@ -207,11 +209,18 @@ export class Session {
       const { seq, hash } = await this.#write(request)
       // DURABLE: the batch is in the log; the other end may forget it.
       this.#send({ type: 'receipt', number, seq, hash })
+      // An empty batch brings nothing.
+      if (request.body.length > emptyBodyBytesMax) this.#noteProgress()
     } catch (error) {
       // Without an answer, and so nothing behind it has one either: the other end comes back and sends them again.
       if (!isAnswer(error) && !isCairnError(error, 'read_only')) throw error
       this.#send({ type: 'refused', number, ...failureOf(error) })
     }
+  }
+
+  /** Of whoever is to hand its lease back. A store that fails here takes nothing from it but time. */
+  #noteProgress(): void {
+    void this.#parts.keeper.noteProgress(this.id).catch(() => undefined)
   }
 
   async #write({ number, epoch, body }: Submit): Promise<Receipt> {
@@ -237,6 +246,12 @@ export class Session {
     } catch (error) {
       this.#send({ type: 'failure', id, ...failureOf(error) })
     }
+  }
+
+  async #answerRead(request: ReadRequest): Promise<Uint8Array> {
+    const answer = await answerRead(this.#place, request)
+    if (request.type === 'blob') this.#noteProgress()
+    return answer
   }
 
   async #answerLock(question: LockQuestion): Promise<Uint8Array> {

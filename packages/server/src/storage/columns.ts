@@ -30,6 +30,10 @@ export function numberOf(row: Row, column: string): number {
   throw unexpected(column, 'a number', value)
 }
 
+export function optionalNumberOf(row: Row, column: string): number | undefined {
+  return row[column] === null ? undefined : numberOf(row, column)
+}
+
 export function bytesOf(row: Row, column: string): Uint8Array {
   const value = row[column]
   if (value instanceof Uint8Array) return value

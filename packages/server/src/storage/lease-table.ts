@@ -1,11 +1,27 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
 import type { LeaseRecord } from '../sessions/lease.ts'
 import type { LeaseStore } from '../sessions/lease-store.ts'
-import { bytesOf, keyBytes, numberOf, optionalTextOf, textBytes } from './columns.ts'
+import {
+  bytesOf,
+  keyBytes,
+  numberOf,
+  optionalNumberOf,
+  optionalTextOf,
+  textBytes,
+} from './columns.ts'
 import { type Database, type Row, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
 
-const columns = ['branch', 'holder', 'recalled', 'writers', 'epoch', 'version'] as const
+const columns = [
+  'branch',
+  'holder',
+  'recalled',
+  'writers',
+  'epoch',
+  'version',
+  'deadline_ms',
+  'last_deadline_ms',
+] as const
 
 /** Leases, in SQL: one row a branch, moved by compare-and-set. */
 export class LeaseTable implements LeaseStore {
@@ -31,6 +47,8 @@ export class LeaseTable implements LeaseStore {
       textBytes(JSON.stringify(record.writers)),
       record.epoch,
       record.version,
+      record.deadline?.ms ?? null,
+      record.deadline?.lastMs ?? null,
     ]
     if (record.version === 1)
       return tryTransact(
@@ -58,5 +76,12 @@ function leaseRecord(branch: BranchId, row: Row): LeaseRecord {
     ) as LeaseRecord['writers'],
     epoch: numberOf(row, 'epoch'),
     version: numberOf(row, 'version'),
+    ...deadlineOf(row),
   }
+}
+
+function deadlineOf(row: Row): Pick<LeaseRecord, 'deadline'> {
+  const ms = optionalNumberOf(row, 'deadline_ms')
+  if (ms === undefined) return {}
+  return { deadline: { ms, lastMs: numberOf(row, 'last_deadline_ms') } }
 }

@@ -61,6 +61,14 @@ export const migrations: readonly Migration[] = [
       { table: 'branches', name: 'next_bases', type: 'bytes' },
     ],
   },
+  {
+    version: 10,
+    statements: () => [],
+    columns: [
+      { table: 'leases', name: 'deadline_ms', type: 'integer' },
+      { table: 'leases', name: 'last_deadline_ms', type: 'integer' },
+    ],
+  },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */

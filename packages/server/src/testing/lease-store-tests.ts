@@ -23,6 +23,7 @@ function runRecordTests(test: StoreTest<LeaseStore>): void {
       recalled: true,
       writers: [writer('é', Number.MAX_SAFE_INTEGER), writer('"\\\n', 0)],
       epoch: 2 ** 40,
+      deadline: { ms: 1_800_000_000_000, lastMs: 1_800_000_600_000 },
     })
     expect(await store.put(record)).toBe(true)
     expect(await store.get(record.branch)).toEqual(record)

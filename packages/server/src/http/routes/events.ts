@@ -34,7 +34,7 @@ export function eventRoutes(
   app.get<{ Querystring: EventsQuery }>(
     '/v1/workspaces/:workspace/events',
     {
-      config: { access: ['read', 'list'] },
+      config: { access: ['read', 'list'], watchesToken: true },
       schema: {
         summary: 'Follow changes as they happen (server-sent events)',
         params: workspaceParams,

@@ -11,12 +11,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Scope } from '../../access/access.ts'
 import {
   findScopedLayer,
-  isShown,
   requireEnd,
   requireLayer,
   requireUnbound,
   requireWhole,
 } from '../../access/layers.ts'
+import { isShown, ownReference, requireIdChoice } from '../../access/layer-names.ts'
 import { atBarrier } from '../../layers/barrier.ts'
 import { createCheckpoint, deleteCheckpoint, listCheckpoints } from '../../layers/checkpoints.ts'
 import { seeChange } from '../../access/visible-diff.ts'
@@ -80,7 +80,8 @@ export const layerParams: object = {
 
 async function openLayer(workspaces: Workspaces, request: FastifyRequest): Promise<LayerTarget> {
   const { layer = '' } = request.params as Partial<LayerParams>
-  return { workspace: await openWorkspace(workspaces, request), asker: askerOf(request), layer }
+  const [workspace, asker] = [await openWorkspace(workspaces, request), askerOf(request)]
+  return { workspace, asker, layer: await ownReference(workspace, asker.scope, layer) }
 }
 
 /** A layer as a whole: a token must allow the operation for all of its path. */
@@ -128,8 +129,12 @@ function createRoute(app: FastifyInstance, workspaces: Workspaces): void {
     },
     async (request, reply) => {
       const { workspace, asker } = await openLayer(workspaces, request)
-      const { path } = request.body
-      const options = { ...request.body, path: path === undefined ? undefined : pathOfText(path) }
+      const { path, parent } = request.body
+      const options = {
+        ...request.body,
+        path: path === undefined ? undefined : pathOfText(path),
+        ...(parent ? { parent: await ownReference(workspace, asker.scope, parent) } : {}),
+      }
       if (asker.scope) await requireCreatable(workspace, asker.scope, options)
       void reply.code(201)
       return createLayer(workspace, asker, options)
@@ -141,9 +146,10 @@ function createRoute(app: FastifyInstance, workspaces: Workspaces): void {
 async function requireCreatable(
   workspace: Workspace,
   scope: Scope,
-  { path, parent = 'main' }: CreateOptions,
+  { path, parent = 'main', id }: CreateOptions,
 ): Promise<void> {
   requireUnbound(scope)
+  requireIdChoice(scope, id)
   const { record } = await findScopedLayer(workspace, scope, parent)
   requireWhole(scope, 'write', path ?? record?.path ?? '/')
 }
@@ -174,12 +180,15 @@ function listRoute(app: FastifyInstance, workspaces: Workspaces): void {
     },
     async (request) => {
       const { workspace, asker } = await openLayer(workspaces, request)
-      const { cursor, limit, ...filter } = request.query
+      const { cursor, limit, parent: named, ...others } = request.query
       const { scope } = asker
-      if (scope && filter.parent !== undefined)
-        await findScopedLayer(workspace, scope, filter.parent)
-      const page = await listLayers(workspace, filter, cursor, limit)
-      return scope ? { ...page, items: shownTo(scope, page.items) } : page
+      const parent = named && (await ownReference(workspace, scope, named))
+      if (scope && parent !== undefined) await findScopedLayer(workspace, scope, parent)
+      const filter = parent === undefined ? others : { ...others, parent }
+      if (!scope) return listLayers(workspace, filter, cursor, limit)
+      return listLayers(workspace, filter, cursor, limit, ({ id, path }) =>
+        isShown(scope.grant, id, path),
+      )
     },
   )
 }

@@ -84,12 +84,13 @@ export function uploadRoutes(
       const { upload } = request.params
       const isThere = await isOwn(uploads, target, upload)
       const blocks = await uploads.blocks(upload)
-      const receipt = await complete(
+      const { receipt, isMade } = await complete(
         target,
         isThere ? blocks : upload,
         await readJson(bodyOf(request)),
       )
-      await uploads.remove(upload)
+      // A repeated key gives the answer of the upload it was first sent with, which may have been another one.
+      if (isMade) await uploads.remove(upload)
       return receipt
     },
   )
@@ -125,8 +126,8 @@ async function isOwn(
   return upload.endsWith(markOf(asker)) && uploads.exists(workspace.info.id, upload)
 }
 
-function markOf({ scope, actor }: Target['asker']): string {
-  return scope ? `.${hash('sha256', actor).slice(0, 16)}` : ''
+function markOf({ scope }: Target['asker']): string {
+  return scope ? `.${hash('sha256', scope.identity).slice(0, 16)}` : ''
 }
 
 function missing(upload: string): CairnError {
@@ -138,7 +139,7 @@ async function complete(
   target: Target,
   blocks: readonly UploadedBlock[] | string,
   body: unknown,
-): Promise<unknown> {
+): Promise<{ readonly receipt: unknown; readonly isMade: boolean }> {
   const fields = new Fields(body, 'the body')
   const [path, size] = [fields.path('path'), fields.count('size') ?? 0]
   const [mode, ifMatch] = [fields.mode('mode'), fields.text('ifMatch')]
@@ -150,11 +151,13 @@ async function complete(
     ...(ifMatch === undefined ? {} : { ifMatch }),
   }
   fields.end()
+  let isMade = false
   const { receipt } = await change(target, path, (edit) => {
     if (typeof blocks === 'string') throw missing(blocks)
+    isMade = true
     return { isNew: writeFile(edit, path, { ...options, pieces: piecesOf(blocks, size) }) }
   })
-  return receipt
+  return { receipt, isMade }
 }
 
 /** Every byte of the file must have arrived: a missing block is no hole. */
