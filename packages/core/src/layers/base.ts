@@ -1,10 +1,12 @@
-import type { BranchId } from '@cairn/protocol'
+import { type BranchId, CairnError } from '@cairn/protocol'
 import { decodeBatch } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
+import type { FoldPoint } from '../history/head.ts'
 import type { LogStore } from '../ports/log-store.ts'
 import type { BranchRecord, NextBase } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
 import { layerSession } from './layer-state.ts'
+import { UnknownPlaceError } from './unknown-place.ts'
 
 /** What a layer stands on, as the logs say. */
 export interface LayerBase extends Pick<BranchRecord, 'base' | 'resolutions'> {
@@ -15,34 +17,71 @@ export interface LayerBase extends Pick<BranchRecord, 'base' | 'resolutions'> {
   readonly open: readonly NextBase[]
 }
 
+/** A layer's tree and what it stands on. */
+interface StandingLayer extends LayerBase {
+  readonly point: FoldPoint
+}
+
 type LayerStores = Pick<Stores, 'log' | 'refs'>
 type Layer = Pick<Branch, 'id' | 'head'>
 
 /**
- * A rebase is a batch in the layer's log, a commit one in its target's; what the layer stands on is in its record. So
- * where it will stand is noted first, and whoever asks looks whether the batch has come: no cut leaves a layer on a
- * base that its tree is not of.
+ * Reads a layer's tree and base as one value. An old tree over a new base would say that the layer deleted everything
+ * that the new base brought.
+ */
+export async function readLayer(
+  stores: LayerStores,
+  layer: Branch,
+  fold: () => Promise<FoldPoint> = () => layer.fold(),
+): Promise<StandingLayer> {
+  for (;;) {
+    const point = await fold()
+    const found = await findBase(stores, layer)
+    if (found.baseSeq <= point.seq) return { ...found, point }
+    // The base has moved since the fold, perhaps by another server.
+    await layer.refresh()
+  }
+}
+
+/**
+ * Finds what a layer stands on. A rebase is a batch in the layer's log, a commit one in its target's, and the base is in
+ * the layer's record. So the next base is noted in the record first, and counts once its batch is in the log: a crash in
+ * between leaves no layer on a base that its tree does not belong to.
  */
 export async function findBase({ log, refs }: LayerStores, layer: Layer): Promise<LayerBase> {
   return readBase(log, layer, await refs.getBranch(layer.id))
 }
 
 /**
- * Notes where a layer will stand once a batch is in a log; called where that batch is decided. False when the layer has
- * come to stand elsewhere than `found` says: then what was merged is of no use.
+ * Notes a batch that moves the base or puts the layer on another tree, before the batch is appended. Called where that
+ * batch is decided. False when the base is no longer the one in `found`: merge again.
+ *
+ * A commit and a change of the layer itself go to two logs, so neither append can refuse the other. The record can: of
+ * two, the second to note finds the first, and rejects with `UnknownPlaceError` until that one is in its log or cannot
+ * come any more.
+ *
+ * `headSince` is set for a commit of the layer's head: it rejects with `checkpoint_outdated` when the layer was put on
+ * another tree after that place in its log.
  */
 export async function noteNextBase(
   { log, refs }: LayerStores,
   layer: Layer,
   found: LayerBase,
   next: NextBase,
+  headSince?: number,
 ): Promise<boolean> {
   for (;;) {
     const record = await refs.getBranch(layer.id)
     const now = await readBase(log, layer, record)
     if (now.baseSeq !== found.baseSeq || now.base.root !== found.base.root) return false
+    const elsewhere = now.open.find(({ branch }) => branch !== next.branch)
+    if (elsewhere) throw new UnknownPlaceError(elsewhere)
+    if (headSince !== undefined && (await hasOtherTree(log, layer.id, headSince)))
+      throw outdated(layer.id, 'its head')
     const others = now.open.filter((other) => !isSameBatch(other, next))
-    if (await refs.updateBranch(standingOn(record, now, [...others, next]))) return true
+    // The base itself stays as it is: this batch may lose against one that closes the layer.
+    const kept = now.came ? [now.came, ...others, next] : [...others, next]
+    if (await refs.updateBranch({ ...record, next: kept, version: record.version + 1 })) return true
   }
 }
 
@@ -51,48 +90,82 @@ export async function settleBase({ log, refs }: LayerStores, layer: Layer): Prom
   for (;;) {
     const record = await refs.getBranch(layer.id)
     if (record.next.length === 0) return
-    const now = await readBase(log, layer, record)
-    if (await refs.updateBranch(standingOn(record, now, now.open))) return
+    const { base, baseSeq, resolutions, open: next } = await readBase(log, layer, record)
+    const settled = { ...record, base, baseSeq, resolutions, next, version: record.version + 1 }
+    if (await refs.updateBranch(settled)) return
   }
 }
 
-function standingOn(
-  record: BranchRecord,
-  { base, baseSeq, resolutions }: LayerBase,
-  next: readonly NextBase[],
-): BranchRecord {
-  return { ...record, base, baseSeq, resolutions, next, version: record.version + 1 }
+export function outdated(layer: BranchId, checkpoint: string): CairnError {
+  return new CairnError('checkpoint_outdated', {
+    message: `cannot use ${checkpoint} of layer ${layer}: the layer was rebased, committed or rolled back since`,
+    subject: checkpoint,
+  })
 }
 
 async function readBase(log: LogStore, layer: Layer, record: BranchRecord): Promise<LayerBase> {
   const open: NextBase[] = []
-  let came: NextBase | undefined
+  const came: NextBase[] = []
   for (const next of record.next) {
     const isIn = await hasCome(log, layer.id, next)
     if (isIn === undefined) open.push(next)
-    if (isIn && next.baseSeq >= (came?.baseSeq ?? 0)) came = next
+    if (isIn) came.push(next)
   }
-  // One that was closed is told by what it was when it was committed.
-  if (came && came.branch !== layer.id && layer.head.position.state === 'committed')
-    came = undefined
-  if (came) return { base: came.base, baseSeq: came.baseSeq, resolutions: [], came, open }
+  const isOwn = ({ branch }: NextBase): boolean => branch === layer.id
+  // A closed layer is shown with what its last commit was over.
+  if (layer.head.position.state === 'committed') {
+    const last = came.findLast((next) => !isOwn(next))
+    if (last) came.splice(came.indexOf(last), 1)
+  }
   const { base, resolutions } = record
-  return { base, baseSeq: await baseSeqOf(log, record), resolutions, came, open }
+  let now: LayerBase = {
+    base,
+    baseSeq: await baseSeqOf(log, record),
+    resolutions,
+    came: undefined,
+    open,
+  }
+  for (const next of came) {
+    // A commit that lands late may be of a place before the last rebase. Of a rebase itself, the commit comes after it.
+    const isNewer = isOwn(next) ? next.baseSeq > now.baseSeq : next.baseSeq >= now.baseSeq
+    if (isNewer) now = { base: next.base, baseSeq: next.baseSeq, resolutions: [], came: next, open }
+  }
+  return now
 }
 
-/** Undefined while nobody knows. Another batch in its place is somebody else's. */
+/** Undefined while its place in the log is free. Another batch in that place is somebody else's. */
 async function hasCome(
   log: LogStore,
   layer: BranchId,
-  { branch, seq, after }: NextBase,
+  next: NextBase,
 ): Promise<boolean | undefined> {
+  const { branch, seq, after } = next
   const [row] = await log.read(branch, seq - 1, 1)
   if (!row) return undefined
   const { body } = decodeBatch(row.bytes)
   if (body.type !== 'root' || body.change.after.root !== after) return false
   const { cause, subject } = body.change
-  return branch === layer ? cause === 'rebase' : cause === 'commit' && subject === layer
+  return branch === layer
+    ? cause === 'rebase' && !keepsBase(next)
+    : cause === 'commit' && subject === layer
 }
+
+/** A rollback, which is noted only so that a commit sees it. */
+function keepsBase({ baseSeq, seq }: NextBase): boolean {
+  return baseSeq !== seq
+}
+
+/** Whether a layer was put on another tree after a place in its log. */
+async function hasOtherTree(log: LogStore, layer: BranchId, since: number): Promise<boolean> {
+  for (let seq = since; ;) {
+    const rows = await log.read(layer, seq, rowsAtOnce)
+    if (rows.some(({ bytes }) => decodeBatch(bytes).body.type === 'root')) return true
+    if (rows.length === 0) return false
+    seq = rows.at(-1)!.seq
+  }
+}
+
+const rowsAtOnce = 64
 
 /** Older records do not say it. */
 async function baseSeqOf(log: LogStore, { id, baseSeq }: BranchRecord): Promise<number> {

@@ -1,4 +1,4 @@
-import { type BranchId, isCairnError, type SessionId } from '@cairn/protocol'
+import { type BranchId, type CheckpointId, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Snapshot } from '../filesystem/tree-view.ts'
 import { decodeBatch, type RootChange } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
@@ -6,7 +6,7 @@ import type { Receipt } from '../history/draft.ts'
 import type { FoldPoint } from '../history/head.ts'
 import type { Checkpoint, NextBase } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
-import { findBase, noteNextBase, settleBase } from './base.ts'
+import { findBase, noteNextBase, outdated, settleBase } from './base.ts'
 import { LayerConflictError } from './conflict-error.ts'
 import {
   authorOf,
@@ -23,6 +23,7 @@ import { diffPaths, type PathChange } from './path-changes.ts'
 import { type Resolution, subjectOf } from './resolution.ts'
 import { requireSameBase } from './rollback.ts'
 import type { MergeInput } from './touched.ts'
+import { onceKnown } from './unknown-place.ts'
 
 export interface LayerOptions extends LayerAuthor {
   /** The layer's parent. */
@@ -33,10 +34,13 @@ export interface LayerOptions extends LayerAuthor {
   /** Of the branch that is written to, the target of a commit or the layer of a rebase; in another one it rejects with `stale_epoch`. */
   readonly epoch?: number
   /** Commits the layer as it was then. What came after stays in it, and makes its next commit. */
-  readonly at?: Pick<Checkpoint, 'id' | 'seq' | 'snapshot'>
+  readonly at?: CommitPoint
   /** Sees what a commit would do to the target, in its turn; refuses by rejecting. May be asked several times. */
   readonly check?: (before: Snapshot, after: Snapshot) => Promise<void>
 }
+
+/** Without an id it is what the head was; with one, a checkpoint. */
+type CommitPoint = Pick<Checkpoint, 'seq' | 'snapshot'> & Partial<Pick<Checkpoint, 'id'>>
 
 /** What a commit did. The same commit asked for again gives the same receipt. */
 export interface CommitReceipt {
@@ -49,9 +53,23 @@ export interface CommitReceipt {
 
 /**
  * Applies a layer's changes to its parent in one batch, or rejects with LayerConflictError and leaves the
- * parent as it is. A layer that is written to meanwhile stays open, with what came late as its changes.
+ * parent as it is. A layer that is written to meanwhile stays open, with what came late as its changes. Rejects with
+ * `checkpoint_outdated` when `at` is no longer a tree over the layer's base.
  */
 export async function commitLayer(stores: Stores, options: LayerOptions): Promise<CommitReceipt> {
+  const { layer, target, author } = options
+  for (;;) {
+    try {
+      return await onceKnown(stores, [layer, target], author, () => commitOnce(stores, options))
+    } catch (error) {
+      // Of the head, the next one is as good.
+      if (options.at || !isCairnError(error, 'checkpoint_outdated')) throw error
+      await layer.refresh()
+    }
+  }
+}
+
+async function commitOnce(stores: Stores, options: LayerOptions): Promise<CommitReceipt> {
   const { layer, target, message = '', at } = options
   const point = await pointToCommit(options)
   if (point.state === 'abandoned') throw layerClosed(layer, 'commit')
@@ -60,7 +78,7 @@ export async function commitLayer(stores: Stores, options: LayerOptions): Promis
     await closeLayer(stores, options, point)
     return readReceipt(stores, target.id, done)
   }
-  if (at) await requireSameBase(stores, layer, at)
+  if (at) await requireSameBase(stores, layer, { id: headId, ...at })
   const base = { ...point.snapshot, orphans: stores.nodes.emptyRoot }
   const decide = async ({ seq, snapshot: before }: FoldPoint): Promise<RootChange> => {
     const next = { base, baseSeq: point.seq, branch: target.id, seq: seq + 1 }
@@ -80,6 +98,8 @@ export async function commitLayer(stores: Stores, options: LayerOptions): Promis
     throw error
   }
 }
+
+const headId = 'head' as CheckpointId
 
 /**
  * Puts a layer's changes on top of its parent's head, which becomes its base. Under a session of its own it happens
@@ -102,7 +122,9 @@ export async function rebaseLayer(
     const after = { root, orphans: await orphansBeside(stores.nodes, root, before.orphans) }
     return { cause: 'rebase', before, after, subject: target.id, message }
   }
-  const receipt = await layer.changeRoot(author, decide, options.epoch)
+  const receipt = await onceKnown(stores, [layer, target], author, () =>
+    layer.changeRoot(author, decide, options.epoch),
+  )
   // DURABLE: the layer's log has the rebase; what follows can be done again.
   await settleBase(stores, layer)
   await endConflict(options)
@@ -128,19 +150,24 @@ export function resolveConflict(
 /** Merges over what the layer stands on at that moment, and notes where it will stand with what comes out. */
 async function mergeOnto(
   stores: Stores,
-  { layer, mergeText = false }: LayerOptions,
+  { layer, mergeText = false, at }: LayerOptions,
   sides: Pick<MergeInput, 'layer' | 'target'>,
   next: Omit<NextBase, 'after'>,
 ): Promise<Snapshot> {
   const { nodes, blobs } = stores
   for (;;) {
     const found = await findBase(stores, layer)
+    // The tree that is committed, or the place of the rebase: it must not be older than the base that it is merged over.
+    if (found.baseSeq > next.baseSeq) throw outdated(layer.id, at?.id ?? headId)
     const { base, resolutions } = found
     const result = await merge({ ...sides, base, nodes, blobs, resolutions, mergeText })
     if (result.type === 'conflicted')
       throw new LayerConflictError(layer.id, result.conflicts, { ...sides, base })
     const { snapshot } = result
-    if (await noteNextBase(stores, layer, found, { ...next, after: snapshot.root })) return snapshot
+    const isHead = next.branch !== layer.id && at?.id === undefined
+    const noted = { ...next, after: snapshot.root }
+    if (await noteNextBase(stores, layer, found, noted, isHead ? next.baseSeq : undefined))
+      return snapshot
   }
 }
 

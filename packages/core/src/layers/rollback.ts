@@ -1,11 +1,12 @@
-import { CairnError, type CheckpointId } from '@cairn/protocol'
+import { CairnError, type CheckpointId, type Hash } from '@cairn/protocol'
 import { type Batch, decodeBatch, type RootChange } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Author, Receipt } from '../history/draft.ts'
 import type { FoldPoint } from '../history/head.ts'
 import type { Checkpoint } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
-import { findBase } from './base.ts'
+import { findBase, type LayerBase, noteNextBase, outdated } from './base.ts'
+import { onceKnown } from './unknown-place.ts'
 
 /** Names a branch as it is now. Writing one row: the tree is already there. */
 export async function makeCheckpoint(
@@ -34,7 +35,8 @@ export function rollback(
   keep?: (before: FoldPoint) => Promise<void>,
 ): Promise<Receipt> {
   const decide = async (point: FoldPoint): Promise<RootChange> => {
-    await requireSameBase(stores, branch, checkpoint)
+    const after = checkpoint.snapshot.root
+    await noteTree(stores, branch, point, after, () => requireSameBase(stores, branch, checkpoint))
     await keep?.(point)
     return {
       cause: 'rollback',
@@ -44,7 +46,7 @@ export function rollback(
       message: '',
     }
   }
-  return branch.changeRoot(author, decide, epoch)
+  return onceKnown(stores, [branch], author, () => branch.changeRoot(author, decide, epoch))
 }
 
 /** A layer without what its base has would, when it is committed, undo the work of others, or its own. */
@@ -52,13 +54,27 @@ export async function requireSameBase(
   stores: Pick<Stores, 'log' | 'refs'>,
   branch: Pick<Branch, 'id' | 'head'>,
   checkpoint: Pick<Checkpoint, 'id' | 'seq'>,
+): Promise<LayerBase> {
+  const found = await findBase(stores, branch)
+  if (found.baseSeq <= checkpoint.seq) return found
+  throw outdated(branch.id, checkpoint.id)
+}
+
+/** Tells commits of the layer, which go to another log, that the layer is about to be put on another tree. */
+async function noteTree(
+  stores: Stores,
+  branch: Branch,
+  { seq }: FoldPoint,
+  after: Hash,
+  requireBase: () => Promise<LayerBase>,
 ): Promise<void> {
-  const { baseSeq } = await findBase(stores, branch)
-  if (baseSeq <= checkpoint.seq) return
-  throw new CairnError('checkpoint_outdated', {
-    message: `cannot take layer ${branch.id} back to checkpoint ${checkpoint.id}: it was rebased or committed since`,
-    subject: checkpoint.id,
-  })
+  const { parent } = await stores.refs.getBranch(branch.id)
+  for (;;) {
+    const found = await requireBase()
+    const { base, baseSeq } = found
+    const next = { base, baseSeq, branch: branch.id, seq: seq + 1, after }
+    if (parent === undefined || (await noteNextBase(stores, branch, found, next))) return
+  }
 }
 
 /** Takes back a rollback, unless something was written since. */
@@ -68,18 +84,19 @@ export function undoRollback(
   author: Author,
   epoch?: number,
 ): Promise<Receipt> {
-  const decide = async ({ seq, snapshot }: FoldPoint): Promise<RootChange> => {
-    const last = await lastChange(stores, branch, seq)
+  const decide = async (point: FoldPoint): Promise<RootChange> => {
+    const last = await lastChange(stores, branch, point.seq)
     if (last?.body.type !== 'root' || last.body.change.cause !== 'rollback')
       throw new CairnError('nothing_to_undo', {
         message: `cannot undo on branch ${branch.id}: its newest change is no rollback`,
         subject: branch.id,
       })
     const { subject, before } = last.body.change
-    await requireSameBase(stores, branch, { id: subject as CheckpointId, seq: last.seq - 1 })
-    return { cause: 'undo', before: snapshot, after: before, subject, message: '' }
+    const left = { id: subject as CheckpointId, seq: last.seq - 1 }
+    await noteTree(stores, branch, point, before.root, () => requireSameBase(stores, branch, left))
+    return { cause: 'undo', before: point.snapshot, after: before, subject, message: '' }
   }
-  return branch.changeRoot(author, decide, epoch)
+  return onceKnown(stores, [branch], author, () => branch.changeRoot(author, decide, epoch))
 }
 
 /** A lease that went from hand to hand since, or a state, changed no file. */

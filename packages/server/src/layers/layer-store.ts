@@ -51,7 +51,7 @@ export interface Settings {
 
 /** Layers of all workspaces: who they are, how they are called. A deleted one is found no more; its id stays taken. */
 export interface LayerStore {
-  /** False, and nothing changed, when the id or the name is taken by a branch of the workspace. */
+  /** False, and nothing changed, when the id or the name is taken by a branch of the workspace, or the parent is gone. */
   create(record: LayerRecord): Promise<boolean>
   find(workspace: string, id: string): Promise<LayerRecord | undefined>
   /** By a branch's id: what limits its writers. */
@@ -69,7 +69,7 @@ export interface LayerStore {
    * when the name is taken.
    */
   update(record: LayerRecord): Promise<boolean>
-  /** Frees its name and id as names of its branch. False when there was none. */
+  /** Frees its name and id as names of its branch. False, and nothing changed, when there is none or a layer stands on it. */
   remove(workspace: string, id: string, deletedAt: string): Promise<boolean>
   /** Again is fine. */
   putLabel(label: CheckpointLabel): Promise<void>

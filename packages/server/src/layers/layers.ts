@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { abandonLayer, findClosedState, forkBranch, isClosedState, reopenLayer } from '@cairn/core'
-import { type BranchId, CairnError, type LayerInfo, type Page } from '@cairn/protocol'
+import { type BranchId, CairnError, isCairnError, type LayerInfo, type Page } from '@cairn/protocol'
 import { freeName } from '../access/layer-names.ts'
 import { exactTime, isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
@@ -15,7 +15,7 @@ import {
   recordsAtOnce,
   shownName,
 } from './layer-store.ts'
-import { nameTaken } from './errors.ts'
+import { layerMissing, nameTaken } from './errors.ts'
 import { once } from './once.ts'
 import { changeSettings, hasSettings, type SettingsEdit } from './quotas.ts'
 import { findLayer, findRealLayer, type LayerPlace, placeOf } from './references.ts'
@@ -72,12 +72,17 @@ export async function createLayer(
     if (!(await layers.create(record))) {
       const winner = await layers.find(info.id, id)
       if (winner && isSameRequest(winner, asker, options)) return describeLayer(winner)
-      throw nameTaken(options.name ?? id)
+      const isParentGone = !(await isThere(workspace, parent))
+      throw isParentGone ? layerMissing(parent.id) : nameTaken(options.name ?? id)
     }
     if (hasSettings(settings)) await layers.putSettings(info.id, id, settings)
     // DURABLE: the layer can be found.
     return describeLayer(record)
   })
+}
+
+async function isThere({ layers, info }: Workspace, { id, record }: LayerPlace): Promise<boolean> {
+  return !record || (await layers.find(info.id, id)) !== undefined
 }
 
 /** Of a key of its own, or sent again under one with the same wishes. */
@@ -215,6 +220,15 @@ export async function noteState(workspace: Workspace, place: LayerPlace): Promis
   return updateRecord(workspace, place.id, () => ({ state, closedAt }))
 }
 
+/** After something that is done, whatever became of the layer since. */
+export async function noteStateIfThere(workspace: Workspace, place: LayerPlace): Promise<void> {
+  try {
+    await noteState(workspace, place)
+  } catch (error) {
+    if (!isCairnError(error, 'branch_missing')) throw error
+  }
+}
+
 export async function abandon(
   workspace: Workspace,
   asker: Asker,
@@ -264,14 +278,8 @@ export async function deleteLayer(
     { what: 'delete', layer: reference, options: { cascade } },
     async () => {
       const place = await findRealLayer(workspace, reference, 'delete')
-      const children = await childrenOf(workspace, place.id)
-      if (children.length > 0 && !cascade)
-        throw new CairnError('layer_in_use', {
-          message: `cannot delete layer ${place.id}: ${children.map(({ id }) => id).join(', ')} stand on it`,
-          subject: place.id,
-        })
       const deleted: string[] = []
-      await deleteTree(workspace, asker, place, deleted)
+      await deleteTree(workspace, asker, place, cascade, deleted)
       return { deleted }
     },
   )
@@ -281,16 +289,43 @@ async function deleteTree(
   workspace: Workspace,
   asker: Asker,
   place: LayerPlace,
+  cascade: boolean,
   deleted: string[],
 ): Promise<void> {
-  for (const child of await childrenOf(workspace, place.id))
-    await deleteTree(workspace, asker, await placeOf(workspace, child), deleted)
+  const { layers, info, clock } = workspace
+  const { head } = place.branch
   await place.branch.refresh()
-  if (place.branch.head.position.state !== 'committed') await abandonPlace(workspace, asker, place)
-  const deletedAt = isoTime(workspace.clock.now())
-  await workspace.layers.remove(workspace.info.id, place.id, deletedAt)
+  const wasOpen = !isClosedState(head.position.state)
+  do {
+    const children = await childrenOf(workspace, place.id)
+    if (children.length > 0 && !cascade) {
+      // Somebody made a layer on it since it was given up.
+      if (wasOpen) await reopenLayer(place.branch, { actor: asker.actor, time: clock.now() })
+      throw inUse(place.id, children)
+    }
+    for (const child of children)
+      await deleteTree(workspace, asker, await placeOf(workspace, child), cascade, deleted)
+    if (!isClosedState(head.position.state)) await giveUp(workspace, asker, place)
+    await layers.remove(info.id, place.id, isoTime(clock.now()))
+  } while (await isThere(workspace, place))
   workspace.forgetBranch(place.branch.id)
   deleted.push(place.id)
+}
+
+/** One that was committed meanwhile is over, too. */
+async function giveUp(workspace: Workspace, asker: Asker, place: LayerPlace): Promise<void> {
+  try {
+    await abandonPlace(workspace, asker, place)
+  } catch (error) {
+    if (!isCairnError(error, 'layer_closed')) throw error
+  }
+}
+
+function inUse(layer: string, children: readonly LayerRecord[]): CairnError {
+  return new CairnError('layer_in_use', {
+    message: `cannot delete layer ${layer}: ${children.map(({ id }) => id).join(', ')} stand on it`,
+    subject: layer,
+  })
 }
 
 function childrenOf({ layers, info }: Workspace, parent: string): Promise<readonly LayerRecord[]> {

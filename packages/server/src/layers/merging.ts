@@ -1,4 +1,4 @@
-import { type Conflict, findBase, merge, type MergeResult, type Snapshot } from '@cairn/core'
+import { type Conflict, merge, type MergeResult, readLayer, type Snapshot } from '@cairn/core'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { type LayerRecord, listAll } from './layer-store.ts'
 import { mendState } from './layers.ts'
@@ -20,9 +20,9 @@ export async function standingOf(workspace: Workspace, place: RealPlace): Promis
   const parent = await targetOf(workspace, place)
   await place.branch.refresh()
   await parent.branch.refresh()
-  const { snapshot: layer, seq } = await place.branch.fold()
+  const { base, resolutions, point } = await readLayer(workspace.stores, place.branch)
+  const { snapshot: layer, seq } = point
   const { snapshot: target } = await parent.branch.fold()
-  const { base, resolutions } = await findBase(workspace.stores, place.branch)
   return { base, layer, seq, target, parent, resolutions }
 }
 

@@ -1,9 +1,9 @@
 import {
   type Branch,
   diffPaths,
-  findBase,
   type FoldPoint,
   type PathChange,
+  readLayer,
   type Snapshot,
 } from '@cairn/core'
 import type { BranchId, LayerOverlap, RadarEvent } from '@cairn/protocol'
@@ -105,32 +105,38 @@ export class Radar {
   }
 
   async #lines(): Promise<{ readonly own: Line; readonly others: readonly OtherLine[] }> {
-    const { stores } = this.#workspace
     const { branch, record } = this.#place
     const { id, record: above, branch: target } = await targetOf(this.#workspace, this.#place)
-    const { base } = await findBase(stores, branch)
+    const own = await this.#lineOf(branch)
+    const { base } = own
     const parent = { id, name: above?.name, path: above?.path ?? '/', isParent: true }
-    const others: OtherLine[] = [{ other: parent, base, head: await this.#headOf(target) }]
+    const others: OtherLine[] = [
+      { other: parent, base, head: (await this.#headOf(target)).snapshot },
+    ]
     const siblings = await siblingsOf(this.#workspace, record)
     // They are the ones that are being worked on.
     const newest = siblings.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
     for (const sibling of newest.slice(0, comparedMax)) {
       const { branch } = await placeOf(this.#workspace, sibling)
-      const { base } = await findBase(stores, branch)
-      const head = await this.#headOf(branch)
-      others.push({ other: { ...sibling, isParent: false }, base, head })
+      others.push({ other: { ...sibling, isParent: false }, ...(await this.#lineOf(branch)) })
     }
-    return { own: { base, head: await this.#headOf(branch) }, others }
+    return { own, others }
+  }
+
+  async #lineOf(branch: Branch): Promise<Line> {
+    const { stores } = this.#workspace
+    const { base, point } = await readLayer(stores, branch, () => this.#headOf(branch))
+    return { base, head: point.snapshot }
   }
 
   /** Folded only where it has moved: every look would leave a tree behind. */
-  async #headOf(branch: Branch): Promise<Snapshot> {
+  async #headOf(branch: Branch): Promise<FoldPoint> {
     if (this.#workspace.isShared) await branch.refresh()
     const last = this.#folded.get(branch.id)
-    if (last?.seq === branch.head.position.seq) return last.snapshot
+    if (last?.seq === branch.head.position.seq) return last
     const folded = await branch.fold()
     this.#folded.set(branch.id, folded)
-    return folded.snapshot
+    return folded
   }
 }
 

@@ -172,11 +172,13 @@ async function chooseCheckpoint(
   )
 }
 
+/** The name of what a layer stands on, among its checkpoints. */
+export const baseId = 'base' as Checkpoint['id']
+
 async function baseOf({ stores }: Workspace, { branch, record }: LayerPlace): Promise<Checkpoint> {
   if (!record) throw checkpointMissing('base', 'main')
   const { base: snapshot, baseSeq: seq } = await findBase(stores, branch)
-  const id = 'base' as Checkpoint['id']
-  return { id, branch: branch.id, label: 'base', seq, snapshot, time: { sec: 0, nsec: 0 } }
+  return { id: baseId, branch: branch.id, label: 'base', seq, snapshot, time: { sec: 0, nsec: 0 } }
 }
 
 export interface PointQuery {

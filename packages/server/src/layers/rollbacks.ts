@@ -1,4 +1,5 @@
 import {
+  type Author,
   type Branch,
   type Checkpoint,
   decodeBatch,
@@ -11,7 +12,7 @@ import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { isAutomatic, makeAutomatic } from './auto-checkpoints.ts'
 import { atBarrier } from './barrier.ts'
 import { once } from './once.ts'
-import { findCheckpoint, findLayer, findToolCall, type LayerPlace } from './references.ts'
+import { baseId, findCheckpoint, findLayer, findToolCall, type LayerPlace } from './references.ts'
 import { authorOf, rootReceipt } from './root-receipt.ts'
 
 export interface RollbackTarget {
@@ -30,17 +31,33 @@ export async function rollBack(
 ): Promise<RootReceipt> {
   return once(workspace, asker, { what: 'roll back', layer: reference, options }, async (key) => {
     const place = await findLayer(workspace, reference)
-    const { branch } = place
-    const checkpoint = await findTarget(workspace, place, options)
     const author = authorOf(workspace, asker, key)
-    const receipt = await atBarrier(workspace, branch, (epoch) =>
-      rollback(workspace.stores, branch, author, checkpoint, epoch, async (left) => {
-        if (left.snapshot.root !== checkpoint.snapshot.root)
-          await makeAutomatic(workspace, branch, left)
-      }),
-    )
-    return rootReceipt(workspace, place.id, branch, receipt)
+    for (;;) {
+      const checkpoint = await findTarget(workspace, place, options)
+      try {
+        return await rollBackTo(workspace, author, place, checkpoint)
+      } catch (error) {
+        // The base has moved since it was read.
+        if (checkpoint.id !== baseId || !isCairnError(error, 'checkpoint_outdated')) throw error
+        await place.branch.refresh()
+      }
+    }
   })
+}
+
+async function rollBackTo(
+  workspace: Workspace,
+  author: Author,
+  { id, branch }: LayerPlace,
+  checkpoint: Checkpoint,
+): Promise<RootReceipt> {
+  const receipt = await atBarrier(workspace, branch, (epoch) =>
+    rollback(workspace.stores, branch, author, checkpoint, epoch, async (left) => {
+      if (left.snapshot.root !== checkpoint.snapshot.root)
+        await makeAutomatic(workspace, branch, left)
+    }),
+  )
+  return rootReceipt(workspace, id, branch, receipt)
 }
 
 async function findTarget(

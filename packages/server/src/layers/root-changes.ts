@@ -1,9 +1,11 @@
 import {
+  type Branch,
   commitLayer,
   type CommitReceipt as CoreReceipt,
   diffPaths,
-  findBase,
+  isClosedState,
   LayerConflictError,
+  readLayer,
   rebaseLayer,
 } from '@cairn/core'
 import {
@@ -11,6 +13,7 @@ import {
   type CheckpointId,
   type CommitReceipt,
   formatHash,
+  isCairnError,
   type RootReceipt,
 } from '@cairn/protocol'
 import { isoTime } from '../workspaces/clock.ts'
@@ -19,11 +22,11 @@ import { atBarrier } from './barrier.ts'
 import { findCommitted, noteCommit } from './commit-notes.ts'
 import { decisionsOf } from './decisions.ts'
 import { describeChange } from './describe.ts'
-import { noteState } from './layers.ts'
+import { noteStateIfThere } from './layers.ts'
 import { type RealPlace, standingOf, tryMerge } from './merging.ts'
 import { once } from './once.ts'
 import { authorOf, readBatch, rootReceipt } from './root-receipt.ts'
-import { findCheckpoint, findRealLayer, targetOf } from './references.ts'
+import { findCheckpoint, findRealLayer, type LayerPlace, targetOf } from './references.ts'
 
 /** Puts a layer's changes on top of its parent as it is now. */
 export async function rebase(
@@ -49,7 +52,7 @@ export async function rebase(
         ),
       )
       workspace.quotas.forget(layer.id)
-      await noteState(workspace, place)
+      await noteStateIfThere(workspace, place)
       return rootReceipt(workspace, place.id, layer, receipt)
     },
   )
@@ -81,49 +84,80 @@ export async function commit(
 
 export async function commitPlace(
   workspace: Workspace,
+  asker: Asker,
+  place: RealPlace,
+  options: CommitOptions,
+  key: string,
+): Promise<CommitReceipt> {
+  try {
+    for (;;) {
+      const { id, branch } = await targetOf(workspace, place)
+      try {
+        return await commitTo(workspace, asker, place, { id, branch }, options, key)
+      } catch (error) {
+        if (!(await isOvertaken(error, place, branch, options))) throw error
+      }
+    }
+  } finally {
+    workspace.quotas.forget(place.branch.id)
+    // Also when it met a conflict: the layer is conflicted now.
+    await noteStateIfThere(workspace, place)
+  }
+}
+
+/** Whether something else came first that makes it a commit of another head, or to another target. */
+async function isOvertaken(
+  error: unknown,
+  { branch: layer }: RealPlace,
+  target: Branch,
+  { checkpoint }: CommitOptions,
+): Promise<boolean> {
+  if (isCairnError(error, 'checkpoint_outdated')) return checkpoint === undefined
+  if (!isCairnError(error, 'layer_closed')) return false
+  await layer.refresh()
+  await target.refresh()
+  const isOpen = !isClosedState(layer.head.position.state)
+  return isOpen && target.head.position.state === 'committed'
+}
+
+async function commitTo(
+  workspace: Workspace,
   { actor }: Asker,
   place: RealPlace,
+  { id: targetId, branch: target }: Pick<LayerPlace, 'id' | 'branch'>,
   { message, mergeText, checkpoint }: CommitOptions,
   key: string,
 ): Promise<CommitReceipt> {
   const { stores, clock } = workspace
   const { branch: layer } = place
-  const { id: targetId, branch: target } = await targetOf(workspace, place)
   const given =
     (await findCommitted(workspace, layer, target, key)) ??
     (checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint))
   const author = { actor, time: clock.now() }
-  try {
-    const done = await atBarrier(workspace, layer, async () => {
-      const { seq, snapshot } = given ?? (await layer.fold())
-      const { base, resolutions } = await findBase(stores, layer)
-      await noteCommit(workspace, key, { seq, snapshot, base: base.root })
-      const at = { id: (checkpoint ?? 'head') as CheckpointId, seq, snapshot }
-      const options = { layer, target, author, message, mergeText, at }
-      const commit = (epoch: number): Promise<CoreReceipt> =>
-        commitLayer(stores, { ...options, epoch })
-      const receipt = await atBarrier(workspace, target, commit)
-      return { ...receipt, sides: { base, layer: snapshot, target: receipt.before, resolutions } }
-    })
-    const { seq, before, after, changes, sides } = done
-    const batch = await readBatch(workspace, target, seq)
-    return {
-      layer: place.id,
-      target: targetId,
-      seq,
-      before: formatHash(before.root),
-      after: formatHash(after.root),
-      paths: changes.map(describeChange),
-      resolved: await decisionsOf(workspace, sides, mergeText),
-      actor: batch.actor,
-      time: isoTime(batch.time),
-      message: batch.body.type === 'root' ? batch.body.change.message : '',
-      dryRun: false,
-    }
-  } finally {
-    workspace.quotas.forget(layer.id)
-    // Also when it met a conflict: the layer is conflicted now.
-    await noteState(workspace, place)
+  const { seq, before, after, changes, sides } = await atBarrier(workspace, layer, async () => {
+    const { base, resolutions, point } = await readLayer(stores, layer)
+    const { seq, snapshot } = given ?? point
+    await noteCommit(workspace, key, { seq, snapshot, base: base.root })
+    const id = checkpoint === undefined ? {} : { id: checkpoint as CheckpointId }
+    const options = { layer, target, author, message, mergeText, at: { ...id, seq, snapshot } }
+    const commit = (epoch: number): Promise<CoreReceipt> =>
+      commitLayer(stores, { ...options, epoch })
+    const receipt = await atBarrier(workspace, target, commit)
+    return { ...receipt, sides: { base, layer: snapshot, target: receipt.before, resolutions } }
+  })
+  const batch = await readBatch(workspace, target, seq)
+  return {
+    layer: place.id,
+    target: targetId,
+    seq,
+    before: formatHash(before.root),
+    after: formatHash(after.root),
+    paths: changes.map(describeChange),
+    resolved: await decisionsOf(workspace, sides, mergeText),
+    actor: batch.actor,
+    time: isoTime(batch.time),
+    message: batch.body.type === 'root' ? batch.body.change.message : '',
+    dryRun: false,
   }
 }
 

@@ -48,9 +48,10 @@ export class LayerTable implements LayerStore {
   }
 
   create(record: LayerRecord): Promise<boolean> {
-    const { workspace, id, name, branch } = record
+    const { workspace, id, name, branch, parent } = record
     // DURABLE: the layer is on disk under all its names.
     return tryTransact(this.#database, [
+      ...(parent === 'main' ? [] : [holdLayer(workspace, parent)]),
       ...insertStatements({ table: 'layers', columns, rows: [values(record)] }),
       ...insertBranchName(workspace, id, branch),
       ...(name === undefined ? [] : insertBranchName(workspace, name, branch)),
@@ -125,6 +126,12 @@ export class LayerTable implements LayerStore {
     const key = [workspace, id].map(keyBytes)
     const nameKey = [workspace, record.branch].map(keyBytes)
     return tryTransact(this.#database, [
+      holdLayer(workspace, id),
+      {
+        sql: 'UPDATE layers SET version = version WHERE workspace = ? AND parent = ? AND deleted_at IS NULL',
+        params: key,
+        expect: 0,
+      },
       {
         sql: 'UPDATE layers SET deleted_at = ?, name = NULL WHERE workspace = ? AND id = ? AND deleted_at IS NULL',
         params: [keyBytes(deletedAt), ...key],
@@ -234,6 +241,15 @@ function renameStatements(
     ...(before === undefined ? [] : [{ sql, params: [workspace, before].map(keyBytes) }]),
     ...(after === undefined ? [] : insertBranchName(workspace, after, branch)),
   ]
+}
+
+/** Locks a layer's row until the end of the transaction: making a layer on it and deleting it exclude each other. */
+function holdLayer(workspace: string, id: string): Statement {
+  return {
+    sql: 'UPDATE layers SET version = version WHERE workspace = ? AND id = ? AND deleted_at IS NULL',
+    params: [workspace, id].map(keyBytes),
+    expect: 1,
+  }
 }
 
 function insertTags({ workspace, id, tags }: LayerRecord): Statement[] {

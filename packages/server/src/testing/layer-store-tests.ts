@@ -76,7 +76,7 @@ export function runLayerStoreTests(setup: StoreSetup<LayerStore>): void {
       layer(workspace, 'a', { createdAt: '2031-05-02T00:00:00.000Z', parent: 'c' }),
       layer(workspace, 'b', { createdAt: '2031-05-02T00:00:00.000Z', state: 'abandoned' }),
     ]
-    for (const record of made.toReversed()) await store.create(record)
+    for (const record of made.toSorted((a, b) => (a.id < b.id ? 1 : -1))) await store.create(record)
     expect(await store.list(workspace, {}, undefined, 2)).toEqual(made.slice(0, 2))
     expect(await store.list(workspace, {}, cursorOf(made[1]!), 2)).toEqual(made.slice(2))
     expect(await store.list(workspace, { tag: 'k=v' }, undefined, 9)).toEqual([made[0]])
@@ -93,6 +93,30 @@ export function runLayerStoreTests(setup: StoreSetup<LayerStore>): void {
     expect(await store.list(workspace, {}, undefined, 9)).toEqual([])
     expect(await store.create(layer(workspace, 'a'))).toBe(false)
     expect(await store.create(layer(workspace, 'b', { name: 'try' }))).toBe(true)
+  })
+
+  test('one that a layer stands on is not removed, and none is made on one that was', async (store) => {
+    const workspace = uniqueId()
+    const time = '2031-05-03T00:00:00.000Z'
+    await store.create(layer(workspace, 'a'))
+    await store.create(layer(workspace, 'b', { parent: 'a' }))
+    expect(await store.remove(workspace, 'a', time)).toBe(false)
+    expect(await store.find(workspace, 'a')).toEqual(layer(workspace, 'a'))
+    await store.remove(workspace, 'b', time)
+    expect(await store.remove(workspace, 'a', time)).toBe(true)
+    expect(await store.create(layer(workspace, 'c', { parent: 'a' }))).toBe(false)
+    expect(await store.find(workspace, 'c')).toBe(undefined)
+  })
+
+  test('of a removal and a layer made on it at once, one wins', async (store) => {
+    const workspace = uniqueId()
+    await store.create(layer(workspace, 'a'))
+    const won = await Promise.all([
+      store.create(layer(workspace, 'b', { parent: 'a' })),
+      store.remove(workspace, 'a', '2031-05-03T00:00:00.000Z'),
+    ])
+    expect(won.filter(Boolean)).toHaveLength(1)
+    expect(await store.find(workspace, 'a')).toEqual(won[0] ? layer(workspace, 'a') : undefined)
   })
 
   test('labels lead to checkpoints of several branches', async (store) => {

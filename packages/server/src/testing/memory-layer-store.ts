@@ -18,6 +18,8 @@ export class MemoryLayerStore implements LayerStore {
 
   async create(record: LayerRecord): Promise<boolean> {
     const key = keyOf(record.workspace, record.id)
+    const { workspace, parent } = record
+    if (parent !== 'main' && !this.#layers.has(keyOf(workspace, parent))) return false
     if (this.#layers.has(key) || this.#deleted.has(key) || this.#isTaken(record)) return false
     this.#layers.set(key, record)
     return true
@@ -59,6 +61,7 @@ export class MemoryLayerStore implements LayerStore {
   }
 
   async remove(workspace: string, id: string): Promise<boolean> {
+    if (this.#of(workspace).some(({ parent }) => parent === id)) return false
     this.#deleted.add(keyOf(workspace, id))
     const record = this.#layers.get(keyOf(workspace, id))
     for (const [key, label] of this.#labels)

@@ -51,10 +51,16 @@ export interface MemoryServers {
   readonly asked: () => number
 }
 
+/** Puts something between a server and a store. */
+type Around = <Store extends object>(store: Store) => Store
+
 /** Any number of servers that share their stores, as several share a database. */
-export function memoryServers(clock: Clock = systemClock()): MemoryServers {
+export function memoryServers(
+  clock: Clock = systemClock(),
+  around: Around = (store) => store,
+): MemoryServers {
   let asked = 0
-  const count = <Store extends object>(store: Store): Store => counted(store, () => asked++)
+  const count: Around = (store) => counted(around(store), () => asked++)
   const [log, refs] = [count(new MemoryLogStore()), count(new MemoryRefStore())]
   const [nodeStore, blobStore] = [count(new MemoryNodeStore()), count(new MemoryBlobStore())]
   const [directory, leaseStore] = [count(new MemoryDirectory()), count(new MemoryLeaseStore())]

@@ -1,0 +1,102 @@
+import type { CheckpointId } from '@cairn/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { failureOf, LayerBench } from '../../test/layer-bench.ts'
+import type { Branch } from '../history/branch.ts'
+import { findBase, readLayer } from './base.ts'
+import { commitLayer, type CommitReceipt, rebaseLayer } from './commit.ts'
+import { makeCheckpoint, rollback } from './rollback.ts'
+
+let bench: LayerBench
+let target: Branch
+let layer: Branch
+
+beforeEach(async () => {
+  bench = new LayerBench()
+  target = await bench.main((t) => t.write('a', '0'))
+  layer = await bench.layer(target, 'attempt', (t) => t.write('mine', '1'))
+})
+
+const commit = (): Promise<CommitReceipt> => commitLayer(bench.stores, bench.options(layer, target))
+const rebase = async (): Promise<unknown> =>
+  rebaseLayer(bench.stores, bench.options(await bench.reopen(layer), await bench.reopen(target)))
+
+/** Runs `work` once, when a store is about to be asked the next time for what is meant. */
+function before<Name extends string>(
+  store: Record<Name, (...args: never[]) => Promise<unknown>>,
+  method: Name,
+  isMeant: (...args: never[]) => boolean,
+  work: () => Promise<unknown>,
+): void {
+  const original = store[method].bind(store)
+  store[method] = async (...args) => {
+    if (!isMeant(...args)) return original(...args)
+    store[method] = original
+    await work()
+    return original(...args)
+  }
+}
+
+const isOf =
+  ({ id }: Branch) =>
+  (branch: string): boolean =>
+    branch === id
+
+describe('a rebase by another server while the layer is committed', () => {
+  beforeEach(() => bench.edit(target, (t) => t.write('theirs', '1')))
+
+  it('before the base is read: what others committed stays', async () => {
+    // The commit has folded the layer by then: it asks whether this state was committed before.
+    before(bench.stores.log, 'find', isOf(target), rebase)
+    await commit()
+    expect(await bench.list(target)).toEqual({ a: '0', mine: '1', theirs: '1' })
+  })
+
+  it('before the commit is in the log: what others committed stays', async () => {
+    before(bench.stores.log, 'append', isOf(target), rebase)
+    await commit()
+    expect(await bench.list(target)).toEqual({ a: '0', mine: '1', theirs: '1' })
+    await layer.refresh()
+    const { base, point } = await readLayer(bench.stores, layer)
+    expect(point.state).toBe('committed')
+    expect(base.root).not.toBe(point.snapshot.root)
+  })
+
+  it('a commit of an earlier place that lands later does not take the base back', async () => {
+    const at = await makeCheckpoint(bench.stores, layer, {
+      id: 'early' as CheckpointId,
+      label: '',
+      time: { sec: 1, nsec: 0 },
+    })
+    await rebase()
+    await layer.refresh()
+    const { base } = await findBase(bench.stores, layer)
+    const options = { ...bench.options(layer, target), at }
+    expect(await failureOf(commitLayer(bench.stores, options))).toMatchObject({
+      code: 'checkpoint_outdated',
+    })
+    expect((await findBase(bench.stores, layer)).base).toEqual(base)
+  })
+})
+
+describe('a rollback by another server while the layer is committed', () => {
+  const rollBack = async (): Promise<unknown> => {
+    const other = await bench.reopen(layer)
+    const { base: snapshot, baseSeq: seq } = await findBase(bench.stores, other)
+    const id = 'base' as CheckpointId
+    const checkpoint = { id, branch: layer.id, label: '', seq, snapshot, time: { sec: 1, nsec: 0 } }
+    return rollback(bench.stores, other, bench.author(), checkpoint)
+  }
+
+  it('before the commit is noted: nothing is left to commit', async () => {
+    before(bench.stores.log, 'find', isOf(target), rollBack)
+    expect((await commit()).changes).toEqual([])
+    expect(await bench.list(target)).toEqual({ a: '0' })
+  })
+
+  it('before the commit is in the log: the layer is not behind what it committed', async () => {
+    before(bench.stores.log, 'append', isOf(target), rollBack)
+    await commit()
+    await layer.refresh()
+    expect(await bench.list(layer)).toEqual(await bench.list(target))
+  })
+})
