@@ -65,7 +65,7 @@ export class DescriptorCalls {
   async lseek(fd: number, offset: number, whence: number): Promise<number> {
     const descriptor = this.thread.descriptors.get(fd)
     descriptor.offset = await this.thread.look(({ view }) => seek(view, descriptor, offset, whence))
-    if (descriptor.offset === 0) descriptor.listed = undefined
+    descriptor.listed = descriptor.places[descriptor.offset - 1]
     return descriptor.offset
   }
 

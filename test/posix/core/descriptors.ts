@@ -7,6 +7,8 @@ export interface Descriptor {
   offset: number
   /** Of a directory: the last name that was listed, `.` and `..` included. */
   listed: ByteString | undefined
+  /** Of a directory: what was listed last at each offset, counted from 1. */
+  readonly places: (ByteString | undefined)[]
 }
 
 /** The open files of a process. */
@@ -15,7 +17,7 @@ export class Descriptors {
   #last = 2
 
   add(ino: Ino, flags: number): number {
-    this.#open.set(++this.#last, { ino, flags, offset: 0, listed: undefined })
+    this.#open.set(++this.#last, { ino, flags, offset: 0, listed: undefined, places: [] })
     return this.#last
   }
 

@@ -24,6 +24,7 @@ export function listEntries(
   }
   if (next.length > 0 && fitting.length === 0) throw new FsError('EINVAL')
   descriptor.listed = fitting.at(-1)?.name ?? descriptor.listed
+  descriptor.offset = descriptor.places.push(descriptor.listed)
   return fitting.map(({ name, kind, ino }) => ({
     name: fromByteString(name),
     kind: fileKind(kind),

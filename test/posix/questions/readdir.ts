@@ -1,4 +1,4 @@
-import { O_RDONLY, S_IFBLK, S_IFCHR, S_IFIFO, S_IFSOCK, SEEK_SET } from '../constants.ts'
+import { O_RDONLY, S_IFBLK, S_IFCHR, S_IFIFO, S_IFSOCK, SEEK_CUR, SEEK_SET } from '../constants.ts'
 import { create, listRest, moved, names, outcome, outcomes, text } from '../observe.ts'
 import type { Question } from '../question.ts'
 import type { Subject } from '../subject.ts'
@@ -158,6 +158,43 @@ export const readdirQuestions: readonly Question[] = [
       return [stayed.length, new Set(stayed).size]
     },
     expect: [50, 50],
+  },
+  {
+    fact: 'readdir › each entry renamed away and back as soon as it is listed: the listing ends',
+    ask: async (fs) => {
+      await createNumbered(fs, 100)
+      const fd = await fs.open('d', O_RDONLY)
+      const seen = new Set<string>()
+      for (let calls = 0; calls < 1000; calls++) {
+        const entries = await fs.getdents(fd, SMALL_BUFFER_BYTES)
+        if (entries.length === 0) return seen.size
+        for (const { name, kind } of entries) {
+          if (kind !== 'file') continue
+          seen.add(text(name))
+          await fs.rename(`d/${text(name)}`, 'd/away')
+          await fs.rename('d/away', `d/${text(name)}`)
+        }
+      }
+      return 'it does not end'
+    },
+    expect: 100,
+  },
+  {
+    fact: 'readdir › sought back to a place in the middle (seekdir): the same names follow, but for those that came or went',
+    ask: async (fs) => {
+      await createNumbered(fs, 50)
+      const fd = await fs.open('d', O_RDONLY)
+      await fs.getdents(fd, 2 * SMALL_BUFFER_BYTES)
+      const place = await fs.lseek(fd, 0, SEEK_CUR)
+      const rest = await listRest(fs, fd, SMALL_BUFFER_BYTES)
+      const [first, ...others] = rest
+      await fs.unlink(`d/${first}`)
+      await create(fs, 'd/new')
+      await fs.lseek(fd, place, SEEK_SET)
+      const again = await listRest(fs, fd, SMALL_BUFFER_BYTES)
+      return again.filter((name) => name !== 'new' && name !== first).join() === others.join()
+    },
+    expect: true,
   },
   {
     fact: 'readdir › two descriptors of one directory: each has its own place',

@@ -18,9 +18,13 @@ const pieces = fc.array(fc.record({ count: fc.nat(10), changes }), { maxLength: 
 
 /** A directory beside what is in it, and what was taken away since the listing began. */
 class Watched {
-  readonly directory = new Directory()
+  readonly directory: Directory
   readonly there = new Set<string>()
   readonly left = new Set<string>()
+
+  constructor(positionOf?: (name: Name) => number) {
+    this.directory = new Directory(positionOf)
+  }
 
   play(all: readonly Change[]): void {
     for (const { name, isAdded } of all) {
@@ -38,10 +42,13 @@ class Watched {
 }
 
 describe('a directory', () => {
-  it('listed in pieces shows every name that stayed, once, in order of position', () => {
+  it.each([
+    ['listed in pieces shows every name that stayed, once, in order of position', undefined],
+    ['the same where many names have the same hash', (name: Name) => 3 + (name.length % 2)],
+  ])('%s', (_title, positionOf) => {
     fc.assert(
       fc.property(changes, pieces, (before, listing) => {
-        const watched = new Watched()
+        const watched = new Watched(positionOf)
         watched.play(before)
         watched.left.clear()
         const stays = [...watched.there]
@@ -76,8 +83,25 @@ describe('a directory', () => {
     const directory = new Directory()
     directory.set('a' as Name, entry(1))
     directory.set('b' as Name, entry(2))
-    const [first] = directory
+    const [before] = [...directory.after(0)].filter(({ name }) => name === 'a')
     directory.set('a' as Name, entry(3))
-    expect([...directory][0]).toEqual({ ...first, ino: 3 })
+    const [now] = [...directory.after(0)].filter(({ name }) => name === 'a')
+    expect(now).toEqual({ ...before, ino: 3 })
+  })
+
+  it('a name that comes back, and one in a directory that is loaded anew, has the position it had', () => {
+    const [directory, loaded] = [new Directory(), new Directory()]
+    for (const name of ['a', 'b', 'c']) directory.set(name as Name, entry(1))
+    const before = [...directory.after(0)]
+    directory.delete('b' as Name)
+    directory.set('b' as Name, entry(1))
+    for (const name of ['c', 'b', 'a']) loaded.set(name as Name, entry(1))
+    expect([[...directory.after(0)], [...loaded.after(0)]]).toEqual([before, before])
+  })
+
+  it('100,000 names have 100,000 positions', () => {
+    const directory = new Directory()
+    for (let i = 0; i < 100_000; i++) directory.set(`file-${i}.txt` as Name, entry(1))
+    expect(new Set([...directory.after(0)].map(({ position }) => position)).size).toBe(100_000)
   })
 })
