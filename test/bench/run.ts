@@ -1,5 +1,6 @@
 import { Site } from '../mount/fixture.ts'
 import { benchCore } from './core.ts'
+import { benchFairness } from './fairness.ts'
 import { benchLayers } from './layers.ts'
 import { benchMount } from './mount.ts'
 import { benchSandbox } from './sandbox.ts'
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   mount: benchMount,
   layers: benchLayers,
   sandbox: benchSandbox,
+  fairness: benchFairness,
 }
 
 const asked = process.argv.slice(2)

@@ -1,4 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,18 +11,13 @@ import { setTimeout } from 'node:timers/promises'
 import type { Op } from '@cairn/core'
 import { connectWebSocket, SessionClient } from '@cairn/mount'
 import { type Ino, type Name, rootIno } from '@cairn/protocol'
+import { askProcess, type Running, startServer, stopServer } from './running-server.ts'
 import { median, millis, printTable, type Row } from './table.ts'
 
 const contentBytes = 1024
 const opsPerBatch = 128
 const batchesOnTheWay = 8
 const largeBytes = 256 * 2 ** 20
-
-interface Running {
-  readonly url: string
-  readonly key: string
-  readonly process: ChildProcess
-}
 
 /** Each on a server of its own: what one leaves in the process must not count against the next. */
 export async function benchServer(): Promise<void> {
@@ -47,22 +41,13 @@ async function onNewServer(
   measure: (server: Running, data: string) => Promise<Row[]>,
 ): Promise<Row[]> {
   await mkdir(data)
-  const server = await start(join(data, 'server'))
+  const server = await startServer(join(data, 'server'))
   try {
     await call(server, 'POST', '', JSON.stringify({ name: 'w' }))
     return await measure(server, data)
   } finally {
-    server.process.send('close')
-    await once(server.process, 'exit')
+    await stopServer(server)
   }
-}
-
-async function start(data: string): Promise<Running> {
-  const child = fork(new URL('./server-child.ts', import.meta.url), [data], {
-    execArgv: ['--conditions=source', '--expose-gc'],
-  })
-  const [{ url, ownerKey }] = (await once(child, 'message')) as [{ url: string; ownerKey: string }]
-  return { url, key: ownerKey, process: child }
 }
 
 function call(server: Running, method: string, path: string, body?: string): Promise<Response> {
@@ -306,8 +291,7 @@ async function memory(server: Running): Promise<Row[]> {
   const files = Number(process.env['CAIRN_BENCH_FILES'] ?? 1_000_000)
   for (let at = 0; at < files; at += 10_000) await writeFiles(session, `million-${at}`, 10_000)
   await session.close()
-  server.process.send('memory')
-  const [usage] = (await once(server.process, 'message')) as [NodeJS.MemoryUsage]
+  const usage = await askProcess<NodeJS.MemoryUsage>(server, 'memory')
   const { rss, heapUsed, external } = usage
   const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`
   return [

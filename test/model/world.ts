@@ -12,6 +12,7 @@ import {
   type Stores,
   type View,
 } from '@cairn/core'
+import { restlessPacer } from '@cairn/core/testing'
 import type { Hash, SessionId } from '@cairn/protocol'
 import { expect } from 'vitest'
 import { MemoryDisk, sha256 } from '../support/ports.ts'
@@ -52,7 +53,7 @@ export class World {
     const disk: Disk = { nodes, blobs, log, refs }
     const opened = { ...disk, ...around(disk) }
     return {
-      nodes: new Nodes({ store: opened.nodes, hash: sha256 }),
+      nodes: new Nodes({ store: opened.nodes, hash: sha256, pacer: restlessPacer() }),
       blobs: new Blobs(opened.blobs, contentWorker),
       log: opened.log,
       refs: opened.refs,

@@ -6,6 +6,7 @@ import {
   MemoryLogStore,
   MemoryNodeStore,
   MemoryRefStore,
+  restlessPacer,
 } from '@cairn/core/testing'
 import {
   type Connect,
@@ -55,7 +56,7 @@ export class SharedStores {
 
   open(): Stores {
     return {
-      nodes: new Nodes({ store: this.#nodes, hash: sha256 }),
+      nodes: new Nodes({ store: this.#nodes, hash: sha256, pacer: restlessPacer() }),
       blobs: new Blobs(this.#blobs, contentWorker),
       log: this.#log,
       refs: this.#refs,

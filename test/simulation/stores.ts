@@ -4,6 +4,7 @@ import {
   MemoryLogStore,
   MemoryNodeStore,
   MemoryRefStore,
+  restlessPacer,
 } from '@cairn/core/testing'
 import { type LeaseStore, type LockStore, sha256 } from '@cairn/server'
 import {
@@ -38,7 +39,7 @@ export class Disk {
   open(way: Way = directWay): OpenDisk {
     return {
       stores: {
-        nodes: new Nodes({ store: through(this.nodes, way), hash: sha256 }),
+        nodes: new Nodes({ store: through(this.nodes, way), hash: sha256, pacer: restlessPacer() }),
         blobs: new Blobs(through(this.blobs, way), contentWorker),
         log: through(this.log, way),
         refs: through(this.refs, way),

@@ -7,6 +7,7 @@ import {
   MemoryLogStore,
   MemoryNodeStore,
   MemoryRefStore,
+  restlessPacer,
 } from '@cairn/core/testing'
 import type { Hash } from '@cairn/protocol'
 
@@ -35,7 +36,7 @@ export class MemoryDisk {
   /** With empty caches, as after a restart. `refs` may be given to read the same log from another fold. */
   open(refs: MemoryRefStore = this.refs): Stores {
     return {
-      nodes: new Nodes({ store: this.nodes, hash: sha256 }),
+      nodes: new Nodes({ store: this.nodes, hash: sha256, pacer: restlessPacer() }),
       blobs: new Blobs(this.blobs, contentWorker),
       log: this.log,
       refs,

@@ -18,6 +18,7 @@ import { Trimming } from './jobs/trimming.ts'
 import { type MasterKeys, openMasterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
 import { ensureOwnerKey } from './owner-key.ts'
+import { loopPacer } from './pacer.ts'
 import { contentWorker, sha256 } from './ports.ts'
 import { openSessionDoor } from './sessions/door.ts'
 import { openStorage, type Storage } from './storage/open.ts'
@@ -228,7 +229,7 @@ function storesByPool(storage: Storage): (pool: string) => Stores {
     if (!stores) {
       const store = storage.nodes(pool)
       stores = {
-        nodes: new Nodes({ store, hash: sha256, cacheBytesMax: nodeCacheBytes }),
+        nodes: new Nodes({ store, hash: sha256, cacheBytesMax: nodeCacheBytes, pacer: loopPacer }),
         blobs: new Blobs(storage.blobs(pool), contentWorker),
         log: storage.log,
         refs: storage.refs,

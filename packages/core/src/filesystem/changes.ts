@@ -15,6 +15,8 @@ export class Changes implements View {
   // Made when they are needed: a mount makes one of these for each change, and most change no links.
   #children: Map<Ino, Map<Name, Removable<Dentry>>> | undefined
   #linkSets: Map<Ino, readonly Link[]> | undefined
+  /** What `entries` has sorted, until it changes. */
+  #sorted: Map<Ino, readonly NamedDentry[]> | undefined
   #below: View
 
   constructor(below: View) {
@@ -55,16 +57,26 @@ export class Changes implements View {
   entries(parent: Ino, after: Name | undefined, limit: number): readonly NamedDentry[] {
     const names = this.children.get(parent)
     if (!names) return this.#below.entries(parent, after, limit)
-    const added = [...names]
-      .flatMap(([name, dentry]) => (dentry && isAfter(name, after) ? [{ name, ...dentry }] : []))
-      .sort(byName)
+    const added = this.#addedTo(parent, names)
     const listed: NamedDentry[] = []
-    let at = 0
+    let at = after === undefined ? 0 : firstAfter(added, after)
     for (const entry of this.#unchangedBelow(parent, names, after, limit)) {
       while (at < added.length && added[at]!.name < entry.name) listed.push(added[at++]!)
       listed.push(entry)
     }
-    return [...listed, ...added.slice(at)].slice(0, limit)
+    return [...listed, ...added.slice(at, at + limit)].slice(0, limit)
+  }
+
+  /** The names that are there in the order of names. Sorted once: whoever lists a large directory asks for many pages. */
+  #addedTo(parent: Ino, names: ReadonlyMap<Name, Removable<Dentry>>): readonly NamedDentry[] {
+    this.#sorted ??= new Map()
+    const known = this.#sorted.get(parent)
+    if (known) return known
+    const added: NamedDentry[] = []
+    for (const [name, dentry] of names) if (dentry) added.push({ name, ...dentry })
+    added.sort(byName)
+    this.#sorted.set(parent, added)
+    return added
   }
 
   setInode(ino: Ino, inode: Inode): void {
@@ -76,11 +88,22 @@ export class Changes implements View {
   }
 
   setChild(parent: Ino, name: Name, dentry: Dentry): void {
-    this.#names(parent).set(name, dentry)
+    this.#set(parent, this.#names(parent), name, dentry)
   }
 
   removeChild(parent: Ino, name: Name): void {
-    this.#names(parent).set(name, undefined)
+    this.#set(parent, this.#names(parent), name, undefined)
+  }
+
+  #set(
+    parent: Ino,
+    names: Map<Name, Removable<Dentry>>,
+    name: Name,
+    dentry: Removable<Dentry>,
+  ): void {
+    // What is removed from below was in no list of added names.
+    if (this.#sorted?.has(parent) && (dentry || names.get(name))) this.#sorted.delete(parent)
+    names.set(name, dentry)
   }
 
   setLinks(ino: Ino, links: readonly Link[]): void {
@@ -94,7 +117,7 @@ export class Changes implements View {
     for (const [ino, links] of upper.linkSets) this.setLinks(ino, links)
     for (const [parent, names] of upper.children) {
       const own = this.#names(parent)
-      for (const [name, dentry] of names) own.set(name, dentry)
+      for (const [name, dentry] of names) this.#set(parent, own, name, dentry)
     }
   }
 
@@ -137,8 +160,15 @@ export class Changes implements View {
 const noChildren: ReadonlyMap<Ino, ReadonlyMap<Name, Removable<Dentry>>> = new Map()
 const noLinks: ReadonlyMap<Ino, readonly Link[]> = new Map()
 
-function isAfter(name: Name, after: Name | undefined): boolean {
-  return after === undefined || name > after
+/** The index of the first entry with a name after that one. */
+function firstAfter(entries: readonly NamedDentry[], after: Name): number {
+  let [low, high] = [0, entries.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (entries[middle]!.name > after) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** Byte strings order as their bytes do. */

@@ -9,6 +9,7 @@ import { Changes } from './changes.ts'
 import type { Op } from './op.ts'
 import { TreeView } from './tree-view.ts'
 import { addUsage, growthOf, type Usage, usageOf } from './usage.ts'
+import { runAtOnce } from '../tree/steps.ts'
 
 const time = { sec: 0, nsec: 0 }
 const stores = new MemoryStores()
@@ -49,7 +50,7 @@ async function countEach(
     const changes = new Changes(view)
     const before = await nodes.read(() => {
       for (const op of ops) applyOp(changes, op)
-      return addUsage(usageOf(nodes, snapshot), growthOf(changes, view))
+      return addUsage(usageOf(nodes, snapshot), runAtOnce(growthOf(changes, view)))
     })
     ;({ snapshot } = await fold(nodes, blobs, snapshot, changes))
     const folded = snapshot

@@ -1,6 +1,7 @@
 import { blockBytes } from '../content/block.ts'
 import type { Content } from '../content/content.ts'
 import type { Nodes } from '../tree/nodes.ts'
+import type { Steps } from '../tree/steps.ts'
 import type { Changes } from './changes.ts'
 import type { Inode } from './inode.ts'
 import { totalsOf } from './totals.ts'
@@ -33,12 +34,13 @@ export function usageOf(nodes: Nodes, snapshot: Snapshot): Usage {
 }
 
 /** By how much changes make what is below them larger, or smaller. Costs what was changed. Throws NodeMiss. */
-export function growthOf(changes: Changes, below: View): Usage {
+export function* growthOf(changes: Changes, below: View): Steps<Usage> {
   let [bytes, files] = [0, 0]
   for (const [ino, inode] of changes.inodes) {
     const [before, after] = [weigh(below.inode(ino)), weigh(inode)]
     bytes += after.bytes - before.bytes
     files += after.files - before.files
+    yield
   }
   return { bytes, files }
 }

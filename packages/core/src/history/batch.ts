@@ -124,6 +124,13 @@ export function writeOneOp(writer: Writer, op: Op, time: Time): void {
   writeOp(writer, op, time)
 }
 
+/** How long an operation is in a batch of that time. */
+export function encodedBytes(op: Op, time: Time): number {
+  const writer = scratch.reset()
+  writeOp(writer, op, time)
+  return writer.length
+}
+
 /** The counterpart of `encodeBody`, for what sessions send: operations and nothing else. */
 export function decodeBody(bytes: Uint8Array): { time: Time; ops: readonly Op[] } {
   const reader = new Reader(bytes, 'submission')

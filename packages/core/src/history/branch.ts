@@ -4,6 +4,7 @@ import type { Op } from '../filesystem/op.ts'
 import type { View } from '../filesystem/view.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
+import { inSteps, type Steps } from '../tree/steps.ts'
 import {
   type Batch,
   batchBytesMax,
@@ -70,16 +71,16 @@ export class Branch {
 
   /**
    * Decides the operations where they will stand in the log: nothing comes between what `decide` saw and what it
-   * asked for. It reads synchronously, may run several times, and refuses by throwing.
+   * asked for. It reads synchronously, in steps if it is long; it may run several times, and refuses by throwing.
    */
   transact(
     author: Author,
-    decide: (view: View) => readonly Op[],
+    decide: (view: View) => readonly Op[] | Steps<readonly Op[]>,
     epoch?: number,
   ): Promise<Receipt> {
     const body = async ({ view }: Place): Promise<BatchBody> => ({
       type: 'ops',
-      ops: await this.#stores.nodes.read(() => decide(view)),
+      ops: await this.#stores.nodes.readSteps(() => inSteps(decide(view))),
     })
     return this.#enqueue({ author, epoch, type: 'ops', decided: true, body })
   }

@@ -25,6 +25,7 @@ import type { View } from '../filesystem/view.ts'
 import type { HashFunction } from '../ports/hash.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
+import type { Steps } from '../tree/steps.ts'
 import {
   type Batch,
   batchBytesMax,
@@ -209,7 +210,7 @@ export class Draft {
     changes: Changes | undefined,
   ): Promise<Usage | undefined> {
     const before = addUsage(await this.#head.usage(), this.#growth)
-    const growth = await this.#stores.nodes.read(() => this.#growthBy(before, body, changes))
+    const growth = await this.#stores.nodes.readSteps(() => this.#growthBy(before, body, changes))
     if (!growth) return undefined
     for (const what of ['bytes', 'files'] as const)
       if (growth[what] > 0 && before[what] + growth[what] > limits[what])
@@ -217,8 +218,12 @@ export class Draft {
     return growth
   }
 
-  #growthBy(before: Usage, body: BatchBody, changes: Changes | undefined): Usage | undefined {
-    if (changes) return growthOf(changes, this.#changes)
+  *#growthBy(
+    before: Usage,
+    body: BatchBody,
+    changes: Changes | undefined,
+  ): Steps<Usage | undefined> {
+    if (changes) return yield* growthOf(changes, this.#changes)
     if (body.type !== 'root') return undefined
     const { bytes, files } = usageOf(this.#stores.nodes, body.change.after)
     return { bytes: bytes - before.bytes, files: files - before.files }
@@ -246,7 +251,7 @@ export class Draft {
       previous,
     }
     const bytes = encodeBatch(batch)
-    if (bytes.length > batchBytesMax) throw tooLarge(bytes.length)
+    if (bytes.length > batchBytesMax) throw changeTooLarge()
     const hash = hashOfBatch(batch, bytes, this.#hash)
     const row = { seq, session, number, bytes, hash }
     this.entries.push({ batch, row, hash, changes, waiting: [waiting] })
@@ -340,8 +345,8 @@ function overQuota(branch: BranchId, what: keyof Usage, wanted: number, limit: n
   })
 }
 
-function tooLarge(length: number): CairnError {
+export function changeTooLarge(): CairnError {
   return new CairnError('too_large', {
-    message: `cannot take a change of ${length} bytes at once: ${batchBytesMax} are allowed`,
+    message: `cannot make a change of more than ${batchBytesMax} bytes at once: make it in parts, such as one directory after another`,
   })
 }

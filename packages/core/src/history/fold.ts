@@ -11,6 +11,7 @@ import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
 import { encodeBlock, encodeDentry, encodeInode, weighEntry } from '../filesystem/values.ts'
 import { applyEdits, type Edit } from '../tree/apply.ts'
 import type { Nodes } from '../tree/nodes.ts'
+import { sortInSteps } from '../tree/sort-in-steps.ts'
 
 export interface Folded {
   readonly snapshot: Snapshot
@@ -47,8 +48,9 @@ export async function fold(
     editInode(edits, view, ino, files.get(ino) ?? { before: view.inode(ino), after }),
   )
   for (const [parent, names] of changes.children)
-    for (const [name, dentry] of names)
-      edits.root(dentryKey(parent, name), dentry && encodeDentry(dentry))
+    await nodes.readEach(names, ([name, dentry]) =>
+      edits.root(dentryKey(parent, name), dentry && encodeDentry(dentry)),
+    )
   await nodes.readEach(changes.linkSets, ([ino, links]) =>
     editLinks(edits, ino, view.links(ino), links),
   )
@@ -69,6 +71,7 @@ async function foldFiles(
   const files = new Map<Ino, FoldedInode>()
   const storing = new InFlight(storesAtOnce)
   for (let at = 0; at < changed.length; at += filesAtOnce) {
+    if (nodes.pacer.isDue()) await nodes.pacer.rest()
     const group = changed.slice(at, at + filesAtOnce)
     const sealed: SealedBlob[] = []
     await Promise.all(
@@ -181,8 +184,13 @@ class SnapshotEdits {
 
 async function applyTo(nodes: Nodes, root: Hash, edits: Edits): Promise<Hash> {
   // Sorting by byte strings compares natively, four times faster than byte by byte.
-  const sorted = [...edits].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edit]) => edit)
-  const applied = await applyEdits(nodes, root, sorted, weighEntry)
+  const sorted = await nodes.run(sortInSteps([...edits], ([a], [b]) => (a < b ? -1 : 1)))
+  const applied = await applyEdits(
+    nodes,
+    root,
+    sorted.map(([, edit]) => edit),
+    weighEntry,
+  )
   await nodes.store(applied.created)
   return applied.root
 }

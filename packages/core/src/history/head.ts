@@ -7,10 +7,14 @@ import type { Op } from '../filesystem/op.ts'
 import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
 import { addUsage, growthOf, type Usage, usageOf } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
-import { NodeMiss, takeSteps } from '../tree/node-miss.ts'
+import { NodeMiss } from '../tree/node-miss.ts'
 import type { Nodes } from '../tree/nodes.ts'
+import { runAtOnce, takeSteps } from '../tree/steps.ts'
 import type { Batch, BranchState } from './batch.ts'
 import { type Folded, fold } from './fold.ts'
+
+/** Usage after a larger batch is counted by whoever asks for it, who can do it in steps. */
+const countedAtOnce = 1000
 
 /** A place in a branch's log. */
 export interface Position {
@@ -78,14 +82,20 @@ export class Head {
       // Half of what is not folded is out of reach meanwhile.
       await this.#folding?.catch(() => undefined)
       if (this.#folding) continue
-      await this.#nodes.read(() => {
-        if (this.#folding) return
-        const { snapshot } = this.#folded
-        const folded = usageOf(this.#nodes, snapshot)
-        this.#usage = addUsage(folded, growthOf(this.#table, new TreeView(this.#nodes, snapshot)))
-      })
+      const [table, position] = [this.#table, this.#position]
+      const usage = await this.#countUsage()
+      // What came in meanwhile was counted in part, if at all.
+      if (this.#table === table && this.#position === position) this.#usage = usage
     }
     return this.#usage
+  }
+
+  #countUsage(): Promise<Usage> {
+    const [nodes, table, { snapshot }] = [this.#nodes, this.#table, this.#folded]
+    return nodes.readSteps(function* () {
+      const growth = yield* growthOf(table, new TreeView(nodes, snapshot))
+      return addUsage(usageOf(nodes, snapshot), growth)
+    })
   }
 
   /** The highest batch number seen from a session since this head was opened. */
@@ -98,9 +108,9 @@ export class Head {
    * is `applyNewOp` for operations that are not in the log yet.
    */
   plan(view: View, ops: readonly Op[], apply: typeof applyOp = applyOp): Promise<Changes> {
-    return this.#nodes.read(() => {
+    return this.#nodes.readSteps(function* () {
       const changes = new Changes(view)
-      takeSteps(ops, (op) => apply(changes, op))
+      yield* takeSteps(ops, (op) => apply(changes, op))
       return changes
     })
   }
@@ -126,8 +136,12 @@ export class Head {
 
   #grow(changes: Changes): void {
     if (this.#usage === undefined) return
+    if (changes.inodes.size > countedAtOnce) {
+      this.#usage = undefined
+      return
+    }
     try {
-      this.#usage = addUsage(this.#usage, growthOf(changes, this.#table))
+      this.#usage = addUsage(this.#usage, runAtOnce(growthOf(changes, this.#table)))
     } catch (error) {
       if (!(error instanceof NodeMiss)) throw error
       // Not in memory any more: whoever asks next waits for it.

@@ -2,7 +2,7 @@ import { type ByteString, CairnError, formatPath, type Ino, type Name } from '@c
 import type { Op } from '../filesystem/op.ts'
 import { pathOf } from '../filesystem/resolve.ts'
 import type { View } from '../filesystem/view.ts'
-import { takeSteps } from '../tree/node-miss.ts'
+import { type Steps, takeSteps } from '../tree/steps.ts'
 
 /** Refuses what would change something outside of a layer's path. Throws `outside_layer`. */
 export function requireInside(view: View, op: Op, path: ByteString): void {
@@ -13,14 +13,14 @@ export function requireInside(view: View, op: Op, path: ByteString): void {
  * The same for a whole batch, as one finds the tree before it: what moves inside of it stays inside, so only what it
  * makes itself must be known besides.
  */
-export function requireAllInside(view: View, ops: readonly Op[], path: ByteString): void {
+export function* requireAllInside(view: View, ops: readonly Op[], path: ByteString): Steps<void> {
   const root = namesOf(path)
   const known = new Map<Ino, readonly Name[] | undefined>()
   const locate = (ino: Ino): readonly Name[] | undefined => {
     if (!known.has(ino)) known.set(ino, pathOf(view, ino))
     return known.get(ino)
   }
-  takeSteps(ops, (op) => {
+  yield* takeSteps(ops, (op) => {
     checkPlaces(locate, op, root)
     const parent = op.type === 'create' ? locate(op.parent) : undefined
     if (op.type === 'create' && parent) known.set(op.ino, [...parent, op.name])

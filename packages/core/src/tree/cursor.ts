@@ -48,6 +48,8 @@ export class Cursor {
   }
 
   async enter(): Promise<void> {
+    const { pacer } = this.#nodes
+    if (pacer.isDue()) await pacer.rest()
     const hash = this.childHash
     const child = this.#nodes.peek(hash) ?? (await this.#nodes.load(hash))
     const node = openChild(this.#top, this.#frames.findLast(hasLeft), child)

@@ -64,6 +64,7 @@ export class LevelCursor {
 
 /** What the path leads to. */
 async function childAt(nodes: Nodes, path: readonly Step[]): Promise<TreeNode> {
+  if (nodes.pacer.isDue()) await nodes.pacer.rest()
   const step = path[path.length - 1]!
   const hash = step.node.childHashAt(step.index)
   return openChild(step, path.findLast(hasLeft), nodes.peek(hash) ?? (await nodes.load(hash)))

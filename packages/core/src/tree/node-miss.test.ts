@@ -2,16 +2,19 @@ import type { Hash } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
 import { entriesOf, keyOf, TreeFixture, valueOf } from '../../test/tree-fixture.ts'
 import { findValue } from './lookup.ts'
-import { NodeMiss, takeSteps } from './node-miss.ts'
+import { NodeMiss } from './node-miss.ts'
+import { runAtOnce, takeSteps } from './steps.ts'
 
 const miss = (hash: string): NodeMiss => new NodeMiss([hash as Hash])
 
 /** What came out of steps that throw these, in order. */
 function outcomeOf(errors: readonly (Error | NodeMiss | undefined)[]): unknown {
   try {
-    takeSteps(errors, (error) => {
-      if (error) throw error
-    })
+    runAtOnce(
+      takeSteps(errors, (error) => {
+        if (error) throw error
+      }),
+    )
     return undefined
   } catch (error) {
     return error
@@ -25,10 +28,10 @@ describe('steps of one read', () => {
     const { nodes, store } = tree.reopen()
     const numbers = Array.from({ length: 200 }, (_, index) => index * 100)
     let runs = 0
-    const found = await nodes.read(() => {
+    const found = await nodes.readSteps(function* () {
       const values: (Uint8Array | undefined)[] = []
       runs++
-      takeSteps(numbers, (n) => values.push(findValue(nodes, root, keyOf(n))))
+      yield* takeSteps(numbers, (n) => void values.push(findValue(nodes, root, keyOf(n))))
       return values
     })
     expect(found).toEqual(numbers.map(valueOf))

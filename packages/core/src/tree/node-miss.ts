@@ -9,19 +9,22 @@ export class NodeMiss {
 }
 
 /**
- * Takes many steps inside of one synchronous read. It goes on behind one that misses a node, to learn what the others
- * miss: a read that stopped there would begin anew for every node, and a thousand writes all over a tree of a million
- * files would take minutes. What is done after a miss is thrown away with the rest, so an error there says nothing.
+ * Collects what the steps of one read miss. The read goes on after a step that misses a node, to learn what the other
+ * steps miss: a read that stopped there would begin anew for every node, and a thousand writes all over a tree of a
+ * million files would take minutes. What is done after a miss is thrown away with the rest, so an error there says
+ * nothing.
  */
-export function takeSteps<T>(items: Iterable<T>, step: (item: T) => void): void {
-  const missed = new Set<Hash>()
-  for (const item of items) {
-    try {
-      step(item)
-    } catch (error) {
-      if (error instanceof NodeMiss) for (const hash of error.hashes) missed.add(hash)
-      else if (missed.size === 0) throw error
-    }
+export class Misses {
+  readonly #hashes = new Set<Hash>()
+
+  /** Takes what a step threw. Throws it again if it is an error that says something. */
+  note(error: unknown): void {
+    if (error instanceof NodeMiss) for (const hash of error.hashes) this.#hashes.add(hash)
+    else if (this.#hashes.size === 0) throw error
   }
-  if (missed.size > 0) throw new NodeMiss([...missed])
+
+  /** Throws NodeMiss if anything was missed. */
+  end(): void {
+    if (this.#hashes.size > 0) throw new NodeMiss([...this.#hashes])
+  }
 }

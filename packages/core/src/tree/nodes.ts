@@ -1,15 +1,19 @@
 import { CairnError, formatHash, type Hash } from '@cairn/protocol'
 import type { HashFunction } from '../ports/hash.ts'
 import type { NodeStore } from '../ports/node-store.ts'
+import { noPacer, type Pacer } from '../ports/pacer.ts'
 import { encodeNode } from './encode.ts'
 import { NodeMiss } from './node-miss.ts'
 import { openNode, type TreeNode } from './node.ts'
+import type { Steps } from './steps.ts'
 
 export interface NodesOptions {
   readonly store: NodeStore
   readonly hash: HashFunction
   /** How many bytes of nodes to keep in memory, about. */
   readonly cacheBytesMax?: number
+  /** Whom long walks let have their turn. */
+  readonly pacer?: Pacer
 }
 
 /**
@@ -18,6 +22,7 @@ export interface NodesOptions {
  */
 export class Nodes {
   readonly hash: HashFunction
+  readonly pacer: Pacer
   /** The root of the tree without entries. Known to everyone, so it is never stored. */
   readonly emptyRoot: Hash
   readonly #empty: TreeNode
@@ -37,6 +42,7 @@ export class Nodes {
   constructor(options: NodesOptions) {
     this.#store = options.store
     this.hash = options.hash
+    this.pacer = options.pacer ?? noPacer
     this.#generationBytesMax = (options.cacheBytesMax ?? 256 << 20) / 2
     const empty = encodeNode(0, [])
     this.emptyRoot = this.hash(empty)
@@ -80,12 +86,31 @@ export class Nodes {
   }
 
   /** Runs a synchronous read to its end, loading what it misses. It may run several times. */
-  async read<T>(synchronousRead: () => T): Promise<T> {
+  read<T>(synchronousRead: () => T): Promise<T> {
+    return this.#repeat(synchronousRead)
+  }
+
+  /** The same for a long read: others have their turn between its steps. */
+  readSteps<T>(begin: () => Steps<T>): Promise<T> {
+    return this.#repeat(() => this.run(begin()))
+  }
+
+  /** Runs steps to their end, resting where it is due. */
+  async run<T>(steps: Steps<T>): Promise<T> {
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return step.value
+      if (this.pacer.isDue()) await this.pacer.rest()
+    }
+  }
+
+  async #repeat<T>(read: () => T | Promise<T>): Promise<T> {
     const held = new Map<Hash, TreeNode>()
     try {
       for (;;) {
         try {
-          return synchronousRead()
+          const result = read()
+          return result instanceof Promise ? await result : result
         } catch (miss) {
           if (!(miss instanceof NodeMiss)) throw miss
           const loaded = await this.loadAll(miss.hashes)
@@ -101,6 +126,7 @@ export class Nodes {
   /** Does the same for each item. Waits only for what it misses, which a promise for each would not. */
   async readEach<T>(items: Iterable<T>, synchronousRead: (item: T) => void): Promise<void> {
     for (const item of items) {
+      if (this.pacer.isDue()) await this.pacer.rest()
       try {
         synchronousRead(item)
       } catch (miss) {

@@ -5,6 +5,7 @@ import {
   type Op,
   requireOperation,
   scopedView,
+  type Steps,
   type Usage,
   type View,
 } from '@cairn/core'
@@ -18,7 +19,7 @@ export interface ScopedEdit {
   /** Refuses an operation by throwing. */
   require(view: View, op: Op): void
   /** Refuses what adds more than the token may. `below` is the tree without the changes. */
-  count(changes: Changes, below: View): void
+  count(changes: Changes, below: View): Steps<void>
 }
 
 /** Makes a change within a scope; of what it adds, the token's budget is told. */
@@ -28,14 +29,16 @@ export function editScope<T>(
 ): Promise<T> {
   const see = (view: View): View => scopedView(view, grant)
   const require = (view: View, op: Op): void => requireOperation(view, grant, op)
-  if (!budget) return change({ see, require, count: () => {} })
+  if (!budget) return change({ see, require, count: countNothing })
   return budget.spend(async (left) => {
     let added: Usage = noUsage
-    const count = (changes: Changes, below: View): void => {
-      added = growthOf(changes, below)
+    const count = function* (changes: Changes, below: View): Steps<void> {
+      added = yield* growthOf(changes, below)
       requireLeft(added, left)
     }
     const result = await change({ see, require, count })
     return { result, added }
   })
 }
+
+function* countNothing(): Steps<void> {}

@@ -12,6 +12,7 @@ import {
   requireOnInode,
   requireOperation,
   scopedView,
+  type Steps,
   type Usage,
   type View,
 } from '@cairn/core'
@@ -132,14 +133,15 @@ export class SessionScope {
   }
 
   /** Each operation where it will stand: after those before it. Gives what they add. Throws NodeMiss. */
-  requireAll(view: View, ops: readonly Op[]): Usage {
+  *requireAll(view: View, ops: readonly Op[]): Steps<Usage> {
     const changes = new Changes(view)
     for (const op of ops) {
       requireOperation(changes, this.grant, op, this.#isHeld)
       applyOp(changes, op)
       if (op.type === 'create') this.#show(op.ino)
+      yield
     }
-    return growthOf(changes, view)
+    return yield* growthOf(changes, view)
   }
 
   /**

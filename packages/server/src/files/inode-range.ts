@@ -22,9 +22,9 @@ export class InodeRange {
     return this.#next++ as Ino
   }
 
-  /** Runs `attempt` until the numbers suffice. Each time there are twice as many. */
+  /** Runs `attempt` until the numbers suffice. Each time there are eight times as many, because all before it was in vain. */
   async supply<T>(attempt: () => Promise<T>): Promise<T> {
-    for (let count = 1000; ; count *= 2) {
+    for (let count = 1000; ; count *= 8) {
       try {
         return await attempt()
       } catch (error) {

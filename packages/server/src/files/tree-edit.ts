@@ -1,7 +1,10 @@
 import {
   applyNewOp,
+  batchBytesMax,
   type Call,
   Changes,
+  changeTooLarge,
+  encodedBytes,
   nameCalls,
   type Op,
   resolvePath,
@@ -18,6 +21,7 @@ export class TreeEdit {
   readonly ops: Op[] = []
   readonly view: Changes
   readonly call: Call
+  #bytes = 0
   readonly #guard: ((view: View, op: Op) => void) | undefined
 
   /** `guard` refuses an operation by throwing. */
@@ -27,9 +31,12 @@ export class TreeEdit {
     this.call = { ...env, view: this.view, who: superuser }
   }
 
+  /** Refuses also what makes the change too large for one batch: at once, not when all of it has been decided. */
   push(op: Op): void {
     this.#guard?.(this.view, op)
     applyNewOp(this.view, op)
+    this.#bytes += encodedBytes(op, this.call.now)
+    if (this.#bytes > batchBytesMax) throw changeTooLarge()
     this.ops.push(op)
   }
 

@@ -1,5 +1,6 @@
-import type { NamedDentry, View } from '@cairn/core'
+import type { Dentry, View } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
+import { EntryPages } from './entry-pages.ts'
 
 /** What a walk meets: where it is below the directory it began in. */
 export interface Walked {
@@ -8,15 +9,9 @@ export interface Walked {
 }
 
 interface Level {
-  readonly ino: Ino
   readonly path: readonly Name[]
-  after: Name | undefined
-  /** Read, and not yet met. */
-  entries: readonly NamedDentry[]
-  next: number
+  readonly entries: EntryPages
 }
-
-const entriesAtOnce = 100
 
 /**
  * Up to `limit` of what is below a directory, depth first, parents before children, from after `after`. A path is a
@@ -33,7 +28,7 @@ export function walkFrom(
   while (met.length < limit) {
     const level = levels.at(-1)
     if (!level) break
-    const entry = nextOf(view, level, limit - met.length)
+    const entry = level.entries.next()
     if (!entry) {
       levels.pop()
       continue
@@ -41,35 +36,20 @@ export function walkFrom(
     const { name, ino, kind } = entry
     const path = [...level.path, name]
     met.push({ ino, path })
-    if (kind === 'directory') levels.push(levelOf(ino, path))
+    if (kind === 'directory') levels.push({ path, entries: new EntryPages(view, ino) })
   }
   return met
 }
 
 /** One level for each directory on the way to `after` that is still there; the innermost goes on first. */
 function levelsTo(view: View, root: Ino, after: readonly Name[]): Level[] {
-  const levels = [levelOf(root, [])]
-  for (const [depth, name] of after.entries()) {
-    const level = levels.at(-1)!
-    level.after = name
-    const child = view.child(level.ino, name)
-    if (child?.kind !== 'directory') break
-    levels.push(levelOf(child.ino, after.slice(0, depth + 1)))
+  const levels: Level[] = []
+  let directory: Ino | undefined = root
+  for (let depth = 0; directory !== undefined; depth++) {
+    const name: Name | undefined = after[depth]
+    levels.push({ path: after.slice(0, depth), entries: new EntryPages(view, directory, name) })
+    const child: Dentry | undefined = name === undefined ? undefined : view.child(directory, name)
+    directory = child?.kind === 'directory' ? child.ino : undefined
   }
   return levels
-}
-
-function levelOf(ino: Ino, path: readonly Name[]): Level {
-  return { ino, path, after: undefined, entries: [], next: 0 }
-}
-
-function nextOf(view: View, level: Level, wanted: number): NamedDentry | undefined {
-  if (level.next === level.entries.length) {
-    level.entries = view.entries(level.ino, level.after, Math.min(wanted, entriesAtOnce))
-    level.next = 0
-  }
-  const entry = level.entries[level.next++]
-  if (!entry) return undefined
-  level.after = entry.name
-  return entry
 }

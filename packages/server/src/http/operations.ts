@@ -1,3 +1,4 @@
+import type { Steps } from '@cairn/core'
 import { type ByteString, CairnError } from '@cairn/protocol'
 import {
   changeMode,
@@ -15,7 +16,7 @@ import { timeOf } from '../workspaces/clock.ts'
 import type { Fields } from './fields.ts'
 
 /** A change to make; it says nothing until it is applied. */
-export type Operation = (edit: TreeEdit) => void
+export type Operation = (edit: TreeEdit) => void | Steps<void>
 
 /** What a JSON body may ask for, by the name of the verb. Each reads its fields and gives what to do. */
 const readers: Readonly<Record<string, (fields: Fields, path: ByteString) => Operation>> = {

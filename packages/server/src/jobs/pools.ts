@@ -1,5 +1,6 @@
 import { Blobs, Nodes, type Stores } from '@cairn/core'
 import type { BranchId } from '@cairn/protocol'
+import { loopPacer } from '../pacer.ts'
 import { contentWorker, sha256 } from '../ports.ts'
 import type { Storage } from '../storage/open.ts'
 import type { SurveyedWorkspace } from '../storage/survey-table.ts'
@@ -21,7 +22,12 @@ export async function listPools({ survey, nodes, blobs, log, refs }: Storage): P
     pools.set(workspace.pool, [...(pools.get(workspace.pool) ?? []), workspace])
   return [...pools].map(([id, workspaces]) => {
     const stores = {
-      nodes: new Nodes({ store: nodes(id), hash: sha256, cacheBytesMax: nodeCacheBytes }),
+      nodes: new Nodes({
+        store: nodes(id),
+        hash: sha256,
+        cacheBytesMax: nodeCacheBytes,
+        pacer: loopPacer,
+      }),
       blobs: new Blobs(blobs(id), contentWorker),
       log,
       refs,

@@ -1,4 +1,4 @@
-import { type Batch, type Op, pathOf, type RootChange, type View } from '@cairn/core'
+import { type Batch, type Op, pathOf, type RootChange, type Steps, type View } from '@cairn/core'
 import {
   type ByteString,
   type Ino,
@@ -12,20 +12,20 @@ import { isoTime } from '../workspaces/clock.ts'
 import { splitSession } from './tool-calls.ts'
 
 /** A batch as people read it. Paths are those the view has: where things are now, or were last. */
-export function describeBatch(view: View, batch: Batch): LogEntry {
+export function* describeBatch(view: View, batch: Batch): Steps<LogEntry> {
   return {
     seq: batch.seq,
     time: isoTime(batch.time),
     actor: batch.actor,
     ...splitSession(batch.session),
-    operations: describeBody(view, batch),
+    operations: yield* describeBody(view, batch),
   }
 }
 
-function describeBody(view: View, { body, epoch }: Batch): LogOperation[] {
+function* describeBody(view: View, { body, epoch }: Batch): Steps<LogOperation[]> {
   switch (body.type) {
     case 'ops':
-      return body.ops.flatMap((op) => describeOp(view, op))
+      return yield* describeOps(view, body.ops)
     case 'root':
       return [describeRoot(body.change)]
     case 'epoch':
@@ -33,6 +33,15 @@ function describeBody(view: View, { body, epoch }: Batch): LogOperation[] {
     case 'state':
       return [{ op: body.state }]
   }
+}
+
+function* describeOps(view: View, ops: readonly Op[]): Steps<LogOperation[]> {
+  const described: LogOperation[] = []
+  for (const op of ops) {
+    described.push(...describeOp(view, op))
+    yield
+  }
+  return described
 }
 
 function describeRoot(change: RootChange): LogOperation {

@@ -6,6 +6,7 @@ import {
   decodeBatch,
   type Op,
   type Snapshot,
+  takeSteps,
   TreeView,
   type View,
 } from '@cairn/core'
@@ -42,6 +43,7 @@ export async function* walkHistory(
     if (rows.length === 0) return
     for (const row of rows) {
       seq = row.seq
+      if (nodes.pacer.isDue()) await nodes.pacer.rest()
       const batch = decodeBatch(row.bytes)
       const { body } = batch
       const before: Changes | undefined = view
@@ -78,9 +80,9 @@ async function plan(
   ops: readonly Op[],
 ): Promise<Changes | undefined> {
   try {
-    return await stores.nodes.read(() => {
+    return await stores.nodes.readSteps(function* () {
       const changes = new Changes(view)
-      for (const op of ops) applyOp(changes, op)
+      yield* takeSteps(ops, (op) => applyOp(changes, op))
       return changes
     })
   } catch (error) {

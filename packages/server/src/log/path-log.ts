@@ -1,6 +1,6 @@
 import { type Batch, diffPaths, type Snapshot } from '@cairn/core'
 import type { BranchId, ByteString, LogEntry, LogOperation } from '@cairn/protocol'
-import { readPoint } from '../files/read-point.ts'
+import { readPointInSteps } from '../files/read-point.ts'
 import { spellPath } from '../files/spelling.ts'
 import type { Point } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -24,7 +24,7 @@ export async function* readPathLog(
     const isCommit = batch.body.type === 'root' && batch.body.change.cause === 'commit'
     if (!isCommit && !isWanted(batch)) continue
     const entry = await describeStep(workspace, step)
-    const now = await readPoint(workspace, point, (view) => describeBatch(view, batch))
+    const now = await readPointInSteps(workspace, point, (view) => describeBatch(view, batch))
     const isRoot = batch.body.type === 'root'
     const operations = (entry ?? now).operations.filter(
       (then, index) => isConcerned(then) || (!isRoot && isConcerned(now.operations[index]!)),
@@ -61,13 +61,12 @@ async function describeStep(
     const op = subject === '' ? cause : `${cause} ${subject}`
     return { operations: await listRootChange(workspace, op, before, after) }
   }
-  const [after, before] = await workspace.stores.nodes.read(() => [
-    describeBatch(views.after, batch),
-    describeBatch(views.before, batch),
-  ])
+  const { nodes } = workspace.stores
+  const after = await nodes.readSteps(() => describeBatch(views.after, batch))
+  const before = await nodes.readSteps(() => describeBatch(views.before, batch))
   // What the batch took away is named as it was before.
-  const operations = after!.operations.map((operation, index) =>
-    operation.path === undefined ? before!.operations[index]! : operation,
+  const operations = after.operations.map((operation, index) =>
+    operation.path === undefined ? before.operations[index]! : operation,
   )
   return { operations }
 }

@@ -1,6 +1,6 @@
 import { type Batch, type Branch, decodeBatch, type LogRow, type LogStore } from '@cairn/core'
 import type { LogEntry, Page } from '@cairn/protocol'
-import { readPoint } from '../files/read-point.ts'
+import { readPointInSteps } from '../files/read-point.ts'
 import type { Point } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { describeBatch } from './describe.ts'
@@ -45,9 +45,11 @@ export async function scanLog(
   const span = { first: after + 1, last: Math.min(before - 1, newest) }
   const read = order === 'oldest' ? readUp : readDown
   const end = order === 'oldest' ? span.last : span.first
+  const { pacer } = workspace.stores.nodes
   const items: LogEntry[] = []
   let [operations, bytes] = [0, 0]
   for await (const row of read(workspace.stores.log, branch, span, limit)) {
+    if (pacer.isDue()) await pacer.rest()
     const batch = decodeBatch(row.bytes)
     bytes += row.bytes.length
     operations += batch.body.type === 'ops' ? 1 + batch.body.ops.length : 1
@@ -66,7 +68,7 @@ async function describeWanted(
   filter: LogFilter,
 ): Promise<LogEntry | undefined> {
   if (filter.batch?.(batch) === false) return undefined
-  const whole = await readPoint(workspace, point, (view) => describeBatch(view, batch))
+  const whole = await readPointInSteps(workspace, point, (view) => describeBatch(view, batch))
   const entry = filter.see ? filter.see(whole) : whole
   return entry && filter.entry?.(entry) === false ? undefined : entry
 }

@@ -104,7 +104,7 @@ function checkOf(
     scope?.requireStored(ops)
     await areStored?.()
     if (!scope) return
-    added = await workspace.stores.nodes.read(() => scope.requireAll(view, ops))
+    added = await workspace.stores.nodes.readSteps(() => scope.requireAll(view, ops))
     await scope.budget?.requireOverdraft(added)
   }
   return { check, added: () => added }

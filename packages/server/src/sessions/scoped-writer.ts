@@ -66,7 +66,7 @@ function submit(
     check: async (view) => {
       scope.requireStored(submission.ops)
       await submission.check?.(view)
-      count(await workspace.stores.nodes.read(() => scope.requireAll(view, submission.ops)))
+      count(await workspace.stores.nodes.readSteps(() => scope.requireAll(view, submission.ops)))
     },
   })
 }

@@ -4,6 +4,7 @@ import {
   MemoryLogStore,
   MemoryNodeStore,
   MemoryRefStore,
+  restlessPacer,
 } from '@cairn/core/testing'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../http/app.ts'
@@ -69,7 +70,7 @@ export function memoryServers(
     asked: () => asked,
     open: () => {
       const stores: Stores = {
-        nodes: new Nodes({ store: nodeStore, hash: sha256 }),
+        nodes: new Nodes({ store: nodeStore, hash: sha256, pacer: restlessPacer() }),
         blobs: new Blobs(blobStore, contentWorker),
         log,
         refs,

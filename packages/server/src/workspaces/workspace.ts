@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import {
   type Author,
   Branch,
+  inSteps,
   type Op,
   type Receipt,
   requireAllInside,
   requireInside,
+  type Steps,
   type Stores,
   trimLog,
   type View,
@@ -69,6 +71,9 @@ export interface WorkspaceParts {
   readonly findBranch: (name: string) => Promise<BranchId | undefined>
   readonly takeInodes: (count: number) => Promise<number>
 }
+
+/** Makes a change through the edit; in steps, if it may be long. */
+export type Decide<T> = (edit: TreeEdit) => T | Steps<T>
 
 /** Folding after so much keeps small what a restart has to replay and what is in memory. */
 const opsPerFold = 20_000
@@ -214,7 +219,7 @@ export class Workspace {
   async change<T>(
     branch: Branch,
     asker: Asker,
-    decide: (edit: TreeEdit) => T,
+    decide: Decide<T>,
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
     const limit = await this.limitOf(branch.id)
     const change = (epoch: number): Promise<{ receipt: Receipt; result: T | undefined }> =>
@@ -230,7 +235,7 @@ export class Workspace {
   async #change<T>(
     branch: Branch,
     asker: Asker,
-    decide: (edit: TreeEdit) => T,
+    decide: Decide<T>,
     { limit, scoped, epoch }: { limit: string | undefined; scoped?: ScopedEdit; epoch: number },
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
     const guard = (view: View, op: Op): void => {
@@ -238,13 +243,13 @@ export class Workspace {
       if (limit !== undefined) requireInside(view, op, limit)
     }
     let result: T | undefined
-    const attempt = (view: View): readonly Op[] => {
+    const attempt = function* (this: Workspace, view: View): Steps<readonly Op[]> {
       const env = { now: this.clock.now(), newIno: this.#inodes.next }
       const edit = new TreeEdit(scoped?.see(view) ?? view, env, guard)
-      result = decide(edit)
-      scoped?.count(edit.view, view)
+      result = yield* inSteps(decide(edit))
+      if (scoped) yield* scoped.count(edit.view, view)
       return edit.ops
-    }
+    }.bind(this)
     const receipt = await branch.transact(this.#author(asker), attempt, epoch)
     return { receipt, result }
   }
@@ -257,7 +262,7 @@ export class Workspace {
       await areStored?.()
       const limit = await this.limitOf(id)
       if (limit !== undefined)
-        await this.stores.nodes.read(() => requireAllInside(view, ops, limit))
+        await this.stores.nodes.readSteps(() => requireAllInside(view, ops, limit))
     }
   }
 

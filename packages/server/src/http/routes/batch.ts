@@ -1,6 +1,7 @@
-import { takeSteps } from '@cairn/core'
+import { inSteps, type Steps, takeSteps } from '@cairn/core'
 import { type ChangeReceipt, CairnError, isFsError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import type { TreeEdit } from '../../files/tree-edit.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { bodyOf, openTarget } from '../context.ts'
 import { OperationFailed } from '../errors.ts'
@@ -25,19 +26,23 @@ export function batchRoutes(app: FastifyInstance, workspaces: Workspaces): void 
     async (request): Promise<ChangeReceipt> => {
       const { workspace, branch, asker } = await openTarget(workspaces, request)
       const operations = readOperations(await readJson(bodyOf(request)))
-      const { receipt } = await workspace.change(branch, asker, (edit) => {
-        takeSteps(operations.entries(), ([index, operation]) => {
-          try {
-            operation(edit)
-          } catch (error) {
-            if (isFsError(error)) throw new OperationFailed(error, `operations[${index}]`)
-            throw error
-          }
-        })
-      })
+      const { receipt } = await workspace.change(branch, asker, (edit) =>
+        takeSteps(operations.entries(), ([index, operation]) =>
+          doNumbered(edit, operation, `operations[${index}]`),
+        ),
+      )
       return { seq: receipt.seq }
     },
   )
+}
+
+function* doNumbered(edit: TreeEdit, operation: Operation, place: string): Steps<void> {
+  try {
+    yield* inSteps(operation(edit))
+  } catch (error) {
+    if (isFsError(error)) throw new OperationFailed(error, place)
+    throw error
+  }
 }
 
 function readOperations(body: unknown): readonly Operation[] {

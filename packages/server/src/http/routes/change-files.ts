@@ -1,12 +1,19 @@
-import { type Link, requireAllowed, requireWritable, resolvePath, type View } from '@cairn/core'
+import {
+  inSteps,
+  type Link,
+  requireAllowed,
+  requireWritable,
+  resolvePath,
+  type View,
+} from '@cairn/core'
 import type { ChangeReceipt, FileStat } from '@cairn/protocol'
 import { type ByteString, CairnError, isFsError } from '@cairn/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { appendFile, patchFile, writeFile } from '../../files/changes.ts'
 import { bodyBytesMax, receiveBody, type Received, requireLength } from '../../files/receive.ts'
 import { statOf } from '../../files/stat.ts'
-import type { TreeEdit } from '../../files/tree-edit.ts'
 import { remove } from '../../files/trees.ts'
+import type { Decide } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { bodyOf, openTarget, readTarget, type Target } from '../context.ts'
 import { Fields } from '../fields.ts'
@@ -153,11 +160,11 @@ function deleteRoute(app: FastifyInstance, workspaces: Workspaces): void {
 export async function change<T extends object | void>(
   { workspace, branch, asker }: Target,
   path: ByteString,
-  decide: (edit: TreeEdit) => T,
+  decide: Decide<T>,
 ): Promise<Partial<T> & { receipt: ChangeReceipt }> {
   let stat: FileStat | undefined
-  const { receipt, result } = await workspace.change(branch, asker, (edit) => {
-    const result = decide(edit)
+  const { receipt, result } = await workspace.change(branch, asker, function* (edit) {
+    const result = yield* inSteps(decide(edit))
     const { dentry } = edit.resolve(path, false)
     stat = dentry && statOf(edit.view, dentry.ino, edit.view.inode(dentry.ino)!)
     return result

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { type Batch, type Branch, decodeBatch } from '@cairn/core'
 import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import { readPointInSteps } from '../../files/read-point.ts'
 import type { Scope } from '../../access/access.ts'
 import type { TokenWatch } from '../../access/token-watch.ts'
 import { visibleEntry } from '../../access/visible-log.ts'
@@ -156,7 +157,7 @@ async function* follow(
 }
 
 function describe(workspace: Workspace, branch: Branch, batch: Batch): Promise<LogEntry> {
-  return workspace.read(branch, (view) => describeBatch(view, batch))
+  return readPointInSteps(workspace, { branch }, (view) => describeBatch(view, batch))
 }
 
 function lastSeen(header: string | string[] | undefined): number | undefined {

@@ -1,0 +1,15 @@
+/**
+ * Lets other work of the process have its turn while a long piece of work goes on. Core has no timers, so whoever has an
+ * event loop to share passes one in.
+ *
+ * A rest is a wait like one for the store: use it only where the code could also wait for a node.
+ */
+export interface Pacer {
+  /** Whether this turn of the event loop has lasted long enough. Cheap enough to ask for each entry of a tree. */
+  isDue(): boolean
+  /** Resolves when others have had their turn. */
+  rest(): Promise<void>
+}
+
+/** For whoever has nobody to share with, such as a test. */
+export const noPacer: Pacer = { isDue: () => false, rest: () => Promise.resolve() }
