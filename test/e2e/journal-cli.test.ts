@@ -36,6 +36,9 @@ describe('cairn journal', () => {
     expect(await cairn.text('journal', 'verify', 'run-42')).toBe(
       `ok journal=run-42 entries=1 head=${receipt!.hash}\n`,
     )
+    const { stderr } = await cairn.run(['journal', 'verify', 'run-42'])
+    expect(stderr).toContain('the public key was not checked')
+    expect(await cairn.json('journal', 'verify', 'run-42')).toMatchObject([{ keyChecked: false }])
   })
 
   it('a repeated key appends once, and a line that is none appends nothing', async () => {

@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const flags = ['-O2', '-D_GNU_SOURCE', '-Wall', '-Wextra']
-const sources = ['jail.c', 'init.c', 'exec.c', 'fuse.c', 'net.c'].map((name) => join(here, name))
+const sources = ['jail.c', 'init.c', 'exec.c', 'fuse.c', 'guard.c', 'net.c'].map((name) =>
+  join(here, name),
+)
 
 /** The path of the compiled file. Throws when there is no compiler, or when it refuses. */
 export function buildJailHelper() {

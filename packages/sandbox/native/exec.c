@@ -63,7 +63,29 @@ static void take_given(bool is_terminal) {
     if (given[fd] >= 0) dup2(given[fd], fd);
 }
 
+#define DOORS_MAX 16
+
+/* Files of the jail's cgroups that a process joins by writing 0, opened while paths are still the host's. */
+static int doors[DOORS_MAX];
+static size_t door_count;
+
+static void open_door(const char *path) {
+  if (door_count == DOORS_MAX) errno = E2BIG, die("write", path);
+  doors[door_count] = open(path, O_WRONLY | O_CLOEXEC);
+  if (doors[door_count++] < 0) die("write", path);
+}
+
+/*
+ * Only the program joins. This process stays outside, so that it lives to bury the program when the jail is killed: the
+ * kernel ends a jail when all in it are buried, and the first process of a container may bury nobody.
+ */
+static void join_groups(void) {
+  for (size_t i = 0; i < door_count; i++)
+    if (write(doors[i], "0", 1) < 0) die("jail", "join its cgroups");
+}
+
 static _Noreturn void run(const struct passwd *user, const char *cwd, bool is_terminal, char **args) {
+  join_groups();
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
@@ -71,6 +93,7 @@ static _Noreturn void run(const struct passwd *user, const char *cwd, bool is_te
   take_given(is_terminal);
   /* An ordinary user's jail has no groups to set. */
   if (setgroups(group_count, groups) != 0 && errno != EPERM) die("user", "set its groups");
+  guard();
   become(user->pw_uid, user->pw_gid);
   if (chdir(cwd) != 0) die("cwd", cwd);
   add_environment(user);
@@ -216,7 +239,7 @@ int exec_main(int argc, char **argv) {
   int at = 4, terminal = -1;
   close_others();
   for (int i = 0; i < route_count; i++) routes[i].from = -1;
-  for (; at < argc && strcmp(argv[at], "--") != 0; at++) put(argv[at], "0");
+  for (; at < argc && strcmp(argv[at], "--") != 0; at++) open_door(argv[at]);
   if (at + 1 >= argc) return 2;
   enter(atoi(argv[0]), CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET |
                            CLONE_NEWCGROUP);

@@ -121,6 +121,13 @@ static void make_target(const char *path, bool is_file) {
   if (made != 0 && errno != EEXIST) die("make", path);
 }
 
+static void make_file(void) {
+  char *path = field(), *text = field();
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+  if (fd < 0 || write(fd, text, strlen(text)) < 0) die("make", path);
+  close(fd);
+}
+
 static void pivot(const char *root) {
   if (chdir(root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 || umount2(".", MNT_DETACH) != 0 ||
       chdir("/") != 0)
@@ -159,6 +166,7 @@ static void follow_plan(int users) {
     else if (strcmp(op, "attach") == 0) attach();
     else if (strcmp(op, "mkdir") == 0) make_target(field(), false);
     else if (strcmp(op, "touch") == 0) make_target(field(), true);
+    else if (strcmp(op, "file") == 0) make_file();
     else if (strcmp(op, "node") == 0) make_node();
     else if (strcmp(op, "link") == 0) {
       char *to = field(), *path = field();
@@ -214,6 +222,8 @@ static _Noreturn void be_first(int users, uid_t owner) {
   if (users >= 0) act_as(owner);
   follow_plan(users);
   umask(022);
+  /* The jail's root can make process 1 do anything, too. */
+  guard();
   say("ready\n");
   close(CONTROL);
   stay(children);

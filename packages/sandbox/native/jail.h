@@ -27,6 +27,8 @@ void put(const char *path, const char *text);
 /* From now on in the namespaces of that process, as root of its users. */
 void enter(pid_t pid, int namespaces);
 void become(uid_t uid, gid_t gid);
+/* From now on this process and its children do without some system calls: guard.c says which. */
+void guard(void);
 /* Descriptors that were open where this was started are not for the jail. */
 void close_others(void);
 

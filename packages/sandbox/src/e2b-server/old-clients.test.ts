@@ -53,6 +53,19 @@ describe.skipIf(!canServe)('older and other clients of E2B', () => {
     expect((await call('POST', `/sandboxes/${id}/resume`, { timeout: 300 }))[0]).toBe(201)
   })
 
+  it('find nothing at names that every object has', async () => {
+    const headers = {
+      'e2b-sandbox-id': made.sandboxID,
+      'e2b-sandbox-port': '49983',
+      'x-access-token': made.envdAccessToken,
+    }
+    for (const path of ['constructor/x', 'toString/constructor', '__proto__/constructor'])
+      expect((await fetch(`${test.server.url}/${path}`, { method: 'POST', headers })).status).toBe(
+        404,
+      )
+    expect((await rpc('constructor', {}))[0]).toBe(501)
+  })
+
   it('are told of teams, templates and logs, and of what there is not', async () => {
     expect((await call('GET', '/teams'))[1]).toMatchObject([{ isDefault: true }])
     expect((await call('GET', '/templates'))[1]).toMatchObject([{ templateID: 'base' }])

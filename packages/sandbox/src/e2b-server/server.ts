@@ -7,6 +7,7 @@ import type { DaemonCommand } from '@cairn/mount'
 import { Cairn } from '@cairn/sdk'
 import { createJail } from '../jail/create-jail.ts'
 import type { JailOutside } from '../jail/jail.ts'
+import { sweep } from '../jail/sweep.ts'
 import type { Credential } from '../workspace/credential.ts'
 import { ApiError } from './api-error.ts'
 import { assertUnclaimed, claim, ensureApiKey } from './claim.ts'
@@ -108,6 +109,10 @@ async function openParts(options: E2BServerOptions) {
     ...kept.map(({ pausedDisk }) => pausedDisk),
     ...catalog.all().flatMap(({ builds }) => Object.values(builds).map(({ disk }) => disk)),
   ])
+  // What was paused when the last server was killed does not notice that by itself.
+  const jails = join(data, 'jails')
+  await mkdir(jails, { recursive: true, mode: 0o700 })
+  await sweep(jails)
   const disks = await Disks.open(join(data, 'disks'), (name) => named.has(name))
   const mounts = new VolumeMounts({
     credential,
@@ -116,7 +121,7 @@ async function openParts(options: E2BServerOptions) {
   })
   const host: Host = {
     makeJail: (jail) => createJail({ ...jail, ...(outside && { outside }) }),
-    jails: join(data, 'jails'),
+    jails,
     disks,
     records,
     mountVolume: (jail, mount) => mounts.mount(jail, mount),

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
@@ -82,7 +82,6 @@ async function prepareDisk(options: JailOptions, directory: string, id: string):
   await mkdir(etc, { recursive: true })
   if (!isRoot()) await makeSudo(disk)
   await mkdir(join(directory, 'stage'))
-  await writeFile(join(directory, 'boot_id'), `${randomUUID()}\n`)
   const names = network === 'egress' ? 'nameserver 127.0.0.53\n' : '# no network\n'
   await rm(join(etc, 'resolv.conf'), { force: true })
   await writeFile(join(etc, 'resolv.conf'), names)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Disk, nameOf } from './disk.ts'
@@ -27,7 +28,7 @@ const deviceLinks: readonly (readonly [name: string, target: string])[] = [
 const ttyGroup = 5
 
 export interface PlanOptions {
-  /** Of this jail alone: `stage` is made in it, `boot_id` is there. */
+  /** Of this jail alone: `stage` is in it. */
   readonly directory: string
   readonly disk: Disk
   readonly users: JailUsers
@@ -57,7 +58,7 @@ export class Plan {
   }
 
   encode(): string {
-    const { binds, directory, disk, doors, hostname, users } = this.#options
+    const { binds, disk, doors, hostname, users } = this.#options
     this.#fields.push(`${users.base}`, `${users.count}`)
     for (const door of doors) this.#op('join', door)
     this.#mount('stage', this.#stage, 'tmpfs', noPrograms, 'mode=0700')
@@ -66,7 +67,9 @@ export class Plan {
     const places = this.#stageDisk()
     const pieces = places.map((place) => this.#hold(place, 'plain'))
     const proc = this.#stageProc()
-    const bootId = this.#hold(join(directory, 'boot_id'), 'read')
+    // In memory, because /proc/self/mountinfo tells where on its file system a file is that was bound.
+    this.#op('file', 'boot_id', `${randomUUID()}\n`)
+    const bootId = this.#hold('boot_id', 'read')
     const processors = this.#hold('/sys/devices/system/cpu', 'read')
     const nodes = this.#isAlone ? this.#holdDevices() : undefined
     const sources = binds.map(({ source, writable }) =>

@@ -33,13 +33,14 @@ export const command: Command = defineCommand({
     const verdict = isFile
       ? await verifyFile(cli, journal, witness)
       : await verifyOnline(cli, options, journal, witness)
-    if (cli.isJson) return cli.out.json(verdict)
+    const keyChecked = publicKey !== undefined
+    if (cli.isJson) return cli.out.json({ ...verdict, keyChecked })
     const { entries, head, sealed } = verdict
     const end = sealed ? ' sealed' : ''
     await cli.out.line(`ok journal=${verdict.journal} entries=${entries} head=${head}${end}`)
-    if (publicKey !== undefined) return
+    if (keyChecked) return
     await cli.err.line(
-      `signed with ${verdict.publicKey}; give it as --public-key to be sure of whose it is`,
+      `warning: the public key was not checked: whoever rewrote the journal could have signed it with ${verdict.publicKey}. If that is the key you noted, give it: --public-key KEY`,
     )
   },
 })

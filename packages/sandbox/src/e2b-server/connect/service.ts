@@ -45,14 +45,19 @@ export async function serveRpc<Context>(
   context: Context,
 ): Promise<void> {
   const call = callOf(request, response, context)
-  const serverStream = service.serverStream?.[method]
-  const clientStream = service.clientStream?.[method]
-  const unary = service.unary[method]
+  const serverStream = ownOf(service.serverStream, method)
+  const clientStream = ownOf(service.clientStream, method)
+  const unary = ownOf(service.unary, method)
   if (serverStream !== undefined) await serveStream(serverStream, request, response, call)
   else if (clientStream !== undefined)
     await serveClientStream(clientStream, request, response, call)
   else if (unary !== undefined) await serveUnary(unary, request, response, call)
   else sendUnaryError(response, new RpcError('unimplemented', `there is no method ${method}`))
+}
+
+/** What every object inherits, such as `constructor`, is no method of ours. */
+function ownOf<T>(table: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return table && Object.hasOwn(table, name) ? table[name] : undefined
 }
 
 function callOf<Context>(

@@ -37,7 +37,7 @@ export async function serveEnvd(
     const user = searchParams.get('username') ?? userOfHeader(request.headers.authorization)
     return serveFiles(new Caller(machine, user), url, request, response)
   }
-  if (service in services && request.method === 'POST') {
+  if (Object.hasOwn(services, service) && request.method === 'POST') {
     const caller = new Caller(machine, userOfHeader(request.headers.authorization))
     const table = services[service as keyof typeof services]
     return serveRpc(table, method, request, response, caller)

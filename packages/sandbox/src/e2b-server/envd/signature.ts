@@ -12,8 +12,13 @@ export function isSigned(
   const signature = query.get('signature')
   if (signature === null) return false
   const expiry = query.get('signature_expiration')
-  if (expiry !== null && !(Number(expiry) * 1000 >= nowMs)) return false
-  const parts = [query.get('path') ?? '', operation, query.get('username') ?? '', token]
+  if (expiry !== null && !(/^\d{1,15}$/.test(expiry) && Number(expiry) * 1000 >= nowMs))
+    return false
+  const username = query.get('username') ?? ''
+  // E2B signs the fields joined by colons. A path may have some; as long as no other field has any, each signature is of
+  // one path, operation and user alone: otherwise one for reading `/a:write:root` would write `/a`.
+  if (username.includes(':')) return false
+  const parts = [query.get('path') ?? '', operation, username, token]
   const wanted = sign(expiry === null ? parts : [...parts, expiry])
   return isEqual(signature, wanted)
 }

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { compileRules } from './rules.ts'
 
@@ -15,6 +16,18 @@ describe('egress rules', () => {
     expect(policy.judge('10.2.2.3')).toBe('deny')
     expect(policy.judge('203.0.113.7')).toBe('allow')
     expect(policy.judge('203.0.113.8')).toBe('deny')
+  })
+
+  it('keep this machine out of reach by its own addresses, unless it is named', () => {
+    const isMachine = (address: string): boolean => address === '203.0.113.5'
+    for (const rules of [{}, { allow: ['0.0.0.0/0'] }, { allow: ['all'], deny: ['all'] }])
+      expect(compileRules(rules, isMachine).judge('203.0.113.5')).toBe('deny')
+    expect(compileRules({ allow: ['203.0.113.5'] }, isMachine).judge('203.0.113.5')).toBe('allow')
+    expect(compileRules({ allow: ['all'], deny: ['all'] }, isMachine).judge('203.0.113.6')).toBe(
+      'allow',
+    )
+    for (const { address } of Object.values(networkInterfaces()).flatMap((each) => each ?? []))
+      expect([address, compileRules({}).judge(address)]).toEqual([address, 'deny'])
   })
 
   it('ask for a name only where one could help', () => {

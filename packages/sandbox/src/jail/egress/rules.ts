@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import type { EgressRules } from '../jail.ts'
 
 /** What may leave. Names are only known of connections that say one. */
@@ -21,20 +22,33 @@ const inner = [
   '127.0.0.0/8',
   '169.254.0.0/16',
   '172.16.0.0/12',
+  '192.0.0.0/24',
   '192.168.0.0/16',
+  '198.18.0.0/15',
   '224.0.0.0/3',
 ]
 const everything = ['0.0.0.0/0', 'all']
 
+/** This machine by its own addresses, public ones too. They can change at any time, so they are asked for each time. */
+function isOwn(address: string): boolean {
+  return Object.values(networkInterfaces()).some((each) =>
+    each?.some((one) => one.address === address),
+  )
+}
+
 /** Throws for a rule that cannot be kept. */
-export function compileRules({ allow = [], deny = [] }: EgressRules): Policy {
+export function compileRules(
+  { allow = [], deny = [] }: EgressRules,
+  isMachine: (address: string) => boolean = isOwn,
+): Policy {
   const domain = deny.find((rule) => !isNetwork(rule))
   if (domain !== undefined)
     throw new Error(
       `cannot deny ${domain} to a sandbox: only addresses and networks can be denied. ` +
         'Deny 0.0.0.0/0 and allow the domains it may reach.',
     )
-  const allowed = listOf(allow.filter(isNetwork))
+  const allowed = listOf(allow.filter((rule) => isNetwork(rule) && !everything.includes(rule)))
+  const allowsAll = allow.some((rule) => everything.includes(rule))
   const denied = listOf(deny)
   const reserved = listOf(inner)
   const domains = allow.filter((rule) => !isNetwork(rule)).map((rule) => rule.toLowerCase())
@@ -45,8 +59,9 @@ export function compileRules({ allow = [], deny = [] }: EgressRules): Policy {
     answersName: (name) => !deniesAll || allowsName(name),
     judge: (address) => {
       if (allowed.check(address)) return 'allow'
-      if (reserved.check(address)) return 'deny'
-      if (!denied.check(address)) return 'allow'
+      // "Everything" names no network: whoever wants these has to say so.
+      if (reserved.check(address) || isMachine(address)) return 'deny'
+      if (allowsAll || !denied.check(address)) return 'allow'
       return domains.length > 0 ? 'ask' : 'deny'
     },
   }
