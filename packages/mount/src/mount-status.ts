@@ -1,5 +1,7 @@
 /** What a mount says of itself. */
 export interface MountStatus {
+  /** It is unmounted, and brings the rest to the server. */
+  readonly isUnmounted?: boolean
   readonly connected: boolean
   readonly standing: string
   readonly pendingOps: number

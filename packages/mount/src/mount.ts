@@ -3,6 +3,7 @@ import { isBelow, namesOf } from '@cairn/core'
 import { type Grant, type Ino, isCairnError } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
+import { fetchAtServer } from './data/fetch-at-server.ts'
 import { Segments } from './data/segments.ts'
 import { Spool } from './data/spool.ts'
 import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
@@ -26,7 +27,6 @@ import {
   type ConflictAnswer,
   decodeChangesAnswer,
   decodeConflictsAnswer,
-  decodeContentAnswer,
   decodeInodesAnswer,
 } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
@@ -40,6 +40,7 @@ import { Follower } from './sync/follower.ts'
 import { InodeNumbers } from './sync/inode-numbers.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { MountStatus } from './mount-status.ts'
+import { statusOf } from './status-of.ts'
 import { ProgressNotes } from './sync/progress-notes.ts'
 import { growthMax, QuotaRoom } from './sync/quota-room.ts'
 import { mayWrite, Writer } from './sync/writer.ts'
@@ -142,12 +143,13 @@ export class Mount {
       now,
       onRescued: (error) => this.note(error),
       onRefused: (error) => this.#giveUp(error),
-      window,
+      // What is on its way cannot be let go: it must fit in the cache, beside what is being written.
+      window: { ...window, bytes: Math.min(window.bytes, options.cacheBytes / 2) },
     })
     const keep: Spool['keep'] = (bytes) => this.#spool.keep(bytes)
     this.#contents = new Contents({
       segments: this.#segments,
-      fetch: (ino, offset, length) => this.#fetch(ino, offset, length),
+      fetch: fetchAtServer((question) => this.#refusal.unlessRefused(session.ask(question))),
       whenSettled: (number) => this.#outbox.whenSettled(number),
       keep,
     })
@@ -248,21 +250,16 @@ export class Mount {
   }
 
   get status(): MountStatus {
-    const { errors, log, rescues, isOver } = this.#notes
-    return {
-      connected: this.#session.isConnected,
-      standing: isOver && this.#standing === 'shared' ? 'over' : this.#standing,
-      pendingOps: this.#outbox.pendingOps,
-      pendingBytes: this.#outbox.pendingBytes,
-      pendingMs: this.#outbox.pendingMs,
+    return statusOf({
+      session: this.#session,
+      standing: this.#standing,
+      outbox: this.#outbox,
       cacheBytes: this.#segments.bytes,
       knownInodes: this.#image.inodeCount,
       seq: this.#loader.seq,
-      ...(this.#refusal.why ? { refused: this.#refusal.why.message } : {}),
-      errors,
-      log,
-      rescues,
-    }
+      refusal: this.#refusal,
+      notes: this.#notes,
+    })
   }
 
   /** What a commit of the layer would meet now; undefined where no server can say. */
@@ -298,6 +295,13 @@ export class Mount {
     this.#told.remove()
     this.#notes.remove()
     removeSession(this.#cacheDirectory)
+  }
+
+  /** Ends without a word to the server. What is in the spool stays there. */
+  abandon(): void {
+    this.#session.abandon()
+    this.#progress.end()
+    this.#locks?.close()
   }
 
   /** Whoever has the lease builds on all that came before it. */
@@ -429,12 +433,6 @@ export class Mount {
     for (const ino of this.#nodes.known()) this.#caches.bytes(ino, 0, 0)
     this.#image.clear()
     this.#contents.clear()
-  }
-
-  async #fetch(ino: Ino, offset: number, length: number): Promise<Uint8Array> {
-    const asked = this.#session.ask({ type: 'content', ino, offset, length })
-    const answer = await this.#refusal.unlessRefused(asked)
-    return decodeContentAnswer(answer).bytes
   }
 
   #describeProgress(): Uint8Array[] {

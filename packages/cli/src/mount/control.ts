@@ -10,7 +10,7 @@ import {
 import type { Cli } from '../cli.ts'
 import { isSystemError } from '../describe-error.ts'
 import { cliError } from '../errors.ts'
-import { mountAgain } from './describe.ts'
+import { mountAgain, whereToLook } from './describe.ts'
 import { findMount, type Found } from './find-mount.ts'
 import { mountPointOf } from './places.ts'
 import { findUsers } from './users.ts'
@@ -81,7 +81,7 @@ export async function askStatus(
           'mount_unhealthy',
           `reach the mount at ${mountPoint}`,
           'its daemon does not answer: it may wait for the server',
-          `See ${directory}/daemon.log, and: cairn doctor.`,
+          whereToLook(directory),
           error,
         )
       await sleep(retryMs)

@@ -1,4 +1,4 @@
-import type { MountConfig, MountState } from '@cairn/mount/beside'
+import { findDaemonLog, type MountConfig, type MountState } from '@cairn/mount/beside'
 import { commandLine } from '../output/shell-words.ts'
 
 type Source = Pick<MountConfig, 'workspace' | 'branch' | 'path' | 'at'>
@@ -39,4 +39,10 @@ export function mountAgain({
 /** `1 operation`, `2 operations` */
 export function countOperations(count: number): string {
   return `${count} ${count === 1 ? 'operation' : 'operations'}`
+}
+
+/** What to look at when a mount's processes do not do what they should. */
+export function whereToLook(directory: string): string {
+  const log = findDaemonLog(directory)
+  return log === undefined ? 'See: cairn doctor.' : `See: cairn doctor; and ${log}.`
 }

@@ -1,4 +1,4 @@
-import type { MountState } from '@cairn/mount/beside'
+import { findDaemonLog, type MountState } from '@cairn/mount/beside'
 import { formatBytes, formatDuration } from '../output/format.ts'
 import type { DaemonStatus } from './control.ts'
 import { countOperations, describeSource } from './describe.ts'
@@ -58,10 +58,8 @@ export function statusRows(state: MountState, status: DaemonStatus): string[][] 
       `${formatBytes(status.cacheBytes)} of ${formatBytes(cacheBytes)} in ${cacheDirectory}`,
     ],
     ['known:', `${status.knownInodes} files and directories`],
-    [
-      'processes:',
-      `daemon ${status.pid}, supervisor ${status.supervisorPid}; log in ${directory}/daemon.log`,
-    ],
+    ['processes:', `daemon ${status.pid}, supervisor ${status.supervisorPid}`],
+    ['what they printed:', findDaemonLog(directory) ?? 'nothing'],
     ...rescues.map((rescue) => ['late writes:', rescue]),
     ['last error:', lastError ?? 'none'],
   ]

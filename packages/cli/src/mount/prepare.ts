@@ -9,6 +9,7 @@ import { cliError, usageError } from '../errors.ts'
 import { parseRemote } from '../remote/location.ts'
 import { findStat, openRemote, type Remote, type WorkspaceValues } from '../remote/open.ts'
 import { clearDead, findMount } from './find-mount.ts'
+import { untilHandedIn } from './until-handed-in.ts'
 import { refuseOwnPlaces } from './own-places.ts'
 import { mountPointOf, spoolDirectory, stateDirectory } from './places.ts'
 import { commandLine, shellWord } from '../output/shell-words.ts'
@@ -136,6 +137,7 @@ function cannotReach(
 }
 
 export async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<void> {
+  await untilHandedIn(cli, mountPoint)
   const found = await findMount(cli, mountPoint)
   if (found.kind === 'none') return
   if (found.kind === 'dead') return clearDead(mountPoint, found.state)

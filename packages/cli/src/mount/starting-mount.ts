@@ -1,5 +1,6 @@
 import {
   DaemonProcess,
+  findDaemonLog,
   handOver,
   loadFuseIo,
   type MountConfig,
@@ -8,6 +9,7 @@ import {
 } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
+import { whereToLook } from './describe.ts'
 import { daemonOf, processCommand, type SupervisorRole } from './processes.ts'
 
 /** After so long, whoever waits is told what for. */
@@ -59,20 +61,16 @@ export class StartingMount {
 }
 
 async function sayWaiting(cli: Cli, { server, directory }: MountConfig): Promise<void> {
-  await cli.err.line(
-    `still waiting for a session with ${server}; Ctrl-C gives up; see ${directory}/daemon.log`,
-  )
+  const log = findDaemonLog(directory)
+  const see = log === undefined ? '' : `; see ${log}`
+  await cli.err.line(`still waiting for a session with ${server}; Ctrl-C gives up${see}`)
   await cli.err.flush()
 }
 
 /** What the processes said has the place in front already. */
 function cannotMount({ mountPoint, directory }: MountConfig, said: string): Error {
   const reason = said.replace(/^cannot mount [^:]*: /, '')
-  return mountFailed(
-    `mount on ${mountPoint}`,
-    reason,
-    `See: cairn doctor; and ${directory}/daemon.log.`,
-  )
+  return mountFailed(`mount on ${mountPoint}`, reason, whereToLook(directory))
 }
 
 /** A reason may have at its end what to do; else there is the hint. */

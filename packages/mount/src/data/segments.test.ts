@@ -10,6 +10,12 @@ const io = await loadFuseIo()
 
 const MiB = 1 << 20
 
+function bytesIn(directory: string): number {
+  return readdirSync(directory)
+    .map((name) => statSync(join(directory, name)).size)
+    .reduce((sum, size) => sum + size, 0)
+}
+
 describe('segments', () => {
   let directory: string
 
@@ -76,7 +82,7 @@ describe('segments', () => {
     },
   )
 
-  it('let the oldest go when there is too much, and never what is pinned', () => {
+  it('let the oldest go when there is too much, and never what is pinned', async () => {
     const segments = new Segments({ directory, bytesMax: 40 * MiB, io })
     const block = Buffer.alloc(MiB, 'x')
     const places = Array.from({ length: 40 }, () => segments.append([block]))
@@ -88,9 +94,24 @@ describe('segments', () => {
     segments.pinFrom(Infinity)
     for (let i = 0; i < 40; i++) segments.append([block])
     expect(segments.has(pinned)).toBe(false)
-    const onDisk = Segments.list(directory).map(({ path }) => statSync(path).size)
-    expect(onDisk.reduce((sum, size) => sum + size, 0)).toBe(segments.bytes)
+    await vi.waitFor(() => expect(bytesIn(directory)).toBe(segments.bytes))
     segments.removeAll()
+  })
+
+  it('never take more of the disk than they may, the next one included', async () => {
+    const segments = new Segments({ directory, bytesMax: 64 * MiB, io })
+    const block = Buffer.alloc(MiB, 'x')
+    let most = 0
+    for (let i = 0; i < 300; i++) {
+      segments.append([block])
+      // Lets the next one be made.
+      await new Promise((resolve) => setImmediate(resolve))
+      most = Math.max(most, bytesIn(directory))
+    }
+    expect(most).toBeLessThanOrEqual(64 * MiB)
+    expect(most).toBeGreaterThan(32 * MiB)
+    segments.removeAll()
+    await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]))
   })
 
   it('show what was appended last as it lies there, also when the next one is begun', () => {

@@ -32,7 +32,9 @@ export interface SegmentsOptions {
 
 /** The first one is small, and each has twice the room of the one before: a mount for a glance takes little. */
 const firstBytes = 1 << 20
-const segmentBytes = 32 << 20
+const segmentBytesMax = 32 << 20
+/** The one that is written to and the next one are whole on the disk: the cache is several times as large. */
+const segmentPart = 1 / 4
 /** On a disk that is nearly full, any piece of it will do. */
 const pageBytes = 4096
 /** From here on a system call costs less than bringing the pages in one by one. */
@@ -86,12 +88,17 @@ export class Segments {
   /** So many bytes in the open segment call for the next one. */
   #prepareAt = Infinity
   #isPreparing = false
+  /** On the disk for the next one, also while it is being made. */
+  #nextBytes = 0
   #isRemoved = false
   #writesDeleted = 0
+  readonly #segmentBytes: number
 
   constructor(options: SegmentsOptions) {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 })
     this.#options = options
+    const part = Math.floor((options.bytesMax * segmentPart) / pageBytes) * pageBytes
+    this.#segmentBytes = Math.min(segmentBytesMax, Math.max(firstBytes, part))
   }
 
   /** The segments that an earlier process left behind, oldest first. */
@@ -106,7 +113,7 @@ export class Segments {
 
   /** On the disk. */
   get bytes(): number {
-    return this.#bytes
+    return this.#bytes + this.#nextBytes
   }
 
   /** Whether it is still there. What is not is at the server. */
@@ -184,7 +191,6 @@ export class Segments {
   }
 
   #begin(length: number): Segment {
-    while (this.#bytes > this.#options.bytesMax && this.#evictOne());
     const head = this.#options.head?.() ?? []
     const path = join(this.#options.directory, `segment-${this.#last + 1}`)
     const bytesMin = lengthOf(head) + length
@@ -213,8 +219,9 @@ export class Segments {
     // A second one would cut short the file that the first is made of.
     if (this.#next || this.#isPreparing) return
     const size = this.#sizeOfNext
-    if (freeBytes(this.#options.directory) < 2 * size) return
+    if (!this.#evictFor(size) || freeBytes(this.#options.directory) < 2 * size) return
     this.#isPreparing = true
+    this.#nextBytes = size
     const spare = this.#spare
     this.#spare = undefined
     try {
@@ -228,7 +235,15 @@ export class Segments {
       // Without room for it now: who needs it says so.
     } finally {
       this.#isPreparing = false
+      if (!this.#next) this.#nextBytes = 0
     }
+  }
+
+  /** Lets the oldest go until so much more fits. False where it does not: the server does not have the rest yet. */
+  #evictFor(bytes: number): boolean {
+    const isTooMuch = (): boolean => this.bytes + bytes > this.#options.bytesMax
+    while (isTooMuch() && this.#evictOne());
+    return !isTooMuch()
   }
 
   #endNext(fd: number): void {
@@ -241,6 +256,7 @@ export class Segments {
     if (!next || next.memory.length < bytesMin) return undefined
     renameSync(this.#nextPath, path)
     this.#next = undefined
+    this.#nextBytes = 0
     return next
   }
 
@@ -248,16 +264,20 @@ export class Segments {
     const next = this.#next
     if (!next) return false
     this.#next = undefined
+    this.#nextBytes = 0
     this.#options.io.leaveFile(next.memory.buffer)
     this.#endNext(next.fd)
     return true
   }
 
   get #sizeOfNext(): number {
-    return Math.min(segmentBytes, Math.max(firstBytes, 2 * (this.#open?.size ?? 0)))
+    return Math.min(this.#segmentBytes, Math.max(firstBytes, 2 * (this.#open?.size ?? 0)))
   }
 
   #make(path: string, bytesMin: number): Mapped {
+    const { size = 0, bytes = 0 } = this.#open ?? {}
+    // The room that the open one does not use goes back to the disk.
+    this.#evictFor(Math.max(this.#sizeOfNext, bytesMin) - (size - bytes))
     let fd: number | undefined
     try {
       fd = openSync(path, 'w+', 0o600)
@@ -304,7 +324,7 @@ export class Segments {
     const { buffer } = segment.memory
     segment.memory = undefined
     this.#options.io.leaveFile(buffer)
-    if (buffer.byteLength === segmentBytes) this.#spare = buffer
+    if (buffer.byteLength === this.#segmentBytes) this.#spare = buffer
   }
 
   #evictOne(): boolean {
@@ -329,7 +349,8 @@ export class Segments {
     if (segment.wasPinned) this.#writesDeleted++
     this.#bytes -= segment.size
     closeSync(segment.fd)
-    unlinkSync(segment.path)
+    // It may be gone with its directory.
+    rmSync(segment.path, { force: true })
   }
 }
 

@@ -59,6 +59,17 @@ describe('the log of a daemon', () => {
     expect(text('daemon.log')).toHaveLength(full.length + 1)
   })
 
+  it('of one daemon that prints all the time is bounded, and its newest lines are kept', async () => {
+    const log = openDaemonLog(directory)
+    for (let i = 0; i < 64; i++) log.write(Buffer.alloc(1 << 16, `${i % 10}`))
+    log.end('last')
+    await finished(log)
+    expect(readdirSync(directory).sort()).toEqual(['daemon.log', 'daemon.log.1'])
+    for (const name of readdirSync(directory))
+      expect(statSync(join(directory, name)).size).toBeLessThanOrEqual((1 << 20) + (1 << 16))
+    expect(text('daemon.log')).toMatch(/3last$/)
+  })
+
   it('of more begins anew, and one older stays', async () => {
     writeFileSync(join(directory, 'daemon.log'), full)
     writeFileSync(join(directory, 'daemon.log.1'), 'oldest')

@@ -1,20 +1,39 @@
-import { appendFile, renameSync, statSync } from 'node:fs'
+import { appendFile, existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 
 const fileName = 'daemon.log'
-/** One that prints all the time, and is started again all the time, fills no disk. */
+/** Together with the one before, a log takes twice as much of the disk at most. */
 const bytesMax = 1 << 20
 
+/** Where the log of a mount is; undefined where nothing has been printed. */
+export function findDaemonLog(directory: string): string | undefined {
+  const path = join(directory, fileName)
+  return existsSync(path) ? path : undefined
+}
+
 /**
- * Goes on in the log of a mount's directory. A large one becomes `daemon.log.1`, in the place of the one before. What
- * there is no room for is not kept: a daemon that prints must neither wait for it nor end the mount.
+ * Appends to the log in a mount's directory. A log that has become too large is renamed to `daemon.log.1`, which
+ * replaces the one before. Text that finds no room on the disk is dropped: a daemon that prints must neither wait for
+ * the disk nor end the mount.
  */
 export function openDaemonLog(directory: string): Writable {
   const path = join(directory, fileName)
-  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 }
-  if (size > bytesMax) renameSync(path, `${path}.1`)
-  return new Writable({
-    write: (text: Uint8Array, _, done) => appendFile(path, text, { mode: 0o600 }, () => done()),
-  })
+  let { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 }
+  const write = (text: Uint8Array, _: unknown, done: () => void): void => {
+    if (size > bytesMax) size = begunAnew(path) ? 0 : size
+    size += text.length
+    appendFile(path, text, { mode: 0o600 }, () => done())
+  }
+  return new Writable({ write })
+}
+
+function begunAnew(path: string): boolean {
+  try {
+    renameSync(path, `${path}.1`)
+    return true
+  } catch (error) {
+    // Somebody has removed it.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
 }

@@ -19,6 +19,7 @@ import {
   type MountConfig,
   type SupervisorMessage,
 } from './config.ts'
+import { closeUnlessLost } from './close-unless-lost.ts'
 import { type AnswerCommand, closeControl, serveControl } from './control.ts'
 import { notifyingCaches } from './notifying-caches.ts'
 import { readState } from './state.ts'
@@ -61,9 +62,13 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   // Before the server has answered: whom the daemon before this one owed an answer could not even be killed until then.
   const kernel = await serveKernel(descriptors, opening, notifier, { start, supervisor })
   const mount = await opening
-  const closed = kernel.closed.then(() => mount.close())
+  let isUnmounted = false
+  const closed = kernel.closed.then(() => {
+    isUnmounted = true
+    return closeUnlessLost(mount, config.cacheDirectory)
+  })
   const control = serveControl(config.directory, (command, progress, gone) =>
-    answer({ mount, start, supervisor, closed }, command, progress, gone),
+    answer({ mount, start, supervisor, closed, isUnmounted }, command, progress, gone),
   )
   supervisor.send({ type: 'ready' })
   const later = setTimeout(() => notifier.start(), notifierAfterMs)
@@ -137,15 +142,24 @@ interface Daemon {
   readonly start: DaemonStart
   readonly supervisor: ToSupervisor
   readonly closed: Promise<void>
+  readonly isUnmounted: boolean
 }
 
 async function answer(
-  { mount, start: { config }, supervisor, closed }: Daemon,
+  { mount, start: { config }, supervisor, closed, isUnmounted }: Daemon,
   ...[command, progress, gone]: Parameters<AnswerCommand>
 ): Promise<unknown> {
   const { mountPoint, workspace, branch, at } = config
   if (command === 'status')
-    return { mountPoint, workspace, branch, at, ...processesOf(config), ...mount.status }
+    return {
+      mountPoint,
+      workspace,
+      branch,
+      at,
+      ...processesOf(config),
+      ...mount.status,
+      isUnmounted,
+    }
   const report = setInterval(() => {
     const { pendingOps, pendingBytes } = mount.status
     progress({ type: 'progress', pendingOps, pendingBytes })
@@ -154,7 +168,7 @@ async function answer(
     await mount.drain()
     // Whoever asked may have given up meanwhile: then everything stays as it was.
     gone.throwIfAborted()
-    if (command === 'unmount') await unmounted(supervisor, closed)
+    if (command === 'unmount') await (isUnmounted ? closed : unmounted(supervisor, closed))
   } finally {
     clearInterval(report)
   }
