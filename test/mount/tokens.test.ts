@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   statSync,
   writeFileSync,
@@ -118,6 +121,30 @@ describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
     expect(await mount.status()).toMatchObject({ connected: false, pendingOps: 0 })
   })
 
+  it('files that were read before a revocation cannot be read after it, also through open files', async () => {
+    const token = await issue('reader', '--ttl', '1h', '--allow', `/other:${src}`)
+    const mount = await mountWith(token, '/other')
+    writeFileSync(mount.path('known'), 'secret')
+    await mount.drain()
+    expect(readFileSync(mount.path('known'), 'utf8')).toBe('secret')
+    const fd = openSync(mount.path('known'), 'r')
+    await new Cairn({ server: site.url, apiKey: site.key })
+      .workspace('demo')
+      .tokens.revoke('reader')
+    try {
+      for (const look of [
+        () => readFileSync(mount.path('known')),
+        () => readSync(fd, Buffer.alloc(6), 0, 6, 0),
+        () => statSync(mount.path('known')),
+        () => readdirSync(mount.path('.')),
+      ])
+        await expect.poll(() => attempt(look), { interval: 20 }).toBe('EACCES')
+    } finally {
+      closeSync(fd)
+    }
+    expect(readFileSync(mount.path('.cairn/status'), 'utf8')).toMatch(/refused: .*revoked/)
+  })
+
   it('what one had not sent when its time was over is kept, and sent once it is refreshed', async () => {
     await site.cairn(['fs', 'layer', 'create', ':/other', '--name', 'alone'])
     const allow = ['--ttl', '1h', '--allow', `/other:${src}`, '--layer', 'alone']
@@ -146,7 +173,7 @@ describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
 /** As libuv spells it, which does not know the name. */
 const edquot = -122
 
-function attempt(work: () => void): string | number | undefined {
+function attempt(work: () => unknown): string | number | undefined {
   try {
     work()
     return 'done'

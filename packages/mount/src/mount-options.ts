@@ -23,6 +23,8 @@ export interface MountOptions {
   /** Whose files appear as root's, and root's as theirs. */
   readonly uid: number | undefined
   readonly gid: number | undefined
+  /** Hears when the server takes access away, and when it gives access back. */
+  readonly onAccess?: (isAllowed: boolean) => void
   /** What the kernel remembers, by its numbers. */
   readonly caches: (nodeid: (ino: Ino) => number) => Caches
 }

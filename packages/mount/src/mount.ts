@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { isBelow, namesOf } from '@cairn/core'
-import { type Grant, type Ino, isCairnError } from '@cairn/protocol'
+import { type Grant, isCairnError } from '@cairn/protocol'
 import { now } from './clock.ts'
 import { Contents } from './data/contents.ts'
 import { fetchAtServer } from './data/fetch-at-server.ts'
@@ -14,13 +14,15 @@ import { ToldFile } from './filesystem/told-file.ts'
 import { type FuseIo, loadFuseIo } from './fuse/native.ts'
 import { Image } from './image/image.ts'
 import { Loader } from './image/loader.ts'
-import { SharedLocks } from './locks/shared-locks.ts'
+import { shareLocks } from './locks/share-locks.ts'
+import type { SharedLocks } from './locks/shared-locks.ts'
 import { Notes } from './notes.ts'
 import { Outbox } from './outbox/outbox.ts'
 import { encodeRecord } from './outbox/record.ts'
 import { isOld, pendingNames, recover, type Recovered } from './outbox/recover.ts'
 import { Submitter } from './outbox/submitter.ts'
-import { resumeFrom, type SealedBatch, sealPending } from './outbox/seal-pending.ts'
+import type { PutBlob } from './outbox/seal.ts'
+import { type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { DoneBefore } from './outbox/done-before.ts'
 import { removeSession, writeSessionWhenRoom } from './outbox/session-file.ts'
 import {
@@ -35,15 +37,16 @@ import { Refusal, whyRefused } from './session/refusal.ts'
 import { isRescued } from './session/rescue.ts'
 import { untilAnswered } from './session/retry.ts'
 import type { Caches } from './sync/caches.ts'
-import { durabilities } from './sync/durability.ts'
+import { durabilities, windowOf } from './sync/durability.ts'
 import { Follower } from './sync/follower.ts'
 import { InodeNumbers } from './sync/inode-numbers.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { MountStatus } from './mount-status.ts'
+import { sessionOptionsOf } from './session-options-of.ts'
 import { statusOf } from './status-of.ts'
 import { ProgressNotes } from './sync/progress-notes.ts'
 import { growthMax, QuotaRoom } from './sync/quota-room.ts'
-import { mayWrite, Writer } from './sync/writer.ts'
+import { Writer } from './sync/writer.ts'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const inodesAtOnce = 20_000
@@ -77,6 +80,7 @@ export class Mount {
   readonly #waiting = new Set<() => void>()
   readonly #room = new QuotaRoom()
   readonly #refusal = new Refusal()
+  readonly #onAccess: MountOptions['onAccess']
   readonly #locks: SharedLocks | undefined
   #wasConnected = false
   /** The layer's path, where more than that is mounted. */
@@ -104,8 +108,9 @@ export class Mount {
     recovered: Recovered | undefined,
     pending: readonly SealedBatch[],
   ) {
-    const { waits, window } = durabilities[options.durability]
+    const { waits } = durabilities[options.durability]
     this.#cacheDirectory = options.cacheDirectory
+    this.#onAccess = options.onAccess
     this.#notes = new Notes(options.cacheDirectory)
     this.#writes = !options.readOnly
     this.#owners = swapOwners(options.uid, options.gid)
@@ -123,7 +128,7 @@ export class Mount {
       for (const op of ops) this.#room.take(number, growthMax(op))
     this.#session = this.#connect(options, recovered, pending)
     const session = this.#session
-    const putBlob = (bytes: Uint8Array): Promise<Uint8Array> =>
+    const putBlob: PutBlob = (bytes) =>
       untilAnswered(() => session.ask({ type: 'blob', bytes }), sleep)
     this.#submitter = new Submitter({
       session,
@@ -136,16 +141,7 @@ export class Mount {
       image: this.#image,
       ask: (question) => this.#refusal.unlessRefused(session.ask(question)),
     })
-    this.#outbox = new Outbox({
-      segments: this.#segments,
-      reserve: () => this.#reserve(),
-      putBlob,
-      now,
-      onRescued: (error) => this.note(error),
-      onRefused: (error) => this.#giveUp(error),
-      // What is on its way cannot be let go: it must fit in the cache, beside what is being written.
-      window: { ...window, bytes: Math.min(window.bytes, options.cacheBytes / 2) },
-    })
+    this.#outbox = this.#makeOutbox(options, putBlob)
     const keep: Spool['keep'] = (bytes) => this.#spool.keep(bytes)
     this.#contents = new Contents({
       segments: this.#segments,
@@ -164,7 +160,25 @@ export class Mount {
     )
     const writer = this.#makeWriter(waits === 'write', options.grant)
     this.fileSystem = this.#makeFileSystem(writer, waits !== 'nothing')
-    if (options.sharedLocks) this.#locks = this.#shareLocks()
+    if (options.sharedLocks)
+      this.#locks = shareLocks(this.fileSystem, this.#nodes, {
+        session,
+        whenCurrent: (seq) => this.#whenCurrent(seq),
+        note: (message) => this.note(message),
+        sleep,
+      })
+  }
+
+  #makeOutbox({ durability, cacheBytes }: MountOptions, putBlob: PutBlob): Outbox {
+    return new Outbox({
+      segments: this.#segments,
+      reserve: () => this.#reserve(),
+      putBlob,
+      now,
+      onRescued: (error) => this.note(error),
+      onRefused: (error) => this.#giveUp(error),
+      window: windowOf(durability, cacheBytes),
+    })
   }
 
   #makeFollower(keep: Spool['keep'], recovered: Recovered | undefined): Follower {
@@ -184,20 +198,6 @@ export class Mount {
       nodes: this.#nodes,
       doubt: () => this.#nodes.forgetBefore(this.#caches),
     })
-  }
-
-  #shareLocks(): SharedLocks {
-    const [session, nodes, fileSystem] = [this.#session, this.#nodes, this.fileSystem]
-    const locks = new SharedLocks({
-      ask: (question, signal) => session.ask(question, signal),
-      isConnected: () => session.isConnected,
-      whenCurrent: (seq) => this.#whenCurrent(seq),
-      note: (message) => this.note(message),
-      sleep,
-    })
-    fileSystem.getlk = (nodeid, lock) => locks.getlk(nodes.inoOf(nodeid), lock)
-    fileSystem.setlk = (nodeid, ...rest) => locks.setlk(nodes.inoOf(nodeid), ...rest)
-    return locks
   }
 
   /** Resolves when this mount and its kernel show all that the log has up to there, and the session may write. */
@@ -316,15 +316,8 @@ export class Mount {
     pending: readonly SealedBatch[],
   ): SessionClient {
     return new SessionClient({
-      connect: options.connect,
+      ...sessionOptionsOf(options, recovered, pending),
       clock: { sleep },
-      workspace: options.workspace,
-      branch: options.branch,
-      mode: options.readOnly || !mayWrite(options.grant) ? 'read' : 'write',
-      at: options.at,
-      path: options.path,
-      startsAtHead: true,
-      ...(recovered && { resume: resumeFrom(recovered, pending) }),
       onBatch: (bytes) => this.#follower.onBatch(bytes),
       onOwn: (number, seq) => {
         this.#room.settle(number)
@@ -387,7 +380,10 @@ export class Mount {
     if (isConnected && !this.#wasConnected)
       this.#locks?.reassert().catch((error) => this.note(error))
     this.#wasConnected = isConnected
-    if (isConnected) this.#refusal.end()
+    if (isConnected && this.#refusal.why) {
+      this.#refusal.end()
+      this.#onAccess?.(true)
+    }
     if (!this.#session.canAcknowledge) this.#outbox.flushNow()
     this.#wake()
     this.fileSystem.reap()
@@ -409,8 +405,13 @@ export class Mount {
   #onOver(why: unknown): void {
     const isRefused = isCairnError(why, 'access_ended') || isCairnError(why, 'unauthenticated')
     if (!isRefused) return
-    if (!this.#refusal.why) this.note(why)
+    const isNews = !this.#refusal.why
     this.#refusal.begin(why)
+    if (isNews) {
+      this.note(why)
+      this.#onAccess?.(false)
+      this.#forgetInKernel()
+    }
     this.#wake()
   }
 
@@ -428,11 +429,15 @@ export class Mount {
   }
 
   #reset(): void {
-    for (const [parent, directory] of this.#image.directories())
-      for (const { name } of directory) this.#caches.entry(parent, name)
-    for (const ino of this.#nodes.known()) this.#caches.bytes(ino, 0, 0)
+    this.#forgetInKernel()
     this.#image.clear()
     this.#contents.clear()
+  }
+
+  #forgetInKernel(): void {
+    for (const [parent, directory] of this.#image.directories())
+      for (const { name } of directory) this.#caches.entry(parent, name)
+    this.#nodes.forgetAll(this.#caches)
   }
 
   #describeProgress(): Uint8Array[] {

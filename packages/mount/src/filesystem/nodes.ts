@@ -152,6 +152,13 @@ export class Nodes {
     this.#before = []
   }
 
+  /** The kernel forgets attributes and bytes of everything, also of what the process before this one told. */
+  forgetAll(caches: Caches): void {
+    for (const ino of this.known()) caches.bytes(ino, 0, 0)
+    for (const nodeid of this.#before) caches.bytes(this.inoOf(nodeid), 0, 0)
+    this.#before = []
+  }
+
   #attributes(ino: Ino, inode: Inode): Attributes {
     const allocated = inode.kind === 'file' ? this.#contents.allocated(ino, inode) : 0
     return attributesOf(ino, inode, allocated, this.#owners)

@@ -11,6 +11,15 @@ const rootNode = 1
 const name = '.cairn' as ByteString
 const seekData = 3
 
+/** Whether a node is `.cairn` or in it. */
+export function isStatusNode(nodeid: number): boolean {
+  return nodeid >= firstNode
+}
+
+export function isStatusName(parent: number, child: ByteString): boolean {
+  return parent === rootNode && child === name
+}
+
 /** The files of `.cairn` and what each says at the moment it is looked at. */
 export type StatusFiles = Readonly<Record<string, () => Answer<string>>>
 

@@ -49,6 +49,11 @@ export class FuseServer {
     return this.#dispatcher.parkedCount
   }
 
+  /** Has another file system answer from the next request on. */
+  use(fs: FuseFileSystem): void {
+    this.#dispatcher.context.fs = fs
+  }
+
   /** Stops answering. The mount stays: another process with the descriptor can go on. */
   stop(): void {
     if (!this.#isOpen) return

@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs'
 import { type ByteString, type Grant, grantOfToken, parseToken } from '@cairn/protocol'
 import { now } from '../clock.ts'
+import { refusing } from '../filesystem/refusing.ts'
 import { statusDirectory } from '../filesystem/status-directory.ts'
 import type { FuseFileSystem } from '../fuse/file-system.ts'
 import type { InitInfo } from '../fuse/init.ts'
@@ -54,13 +55,21 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     uid: config.uid,
     gid: config.gid,
     caches: (nodeid) => notifyingCaches(notifier, nodeid),
+    onAccess: (isAllowed) => void use(isAllowed),
   })
+  const whole = fileSystemOf(opening, config)
+  whole.catch(() => undefined)
+  const use = async (isAllowed: boolean): Promise<void> => {
+    const [server, fs] = await Promise.all([serving, whole])
+    server.use(isAllowed ? fs : refusing(fs))
+  }
   opening.catch(() => undefined)
   supervisor.listen(({ type }) => {
     if (type === 'stop') void unmountDrained(opening, supervisor)
   })
   // Before the server has answered: whom the daemon before this one owed an answer could not even be killed until then.
-  const kernel = await serveKernel(descriptors, opening, notifier, { start, supervisor })
+  const serving = serveKernel(descriptors, whole, opening, notifier, { start, supervisor })
+  const kernel = await serving
   const mount = await opening
   let isUnmounted = false
   const closed = kernel.closed.then(() => {
@@ -119,11 +128,12 @@ async function fileSystemOf(opening: Promise<Mount>, config: MountConfig): Promi
 
 function serveKernel(
   { fd, memory }: Descriptors,
+  fs: Promise<FuseFileSystem>,
   opening: Promise<Mount>,
   notifier: Notifier,
   { start: { config, init }, supervisor }: Pick<Daemon, 'start' | 'supervisor'>,
 ): ReturnType<typeof serveFuse> {
-  return serveFuse(fd, fileSystemOf(opening, config), {
+  return serveFuse(fd, fs, {
     memory,
     negativeTtl,
     locks: config.sharedLocks,

@@ -20,3 +20,9 @@ export const durabilities: Readonly<Record<DurabilityName, Durability>> = {
   'close-sync': { waits: 'close', window: { bytes: 64 * mib, ms: 5000 } },
   'write-sync': { waits: 'write', window: { bytes: 64 * mib, ms: 5000 } },
 }
+
+/** What is on its way cannot be let go: it must fit in the cache, beside what is being written. */
+export function windowOf(durability: DurabilityName, cacheBytes: number): Window {
+  const { bytes, ms } = durabilities[durability].window
+  return { bytes: Math.min(bytes, cacheBytes / 2), ms }
+}
