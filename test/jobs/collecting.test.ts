@@ -185,7 +185,7 @@ class TestServer {
       directory: on.workspaces,
       storesOf,
       clock,
-      leases: { store: on.leases, clock, leaseMs: 10_000, lookMs: 10 },
+      leases: { store: on.leases, notes: on.sessionNotes, clock, leaseMs: 10_000, lookMs: 10 },
       locks: on.locks,
       layers: on.layers,
       isShared: true,

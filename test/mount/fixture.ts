@@ -1,5 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -25,6 +33,8 @@ interface SiteOptions {
   readonly leaseMs?: number
   /** How long what nobody needs stays. */
   readonly keep?: { readonly graceMs: number; readonly retentionMs: number }
+  /** The database, where several servers share one. */
+  readonly meta?: string
 }
 
 /**
@@ -49,6 +59,16 @@ export class Site {
     const site = new Site(options)
     await site.startServer()
     await site.cairn(['ws', 'create', 'demo'])
+    return site
+  }
+
+  /** Another server on the same database, with the same key. What is stored must be small: objects are not shared. */
+  static async openBeside(other: Site): Promise<Site> {
+    const site = new Site(other.#options)
+    const data = join(site.directory, 'data')
+    mkdirSync(data)
+    copyFileSync(join(other.directory, 'data', 'owner-key'), join(data, 'owner-key'))
+    await site.startServer()
     return site
   }
 

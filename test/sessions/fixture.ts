@@ -35,6 +35,7 @@ import {
   MemoryLayerStore,
   MemoryLeaseStore,
   MemoryLockStore,
+  MemorySessionNoteStore,
   MemoryTokenStore,
   MemoryUploadStore,
 } from '@cairn/server/testing'
@@ -45,6 +46,7 @@ export const secret = 'a-secret-for-tests'
 export class SharedStores {
   readonly directory = new MemoryDirectory()
   readonly leases = new MemoryLeaseStore()
+  readonly notes = new MemorySessionNoteStore()
   readonly locks = new MemoryLockStore()
   readonly layers = new MemoryLayerStore()
   readonly uploads = new MemoryUploadStore()
@@ -83,7 +85,7 @@ export async function startServer(
     directory: shared.directory,
     storesOf: () => stores,
     clock,
-    leases: { store: shared.leases, clock, leaseMs, lookMs: 20 },
+    leases: { store: shared.leases, notes: shared.notes, clock, leaseMs, lookMs: 20 },
     locks: shared.locks,
     observe: metrics.work,
     layers: shared.layers,
@@ -162,21 +164,28 @@ interface SessionExtras extends Partial<SessionOptions> {
   readonly network?: Network
   readonly key?: string
   readonly heartbeatMs?: number
+  /** It does not say what it has seen unless the test does. */
+  readonly isSilent?: boolean
 }
 
 export function openSession(
   server: Pick<RunningServer, 'url'>,
   more: SessionExtras = {},
 ): SessionClient {
-  const { network = new Network(), key = secret, heartbeatMs = 10_000, ...options } = more
-  return new SessionClient({
+  const { network = new Network(), key = secret, heartbeatMs = 10_000, isSilent, ...options } = more
+  const client: SessionClient = new SessionClient({
     connect: network.through(connectWebSocket(server.url, key, { heartbeatMs })),
     clock: { sleep: (ms) => setTimeout(ms, undefined, { ref: false }) },
     workspace: 'w',
     branch: 'main',
     mode: 'write',
     ...options,
+    onBatch: (bytes) => {
+      options.onBatch?.(bytes)
+      if (!isSilent) client.seen(client.seq)
+    },
   })
+  return client
 }
 
 export async function call(

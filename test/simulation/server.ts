@@ -53,14 +53,14 @@ export class Server implements Host {
     const isDead = (): boolean => this.#life?.died !== died
     const delayMs = conditions.storeDelayMs
     const way = makeWay({ scheduler, chance, delayMs, failsOneIn, isDead })
-    const { stores, leases, locks, layers, directory } = disk.open(way)
+    const { stores, leases, notes, locks, layers, directory } = disk.open(way)
     const clock = this.#makeClock(isDead)
     const { leaseMs, lookMs } = conditions
     const workspaces = new Workspaces({
       directory,
       storesOf: () => stores,
       clock,
-      leases: { store: leases, clock, leaseMs, lookMs },
+      leases: { store: leases, notes, clock, leaseMs, lookMs },
       locks,
       layers,
       isShared: true,

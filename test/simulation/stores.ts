@@ -6,12 +6,13 @@ import {
   MemoryRefStore,
   restlessPacer,
 } from '@cairn/core/testing'
-import { type LeaseStore, type LockStore, sha256 } from '@cairn/server'
+import { type LeaseStore, type LockStore, type SessionNoteStore, sha256 } from '@cairn/server'
 import {
   MemoryDirectory,
   MemoryLayerStore,
   MemoryLeaseStore,
   MemoryLockStore,
+  MemorySessionNoteStore,
 } from '@cairn/server/testing'
 import type { Chance } from '../model/chance.ts'
 import { unavailable } from '../model/unavailable.ts'
@@ -28,6 +29,7 @@ const contentWorker: ContentWorker = {
 export class Disk {
   readonly directory: MemoryDirectory = new MemoryDirectory()
   readonly leases: MemoryLeaseStore = new MemoryLeaseStore()
+  readonly notes: MemorySessionNoteStore = new MemorySessionNoteStore()
   readonly locks: MemoryLockStore = new MemoryLockStore()
   readonly layers: MemoryLayerStore = new MemoryLayerStore()
   readonly nodes: MemoryNodeStore = new MemoryNodeStore()
@@ -45,6 +47,7 @@ export class Disk {
         refs: through(this.refs, way),
       },
       leases: through(this.leases, way),
+      notes: through(this.notes, way),
       locks: through(this.locks, way),
       layers: through(this.layers, way),
       directory: through(this.directory, way),
@@ -55,6 +58,7 @@ export class Disk {
 interface OpenDisk {
   readonly stores: Stores
   readonly leases: LeaseStore
+  readonly notes: SessionNoteStore
   readonly locks: LockStore
   readonly layers: MemoryLayerStore
   readonly directory: MemoryDirectory

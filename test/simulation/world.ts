@@ -80,9 +80,9 @@ export class World {
   }
 
   async #found(): Promise<void> {
-    const { stores, leases, locks, layers, directory } = this.disk.open()
+    const { stores, leases, notes, locks, layers, directory } = this.disk.open()
     const clock = { nowMs: () => 0, sleep: async () => {}, now: () => ({ sec: 0, nsec: 0 }) }
-    const options = { store: leases, clock, leaseMs: 1, lookMs: 1 }
+    const options = { store: leases, notes, clock, leaseMs: 1, lookMs: 1 }
     const storesOf = (): typeof stores => stores
     const parts = { directory, storesOf, clock, leases: options, locks, layers }
     const workspaces = new Workspaces(parts)

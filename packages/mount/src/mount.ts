@@ -36,6 +36,7 @@ import type { Reservation } from './session/options.ts'
 import { Refusal, whyRefused } from './session/refusal.ts'
 import { isRescued } from './session/rescue.ts'
 import { untilAnswered } from './session/retry.ts'
+import { whenJoined } from './session/when-joined.ts'
 import type { Caches } from './sync/caches.ts'
 import { durabilities, windowOf } from './sync/durability.ts'
 import { Follower } from './sync/follower.ts'
@@ -278,9 +279,8 @@ export class Mount {
     try {
       await this.#refusal.unlessRefused(this.#outbox.drain())
     } catch (error) {
-      const { why } = this.#refusal
-      if (!why) throw error
-      if (this.#outbox.pendingOps > 0) throw why
+      if (!this.#refusal.why) throw error
+      if (this.#outbox.pendingOps > 0) throw this.#refusal.why
     }
   }
 
@@ -343,8 +343,7 @@ export class Mount {
     this.#nodes.root = root
     const begun = recovered?.seq ?? seq
     this.#follower.begin(begun)
-    const { lastNumber } = this.#session
-    const note = { session, lastNumber, seq: begun }
+    const note = { session, lastNumber: this.#session.lastNumber, seq: begun }
     await writeSessionWhenRoom(this.#cacheDirectory, note, sleep)
     await handedIn
     // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
@@ -355,7 +354,8 @@ export class Mount {
     if (recovered) await this.#locks?.recall()
     // With its top known, a mount can be worked in even if the server goes away at once.
     const top = this.#loader.load({ what: 'directory', ino: root }).catch(() => undefined)
-    await Promise.all([top, this.#writes ? this.#numbers.refill() : undefined])
+    const joined = this.#writes && !recovered ? whenJoined(this.#session, seq, sleep) : undefined
+    await Promise.all([top, joined, this.#writes ? this.#numbers.refill() : undefined])
     // A guess at what will be asked for. Whoever asks at once is not to wait for it.
     void sleep(guessAfterMs).then(() => this.#loader.loadNear(root).catch(() => undefined))
     void this.#progress.keepNoting()

@@ -10,7 +10,7 @@ export class Metrics {
   readonly #registry = new Registry()
   #watchesProcess = false
   readonly requests: Histogram<'method' | 'route' | 'status'>
-  /** Counts batches, operations, folds, sessions and recalls. */
+  /** Counts batches, operations, folds, sessions, recalls and late sessions. */
   readonly work: ObserveWork
   readonly stores: Histogram<'store' | 'operation' | 'outcome'>
   /** Tells how far the garbage collector has come. */
@@ -82,6 +82,11 @@ function countWork(registers: Registry[]): ObserveWork {
     help: 'Leases that this server asked their holders to hand back.',
     registers,
   })
+  const lateSessions = new Counter({
+    name: 'cairn_late_sessions_total',
+    help: 'Changes that were answered although some read-write mount had not applied them after 5 seconds.',
+    registers,
+  })
   return {
     batch: (count) => {
       batches.inc()
@@ -90,6 +95,7 @@ function countWork(registers: Registry[]): ObserveWork {
     fold: (seconds) => folds.observe(seconds),
     session: (mode, change) => sessions.inc({ mode }, change),
     recall: () => recalls.inc(),
+    lateSession: () => lateSessions.inc(),
   }
 }
 

@@ -127,11 +127,12 @@ async function listen(
   const { log, pace, meta, address, certificate, leaseMs = 10_000 } = options
   const { keep = ordinaryKeepTimes, allowHosts = [] } = options
   const clock = systemClock()
+  const { leases: store, sessionNotes: notes } = storage
   const workspaces = new Workspaces({
     directory: storage.workspaces,
     storesOf: storesByPool(storage),
     clock,
-    leases: { store: storage.leases, clock, leaseMs, lookMs: 50 },
+    leases: { store, notes, clock, leaseMs, lookMs: 50 },
     locks: storage.locks,
     observe: metrics.work,
     layers: storage.layers,

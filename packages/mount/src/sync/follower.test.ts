@@ -296,31 +296,55 @@ describe('a change of the whole tree', () => {
 })
 
 describe('a kernel that is slow to forget', () => {
-  it('holds others up for a moment only, but what it must forget is not settled before', async () => {
+  const never = new Promise<void>(() => undefined)
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('is waited for, however long it takes', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     mount.settled = promise
     mount.hear(create('g', 8))
-    await until(() => mount.seen.includes(2))
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(mount.seen).toEqual([])
     expect(mount.follower.settledSeq).toBe(1)
     resolve()
     await mount.follower.whenSettled(2)
     expect(mount.follower.settledSeq).toBe(2)
+    expect(mount.seen).toEqual([2])
+  })
+
+  it('is not waited for by changes that an own later one holds up, which waits for the others', async () => {
+    mount.settled = never
+    mount.hear(create('g', 8))
+    mount.hear(create('h', 10))
+    const shown = Promise.withResolvers<void>()
+    const answered = mount.follower.whileShown(3, () => shown.promise)
+    await vi.advanceTimersByTimeAsync(60_000)
+    // What came after it has to wait.
+    expect(mount.seen).toEqual([2])
+    expect(mount.follower.settledSeq).toBe(1)
+    shown.resolve()
+    await answered
+  })
+
+  it('is waited for again when the own change is answered', async () => {
+    mount.settled = never
+    mount.hear(create('g', 8))
+    await mount.follower.whileShown(3, async () => undefined)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(mount.seen).toEqual([])
   })
 
   it('is not given up on before it was told', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     mount.telling = promise
-    mount.settled = new Promise(() => undefined)
-    vi.useFakeTimers()
-    try {
-      mount.hear(create('g', 8))
-      await vi.advanceTimersByTimeAsync(60_000)
-      expect(mount.seen).toEqual([])
-      resolve()
-      await vi.advanceTimersByTimeAsync(60_000)
-      expect(mount.seen).toEqual([2])
-    } finally {
-      vi.useRealTimers()
-    }
+    mount.settled = never
+    mount.hear(create('g', 8))
+    void mount.follower.whileShown(3, () => never)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(mount.seen).toEqual([])
+    resolve()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(mount.seen).toEqual([2])
   })
 })

@@ -106,6 +106,28 @@ export class Follower {
     })
   }
 
+  /**
+   * Runs `wait`, which ends when the other mounts have seen our own change at `own`. It may keep the kernel from
+   * forgetting what others changed in the same directory before it: the kernel holds a lock until the change is
+   * answered. If those others wait for us, too, nobody would ever be answered, so this mount gives way and says that
+   * it has seen their changes. The one whose change is earlier does not. A kernel that is merely slow is waited for.
+   */
+  async whileShown(own: number, wait: () => Promise<void>): Promise<void> {
+    const { caches, seen } = this.#parts
+    let isOver = false
+    const giveWay = async (): Promise<void> => {
+      await caches.telling()
+      await settledSoon(caches)
+      if (!isOver && this.#settledSeq < own - 1) seen(own - 1)
+    }
+    void giveWay()
+    try {
+      await wait()
+    } finally {
+      isOver = true
+    }
+  }
+
   /** Everything that was heard of has been taken in. */
   get isCurrent(): boolean {
     return this.#events.length === 0
@@ -173,10 +195,10 @@ export class Follower {
     const { loader, caches, seen } = this.#parts
     loader.advance(seq, changed)
     if (this.#events.length > 1) return
-    void caches.settled().then(() => this.#settle(seq))
-    // What the kernel must forget may be held by a change of our own that waits for the others, as they wait for us.
-    const told = caches.telling().then(() => settledSoon(caches))
-    void told.then(() => seen(seq))
+    void caches.settled().then(() => {
+      this.#settle(seq)
+      seen(seq)
+    })
   }
 
   #settle(seq: number): void {

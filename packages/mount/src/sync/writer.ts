@@ -170,7 +170,8 @@ export class Writer {
   }
 
   async #share(op: Op, request: number): Promise<void> {
-    await this.#decide(op, request, (seq) => this.#parts.barrier(seq))
+    const { follower, barrier } = this.#parts
+    await this.#decide(op, request, (seq) => follower.whileShown(seq, () => barrier(seq)))
   }
 
   /** Has the server decide, and takes in what it took in. */

@@ -45,7 +45,13 @@ describe('trimming logs on SQLite', () => {
       directory: storage.workspaces,
       storesOf,
       clock,
-      leases: { store: storage.leases, clock, leaseMs: 1000, lookMs: 10 },
+      leases: {
+        store: storage.leases,
+        notes: storage.sessionNotes,
+        clock,
+        leaseMs: 1000,
+        lookMs: 10,
+      },
       locks: storage.locks,
       layers: storage.layers,
     })

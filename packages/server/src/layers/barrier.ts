@@ -17,3 +17,8 @@ export async function atBarrier<T>(
     return work(epoch)
   })
 }
+
+/** Resolves when all read-write mounts of a branch show what it is now. For those who changed it, after their barrier. */
+export function whenShown(workspace: Workspace, branch: Branch): Promise<void> {
+  return workspace.lease(branch).whenSeen(branch.head.position.seq)
+}

@@ -10,7 +10,7 @@ import {
 import { CairnError, isCairnError, type RootReceipt } from '@cairn/protocol'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { isAutomatic, makeAutomatic } from './auto-checkpoints.ts'
-import { atBarrier } from './barrier.ts'
+import { atBarrier, whenShown } from './barrier.ts'
 import { once } from './once.ts'
 import { baseId, findCheckpoint, findLayer, findToolCall, type LayerPlace } from './references.ts'
 import { authorOf, rootReceipt } from './root-receipt.ts'
@@ -57,6 +57,7 @@ async function rollBackTo(
         await makeAutomatic(workspace, branch, left)
     }),
   )
+  await whenShown(workspace, branch)
   return rootReceipt(workspace, id, branch, receipt)
 }
 
@@ -81,6 +82,7 @@ export async function undo(
       const receipt = await atBarrier(workspace, branch, (epoch) =>
         undoRollback(workspace.stores, branch, authorOf(workspace, asker, key), epoch),
       )
+      await whenShown(workspace, branch)
       return await rootReceipt(workspace, id, branch, receipt)
     } catch (error) {
       if (!isCairnError(error, 'nothing_to_undo')) throw error

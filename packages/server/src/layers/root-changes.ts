@@ -18,7 +18,7 @@ import {
 } from '@cairn/protocol'
 import { isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
-import { atBarrier } from './barrier.ts'
+import { atBarrier, whenShown } from './barrier.ts'
 import { findCommitted, noteCommit } from './commit-notes.ts'
 import { decisionsOf } from './decisions.ts'
 import { describeChange } from './describe.ts'
@@ -51,6 +51,7 @@ export async function rebase(
           rebaseLayer(workspace.stores, { ...options, epoch }),
         ),
       )
+      await whenShown(workspace, layer)
       workspace.quotas.forget(layer.id)
       await noteStateIfThere(workspace, place)
       return rootReceipt(workspace, place.id, layer, receipt)
@@ -145,6 +146,7 @@ async function commitTo(
     const receipt = await atBarrier(workspace, target, commit)
     return { ...receipt, sides: { base, layer: snapshot, target: receipt.before, resolutions } }
   })
+  await whenShown(workspace, target)
   const batch = await readBatch(workspace, target, seq)
   return {
     layer: place.id,

@@ -1,8 +1,8 @@
 import type { SessionId } from '@cairn/protocol'
 import type { Clock } from '../workspaces/clock.ts'
 
-/** A writer that stopped taking in what others write holds them up for so long each time, and no longer. */
-const waitMsMax = 1000
+/** A session that stopped applying what others write delays each of their changes by this much, and no more. */
+export const waitMsMax = 5000
 
 /** A connected writer. */
 export interface Member {
@@ -34,14 +34,21 @@ export class Audience {
     return member
   }
 
-  leave(member: Member): void {
-    if (this.#members.get(member.session) !== member) return
+  /** False when a newer connection of the session has taken its place. */
+  leave(member: Member): boolean {
+    if (this.#members.get(member.session) !== member) return false
     this.#members.delete(member.session)
     this.#wake(({ session }) => session === member.session)
+    return true
   }
 
-  has(session: SessionId): boolean {
-    return this.#members.has(session)
+  get isEmpty(): boolean {
+    return this.#members.size === 0
+  }
+
+  /** Undefined when it is not connected to this server. */
+  seenBy(session: SessionId): number | undefined {
+    return this.#members.get(session)?.seen
   }
 
   see(member: Member, seq: number): void {
@@ -49,16 +56,17 @@ export class Audience {
     this.#wake((waiter) => waiter.session === member.session && waiter.seq <= member.seen)
   }
 
-  /** Resolves when everybody but `session` has seen `seq`, has gone, or had time enough. */
-  async whenSeen(seq: number, session: SessionId): Promise<void> {
+  /** Resolves when all but `except` have seen `seq` or have gone. False when some had not after `waitMsMax`. */
+  async whenSeen(seq: number, except: SessionId | undefined): Promise<boolean> {
     const behind = [...this.#members.values()].filter(
-      (member) => member.session !== session && member.seen < seq,
+      (member) => member.session !== except && member.seen < seq,
     )
-    if (behind.length === 0) return
+    if (behind.length === 0) return true
     const seen = behind.map((member) => this.#wait(member.session, seq))
-    const isLate = this.#clock.sleep(waitMsMax)
-    await Promise.race([Promise.all(seen.map(({ over }) => over)), isLate])
+    const all = Promise.all(seen.map(({ over }) => over)).then(() => true)
+    const isInTime = await Promise.race([all, this.#clock.sleep(waitMsMax).then(() => false)])
     for (const { waiter } of seen) this.#waiters.delete(waiter)
+    return isInTime
   }
 
   #wait(session: SessionId, seq: number): { waiter: Waiter; over: Promise<void> } {

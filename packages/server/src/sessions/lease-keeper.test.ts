@@ -9,6 +9,7 @@ import { type ActorId, type BranchId, CairnError, type SessionId } from '@cairn/
 import { beforeEach, describe, expect, it } from 'vitest'
 import { contentWorker, sha256 } from '../ports.ts'
 import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
+import { MemorySessionNoteStore } from '../testing/memory-session-note-store.ts'
 import type { Clock } from '../workspaces/clock.ts'
 import { epochCheckpoint, findEpochEnd } from './epoch-end.ts'
 import type { LeaseRecord } from './lease.ts'
@@ -39,7 +40,8 @@ describe('lease keeper', () => {
   }
   const openServer = async (): Promise<{ branch: Branch; keeper: LeaseKeeper }> => {
     const branch = await Branch.open(stores, main)
-    const options = { store: leases, clock, leaseMs: 1000, lookMs: 10, isShared: true }
+    const notes = new MemorySessionNoteStore()
+    const options = { store: leases, notes, clock, leaseMs: 1000, lookMs: 10, isShared: true }
     return { branch, keeper: new LeaseKeeper(stores, branch, options) }
   }
 

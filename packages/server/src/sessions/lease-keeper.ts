@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Branch, Stores } from '@cairn/core'
 import { type ActorId, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../workspaces/clock.ts'
-import { Audience } from './audience.ts'
+import { Audience, type Member, waitMsMax } from './audience.ts'
 import { epochAuthor, epochCheckpoint } from './epoch-end.ts'
 import {
   forfeit,
@@ -19,9 +19,12 @@ import {
   unchanged,
 } from './lease.ts'
 import type { LeaseStore } from './lease-store.ts'
+import { hurry, OtherServers } from './other-servers.ts'
+import type { SessionNoteStore } from './session-note-store.ts'
 
 export interface LeaseOptions {
   readonly store: LeaseStore
+  readonly notes: SessionNoteStore
   readonly clock: Clock
   /** How long a writer may be silent before others may pass it by. */
   readonly leaseMs: number
@@ -34,6 +37,8 @@ interface LeaseKeeperOptions extends LeaseOptions {
   readonly isShared: boolean
   /** Hears when a holder is asked to hand its lease back. */
   readonly onRecall?: (() => void) | undefined
+  /** Hears when a change was answered before all read-write sessions had applied it. */
+  readonly onLateSession?: (() => void) | undefined
 }
 
 /** Of a branch on this server. Who only reads is not concerned with its lease. */
@@ -55,6 +60,8 @@ export class LeaseKeeper {
   readonly #followers = new Set<Follower>()
   /** Who is connected to this server, and what each has taken in. */
   readonly audience: Audience
+  /** Undefined when there are none. */
+  readonly #others: OtherServers | undefined
   #record: LeaseRecord
   #isLooking = false
   #updating: Promise<unknown> = Promise.resolve()
@@ -64,7 +71,22 @@ export class LeaseKeeper {
     this.#branch = branch
     this.#options = options
     this.#record = newLease(branch.id)
-    this.audience = new Audience(options.clock)
+    const { clock, lookMs, notes: store } = options
+    const audience = new Audience(clock)
+    this.audience = audience
+    const findLiveWriters = async (): Promise<readonly SessionId[]> => {
+      await this.look()
+      return this.liveWriters
+    }
+    if (options.isShared)
+      this.#others = new OtherServers({
+        branch: branch.id,
+        store,
+        clock,
+        lookMs,
+        audience,
+        findLiveWriters,
+      })
   }
 
   get lookMs(): number {
@@ -99,6 +121,66 @@ export class LeaseKeeper {
   async look(): Promise<LeaseRecord> {
     this.#tell(await this.#read())
     return this.#record
+  }
+
+  /** A read-write session begins to follow the branch. Gives what ends that. */
+  async joinAudience(session: SessionId): Promise<{ member: Member; leave: () => void }> {
+    const member = this.audience.join(session, 0)
+    const leave = (): void => {
+      if (this.audience.leave(member)) void this.#others?.leave(session).catch(() => undefined)
+    }
+    try {
+      await this.#others?.join(session)
+    } catch (error) {
+      leave()
+      throw error
+    }
+    return { member, leave }
+  }
+
+  /** A session that was given up while it was silent: its note may be gone, too. */
+  async rejoin(session: SessionId): Promise<void> {
+    await this.#others?.join(session)
+    await this.join(session)
+  }
+
+  /**
+   * Resolves when every read-write session but `except` has applied the log up to `seq`, whichever server it is
+   * connected to. One that does not is waited for, but not for ever.
+   */
+  async whenSeen(seq: number, except?: SessionId): Promise<void> {
+    if (this.#hasNoSessions) return
+    const [here, elsewhere] = await Promise.all([
+      this.audience.whenSeen(seq, except),
+      this.#others?.whenSeen(seq, except) ?? true,
+    ])
+    if (!here || !elsewhere) this.#options.onLateSession?.()
+  }
+
+  /**
+   * Resolves when no other session holds the lease that `session` joined for: until then the holder acknowledges
+   * changes that nobody else sees. A holder that is not connected is not waited for.
+   */
+  async whenHandedBack(session: SessionId): Promise<void> {
+    const { clock, lookMs } = this.#options
+    const lateAtMs = clock.nowMs() + waitMsMax
+    for (;;) {
+      const { holder } = await this.look()
+      if (holder === undefined || holder === session || clock.nowMs() >= lateAtMs) return
+      const isHere = this.audience.seenBy(holder) !== undefined
+      if (!isHere && !(await this.#others?.has(holder))) return
+      await clock.sleep(lookMs / hurry)
+    }
+  }
+
+  /**
+   * Known without asking the store: the first session to join a branch that has none gets the lease, and with it a
+   * new epoch. In the epoch of a record without writers nobody has joined since.
+   */
+  get #hasNoSessions(): boolean {
+    const { writers, epoch } = this.#record
+    const { epoch: current } = this.#branch.head.position
+    return this.audience.isEmpty && writers.length === 0 && epoch === current
   }
 
   join(session: SessionId): Promise<LeaseRecord> {
@@ -185,10 +267,11 @@ export class LeaseKeeper {
   async #keepLooking(): Promise<void> {
     this.#isLooking = true
     while (this.#followers.size > 0) {
-      await this.#options.clock.sleep(this.#options.lookMs)
+      await this.#options.clock.sleep(this.#others?.lookMs ?? this.#options.lookMs)
       // A store that does not answer now is asked again soon; until then everything stays as it is.
       await this.look().catch(() => undefined)
       await this.#branch.refresh().catch(() => undefined)
+      await this.#others?.answer(this.#branch.head.position.seq).catch(() => undefined)
     }
     this.#isLooking = false
   }

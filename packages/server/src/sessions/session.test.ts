@@ -18,6 +18,7 @@ import { MemoryDirectory } from '../testing/memory-directory.ts'
 import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
 import { MemoryLockStore } from '../testing/memory-lock-store.ts'
+import { MemorySessionNoteStore } from '../testing/memory-session-note-store.ts'
 import type { Clock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
@@ -51,6 +52,7 @@ describe('session', () => {
     asleep = []
     servers = []
     const [directory, leases] = [new MemoryDirectory(), new MemoryLeaseStore()]
+    const notes = new MemorySessionNoteStore()
     const [layers, locks] = [new MemoryLayerStore(), new MemoryLockStore()]
     const parts = {
       nodes: new MemoryNodeStore(),
@@ -65,7 +67,7 @@ describe('session', () => {
         log: parts.log,
         refs: parts.refs,
       }
-      const options = { store: leases, clock, leaseMs, lookMs: 10 }
+      const options = { store: leases, notes, clock, leaseMs, lookMs: 10 }
       const workspaces = new Workspaces({
         directory,
         storesOf: () => stores,

@@ -88,7 +88,12 @@ export class Session {
 
   static async open(parts: SessionParts, connection: Connection, hello: Hello): Promise<Session> {
     const session = new Session(parts, connection, hello)
-    await session.#start()
+    try {
+      await session.#start()
+    } catch (error) {
+      session.#end()
+      throw error
+    }
     return session
   }
 
@@ -99,14 +104,15 @@ export class Session {
     await this.#resumeScope()
     const root = await findDirectory(this.#place, this.#hello.path)
     const limit = await this.#parts.workspace.limitOf(branch.id)
-    if (this.#writes) await keeper.join(this.id)
+    if (this.#writes) await this.#joinWriters()
     const { seq, epoch } = branch.head.position
     const [version, session] = [sessionVersion, this.id]
     this.#send({ type: 'welcome', version, session, seq, epoch, leaseMs, root })
     if (this.#writes && limit !== undefined) this.#send({ type: 'within', path: limit })
     this.#sent = Math.min(this.#sent, seq)
     this.#count()
-    if (this.#writes) this.#joinAudience(seq)
+    // A new session has nothing old. One that comes back says what it has.
+    if (this.#hello.session === '') this.#see(seq)
     if (this.#writes) this.#beginWaits()
     this.#stop.push(branch.subscribe(() => this.#forward()))
     this.#stop.push(keeper.follow(this.#writes ? (record) => this.#stand(record) : undefined))
@@ -127,12 +133,17 @@ export class Session {
     scope.requireSomewhere('write')
   }
 
-  /** Where a session that has nothing yet begins, it has nothing old either. One that comes back says what it has. */
-  #joinAudience(seq: number): void {
-    const { audience } = this.#parts.keeper
-    const member = audience.join(this.id, this.#hello.session === '' ? seq : 0)
+  /**
+   * In this order: whoever changes the branch afterwards waits for this session, and what was changed before is in the
+   * head that the session begins with.
+   */
+  async #joinWriters(): Promise<void> {
+    const { keeper, workspace, branch } = this.#parts
+    const { member, leave } = await keeper.joinAudience(this.id)
     this.#member = member
-    this.#stop.push(() => audience.leave(member))
+    this.#stop.push(leave)
+    await keeper.join(this.id)
+    if (workspace.isShared) await branch.refresh()
   }
 
   #beginWaits(): void {
@@ -190,10 +201,14 @@ export class Session {
 
   /** `drained` when the other end has said goodbye: its place is free at once. */
   async close(drained: boolean): Promise<void> {
-    this.#isClosed = true
-    for (const stop of this.#stop.splice(0)) stop()
+    this.#end()
     if (drained && this.#writes) await this.#leave()
     this.#connection.close()
+  }
+
+  #end(): void {
+    this.#isClosed = true
+    for (const stop of this.#stop.splice(0)) stop()
   }
 
   /** Its locks are nobody's any more. */
@@ -281,33 +296,24 @@ export class Session {
     if (this.#member) this.#parts.keeper.audience.see(this.#member, seq)
   }
 
-  /** Writers on other servers hear of a batch when their server looks; this one cannot know when they have seen it. */
   async #whenOthersHaveSeen(seq: number): Promise<Uint8Array> {
-    const { keeper, workspace } = this.#parts
-    const here = keeper.audience.whenSeen(seq, this.id)
-    if (await this.#hasWritersElsewhere()) await workspace.clock.sleep(2 * keeper.lookMs)
-    await here
-    return new Uint8Array()
-  }
-
-  async #hasWritersElsewhere(): Promise<boolean> {
-    const { keeper } = this.#parts
-    try {
-      await keeper.look()
-    } catch {
-      // Nobody can tell: waiting is right either way.
-      return true
+    const { keeper, branch, workspace } = this.#parts
+    if (keeper.record.holder !== undefined && keeper.record.holder !== this.id) {
+      await keeper.whenHandedBack(this.id)
+      if (workspace.isShared) await branch.refresh()
+      // What the holder handed in comes before the answer.
+      this.#forward()
+      await this.#sending
     }
-    return keeper.liveWriters.some(
-      (session) => session !== this.id && !keeper.audience.has(session),
-    )
+    await keeper.whenSeen(seq, this.id)
+    return new Uint8Array()
   }
 
   async #renew(): Promise<void> {
     const { keeper } = this.#parts
     if (!this.#writes) return
     // Given up while it was silent: it joins like anybody else, and learns the epoch it lost to.
-    if (!(await keeper.renew(this.id))) await keeper.join(this.id)
+    if (!(await keeper.renew(this.id))) await keeper.rejoin(this.id)
     this.#stand(keeper.record)
     this.#forward()
   }

@@ -29,6 +29,7 @@ import { MemoryDirectory } from '../testing/memory-directory.ts'
 import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
 import { MemoryLockStore } from '../testing/memory-lock-store.ts'
+import { MemorySessionNoteStore } from '../testing/memory-session-note-store.ts'
 import { systemClock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import { serveConnection, type ServedConnection } from './serve-connection.ts'
@@ -76,7 +77,8 @@ describe('a session that writes from blobs', () => {
       refs: new MemoryRefStore(),
     }
     const [clock, store] = [systemClock(), new MemoryLeaseStore()]
-    const leases = { store, clock, leaseMs, lookMs: 20 }
+    const notes = new MemorySessionNoteStore()
+    const leases = { store, notes, clock, leaseMs, lookMs: 20 }
     workspaces = new Workspaces({
       directory: new MemoryDirectory(),
       storesOf: () => stores,

@@ -4,6 +4,7 @@ import type { TokenStore } from '../access/token-store.ts'
 import type { UploadStore } from '../files/upload-store.ts'
 import type { LockStore } from '../locks/lock-store.ts'
 import type { LeaseStore } from '../sessions/lease-store.ts'
+import type { SessionNoteStore } from '../sessions/session-note-store.ts'
 import { BranchNameTable } from './branch-name-table.ts'
 import type { Database } from './database.ts'
 import { ExpiryTable } from './expiry-table.ts'
@@ -28,6 +29,7 @@ import { findOpenFiles, privateDirectoryMode } from './private-files.ts'
 import { RefTable } from './ref-table.ts'
 import { withRetry } from './retry.ts'
 import { parseS3Url, type S3Config } from './s3/config.ts'
+import { SessionNoteTable } from './session-note-table.ts'
 import { SqliteDatabase } from './sqlite/sqlite-database.ts'
 import { SurveyTable } from './survey-table.ts'
 import { TokenTable } from './token-table.ts'
@@ -59,6 +61,7 @@ export interface Storage {
   readonly keys: KeyTable
   readonly tokens: TokenStore
   readonly leases: LeaseStore
+  readonly sessionNotes: SessionNoteStore
   readonly locks: LockStore
   readonly layers: LayerStore
   readonly uploads: UploadStore
@@ -134,6 +137,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'clos
     keys: new KeyTable(database),
     tokens: new TokenTable(database),
     leases: new LeaseTable(database),
+    sessionNotes: new SessionNoteTable(database),
     locks: new LockTable(database),
     layers: new LayerTable(database),
     uploads: new UploadTable(database),

@@ -69,6 +69,7 @@ export const migrations: readonly Migration[] = [
       { table: 'leases', name: 'last_deadline_ms', type: 'integer' },
     ],
   },
+  { version: 11, statements: sessionNoteTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -182,6 +183,21 @@ function sessionTables({ types: { key, integer, bytes }, tableEnd }: Dialect): s
       writers ${bytes} NOT NULL,
       epoch ${integer} NOT NULL,
       version ${integer} NOT NULL
+    ) ${tableEnd}`,
+  ]
+}
+
+/** How far connected sessions have come in the log, for the other servers. */
+function sessionNoteTables({ types: { key, integer }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS session_notes (
+      branch ${key} NOT NULL,
+      session ${key} NOT NULL,
+      server ${key} NOT NULL,
+      since_ms ${integer} NOT NULL,
+      seen ${integer} NOT NULL,
+      asked ${integer} NOT NULL,
+      PRIMARY KEY (branch, session)
     ) ${tableEnd}`,
   ]
 }

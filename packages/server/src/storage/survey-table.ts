@@ -79,7 +79,14 @@ export class SurveyTable {
   /** Takes a branch away with its log and checkpoints. Whoever has it open finds it gone. */
   async removeBranch(branch: BranchId): Promise<void> {
     const params = [keyBytes(branch)]
-    const tables = ['log_rows', 'log_heads', 'checkpoints', 'leases', 'file_locks'] as const
+    const tables = [
+      'log_rows',
+      'log_heads',
+      'checkpoints',
+      'leases',
+      'file_locks',
+      'session_notes',
+    ] as const
     await this.#database.transact([
       ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE branch = ?`, params })),
       { sql: 'DELETE FROM branches WHERE id = ?', params },

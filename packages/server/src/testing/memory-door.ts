@@ -19,6 +19,7 @@ import { MemoryDirectory } from './memory-directory.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
 import { MemoryLeaseStore } from './memory-lease-store.ts'
 import { MemoryLockStore } from './memory-lock-store.ts'
+import { MemorySessionNoteStore } from './memory-session-note-store.ts'
 import { MemoryTokenStore } from './memory-token-store.ts'
 import { MemoryUploadStore } from './memory-upload-store.ts'
 
@@ -49,7 +50,13 @@ export function memoryDoor(parts: Pick<AppParts, 'logStream' | 'attempts'> = {})
       directory: new MemoryDirectory(),
       storesOf,
       clock,
-      leases: { store: new MemoryLeaseStore(), clock, leaseMs: 10_000, lookMs: 100 },
+      leases: {
+        store: new MemoryLeaseStore(),
+        notes: new MemorySessionNoteStore(),
+        clock,
+        leaseMs: 10_000,
+        lookMs: 100,
+      },
       locks: new MemoryLockStore(),
       observe: metrics.work,
       layers: new MemoryLayerStore(),

@@ -17,6 +17,7 @@ import { MemoryDirectory } from './memory-directory.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
 import { MemoryLeaseStore } from './memory-lease-store.ts'
 import { MemoryLockStore } from './memory-lock-store.ts'
+import { MemorySessionNoteStore } from './memory-session-note-store.ts'
 import { MemoryUploadStore } from './memory-upload-store.ts'
 
 const secret = 'test-secret-key'
@@ -64,6 +65,7 @@ export function memoryServers(
   const count: Around = (store) => counted(around(store), () => asked++)
   const [log, refs] = [count(new MemoryLogStore()), count(new MemoryRefStore())]
   const [nodeStore, blobStore] = [count(new MemoryNodeStore()), count(new MemoryBlobStore())]
+  const notes = count(new MemorySessionNoteStore())
   const [directory, leaseStore] = [count(new MemoryDirectory()), count(new MemoryLeaseStore())]
   const [layers, locks] = [count(new MemoryLayerStore()), count(new MemoryLockStore())]
   return {
@@ -75,7 +77,7 @@ export function memoryServers(
         log,
         refs,
       }
-      const leases = { store: leaseStore, clock, leaseMs: 10_000, lookMs: 10 }
+      const leases = { store: leaseStore, notes, clock, leaseMs: 10_000, lookMs: 10 }
       const storesOf = (): Stores => stores
       const parts = { directory, storesOf, clock, leases, locks, layers, isShared: true }
       return openServer(new Workspaces(parts))

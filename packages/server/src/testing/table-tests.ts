@@ -15,6 +15,7 @@ import { LogTable } from '../storage/log-table.ts'
 import { NodeTable } from '../storage/node-table.ts'
 import { PlacedBlobs } from '../storage/placed-blobs.ts'
 import { RefTable } from '../storage/ref-table.ts'
+import { SessionNoteTable } from '../storage/session-note-table.ts'
 import { TokenTable } from '../storage/token-table.ts'
 import { UploadTable } from '../storage/upload-table.ts'
 import { WorkspaceTable } from '../storage/workspace-table.ts'
@@ -25,6 +26,7 @@ import { runLeaseStoreTests } from './lease-store-tests.ts'
 import { runLayerStoreTests } from './layer-store-tests.ts'
 import { runLockStoreTests } from './lock-store-tests.ts'
 import { MemoryObjectStore } from './memory-object-store.ts'
+import { runSessionNoteStoreTests } from './session-note-store-tests.ts'
 import { runSurveyTableTests } from './survey-table-tests.ts'
 import { runTokenStoreTests } from './token-store-tests.ts'
 import { runUploadStoreTests } from './upload-store-tests.ts'
@@ -50,6 +52,8 @@ export function runTableTests(database: () => Database): void {
   describe('keys', () => runKeyTableTests(on((each) => new KeyTable(each))))
   describe('leases', () => runLeaseStoreTests(on((each) => new LeaseTable(each))))
   describe('locks', () => runLockStoreTests(on((each) => new LockTable(each))))
+  describe('session notes', () =>
+    runSessionNoteStoreTests(on((each) => new SessionNoteTable(each))))
   describe('survey', () => runSurveyTableTests(database))
   describe('tokens', () => runTokenStoreTests(on((each) => new TokenTable(each))))
   describe('journals', () => runJournalTests(database))

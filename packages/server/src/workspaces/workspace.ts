@@ -54,6 +54,8 @@ export interface ObserveWork {
   readonly session?: (mode: 'read' | 'write', change: 1 | -1) => void
   /** A holder was asked to hand its lease back. */
   readonly recall?: () => void
+  /** A change was answered before all read-write sessions had applied it. */
+  readonly lateSession?: () => void
 }
 
 export interface WorkspaceParts {
@@ -190,7 +192,8 @@ export class Workspace {
     let keeper = this.#leases.get(branch)
     if (!keeper) {
       const { isShared } = this
-      const options = { ...this.#leaseOptions, isShared, onRecall: this.observe.recall }
+      const { recall: onRecall, lateSession: onLateSession } = this.observe
+      const options = { ...this.#leaseOptions, isShared, onRecall, onLateSession }
       this.#leases.set(branch, (keeper = new LeaseKeeper(this.stores, branch, options)))
     }
     return keeper
@@ -229,7 +232,11 @@ export class Workspace {
           )
         : this.#change(branch, asker, decide, { limit, epoch })
     // The turn first, then the token's budget: the holder that hands over may have to use the same one.
-    return this.#inodes.supply(() => this.lease(branch).withTurn(change))
+    const keeper = this.lease(branch)
+    const changed = await this.#inodes.supply(() => keeper.withTurn(change))
+    // Whoever gets the answer and looks into a mount must find the change there.
+    await keeper.whenSeen(changed.receipt.seq)
+    return changed
   }
 
   async #change<T>(

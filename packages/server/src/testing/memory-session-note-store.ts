@@ -1,0 +1,37 @@
+import type { BranchId, SessionId } from '@cairn/protocol'
+import type { SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
+
+export class MemorySessionNoteStore implements SessionNoteStore {
+  readonly #branches = new Map<BranchId, Map<SessionId, SessionNote>>()
+
+  async list(branch: BranchId): Promise<readonly SessionNote[]> {
+    return [...this.#of(branch).values()]
+  }
+
+  async put(branch: BranchId, note: Omit<SessionNote, 'seen' | 'asked'>): Promise<void> {
+    this.#of(branch).set(note.session, { ...note, seen: 0, asked: 0 })
+  }
+
+  async remove(branch: BranchId, session: SessionId, server: string): Promise<void> {
+    if (this.#of(branch).get(session)?.server === server) this.#of(branch).delete(session)
+  }
+
+  async ask(branch: BranchId, session: SessionId, seq: number): Promise<void> {
+    this.#change(branch, session, (note) => ({ ...note, asked: Math.max(note.asked, seq) }))
+  }
+
+  async tell(branch: BranchId, session: SessionId, seq: number): Promise<void> {
+    this.#change(branch, session, (note) => ({ ...note, seen: Math.max(note.seen, seq) }))
+  }
+
+  #change(branch: BranchId, session: SessionId, change: (note: SessionNote) => SessionNote): void {
+    const note = this.#of(branch).get(session)
+    if (note) this.#of(branch).set(session, change(note))
+  }
+
+  #of(branch: BranchId): Map<SessionId, SessionNote> {
+    let notes = this.#branches.get(branch)
+    if (!notes) this.#branches.set(branch, (notes = new Map()))
+    return notes
+  }
+}
