@@ -82,7 +82,7 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   setattr(nodeid: number, change: AttributeChange, caller: Caller): Answer<Attributed> {
-    const { nodes, now, owners } = this.#parts
+    const { loader, nodes, now, owners } = this.#parts
     const ino = nodes.ino(nodeid)
     const { mode, size, atime, mtime, killPrivileges } = change
     const uid = change.uid === undefined ? undefined : owners.uid(change.uid)
@@ -90,7 +90,8 @@ export class MountedFileSystem implements FuseFileSystem {
     const kept = { mode, uid, gid, size, atime, mtime, killPrivileges }
     const who = this.#who(caller)
     const done = this.#change(caller, () => setattrOp(ino, nodes.inode(ino), kept, who, now()))
-    return andThen(done, () => this.getattr(nodeid))
+    // By its inode: it was done, even if the file has been replaced meanwhile.
+    return andThen(done, () => whenLoaded(loader, () => nodes.attributed(ino)))
   }
 
   readlink(nodeid: number): Answer<Uint8Array> {
@@ -215,7 +216,7 @@ export class MountedFileSystem implements FuseFileSystem {
       return { type: 'append', time, ino, data: written, dropPrivileges }
     })
     if (done instanceof Promise && bytes === data) bytes = data.slice()
-    let written = andThen(done, () => this.#dropCapability(nodeid, caller))
+    let written = andThen(done, () => this.#dropCapability(ino, caller))
     if (isAppend)
       written = andThen(written, () => {
         if (end !== offset) return dropMisplaced(this.#parts, { ino, offset, length })
@@ -225,11 +226,10 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   /** What a program may do does not survive a change of it. Of writes past its pages the kernel leaves that to us. */
-  #dropCapability(nodeid: number, caller: Caller): Answer<void> {
-    const { image, nodes } = this.#parts
-    const ino = nodes.ino(nodeid)
+  #dropCapability(ino: Ino, caller: Caller): Answer<void> {
+    const { image } = this.#parts
     if (image.knows(ino) && image.inode(ino)!.xattrs?.has(capability))
-      return this.removexattr(nodeid, capability, { ...caller, request: 0, resent: false })
+      return this.#removexattr(ino, capability, { ...caller, request: 0, resent: false })
   }
 
   async fsync(nodeid: number): Promise<void> {
@@ -325,8 +325,11 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   removexattr(nodeid: number, name: ByteString, caller: Caller): Answer<void> {
-    const { image, nodes, now } = this.#parts
-    const ino = nodes.ino(nodeid)
+    return this.#removexattr(this.#parts.nodes.ino(nodeid), name, caller)
+  }
+
+  #removexattr(ino: Ino, name: ByteString, caller: Caller): Answer<void> {
+    const { image, now } = this.#parts
     return this.#change(caller, () => attributeCalls.removexattr(callOf(image, now()), ino, name))
   }
 

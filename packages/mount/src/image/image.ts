@@ -90,9 +90,14 @@ export class Image implements View {
    */
   plan(ops: readonly Op[], apply: typeof applyOp = applyOp): Changes {
     const changes = new Changes(this)
-    for (const op of ops) {
-      this.#unborn = op.type === 'create' ? op.ino : undefined
-      applyWithoutContent(changes, op, apply)
+    try {
+      for (const op of ops) {
+        this.#unborn = op.type === 'create' ? op.ino : undefined
+        applyWithoutContent(changes, op, apply)
+      }
+    } finally {
+      // From here on the file may be there, at the server: whoever asks for it loads it.
+      this.#unborn = undefined
     }
     return changes
   }

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { create, Questions, ServerTree, time, unlink } from '../../test/server-tree.ts'
 import { Image } from './image.ts'
 import { Loader } from './loader.ts'
+import { ImageMiss } from './miss.ts'
 
 const file = 7 as Ino
 const root = { what: 'directory', ino: rootIno } as const
@@ -34,6 +35,11 @@ describe('what the image misses', () => {
     expect(names()).toEqual(['f'])
     void loader.load(root)
     expect(questions.asked).toHaveLength(2)
+  })
+
+  it('a new file that could not be planned is missed, not absent: the server may have it', () => {
+    expect(() => image.plan([create('new', 9)])).toThrow(ImageMiss)
+    expect(() => image.inode(9 as Ino)).toThrow(ImageMiss)
   })
 
   it('an inode and a directory of the same number are two things', () => {

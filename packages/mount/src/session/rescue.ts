@@ -89,6 +89,11 @@ export function isRescued(error: unknown): error is CairnError {
   return isCairnError(error, 'stale_epoch')
 }
 
+/** Whether that is the id of a layer which the server made for late writes. */
+export function isRescueLayer(id: string): boolean {
+  return /\/rescue-[^/]+$/.test(id)
+}
+
 /** Rescued, and not on the branch: somebody has to decide. */
 export function isKept(error: unknown): boolean {
   return isRescued(error) && !error.subject?.startsWith('committed')

@@ -16,6 +16,7 @@ import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { ChangesAnswer } from '../session/answers.ts'
+import { isRescueLayer } from '../session/rescue.ts'
 import { type Caches, settledSoon } from './caches.ts'
 import { type Touched, touchedBy } from './touched.ts'
 
@@ -164,10 +165,10 @@ export class Follower {
     let changed: Set<Ino> | 'everything' = new Set<Ino>()
     try {
       const changes = await this.#parts.changesAt(batch.seq)
-      this.#forgetChanges(changes, changed, isMask(change) ? [] : this.#findFiles(changes))
+      this.#forgetChanges(changes, changed, keepsFiles(change) ? [] : this.#findFiles(changes))
     } catch {
       // Too many to tell, or nobody to ask: everything is looked at anew.
-      if (!isMask(change)) this.#parts.nodes.replaceAll()
+      if (!keepsFiles(change)) this.#parts.nodes.replaceAll()
       this.#parts.reset()
       changed = 'everything'
     }
@@ -311,9 +312,13 @@ export class Follower {
   }
 }
 
-/** A session that may not see everything hears of operations as of a commit of nothing. */
-function isMask({ cause, before }: RootChange): boolean {
-  return cause === 'commit' && before.root === genesis
+/**
+ * Whether its files are the same ones, written to, so that open descriptors go on. A session that may not see everything
+ * hears of operations as of a commit of nothing. And late writes that are committed from a rescue layer are the writes of
+ * some mount, whose programs have the files open.
+ */
+function keepsFiles({ cause, before, subject }: RootChange): boolean {
+  return cause === 'commit' && (before.root === genesis || isRescueLayer(subject))
 }
 
 function inodeOf(image: Image, ino: Ino): Inode | undefined {

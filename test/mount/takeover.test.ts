@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { afterEach, describe, expect, it } from 'vitest'
+import { noMount, Site, type SiteMount } from './fixture.ts'
+import { everyRun } from './random/seeds.ts'
+
+/** Short: the other mount waits for its end. */
+const leaseMs = 1000
+
+/**
+ * Opens a file, waits for a line, and then makes files with O_EXCL and writes to the open file in turn. Says what came
+ * of each.
+ */
+const program = `
+  const fs = require('node:fs')
+  const fd = fs.openSync('open', 'r+')
+  console.log('ready')
+  fs.readSync(0, Buffer.alloc(1))
+  const attempt = (what, call) => {
+    try {
+      call()
+      console.log(what, 'ok')
+    } catch (error) {
+      console.log(what, error.code)
+    }
+  }
+  for (let i = 0; i < 30; i++) {
+    attempt('create', () => fs.closeSync(fs.openSync('new' + i, 'wx')))
+    attempt('write', () => fs.writeSync(fd, 'X', i))
+  }`
+
+describe.skipIf(noMount)('a mount that was frozen past its lease', () => {
+  let site: Site
+  let started: ChildProcess | undefined
+  afterEach(async () => {
+    started?.kill('SIGKILL')
+    await site.close()
+  })
+
+  /** Stops both processes of a mount, so that nobody renews its lease. */
+  async function freeze(mount: SiteMount): Promise<() => void> {
+    const { pid, supervisorPid } = await mount.status()
+    for (const one of [supervisorPid, pid]) process.kill(one, 'SIGSTOP')
+    return () => {
+      for (const one of [pid, supervisorPid]) process.kill(one, 'SIGCONT')
+    }
+  }
+
+  /** Another mount. Its first write waits until the lease has run out. */
+  async function writeElsewhere(): Promise<SiteMount> {
+    const mount = await site.mount('/')
+    await mount.sh('echo meanwhile > meanwhile')
+    return mount
+  }
+
+  it.each(everyRun)(
+    'creates what it is asked to create, and writes to what is open (run %i)',
+    async () => {
+      site = await Site.open({ leaseMs })
+      const a = await site.mount('/')
+      await a.sh('echo before > before; seq 10 > open')
+      await a.drain()
+      const said: string[] = []
+      started = spawn(process.execPath, ['-e', program], {
+        cwd: a.directory,
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
+      const ended = once(started, 'exit')
+      createInterface(started.stdout!).on('line', (line) => said.push(line))
+      await expect.poll(() => said, { timeout: 30_000 }).toEqual(['ready'])
+      const thaw = await freeze(a)
+      // Its first request waits in the kernel, and is the first thing that the mount sees afterwards.
+      started.stdin!.write('go\n')
+      const b = await writeElsewhere().finally(thaw)
+      await ended
+      const both = Array.from({ length: 30 }, () => ['create ok', 'write ok']).flat()
+      expect(said.slice(1)).toEqual(both)
+      const names = Array.from({ length: 30 }, (_, index) => `new${index}`)
+      const seen = ['before', 'meanwhile', 'open', ...names].sort().join('\n')
+      for (const mount of [a, b]) {
+        await expect.poll(() => mount.sh('LC_ALL=C ls'), { timeout: 30_000 }).toBe(`${seen}\n`)
+        await expect.poll(() => mount.sh('cat open'), { timeout: 30_000 }).toBe('X'.repeat(30))
+      }
+    },
+  )
+})
