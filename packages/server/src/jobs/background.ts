@@ -15,6 +15,8 @@ export interface CollectingParts {
   readonly onFailure: (error: unknown) => void
 }
 
+const reserveAfterMs = 60_000
+
 /** Thrown into a run that has to end. */
 const stopped = Symbol('stopped')
 
@@ -45,6 +47,7 @@ export class Collecting {
 
   start(): void {
     void this.#keepCollecting()
+    void this.#takeReserve()
   }
 
   /** One run after the other. */
@@ -70,6 +73,13 @@ export class Collecting {
       await this.#attempt(() => workspaces.renew())
       await this.#attempt(() => this.run({ dryRun: false }))
     }
+  }
+
+  /** Not at once: it would write much while the server starts. */
+  async #takeReserve(): Promise<void> {
+    const { clock, storage } = this.#parts
+    await clock.sleep(reserveAfterMs)
+    if (!this.#isStopped) await this.#attempt(async () => storage.reserve?.take())
   }
 
   async #attempt(work: () => Promise<unknown>): Promise<void> {

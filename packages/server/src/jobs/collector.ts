@@ -69,8 +69,11 @@ export class Collector {
     const { nowMs, observe } = this.#options
     const beginMs = nowMs()
     const seconds = (): number => (nowMs() - beginMs) / 1000
+    const { reserve } = this.#storage
     try {
+      if (!options.dryRun) await reserve?.releaseIfShort()
       const report = await this.#run(options, beginMs)
+      if (reserve?.isReleased) await reserve.take()
       observe?.ran?.('done', seconds())
       return report
     } catch (error) {

@@ -1,8 +1,11 @@
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { LogRow } from '@cairn/core'
+import { Blobs, createBranch, type LogRow, Nodes } from '@cairn/core'
 import { type BranchId, type Hash, isCairnError, type SessionId } from '@cairn/protocol'
+import { Collector } from '../jobs/collector.ts'
+import { ordinaryKeepTimes } from '../jobs/keep-times.ts'
+import { contentWorker, sha256 } from '../ports.ts'
 import { makeReadOnly, whyNoSmallDisk, withSmallDisk } from '../testing/servers/small-disk.ts'
 import { codeOf, expectCode } from '../testing/store-test.ts'
 import { DiskObjectStore } from './disk/disk-object-store.ts'
@@ -50,6 +53,87 @@ describe.skipIf(whyNoSmallDisk)(`a disk that is full ${whyNoSmallDisk ?? ''}`, (
       await store.delete('a/0')
       await put(count)
       expect((await store.get(`a/${count}`)).length).toBe(300_000)
+    })
+  })
+})
+
+describe.skipIf(whyNoSmallDisk)(`a reserve on a full disk ${whyNoSmallDisk ?? ''}`, () => {
+  /** Leaves nothing, not even a page. */
+  const fill = async (path: string): Promise<void> => {
+    const file = await open(path, 'w')
+    try {
+      for (let bytes = 1 << 20; bytes >= 512; bytes /= 2)
+        while (
+          await file.write(new Uint8Array(bytes)).then(
+            ({ bytesWritten }) => bytesWritten === bytes,
+            () => false,
+          )
+        );
+    } finally {
+      await file.close()
+    }
+  }
+  const blob = (i: number): Map<Hash, Uint8Array> =>
+    new Map([[String.fromCharCode(i).repeat(32) as Hash, new Uint8Array(200_000).fill(i)]])
+  const createWorkspace = async ({
+    workspaces,
+    nodes,
+    blobs,
+    log,
+    refs,
+  }: Storage): Promise<void> => {
+    const createdAt = new Date().toISOString()
+    const record = { id: 'w', owner: 'owner', name: 'w', pool: 'pool', createdAt }
+    await workspaces.create(record, { name: 'main', id: branch })
+    const store = nodes('pool')
+    const stores = {
+      nodes: new Nodes({ store, hash: sha256 }),
+      blobs: new Blobs(blobs('pool'), contentWorker),
+    }
+    await createBranch({ ...stores, log, refs }, branch)
+  }
+  const collect = (storage: Storage): Promise<unknown> =>
+    new Collector(storage, { ...ordinaryKeepTimes, nowMs: Date.now }).run({
+      dryRun: false,
+      alone: true,
+    })
+
+  it('stores can be opened and garbage deleted, and then there is room again', async () => {
+    await withSmallDisk(64 << 20, async (disk) => {
+      const data = join(disk, 'data')
+      const first = await openStorage({ data })
+      expect(await first.reserve!.take()).toBe(true)
+      await createWorkspace(first)
+      for (let i = 1; i <= 40; i++) await first.blobs('pool').put(blob(i))
+      await first.close()
+      await fill(join(disk, 'filler'))
+      const storage = await openStorage({ data })
+      try {
+        await collect(storage)
+        expect((await readdir(data)).includes('reserve')).toBe(true)
+        await storage.blobs('pool').put(blob(50))
+      } finally {
+        await storage.close()
+      }
+    })
+  })
+
+  it('while it is given up, objects are refused; once there is room, it is taken again', async () => {
+    await withSmallDisk(64 << 20, async (disk) => {
+      const storage = await openStorage({ data: join(disk, 'data') })
+      try {
+        const { reserve } = storage
+        expect(await reserve!.take()).toBe(true)
+        expect(await reserve!.releaseIfShort()).toBe(false)
+        await fill(join(disk, 'filler'))
+        expect(await reserve!.releaseIfShort()).toBe(true)
+        await expectCode(storage.blobs('pool').put(blob(1)), 'storage_full')
+        await rm(join(disk, 'filler'))
+        await storage.blobs('pool').put(blob(1))
+        expect(reserve!.isReleased).toBe(false)
+      } finally {
+        await storage.close()
+      }
     })
   })
 })

@@ -9,6 +9,8 @@ import { BranchNameTable } from './branch-name-table.ts'
 import type { Database } from './database.ts'
 import { ExpiryTable } from './expiry-table.ts'
 import { DirectoryLock } from './directory-lock.ts'
+import { isCairnError } from '@cairn/protocol'
+import { DiskReserve, withReserve } from './disk/disk-reserve.ts'
 import { DiskObjectStore } from './disk/disk-object-store.ts'
 import { makeDirectory } from './disk/durable-files.ts'
 import { diskError } from './disk/errors.ts'
@@ -70,6 +72,8 @@ export interface Storage {
   readonly survey: SurveyTable
   readonly expiry: ExpiryTable
   readonly vault: VaultTables
+  /** Space set aside in the data directory; undefined where nothing is kept in it. */
+  readonly reserve: DiskReserve | undefined
   /** Rejects with `storage_unavailable` unless the database answers. */
   readonly checkReady: () => Promise<void>
   /** Waits for what is under way. Nothing may be asked afterwards. */
@@ -81,6 +85,24 @@ export interface Storage {
  * `storage_full` or `unsupported_version`, and leaves nothing open.
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const places = readPlaces(options)
+  const isHere = !places.mysql || !places.s3
+  const reserve = isHere ? new DiskReserve(options.data) : undefined
+  try {
+    return await tryOpen(options, places, reserve)
+  } catch (error) {
+    // A full disk has no room for what opening writes.
+    if (isCairnError(error, 'storage_misconfigured')) throw error
+    if (!(await reserve?.releaseIfShort().catch(() => false))) throw error
+    return tryOpen(options, places, reserve)
+  }
+}
+
+async function tryOpen(
+  options: StorageOptions,
+  places: Places,
+  reserve: DiskReserve | undefined,
+): Promise<Storage> {
   const opened: { close(): Promise<void> | void }[] = []
   const close = async (): Promise<void> => {
     const last = opened.pop()
@@ -96,17 +118,16 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     return each
   }
   const { data, observe = () => {}, warn = () => {} } = options
-  const places = readPlaces(options)
   try {
     await makeDataDirectory(data)
     const open = await findOpenFiles(data)
     if (open !== undefined) warn(open)
     // With everything elsewhere, any number of servers may share a machine.
-    if (!places.mysql || !places.s3) keep(DirectoryLock.take(data))
+    if (reserve) keep(DirectoryLock.take(data))
     const database = keep(withDatabaseMetrics(await openDatabase(places, warn), observe))
     await migrate(database)
-    const objects = keep(withRetry(withMetrics(await openObjects(places), observe)))
-    return { ...storesOn(database, objects), close }
+    const objects = keep(withRetry(withMetrics(await openObjects(places, reserve), observe)))
+    return { ...storesOn(database, objects), reserve, close }
   } catch (error) {
     await close()
     throw error
@@ -126,7 +147,7 @@ export async function withStorage<T>(
   }
 }
 
-function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'close'> {
+function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'reserve' | 'close'> {
   return {
     log: new LogTable(database),
     refs: new RefTable(database),
@@ -186,8 +207,14 @@ async function openDatabase(
   return database
 }
 
-async function openObjects({ data, s3 }: Places): Promise<ObjectStore> {
-  if (!s3) return DiskObjectStore.open(join(data, 'objects'))
+async function openObjects(
+  { data, s3 }: Places,
+  reserve: DiskReserve | undefined,
+): Promise<ObjectStore> {
+  if (!s3) {
+    const objects = await DiskObjectStore.open(join(data, 'objects'))
+    return reserve ? withReserve(objects, reserve) : objects
+  }
   const { openS3 } = await import('./s3/s3-object-store.ts')
   return openS3(s3)
 }
