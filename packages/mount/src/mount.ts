@@ -151,7 +151,7 @@ export class Mount {
       keep,
     })
     this.#told = new ToldFile(options.cacheDirectory, io)
-    this.#nodes = new Nodes(this.#image, this.#contents, this.#owners, this.#told)
+    this.#nodes = new Nodes(this.#image, this.#owners, this.#told)
     this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
     this.#follower = this.#makeFollower(keep, recovered)
     const noteProgress = (): unknown => this.#segments.append(this.#describeProgress())

@@ -79,6 +79,36 @@ export const data: readonly TwoMountQuestion[] = [
     expect: true,
   },
   {
+    fact: 'both show the same number of blocks: of data, of an appended file, of holes, of a cut file',
+    ask: (a, b) => {
+      a.write('full', 'x'.repeat(MiB))
+      a.write('grown', 'x'.repeat(5000))
+      b.append('grown', 'y'.repeat(5000))
+      a.write('sparse', 'head')
+      a.patch('sparse', GiB - 4, 'tail')
+      a.write('cut', 'x'.repeat(MiB))
+      b.truncate('cut', 1000)
+      const names = ['full', 'grown', 'sparse', 'cut']
+      return [a, b].map((place) => names.map((name) => Number(place.stat(name).blocks)))
+    },
+    expect: [
+      [2048, 20, 1, 2],
+      [2048, 20, 1, 2],
+    ],
+  },
+  {
+    fact: 'tar --sparse on the other mount archives the data, not zeros',
+    ask: (a, b) => {
+      a.write('f', '')
+      b.stat('f')
+      a.patch('f', 0, 'head')
+      a.patch('f', MiB, 'middle')
+      a.truncate('f', 2 * MiB)
+      return b.sh('tar --sparse -cf - f | tar -xOf - | sha256sum') === a.sh('sha256sum < f')
+    },
+    expect: true,
+  },
+  {
     fact: 'a sparse gigabyte with data at both ends takes little room and reads as zeros between',
     ask: (a, b) => {
       a.write('f', 'head')

@@ -47,12 +47,6 @@ export class Contents {
   clear(): void {
     this.#files.clear()
   }
-
-  allocated(ino: Ino, inode: Inode): number {
-    const allocated = inode.content?.allocated ?? 0
-    return this.#files.get(ino)?.allocated(allocated) ?? allocated
-  }
-
   /** Whether the file was read since this was last asked. */
   takeWasRead(ino: Ino): boolean {
     const ranges = this.#files.get(ino)

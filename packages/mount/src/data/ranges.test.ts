@@ -83,13 +83,6 @@ describe('ranges of a file', () => {
     ranges.put(20, 10, { type: 'server', after: 3 })
     expect(ranges.version).toBeGreaterThan(version)
   })
-
-  it('allocated never counts a byte twice, nor zeros', () => {
-    const ranges = new Ranges(100)
-    ranges.put(50, 100, { type: 'local', segment: 1, position: 0 })
-    ranges.putZeros(0, 10)
-    expect(ranges.allocated(100)).toBe(140)
-  })
 })
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never

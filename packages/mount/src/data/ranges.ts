@@ -90,18 +90,6 @@ export class Ranges {
     for (const { source } of this.between(offset, end)) if (source.type === 'server') return true
     return false
   }
-
-  /** Bytes that are not zeros for sure, as far as is known here; what the server has counts as it said. */
-  allocated(serverAllocated: number): number {
-    let covered = 0
-    let written = 0
-    for (const { offset, length, source } of this.#ranges) {
-      covered += Math.max(0, Math.min(offset + length, this.#serverEnd) - offset)
-      if (source.type !== 'zeros') written += length
-    }
-    return Math.min(serverAllocated, Math.max(0, this.#serverEnd - covered)) + written
-  }
-
   *#gap(offset: number, end: number): Generator<Range> {
     const known = Math.min(end, Math.max(offset, this.#serverEnd))
     if (known > offset) yield { offset, length: known - offset, source: server }

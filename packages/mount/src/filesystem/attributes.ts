@@ -1,4 +1,4 @@
-import { type Inode, type Kind, modeBits } from '@cairn/core'
+import { allocatedBytes, type Inode, type Kind, modeBits } from '@cairn/core'
 import type { Attributes } from '../fuse/file-system.ts'
 import type { Owners } from './owners.ts'
 
@@ -26,12 +26,8 @@ const directoryBytes = 4096
 const sectorBytes = 512
 
 /** What stat shows. Directories have a size as they have on a disk: tools divide by it. */
-export function attributesOf(
-  ino: number,
-  inode: Inode,
-  allocated: number,
-  owners: Owners,
-): Attributes {
+export function attributesOf(ino: number, inode: Inode, owners: Owners): Attributes {
+  const allocated = inode.content ? allocatedBytes(inode.content) : 0
   const { kind, mode, nlink, uid, gid, rdev, atime, mtime, ctime } = inode
   const isDirectory = kind === 'directory'
   return {

@@ -1,4 +1,11 @@
-import { attributeCalls, copyLength, type CreateOp, type Inode, type Op } from '@cairn/core'
+import {
+  allocatedBytes,
+  attributeCalls,
+  copyLength,
+  type CreateOp,
+  type Inode,
+  type Op,
+} from '@cairn/core'
 import {
   type ByteString,
   FsError,
@@ -287,7 +294,7 @@ export class MountedFileSystem implements FuseFileSystem {
       const file = this.#file(ino)
       const ranges = contents.of(ino, file)
       // Without holes there is nothing to find; with them, only the server knows where they are.
-      const hasHoles = contents.allocated(ino, file) < file.size
+      const hasHoles = allocatedBytes(file.content!) < file.size
       if (hasHoles && offset < file.size && ranges.isElsewhere(offset, file.size))
         return writer.sync().then(() => askSeek(ino, offset, whence === seekHole))
       return seek(ranges, file.size, offset, whence)

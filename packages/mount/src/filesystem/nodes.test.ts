@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import type { Inode } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Contents } from '../data/contents.ts'
-import { Segments } from '../data/segments.ts'
 import { type FuseIo, loadFuseIo } from '../fuse/native.ts'
 import { Image } from '../image/image.ts'
 import { Nodes } from './nodes.ts'
@@ -25,14 +23,8 @@ describe('what the kernel was told of', () => {
 
   /** Of the next process: the one before has ended without a word. */
   function begin(disk: FuseIo = io): Nodes {
-    const contents = new Contents({
-      segments: new Segments({ directory, bytesMax: 0, io }),
-      fetch: () => Promise.reject(new Error('there is no server')),
-      whenSettled: () => Promise.resolve(),
-      keep: () => undefined,
-    })
     const owners = swapOwners(undefined, undefined)
-    return new Nodes(new Image(), contents, owners, new ToldFile(directory, disk))
+    return new Nodes(new Image(), owners, new ToldFile(directory, disk))
   }
 
   function tell(nodes: Nodes, ...inodes: number[]): void {
@@ -114,9 +106,8 @@ describe('a file that was replaced', () => {
 
   function begin(): Nodes {
     image = new Image()
-    const contents = { allocated: () => 0 } as unknown as Contents
     const told = new ToldFile(directory, io)
-    return new Nodes(image, contents, swapOwners(undefined, undefined), told)
+    return new Nodes(image, swapOwners(undefined, undefined), told)
   }
 
   beforeEach(() => {

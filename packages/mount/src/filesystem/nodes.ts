@@ -1,6 +1,5 @@
 import type { Inode } from '@cairn/core'
 import { FsError, type Ino, rootIno } from '@cairn/protocol'
-import type { Contents } from '../data/contents.ts'
 import type { Attributes, Entry } from '../fuse/file-system.ts'
 import type { Image } from '../image/image.ts'
 import type { Caches } from '../sync/caches.ts'
@@ -28,7 +27,6 @@ export interface Attributed {
 /** The kernel's numbers for inodes, what it sees of them, and how often it has been told of each. */
 export class Nodes {
   readonly #image: Image
-  readonly #contents: Contents
   readonly #owners: Owners
   /** Known as soon as the session is welcome. */
   root: Ino = rootIno
@@ -40,10 +38,9 @@ export class Nodes {
   /** What the kernel may remember from the process before this one. */
   #before: readonly number[]
 
-  constructor(image: Image, contents: Contents, owners: Owners, told: ToldFile) {
+  constructor(image: Image, owners: Owners, told: ToldFile) {
     this.#owners = owners
     this.#image = image
-    this.#contents = contents
     this.#told = told
     // How often that one told it nobody knows; the kernel, when it forgets, forgets all of it.
     for (const nodeid of told) {
@@ -160,7 +157,6 @@ export class Nodes {
   }
 
   #attributes(ino: Ino, inode: Inode): Attributes {
-    const allocated = inode.kind === 'file' ? this.#contents.allocated(ino, inode) : 0
-    return attributesOf(ino, inode, allocated, this.#owners)
+    return attributesOf(ino, inode, this.#owners)
   }
 }

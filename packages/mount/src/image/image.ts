@@ -1,6 +1,9 @@
 import {
+  allocatedBytes,
   applyOp,
   Changes,
+  copyLength,
+  type CopyOp,
   type Dentry,
   Extents,
   type FoldedBlock,
@@ -172,12 +175,23 @@ function isNew(inode: Inode): boolean {
   return inode.size === 0
 }
 
-/** The rules decide about sizes, times and modes; which bytes a file has is kept elsewhere. */
+/**
+ * The rules decide about sizes, times and modes; which bytes a file has is kept elsewhere. How many it has is counted here,
+ * from the operations alone, so that every mount that follows them shows the same number of blocks.
+ */
 function applyWithoutContent(changes: Changes, op: Op, apply: typeof applyOp): void {
   apply(changes, op)
   if (!writes.has(op.type)) return
   const { ino } = op as WriteOp
   const inode = changes.inode(ino)
-  const before = inode && { ...inode.content!, extents: Extents.none }
-  if (inode && before) changes.setInode(ino, { ...inode, content: before })
+  if (!inode?.content) return
+  const allocated = allocatedBytes(inode.content) + (op.type === 'copy' ? copied(changes, op) : 0)
+  const content = { ...inode.content, allocated, foldedEnd: inode.size, extents: Extents.none }
+  changes.setInode(ino, { ...inode, content })
+}
+
+/** Which blocks of a source are holes only the server knows: as many bytes are copied as the whole file has. */
+function copied(changes: Changes, op: CopyOp): number {
+  const from = changes.inode(op.from)!
+  return Math.min(copyLength(from, op), allocatedBytes(from.content!))
 }
