@@ -9,11 +9,8 @@ import type { Op } from './op.ts'
  */
 export const largestFileBytes: number = 2 ** 44
 
-/**
- * Applies an operation that is not in a log yet: EFBIG where a file would grow too large. Replay uses `applyOp`,
- * because an operation that is in the log must give the same result for ever.
- */
-export function applyNewOp(changes: Changes, op: Op): void {
+/** Applies an operation: EFBIG where a file would grow too large. */
+export function applyWithinFileSize(changes: Changes, op: Op): void {
   const sizeBefore = sizeOf(changes, op)
   applyOp(changes, op)
   // As on Linux: a range beyond the largest file is refused also where the file would keep its size.

@@ -155,8 +155,8 @@ export function pathOf(view: View, ino: Ino): Name[] | undefined {
     const inode = view.inode(at)
     const link = inode?.home ?? (inode && inode.nlink > 1 ? view.links(at)[0] : undefined)
     if (!link) return undefined
-    names.unshift(link.name)
+    names.push(link.name)
     at = link.parent
   }
-  return names
+  return names.reverse()
 }

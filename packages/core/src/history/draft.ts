@@ -10,8 +10,8 @@ import {
   type SessionId,
 } from '@cairn/protocol'
 import { Changes } from '../filesystem/changes.ts'
-import { applyNewOp } from '../filesystem/file-size.ts'
 import type { Time } from '../filesystem/inode.ts'
+import { takeNewOp } from '../filesystem/new-op.ts'
 import type { Op } from '../filesystem/op.ts'
 import {
   addUsage,
@@ -196,7 +196,7 @@ export class Draft {
     await waiting.check?.(this.#changes)
     const body = await waiting.body(this.#place)
     const changes =
-      body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops, applyNewOp) : undefined
+      body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops, takeNewOp) : undefined
     const limits = await (waiting.limits ?? this.#limits)?.(body)
     const growth = limits && (await this.#requireRoom(limits, body, changes))
     this.#push(waiting, body, changes)

@@ -9,7 +9,7 @@ import { addUsage, growthOf, type Usage, usageOf } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
 import { NodeMiss } from '../tree/node-miss.ts'
 import type { Nodes } from '../tree/nodes.ts'
-import { runAtOnce, takeSteps } from '../tree/steps.ts'
+import { runAtOnce, type Steps, takeSteps } from '../tree/steps.ts'
 import type { Batch, BranchState } from './batch.ts'
 import { type Folded, fold } from './fold.ts'
 
@@ -105,9 +105,13 @@ export class Head {
 
   /**
    * What operations would change, on top of `view`. All or nothing: throws the errno of the first that fails. `apply`
-   * is `applyNewOp` for operations that are not in the log yet.
+   * is `takeNewOp` for operations that are not in the log yet.
    */
-  plan(view: View, ops: readonly Op[], apply: typeof applyOp = applyOp): Promise<Changes> {
+  plan(
+    view: View,
+    ops: readonly Op[],
+    apply: (changes: Changes, op: Op) => void | Steps<void> = applyOp,
+  ): Promise<Changes> {
     return this.#nodes.readSteps(function* () {
       const changes = new Changes(view)
       yield* takeSteps(ops, (op) => apply(changes, op))

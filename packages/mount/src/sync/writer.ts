@@ -1,4 +1,4 @@
-import { applyNewOp, type Op, placeOf, requireInside, requireOperation } from '@cairn/core'
+import { applyNewOp, deepens, type Op, placeOf, requireInside, requireOperation } from '@cairn/core'
 import {
   allowsAll,
   allowsSomewhere,
@@ -75,7 +75,7 @@ export class Writer {
     if (now === 'lease') {
       if (this.#asking) return this.#asking.then(() => this.change(make, request))
       const op = this.#placed(this.#allowed(make()))
-      if (!room.has(growthMax(op)) || this.#mayMeetHidden(op)) return this.#ask(make, request)
+      if (!room.has(growthMax(op)) || this.#isForServer(op)) return this.#ask(make, request)
       if (outbox.isFull || !this.#tryToAcknowledge(op, request))
         return this.#whenRoom().then(() => this.change(make, request))
       return waits ? this.sync() : undefined
@@ -107,6 +107,19 @@ export class Writer {
     } catch (error) {
       throw isCairnError(error) ? errnoOf(error) : error
     }
+  }
+
+  #isForServer(op: Op): boolean {
+    return this.#mayMeetHidden(op) || this.#mayGetTooDeep(op)
+  }
+
+  /** How deep the tree below a directory is, only the server knows: here most of it may not be loaded. */
+  #mayGetTooDeep(op: Op): boolean {
+    if (op.type !== 'rename') return false
+    const { image } = this.#parts
+    const ends = [image.child(op.parent, op.name), image.child(op.newParent, op.newName)]
+    if (!ends.some((dentry) => dentry?.kind === 'directory')) return false
+    return deepens(image.plan([op], applyNewOp), op)
   }
 
   /** A directory that seems empty may hold what its token does not show. Only the server knows. */

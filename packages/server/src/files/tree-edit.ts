@@ -11,7 +11,7 @@ import {
   type Resolved,
   type View,
 } from '@cairn/core'
-import { type ByteString, FsError, type Ino, type Name } from '@cairn/protocol'
+import { type ByteString, FsError, type Ino, type Name, rootIno } from '@cairn/protocol'
 
 /** HTTP has no users of the file system: whoever holds the key may do what the key allows. */
 const superuser = { uid: 0, gid: 0, groups: [] }
@@ -60,9 +60,24 @@ export class TreeEdit {
   }
 
   makeParents(path: ByteString): void {
-    const parts = path.split('/').filter((part) => part !== '')
-    for (let depth = 1; depth < parts.length; depth++)
-      this.makeDirectory(parts.slice(0, depth).join('/'), 0o755)
+    let at: Ino = rootIno
+    for (const part of path
+      .split('/')
+      .filter((part) => part !== '')
+      .slice(0, -1))
+      at = this.#enterOrMake(at, part)
+  }
+
+  /** From the directory at hand and not from the root: a path of 1,000 levels would be walked 1,000 times. */
+  #enterOrMake(from: Ino, part: ByteString): Ino {
+    const { dentry } = resolvePath(this.view, part, { who: superuser, follow: true, from })
+    if (dentry?.kind === 'directory') return dentry.ino
+    if (dentry) throw new FsError('EEXIST')
+    const { parent, name } = resolvePath(this.view, part, { who: superuser, follow: false, from })
+    if (name === undefined) throw new FsError('EEXIST')
+    const op = nameCalls.create(this.call, parent, name, { kind: 'directory', mode: 0o755 })
+    this.push(op)
+    return op.ino
   }
 
   /** One that is there, or is reached through a symlink, is fine. */

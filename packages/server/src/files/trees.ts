@@ -1,6 +1,5 @@
-import { dataCalls, Misses, nameCalls, type NamedDentry, type Steps } from '@cairn/core'
+import { dataCalls, EntryPages, Misses, nameCalls, type NamedDentry, type Steps } from '@cairn/core'
 import { type ByteString, FsError, type Ino, type Name } from '@cairn/protocol'
-import { EntryPages } from './entry-pages.ts'
 import type { TreeEdit } from './tree-edit.ts'
 
 // Both walks keep their own stack: a tree may be deeper than the stack of calls.

@@ -1,6 +1,5 @@
-import type { Dentry, View } from '@cairn/core'
+import { type Dentry, EntryPages, type View } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
-import { EntryPages } from './entry-pages.ts'
 
 /** What a walk meets: where it is below the directory it began in. */
 export interface Walked {

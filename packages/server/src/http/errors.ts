@@ -1,4 +1,4 @@
-import { largestFileBytes, LayerConflictError } from '@cairn/core'
+import { largestFileBytes, LayerConflictError, levelsMax } from '@cairn/core'
 import {
   type ApiErrorBody,
   CairnError,
@@ -35,7 +35,7 @@ const statusOfErrno: Partial<Record<Errno, number>> = {
 
 /** The limits that were met, where an errno is about one. */
 const limitOfErrno: Partial<Record<Errno, string>> = {
-  ENAMETOOLONG: `: a name has at most ${nameBytesMax} bytes, a path ${pathBytesMax - 1}`,
+  ENAMETOOLONG: `: a name has at most ${nameBytesMax} bytes, a path ${pathBytesMax - 1}; a directory is at most ${levelsMax} levels deep`,
   EFBIG: `: a file has at most ${largestFileBytes} bytes`,
 }
 

@@ -1,5 +1,5 @@
-import type { NamedDentry, View } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
+import type { NamedDentry, View } from './view.ts'
 
 const entriesAtOnce = 100
 
