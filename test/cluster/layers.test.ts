@@ -7,32 +7,33 @@ import { fileURLToPath } from 'node:url'
 import { Cairn, isCairnError, type Workspace } from '@cairn/sdk'
 import {
   makeTemporaryDirectory,
-  MariadbServer,
+  type MysqlServer,
   removeDirectory,
-  whyNoMariadb,
+  startMysql,
+  whyNoMysql,
 } from '@cairn/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const child = fileURLToPath(new URL('./server-child.ts', import.meta.url))
 
-describe.skipIf(whyNoMariadb !== undefined)(
-  `layers on two servers and one MariaDB ${whyNoMariadb ?? ''}`,
+describe.skipIf(whyNoMysql !== undefined)(
+  `layers on two servers and one MariaDB ${whyNoMysql ?? ''}`,
   () => {
-    let mariadb: MariadbServer
+    let mysql: MysqlServer
     let directory: string
     const running: ChildProcess[] = []
     const servers: Cairn[] = []
 
     beforeAll(async () => {
       directory = await makeTemporaryDirectory()
-      mariadb = await MariadbServer.start()
-      const meta = await mariadb.createDatabase()
+      mysql = await startMysql()
+      const meta = await mysql.createDatabase()
       for (const name of ['first', 'second']) servers.push(await start(name, meta))
     }, 180_000)
 
     afterAll(async () => {
       for (const server of running) server.kill('SIGKILL')
-      await mariadb?.stop()
+      await mysql?.stop()
       await removeDirectory(directory)
     }, 60_000)
 

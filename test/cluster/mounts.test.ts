@@ -1,28 +1,28 @@
 // What is closed on a mount of one server is there when it is opened on a mount of another.
-import { MariadbServer, whyNoMariadb } from '@cairn/server/testing'
+import { type MysqlServer, startMysql, whyNoMysql } from '@cairn/server/testing'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from '../mount/fixture.ts'
 
-const missing = whyNoMariadb ?? noMount
+const missing = whyNoMysql ?? noMount
 const rounds = 20 * Number(process.env['CAIRN_RUNS'] ?? 1)
 
 describe.skipIf(missing !== undefined)(`mounts of two servers ${missing ?? ''}`, () => {
-  let mariadb: MariadbServer
+  let mysql: MysqlServer
   const sites: Site[] = []
   let a: SiteMount
   let b: SiteMount
 
   beforeAll(async () => {
-    mariadb = await MariadbServer.start()
-    sites.push(await Site.open({ meta: await mariadb.createDatabase() }))
+    mysql = await startMysql()
+    sites.push(await Site.open({ meta: await mysql.createDatabase() }))
     sites.push(await Site.openBeside(sites[0]!))
     a = await sites[0]!.mount('/')
   }, 180_000)
 
   afterAll(async () => {
     for (const site of sites) await site.close()
-    await mariadb?.stop()
+    await mysql?.stop()
   }, 120_000)
 
   it('the first change after the second mount is seen there', async () => {

@@ -7,14 +7,15 @@ import {
   CephServer,
   createBucket,
   makeTemporaryDirectory,
-  MariadbServer,
+  type MysqlServer,
   removeDirectory,
+  startMysql,
   whyNoCeph,
-  whyNoMariadb,
+  whyNoMysql,
 } from '@cairn/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const missing = whyNoMariadb ?? whyNoCeph
+const missing = whyNoMysql ?? whyNoCeph
 const child = fileURLToPath(new URL('./server-child.ts', import.meta.url))
 
 interface Running {
@@ -25,7 +26,7 @@ interface Running {
 describe.skipIf(missing !== undefined)(
   `two servers on one MariaDB and one S3 ${missing ?? ''}`,
   () => {
-    let mariadb: MariadbServer
+    let mysql: MysqlServer
     let ceph: CephServer
     let directory: string
     let meta: string
@@ -35,15 +36,15 @@ describe.skipIf(missing !== undefined)(
 
     beforeAll(async () => {
       directory = await makeTemporaryDirectory()
-      ;[mariadb, ceph] = await Promise.all([MariadbServer.start(), CephServer.start()])
-      meta = await mariadb.createDatabase()
+      ;[mysql, ceph] = await Promise.all([startMysql(), CephServer.start()])
+      meta = await mysql.createDatabase()
       const { bucket, endpoint, region } = await createBucket(ceph)
       objects = `s3://${bucket}?endpoint=${encodeURIComponent(endpoint!)}&region=${region}`
     }, 180_000)
 
     afterAll(async () => {
       for (const { process: server } of running) server.kill('SIGKILL')
-      await Promise.all([mariadb?.stop(), ceph?.stop()])
+      await Promise.all([mysql?.stop(), ceph?.stop()])
       await removeDirectory(directory)
     }, 60_000)
 

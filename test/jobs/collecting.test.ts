@@ -18,9 +18,10 @@ import {
 } from '@cairn/server'
 import {
   makeTemporaryDirectory,
-  MariadbServer,
+  type MysqlServer,
   removeDirectory,
-  whyNoMariadb,
+  startMysql,
+  whyNoMysql,
 } from '@cairn/server/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
@@ -44,16 +45,16 @@ describe('collecting beside writers', () => {
   }, 240_000)
 })
 
-describe.skipIf(whyNoMariadb !== undefined)(`on MariaDB ${whyNoMariadb ?? ''}`, () => {
-  let mariadb: MariadbServer
+describe.skipIf(whyNoMysql !== undefined)(`on MariaDB ${whyNoMysql ?? ''}`, () => {
+  let mysql: MysqlServer
   beforeAll(async () => {
-    mariadb = await MariadbServer.start()
+    mysql = await startMysql()
   }, 180_000)
-  afterAll(() => mariadb?.stop(), 60_000)
+  afterAll(() => mysql?.stop(), 60_000)
 
   it('what can be reached stays, the rest goes', async () => {
     data = await makeTemporaryDirectory()
-    storage = await openStorage({ data, meta: await mariadb.createDatabase() })
+    storage = await openStorage({ data, meta: await mysql.createDatabase() })
     await playAll(2)
   }, 240_000)
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ChildProgram } from '../../testing/programs/child-program.ts'
 import { MariadbServer, whyNoMariadb } from '../../testing/servers/mariadb.ts'
+import { type MysqlServer, startMysql, whyNoMysql } from '../../testing/servers/mysql.ts'
 import { expectCode } from '../../testing/store-test.ts'
 import { runTableTests } from '../../testing/table-tests.ts'
 import { waitUntil } from '../../testing/wait-until.ts'
@@ -10,11 +11,11 @@ import { parseMysqlUrl } from './config.ts'
 import { MysqlDatabase } from './mysql-database.ts'
 import { findWeakness } from './weakness.ts'
 
-describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
-  let server: MariadbServer
+describe.skipIf(whyNoMysql)(`MySQL ${whyNoMysql ?? ''}`, () => {
+  let server: MysqlServer
   let database: MysqlDatabase
   beforeAll(async () => {
-    server = await MariadbServer.start()
+    server = await startMysql()
     database = await MysqlDatabase.open(parseMysqlUrl(await server.createDatabase()))
     await migrate(database)
   })
@@ -41,6 +42,14 @@ describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
     expect(rows.map(({ version }) => version)).toEqual(migrations.map(({ version }) => version))
     await migrated.close()
   })
+})
+
+describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
+  let server: MariadbServer
+  beforeAll(async () => {
+    server = await MariadbServer.start()
+  })
+  afterAll(() => server?.stop())
 
   it.each([
     [0, true],
@@ -48,6 +57,7 @@ describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
     [2, true],
   ])('innodb_flush_log_at_trx_commit = %i is warned of: %s', async (value, isWeak) => {
     await server.run(`SET GLOBAL innodb_flush_log_at_trx_commit = ${value}`)
+    const database = await MysqlDatabase.open(parseMysqlUrl(await server.createDatabase()))
     try {
       const weakness = await findWeakness(database, 'mysql://here')
       if (isWeak)
@@ -56,6 +66,7 @@ describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
         )
       else expect(weakness).toBe(undefined)
     } finally {
+      await database.close()
       await server.run('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
     }
   })
