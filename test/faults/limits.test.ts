@@ -62,6 +62,17 @@ describe('what is above a limit is refused by a 4xx that names it', () => {
     expect(message).toContain(String(8 << 20))
   })
 
+  it('the nesting of a JSON body, and its values', async () => {
+    const deep = `{"name":${'['.repeat(100)}${']'.repeat(100)}}`
+    const [status, code, message] = await ask('POST', '', deep)
+    expect([status, code]).toEqual([400, 'malformed'])
+    expect(message).toContain('64 levels')
+    const many = `{"name":[${'0,'.repeat(200_001)}0]}`
+    const [second, tooLarge, why] = await ask('POST', '', many)
+    expect([second, tooLarge]).toEqual([413, 'too_large'])
+    expect(why).toContain('200000')
+  })
+
   it('the body of a file, before it is sent', async () => {
     const length = 16 * 2 ** 30
     const line = `Content-Length: ${length + 1}`

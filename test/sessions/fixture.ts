@@ -76,7 +76,7 @@ export async function startServer(
   shared: SharedStores,
   leaseMs: number,
   port = 0,
-  door: Pick<SessionDoorParts, 'heartbeatMs' | 'sessionsMax'> = {},
+  door: Pick<SessionDoorParts, 'heartbeatMs' | 'places' | 'helloMs'> = {},
 ): Promise<RunningServer> {
   const clock = systemClock()
   const metrics = new Metrics()

@@ -17,7 +17,9 @@ describe('how many sessions a server has', () => {
   const opened: { abandon(): void }[] = []
 
   beforeEach(async () => {
-    server = await startServer(new SharedStores(), leaseMs, 0, { sessionsMax: 2 })
+    server = await startServer(new SharedStores(), leaseMs, 0, {
+      places: { all: 2, owner: 9, token: 9, address: 9 },
+    })
     expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
   })
 

@@ -1,5 +1,6 @@
 import { CairnError } from '@cairn/protocol'
 import type { Body } from './body.ts'
+import { JsonShape } from './json-shape.ts'
 
 const jsonBytesMax: number = 8 << 20
 
@@ -7,6 +8,7 @@ const jsonBytesMax: number = 8 << 20
 export async function readJson(body: Body | undefined): Promise<unknown> {
   if (!body) return {}
   const chunks: Uint8Array[] = []
+  const shape = new JsonShape()
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
@@ -14,6 +16,7 @@ export async function readJson(body: Body | undefined): Promise<unknown> {
       throw new CairnError('too_large', {
         message: `cannot read a JSON body of more than ${jsonBytesMax} bytes`,
       })
+    shape.add(chunk)
     chunks.push(chunk)
   }
   if (length === 0) return {}

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import {
+  CairnError,
   encodeReply,
   errorTable,
   isCairnError,
@@ -14,18 +15,22 @@ import type { RequireHost } from '../http/hosts.ts'
 import type { Connection } from './connection.ts'
 import { keepAlive } from './heartbeat.ts'
 import { type ServeParts, serveConnection } from './serve-connection.ts'
+import { ordinaryPlaces, type PlaceLimits, SessionPlaces } from './session-places.ts'
 
 const heartbeatMs = 10_000
-/** Each may ask for megabytes at once: more of them belong on more servers. */
-const sessionsMax = 2000
+/** A socket that says nothing is no session, and takes a place from others. */
+const helloMs = 10_000
+const lingerMs = 1000
 
 export interface SessionDoorParts extends ServeParts, AuthenticatorParts {
   /** Ends sessions whose token is over. */
   readonly watch?: TokenWatch
   /** How often a socket is asked whether its other end is there. */
   readonly heartbeatMs?: number
-  /** How many may be open at this server. */
-  readonly sessionsMax?: number
+  /** How many may be open at this server: each may ask for megabytes at once, so more of them belong on more servers. */
+  readonly places?: PlaceLimits
+  /** How long a socket may be open before its hello. */
+  readonly helloMs?: number
   /** Refuses requests for other hosts; undefined where any is answered. */
   readonly requireHost?: RequireHost | undefined
 }
@@ -48,14 +53,17 @@ export function openSessionDoor(server: Server, parts: SessionDoorParts): () => 
     perMessageDeflate: false,
   })
   const authenticator = new Authenticator(parts)
+  const places = new SessionPlaces(parts.places ?? ordinaryPlaces)
   server.on('upgrade', (request, socket, head) => {
     // Whoever goes while the store is asked for the key must not take the server along.
     socket.on('error', () => socket.destroy())
-    void admit(authenticator, parts, request, sockets.clients.size).then((admitted) => {
+    void admit(authenticator, parts, request, places).then((admitted) => {
       if ('status' in admitted) return void socket.end(refusalText(admitted))
+      socket.once('close', admitted.leave)
+      if (socket.destroyed) return admitted.leave()
       sockets.handleUpgrade(request, socket, head, (ws) => {
         keepAlive(ws, request.socket, parts.heartbeatMs ?? heartbeatMs)
-        serveSocket(ws, parts, admitted)
+        serveSocket(ws, parts, admitted.access)
       })
     })
   })
@@ -65,23 +73,26 @@ export function openSessionDoor(server: Server, parts: SessionDoorParts): () => 
   }
 }
 
+interface Admitted {
+  readonly access: Access
+  /** Gives its place to others. */
+  readonly leave: () => void
+}
+
 /** Who comes, or why they are refused. */
 async function admit(
   authenticator: Authenticator,
-  { sessionsMax: most = sessionsMax, requireHost }: SessionDoorParts,
+  { requireHost }: SessionDoorParts,
   { url, headers, socket }: IncomingMessage,
-  open: number,
-): Promise<Access | Refusal> {
+  places: SessionPlaces,
+): Promise<Admitted | Refusal> {
   if (url !== sessionsPath) return { status: '404 Not Found', why: `want ${sessionsPath}` }
   try {
     requireHost?.(headers)
-    const access = await authenticator.authenticate(
-      headers.authorization,
-      socket.remoteAddress ?? '',
-    )
-    return open < most
-      ? access
-      : unavailable(`this server has ${open} sessions open, and takes no more`)
+    const address = socket.remoteAddress ?? ''
+    const access = await authenticator.authenticate(headers.authorization, address)
+    const leave = places.take(access, address)
+    return typeof leave === 'string' ? unavailable(leave) : { access, leave }
   } catch (error) {
     return refusalOf(error)
   }
@@ -118,6 +129,12 @@ function serveSocket(socket: WebSocket, parts: SessionDoorParts, access: Access)
   const caller = { id: actor, owner, ...(scope ? { scope } : {}) }
   const served = serveConnection(connectionOf(socket), parts, caller)
   if (scope && parts.watch) socket.on('close', parts.watch.add(scope, served.end))
+  const silence = setTimeout(() => {
+    served.end(new CairnError('too_slow', { message: 'cannot begin: no hello came' }))
+    // Whoever says nothing may not close the socket either, and would keep its place for half a minute.
+    setTimeout(() => socket.terminate(), lingerMs).unref()
+  }, parts.helloMs ?? helloMs)
+  socket.once('message', () => clearTimeout(silence)).once('close', () => clearTimeout(silence))
   socket.on('message', (data) => served.onMessage(bytesOf(data)))
   socket.on('close', () => served.onClose())
   socket.on('error', () => socket.terminate())
