@@ -175,6 +175,7 @@ export class Mount {
       segments: this.#segments,
       reserve: () => this.#reserve(),
       putBlob,
+      batchBytes: () => this.#session.batchBytes,
       now,
       onRescued: (error) => this.note(error),
       onRefused: (error) => this.#giveUp(error),
@@ -405,13 +406,11 @@ export class Mount {
   #onOver(why: unknown): void {
     const isRefused = isCairnError(why, 'access_ended') || isCairnError(why, 'unauthenticated')
     if (!isRefused) return
-    const isNews = !this.#refusal.why
+    if (this.#refusal.why) return
     this.#refusal.begin(why)
-    if (isNews) {
-      this.note(why)
-      this.#onAccess?.(false)
-      this.#forgetInKernel()
-    }
+    this.note(why)
+    this.#onAccess?.(false)
+    this.#forgetInKernel()
     this.#wake()
   }
 

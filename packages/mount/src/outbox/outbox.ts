@@ -25,6 +25,8 @@ export interface OutboxParts {
   /** Nor can it be brought there. It stays in the spool, and the session is not to be relied on any more. */
   readonly onRefused: (error: unknown) => void
   readonly window: Window
+  /** No batch is to be larger than this, where the link carries no more; unlimited unless given. */
+  readonly batchBytes?: () => number
 }
 
 /** How much may be acknowledged and not yet at the server. Full means: writers wait. */
@@ -41,6 +43,8 @@ interface OpenBatch {
   /** Where its first operation stands. */
   segment: number
   bytes: number
+  /** It is complete with so many bytes. */
+  readonly bytesMax: number
 }
 
 /** Soon enough to count as at once, late enough for a program's next calls to ride along. */
@@ -140,7 +144,7 @@ export class Outbox {
     if (batch.ops.push(kept) === 1) this.#pinTo(batch, segment)
     const length = lengthOf(pieces)
     this.#count(batch, opBytes + length)
-    if (batch.ops.length >= batchOps || batch.bytes >= batchBytes) this.#close(batch)
+    if (batch.ops.length >= batchOps || batch.bytes >= batch.bytesMax) this.#close(batch)
     const place = bytes && { segment, position: position + length - bytes.length }
     return { number: batch.reservation.number, place }
   }
@@ -241,6 +245,7 @@ export class Outbox {
       ops: [],
       segment: Infinity,
       bytes: 0,
+      bytesMax: Math.min(batchBytes, this.#parts.batchBytes?.() ?? Infinity),
     }
     this.#open = batch
     this.#lookAtAge()

@@ -3,7 +3,9 @@ import { CairnError, type Ino, type SessionReply } from '@cairn/protocol'
 import { BackOff } from './back-off.ts'
 import { greetingOf } from './greeting.ts'
 import { HeldLease } from './held-lease.ts'
+import { renewing } from './renewing.ts'
 import type { Reservation, SessionOptions, Standing, Welcome, WelcomeReply } from './options.ts'
+import { Pace } from './pace.ts'
 import { type Question, Questions } from './questions.ts'
 import { isFinal, replyError } from './reply-error.ts'
 import { LateWrites } from './rescue.ts'
@@ -20,16 +22,19 @@ export class SessionClient {
   /** Resolves when a server first takes the session in; rejects when none will. */
   readonly welcomed: Promise<Welcome>
   readonly #firstWelcome = Promise.withResolvers<Welcome>()
-  readonly #pending = new Submissions()
-  readonly #questions = new Questions()
+  readonly #pace = new Pace()
+  readonly #pending = new Submissions(this.#pace)
+  readonly #questions = new Questions(this.#pace)
   readonly #backOff: BackOff
   readonly #late: LateWrites
-  #root: Ino | undefined
+  /** The inode at `path` when the session was first welcome. */
+  root: Ino | undefined
   /** Why the server ended the connection. */
   #goodbye: Error | undefined
   #wire: Wire | undefined
   #isWelcome = false
-  #session = ''
+  /** As the server calls the session. */
+  id = ''
   #seq: number
   #seen = 0
   #epoch = 0
@@ -45,7 +50,7 @@ export class SessionClient {
     this.#options = options
     this.#backOff = new BackOff(random)
     this.#late = new LateWrites((question) => this.ask(question), options.clock)
-    this.#session = resume?.session ?? ''
+    this.id = resume?.session ?? ''
     // Behind the end of every log: the server says where that is.
     this.#seq = resume?.seq ?? (startsAtHead ? Number.MAX_SAFE_INTEGER : 0)
     if (resume) this.#pending.restore(resume.lastNumber, resume.pending)
@@ -54,18 +59,14 @@ export class SessionClient {
     void this.#stayConnected()
   }
 
-  get id(): string {
-    return this.#session
+  /** So many bytes are worth gathering for one batch: few after a break, more with each answer. */
+  get batchBytes(): number {
+    return this.#pace.messageBytes
   }
 
   /** The newest batch it has been sent. */
   get seq(): number {
     return this.#seq
-  }
-
-  /** The inode at `path` when the session was first welcome. */
-  get root(): Ino | undefined {
-    return this.#root
   }
 
   /**
@@ -144,10 +145,14 @@ export class SessionClient {
    */
   ask(question: Question, signal?: AbortSignal): Promise<Uint8Array> {
     const { ask, answered } = this.#questions.add(question)
-    if (this.#isWelcome) this.#wire?.send(ask)
+    this.#sendQuestions()
     signal?.addEventListener('abort', () => this.#cancel(ask.id), { once: true })
     if (signal?.aborted) this.#cancel(ask.id)
     return answered.promise
+  }
+
+  #sendQuestions(): void {
+    if (this.#isWelcome) for (const ask of this.#questions.toSend()) this.#wire?.send(ask)
   }
 
   #cancel(id: number): void {
@@ -190,8 +195,8 @@ export class SessionClient {
       const why = await this.#connectOnce().catch((error: unknown) => error)
       this.#forgetConnection()
       this.#options.onOver?.(why)
-      if (this.#root === undefined && isFinal(why)) return this.#fail(why)
-      if (!this.#closed) await this.#options.clock.sleep(this.#backOff.next())
+      if (this.root === undefined && isFinal(why)) return this.#fail(why)
+      if (!this.#closed) await this.#options.clock.sleep(this.#backOff.next(why))
     }
   }
 
@@ -210,6 +215,8 @@ export class SessionClient {
     this.#standing = 'waiting'
     this.#recalledIn = undefined
     this.#pending.noteBroken()
+    this.#questions.noteBroken()
+    this.#pace.noteBroken()
     this.#tellStanding()
   }
 
@@ -225,19 +232,19 @@ export class SessionClient {
       return undefined
     }
     this.#wire = wire
-    this.#sayHello(wire)
+    // Once found, the directory is known by its inode: it may have another name by now.
+    const path = this.root === undefined ? (this.#options.path ?? '') : ''
+    wire.send(greetingOf(this.#options, { session: this.id, seq: this.#seq, path }))
     await over.promise
     return this.#goodbye
   }
 
-  #sayHello(wire: Wire): void {
-    // Once found, the directory is known by its inode: it may have another name by now.
-    const path = this.#root === undefined ? (this.#options.path ?? '') : ''
-    wire.send(greetingOf(this.#options, { session: this.#session, seq: this.#seq, path }))
-  }
-
   #handle(reply: SessionReply): void {
     this.#take(reply)
+    if (this.#pace.takeHolding()) {
+      this.#sendPending()
+      this.#sendQuestions()
+    }
     this.#tellStanding()
   }
 
@@ -280,25 +287,18 @@ export class SessionClient {
   }
 
   #welcome({ session, seq, epoch, leaseMs, root }: WelcomeReply): void {
-    this.#session = session
+    this.id = session
     this.#isWelcome = true
     this.#backOff.reset()
     this.#seq = Math.min(this.#seq, seq)
-    this.#root ??= root
+    this.root ??= root
     // Each lease has an epoch of its own: in a later one it is over, whoever has the next.
     if (epoch > (this.#lease.epoch ?? epoch)) this.#endLease()
     this.#firstWelcome.resolve({ session, seq, root })
     if (this.#seen > 0) this.#wire?.send({ type: 'seen', seq: this.#seen })
-    for (const ask of this.#questions.open) this.#wire?.send(ask)
-    void this.#renew(this.#wire, leaseMs / 3)
-  }
-
-  async #renew(wire: Wire | undefined, everyMs: number): Promise<void> {
-    for (;;) {
-      await this.#options.clock.sleep(everyMs)
-      if (wire === undefined || this.#wire !== wire) return
-      wire.send({ type: 'renew' })
-    }
+    this.#sendQuestions()
+    const wire = this.#wire!
+    void renewing(wire, this.#options.clock, leaseMs / 3, () => this.#wire === wire)
   }
 
   #stand(standing: 'lease' | 'shared', epoch: number): void {

@@ -1,3 +1,5 @@
+import type { Pace } from './pace.ts'
+
 /** Something a session was given to submit, until it is at the server. */
 export interface Submission {
   readonly number: number
@@ -34,8 +36,13 @@ export class Submissions {
   readonly #outdated = new Set<number>()
   /** Sent over a connection that broke before there was an answer: that copy may arrive yet. */
   readonly #astray = new Set<number>()
+  readonly #pace: Pace
   #epoch = 0
   #lastNumber = 0
+
+  constructor(pace: Pace) {
+    this.#pace = pace
+  }
 
   get lastNumber(): number {
     return this.#lastNumber
@@ -81,10 +88,10 @@ export class Submissions {
 
   take(number: number): Submission | undefined {
     const submission = this.#pending.get(number)
+    this.#land(number)
     this.#pending.delete(number)
     this.#unsent.delete(number)
     this.#astray.delete(number)
-    this.#land(number)
     return submission
   }
 
@@ -108,7 +115,7 @@ export class Submissions {
     for (const number of [...this.#unsent].sort((a, b) => a - b)) {
       const submission = this.#pending.get(number)!
       const { leaseEpoch = epoch, body } = submission
-      if (number >= end || body === undefined) break
+      if (number >= end || body === undefined || !this.#pace.send(body.length)) break
       this.#unsent.delete(number)
       this.#inFlight.set(number, leaseEpoch)
       sending.push({ ...submission, body, epoch: leaseEpoch })
@@ -141,7 +148,8 @@ export class Submissions {
   }
 
   #land(number: number): void {
-    this.#inFlight.delete(number)
+    if (this.#inFlight.delete(number))
+      this.#pace.answered(this.#pending.get(number)?.body?.length ?? 0)
     this.#outdated.delete(number)
   }
 

@@ -1,0 +1,55 @@
+/** After a break, at least one message is tried, however large; more once that has got through. */
+const bytesMin = 64 << 10
+/** From here on a connection is as good as any, and nothing is held back. */
+const bytesMax = 32 << 20
+
+/**
+ * How much may be on its way and unanswered. Whatever a connection had not answered when it broke is sent again over the
+ * next one; with a hundred megabytes of that, a link that breaks soon carries only their beginning, again and again, and
+ * the server is busy with what nobody will hear the answer to. So a break lowers the limit to what got through before
+ * it, and each answer raises it.
+ */
+export class Pace {
+  #limit = Infinity
+  #onTheWay = 0
+  #arrived = 0
+  #isHolding = false
+
+  /** Something was held back since this was last asked. */
+  takeHolding(): boolean {
+    const isHolding = this.#isHolding
+    this.#isHolding = false
+    return isHolding
+  }
+
+  /** So many bytes are worth gathering for one message. */
+  get messageBytes(): number {
+    return this.#limit
+  }
+
+  /** Whether something more may be sent; then it counts. */
+  send(bytes: number): boolean {
+    if (this.#onTheWay > 0 && this.#onTheWay + bytes > this.#limit) {
+      this.#isHolding = true
+      return false
+    }
+    this.#onTheWay += bytes
+    return true
+  }
+
+  answered(bytes: number): void {
+    this.#onTheWay -= bytes
+    this.#arrived += bytes
+    this.#limit += bytes
+    if (this.#limit >= bytesMax) this.#limit = Infinity
+  }
+
+  /** The connection broke. Where nothing was on its way, that says nothing about how much it carries. */
+  noteBroken(): void {
+    const carried = this.#arrived > 0 ? this.#arrived : Math.min(this.#limit, bytesMax) / 4
+    if (this.#onTheWay > 0) this.#limit = Math.max(bytesMin, carried)
+    this.#onTheWay = 0
+    this.#arrived = 0
+    this.#isHolding = false
+  }
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CuttingProxy } from './cutting-proxy.ts'
+import { noMount, Site, type SiteMount } from './fixture.ts'
+
+const MiB = 1 << 20
+
+describe.skipIf(noMount)('a link on which each connection carries a mebibyte', () => {
+  let site: Site
+  let proxy: CuttingProxy
+  let mount: SiteMount
+
+  beforeEach(async () => {
+    site = await Site.open()
+    proxy = await CuttingProxy.start(site.url)
+    const at = ['--server', proxy.url, '--api-key', site.key, '--workspace', 'demo']
+    mount = await site.mount('/', ...at, '--durability', 'interactive')
+    writeFileSync(mount.path('first'), '')
+    await mount.drain()
+    await proxy.limit(0)
+  })
+  afterEach(async () => {
+    await proxy.limit(Infinity)
+    await site.close()
+    await proxy.close()
+  })
+
+  it('twenty-four times as much in large files arrives, some with each connection', async () => {
+    const file = randomBytes(8 * MiB)
+    for (let i = 0; i < 3; i++) writeFileSync(mount.path(`f${i}`), file)
+    const { pendingBytes } = await mount.status()
+    expect(pendingBytes).toBeGreaterThan(24 * MiB)
+    const before = await proxy.limit(MiB)
+    await mount.drain()
+    const cuts = (await proxy.limit(Infinity)) - before
+    // A block of 256 KiB at least, and some connections while the mount finds out how much they carry.
+    expect(cuts).toBeLessThan(pendingBytes / (MiB / 4) + 20)
+    expect(cuts).toBeGreaterThan(pendingBytes / MiB / 2)
+  })
+
+  it('thousands of small files arrive', async () => {
+    mkdirSync(mount.path('d'))
+    for (let i = 0; i < 8000; i++) writeFileSync(mount.path(`d/${i}`), `${i}`)
+    await proxy.limit(MiB)
+    await mount.drain()
+    await proxy.limit(Infinity)
+    const { stdout } = await site.cairn(['fs', 'cat', ':/d/7999'])
+    expect(stdout).toBe('7999')
+  })
+})
