@@ -173,6 +173,7 @@ export interface MountState {
   readonly cacheBytes: number
   readonly cacheBytesMax: number
   readonly connected: boolean
+  readonly silentMs: number
   readonly seq: number
   readonly errors: readonly string[]
   readonly rescues: readonly string[]

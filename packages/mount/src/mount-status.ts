@@ -2,7 +2,14 @@
 export interface MountStatus {
   /** It is unmounted, and brings the rest to the server. */
   readonly isUnmounted?: boolean
+  /** It is not usable yet, or a new daemon takes it over: see `waitingFor`. */
+  readonly isOpening?: boolean
+  /** What keeps it from going on: the server, or room on the disk. Absent where nothing does. */
+  readonly waitingFor?: string
+  /** The server answers. */
   readonly connected: boolean
+  /** How long nothing has been heard from the server. */
+  readonly silentMs?: number
   readonly standing: string
   readonly pendingOps: number
   readonly pendingBytes: number

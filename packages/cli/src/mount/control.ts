@@ -64,6 +64,13 @@ function deadMount(mountPoint: string, state: MountState | undefined): Error {
   )
 }
 
+/** Its daemon has just been started. */
+class StillOpening extends Error {
+  constructor(waitingFor: string | undefined) {
+    super(`its daemon was started anew and waits for ${waitingFor}`)
+  }
+}
+
 /** How a mount is. A daemon that is just being replaced gets the time for it. */
 export async function askStatus(
   cli: Cli,
@@ -73,14 +80,16 @@ export async function askStatus(
   for (;;)
     try {
       const limit = AbortSignal.any([cli.signal, AbortSignal.timeout(replaceMs)])
-      return (await askControl(directory, 'status', undefined, limit)) as DaemonStatus
+      const status = (await askControl(directory, 'status', undefined, limit)) as DaemonStatus
+      if (!status.isOpening) return status
+      throw new StillOpening(status.waitingFor)
     } catch (error) {
       cli.signal.throwIfAborted()
       if (performance.now() > deadline || !isRunning(supervisor))
         throw cliError(
           'mount_unhealthy',
           `reach the mount at ${mountPoint}`,
-          'its daemon does not answer: it may wait for the server',
+          error instanceof StillOpening ? error.message : 'its daemon does not answer',
           whereToLook(directory),
           error,
         )

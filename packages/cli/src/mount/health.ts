@@ -9,7 +9,7 @@ export interface Health {
 }
 
 export function describeHealth(status: DaemonStatus): Health {
-  const { connected, pendingOps, rescues, refused } = status
+  const { connected, pendingOps, rescues, refused, waitingFor } = status
   const waiting =
     pendingOps === 0
       ? 'everything is at the server'
@@ -18,12 +18,18 @@ export function describeHealth(status: DaemonStatus): Health {
     const kept = pendingOps === 0 ? waiting : `${countOperations(pendingOps)} kept in the cache`
     return { healthy: false, verdict: `the server takes nothing more: ${refused} (${kept})` }
   }
-  if (!connected) return { healthy: false, verdict: `the server is away, ${waiting}` }
+  if (!connected) return { healthy: false, verdict: `${silenceOf(status)}, ${waiting}` }
+  if (waitingFor !== undefined)
+    return { healthy: false, verdict: `it waits for ${waitingFor}; ${waiting}` }
   const isRescued = rescues.length > 0
   return {
     healthy: true,
     verdict: isRescued ? `${waiting}; late writes are told of above` : waiting,
   }
+}
+
+function silenceOf({ silentMs = 0 }: DaemonStatus): string {
+  return `the server is away, nothing heard for ${formatDuration(silentMs / 1000)}`
 }
 
 const standings: Readonly<Record<string, string>> = {
@@ -37,7 +43,17 @@ const standings: Readonly<Record<string, string>> = {
 export function statusRows(state: MountState, status: DaemonStatus): string[][] {
   const { mountPoint, readOnly, at, durability, server, directory, cacheDirectory, cacheBytes } =
     state
-  const { connected, standing, pendingOps, pendingBytes, pendingMs, seq, errors, rescues } = status
+  const {
+    connected,
+    standing,
+    pendingOps,
+    pendingBytes,
+    pendingMs,
+    seq,
+    errors,
+    rescues,
+    waitingFor,
+  } = status
   const pending =
     pendingOps === 0
       ? 'nothing'
@@ -47,8 +63,9 @@ export function statusRows(state: MountState, status: DaemonStatus): string[][] 
     ['mount:', `${describeSource(state)} on ${mountPoint}${readOnly ? ', read-only' : ''}`],
     [
       'server:',
-      `${server}, ${connected ? 'connected' : 'away'}${at === undefined ? `, log at ${seq}` : ''}`,
+      `${server}, ${connected ? 'connected' : silenceOf(status)}${at === undefined ? `, log at ${seq}` : ''}`,
     ],
+    ...(waitingFor === undefined ? [] : [['waiting for:', waitingFor]]),
     ...(at === undefined ? [] : [['checkpoint:', `${at}: the past, which does not move`]]),
     ['not yet at the server:', pending],
     ['lease:', readOnly ? 'none: read-only' : (standings[standing] ?? standing)],

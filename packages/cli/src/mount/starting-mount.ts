@@ -43,10 +43,14 @@ export class StartingMount {
 
   /** Resolves when the mount is usable; its processes outlive this one. Ctrl-C ends it again. */
   async begin(cli: Cli, config: MountConfig): Promise<void> {
-    const supervisor = new Supervisor(config, daemonOf(this.#role), { warm: this.#daemon })
+    const line = new StartingLine(cli, config)
+    const supervisor = new Supervisor(config, daemonOf(this.#role), {
+      warm: this.#daemon,
+      onWaiting: (what) => void line.waitsFor(what),
+    })
     const stop = (): void => supervisor.stop()
     cli.signal.addEventListener('abort', stop, { once: true })
-    const tell = setTimeout(() => void sayWaiting(cli, config), patienceMs)
+    const tell = setTimeout(() => void line.begin(), patienceMs)
     try {
       await supervisor.start()
       await supervisor.ready
@@ -60,11 +64,40 @@ export class StartingMount {
   }
 }
 
-async function sayWaiting(cli: Cli, { server, directory }: MountConfig): Promise<void> {
-  const log = findDaemonLog(directory)
-  const see = log === undefined ? '' : `; see ${log}`
-  await cli.err.line(`still waiting for a session with ${server}; Ctrl-C gives up${see}`)
-  await cli.err.flush()
+/** Says what a mount waits for, once that takes long, and each time it is something else. */
+class StartingLine {
+  readonly #cli: Cli
+  readonly #config: MountConfig
+  #what: string
+  #said = ''
+  #isTelling = false
+
+  constructor(cli: Cli, config: MountConfig) {
+    this.#cli = cli
+    this.#config = config
+    this.#what = `a session with ${config.server}`
+  }
+
+  async begin(): Promise<void> {
+    this.#isTelling = true
+    await this.#say()
+  }
+
+  async waitsFor(what: string): Promise<void> {
+    this.#what = what
+    await this.#say()
+  }
+
+  async #say(): Promise<void> {
+    // Numbers in it change all the time.
+    const kind = this.#what.replaceAll(/\d+/g, '')
+    if (!this.#isTelling || kind === this.#said) return
+    this.#said = kind
+    const log = findDaemonLog(this.#config.directory)
+    const see = log === undefined ? '' : `; see ${log}`
+    await this.#cli.err.line(`still waiting for ${this.#what}; Ctrl-C gives up${see}`)
+    await this.#cli.err.flush()
+  }
 }
 
 /** What the processes said has the place in front already. */

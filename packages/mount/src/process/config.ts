@@ -33,6 +33,8 @@ export interface MountConfig {
 export type DaemonMessage =
   /** The kernel's answer to INIT, for a daemon that takes over. */
   | { readonly type: 'init'; readonly info: unknown }
+  /** Not usable yet, because of this. */
+  | { readonly type: 'waiting'; readonly what: string }
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly message: string }
   /** Unmount: everything has been handed in. */

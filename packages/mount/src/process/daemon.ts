@@ -10,6 +10,7 @@ import { requestMemoryBytes } from '../fuse/request-memory.ts'
 import { Notifier } from '../fuse/notifier.ts'
 import { serveFuse } from '../fuse/serve.ts'
 import { Mount } from '../mount.ts'
+import { Link } from '../session/link.ts'
 import { connectWebSocket } from '../session/websocket-wire.ts'
 import { durabilities } from '../sync/durability.ts'
 import { Channel } from './channel.ts'
@@ -22,11 +23,14 @@ import {
 } from './config.ts'
 import { closeUnlessLost } from './close-unless-lost.ts'
 import { type AnswerCommand, closeControl, serveControl } from './control.ts'
+import { freshStatus, openingStatus, whatIsMissing } from './fresh-status.ts'
 import { notifyingCaches } from './notifying-caches.ts'
 import { readState } from './state.ts'
 import { statusFiles } from './status-files.ts'
 
 const progressMs = 500
+/** How often a supervisor is told what a mount waits for that is not usable yet. */
+const tellMs = 1000
 /** Whoever waits for a mount asks it something at once, and a thread that starts would be in the way. */
 const notifierAfterMs = 100
 /** That a name is not there: the server tells when it is. */
@@ -40,8 +44,9 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   const { config } = start
   const descriptors = await takeDescriptors()
   const notifier = new Notifier(descriptors.fd)
+  const link = new Link()
   const opening = Mount.open({
-    connect: connectWebSocket(config.server, config.key),
+    connect: connectWebSocket(config.server, config.key, { link }),
     workspace: config.workspace,
     branch: config.branch,
     at: config.at,
@@ -57,7 +62,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     caches: (nodeid) => notifyingCaches(notifier, nodeid),
     onAccess: (isAllowed) => void use(isAllowed),
   })
-  const whole = fileSystemOf(opening, config)
+  const whole = fileSystemOf(opening, config, link)
   whole.catch(() => undefined)
   const use = async (isAllowed: boolean): Promise<void> => {
     const [server, fs] = await Promise.all([serving, whole])
@@ -70,15 +75,25 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   // Before the server has answered: whom the daemon before this one owed an answer could not even be killed until then.
   const serving = serveKernel(descriptors, whole, opening, notifier, { start, supervisor })
   const kernel = await serving
-  const mount = await opening
   let isUnmounted = false
-  const closed = kernel.closed.then(() => {
+  const closed = Promise.all([opening, kernel.closed]).then(([mount]) => {
     isUnmounted = true
     return closeUnlessLost(mount, config.cacheDirectory)
   })
-  const control = serveControl(config.directory, (command, progress, gone) =>
-    answer({ mount, start, supervisor, closed, isUnmounted }, command, progress, gone),
+  closed.catch(() => undefined)
+  let isOpening = true
+  const control = serveControl(config.directory, async (command, progress, gone) => {
+    if (isOpening && command === 'status')
+      return { ...processesOf(config), ...openingStatus(link, config) }
+    const daemon = { mount: await opening, start, supervisor, link, closed, isUnmounted }
+    return answer(daemon, command, progress, gone)
+  })
+  const telling = setInterval(
+    () => supervisor.send({ type: 'waiting', what: whatIsMissing(false, link, config)! }),
+    tellMs,
   )
+  await opening.finally(() => clearInterval(telling))
+  isOpening = false
   supervisor.send({ type: 'ready' })
   const later = setTimeout(() => notifier.start(), notifierAfterMs)
   await closed
@@ -118,12 +133,16 @@ export async function takeDescriptors(): Promise<Descriptors> {
   return { fd, memory }
 }
 
-async function fileSystemOf(opening: Promise<Mount>, config: MountConfig): Promise<FuseFileSystem> {
+async function fileSystemOf(
+  opening: Promise<Mount>,
+  config: MountConfig,
+  link: Link,
+): Promise<FuseFileSystem> {
   const mount = await opening
   const { fileSystem } = mount
   if (durabilities[config.durability].waits === 'close')
     fileSystem.flush = (nodeid) => fileSystem.fsync(nodeid)
-  return statusDirectory(fileSystem, statusFiles(mount, config), now)
+  return statusDirectory(fileSystem, statusFiles(mount, config, link), now)
 }
 
 function serveKernel(
@@ -151,25 +170,20 @@ interface Daemon {
   readonly mount: Mount
   readonly start: DaemonStart
   readonly supervisor: ToSupervisor
+  readonly link: Link
   readonly closed: Promise<void>
   readonly isUnmounted: boolean
 }
 
 async function answer(
-  { mount, start: { config }, supervisor, closed, isUnmounted }: Daemon,
+  { mount, start: { config }, supervisor, link, closed, isUnmounted }: Daemon,
   ...[command, progress, gone]: Parameters<AnswerCommand>
 ): Promise<unknown> {
   const { mountPoint, workspace, branch, at } = config
-  if (command === 'status')
-    return {
-      mountPoint,
-      workspace,
-      branch,
-      at,
-      ...processesOf(config),
-      ...mount.status,
-      isUnmounted,
-    }
+  if (command === 'status') {
+    const status = await freshStatus(mount, link, config)
+    return { mountPoint, workspace, branch, at, ...processesOf(config), ...status, isUnmounted }
+  }
   const report = setInterval(() => {
     const { pendingOps, pendingBytes } = mount.status
     progress({ type: 'progress', pendingOps, pendingBytes })

@@ -1,22 +1,27 @@
 import type { StatusFiles } from '../filesystem/status-directory.ts'
 import type { Mount } from '../mount.ts'
+import type { MountStatus } from '../mount-status.ts'
+import type { Link } from '../session/link.ts'
 import type { ConflictAnswer } from '../session/answers.ts'
 import type { MountConfig } from './config.ts'
+import { freshStatus } from './fresh-status.ts'
 
 /** What `.cairn/` says, for an agent that can read files and nothing else. */
-export function statusFiles(mount: Mount, config: MountConfig): StatusFiles {
+export function statusFiles(mount: Mount, config: MountConfig, link: Link): StatusFiles {
   return {
-    status: () => describeStatus(mount, config),
+    status: async () => describeStatus(await freshStatus(mount, link, config), config),
     conflicts: () => describeConflicts(mount, config),
     log: () => lines(mount.status.log, 'nobody else has changed anything since this mount began'),
     errors: () => lines(mount.status.errors, 'no errors'),
   }
 }
 
-function describeStatus(mount: Mount, config: MountConfig): string {
+function describeStatus(status: MountStatus, config: MountConfig): string {
   const {
     refused,
     connected,
+    silentMs = 0,
+    waitingFor,
     standing,
     pendingOps,
     pendingBytes,
@@ -24,7 +29,7 @@ function describeStatus(mount: Mount, config: MountConfig): string {
     cacheBytes,
     knownInodes,
     seq,
-  } = mount.status
+  } = status
   const pending =
     pendingOps === 0
       ? 'nothing: everything is at the server'
@@ -33,7 +38,8 @@ function describeStatus(mount: Mount, config: MountConfig): string {
     `workspace: ${config.workspace}`,
     ...(config.branch === '' ? [] : [`branch: ${config.branch}`]),
     ...(config.at === undefined ? [] : [`checkpoint: ${config.at}, read-only`]),
-    `connected: ${connected ? 'yes' : 'no'}`,
+    `connected: ${connected ? 'yes' : `no, nothing heard for ${Math.round(silentMs / 1000)} s`}`,
+    ...(waitingFor === undefined ? [] : [`waiting for: ${waitingFor}`]),
     ...(refused === undefined ? [] : [`refused: ${refused}`]),
     `lease: ${standing}`,
     `durability: ${config.durability}`,

@@ -32,6 +32,8 @@ export interface SupervisorOptions {
   readonly warm?: DaemonProcess
   /** Told to stop, it could not unmount, and why. It tries again. */
   readonly onBusy?: (why: string) => void
+  /** The mount is not usable yet, because of this. */
+  readonly onWaiting?: (what: string) => void
 }
 
 /**
@@ -45,6 +47,7 @@ export class Supervisor {
   readonly #ready = Promise.withResolvers<void>()
   readonly #restarts: number[] = []
   readonly #onBusy: SupervisorOptions['onBusy']
+  readonly #onWaiting: SupervisorOptions['onWaiting']
   #fd = -1
   #memory = -1
   #init: unknown
@@ -63,12 +66,13 @@ export class Supervisor {
   constructor(
     config: MountConfig,
     command: DaemonCommand,
-    { warm, onBusy }: SupervisorOptions = {},
+    { warm, onBusy, onWaiting }: SupervisorOptions = {},
   ) {
     this.#config = config
     this.#command = command
     this.#warm = warm
     this.#onBusy = onBusy
+    this.#onWaiting = onWaiting
     this.#ready.promise.catch(() => undefined)
   }
 
@@ -188,6 +192,7 @@ export class Supervisor {
 
   async #hear(message: DaemonMessage): Promise<void> {
     if (message.type === 'init') this.#init = message.info
+    if (message.type === 'waiting') this.#onWaiting?.(message.what)
     if (message.type === 'ready') this.#becomeReady()
     if (message.type === 'failed') this.#failure = message.message
     if (message.type === 'unmount')

@@ -4,15 +4,19 @@ import {
   decodeReply,
   encodeRequest,
   messageBytesMax,
+  type SessionReply,
   type SessionRequest,
   Writer,
 } from '@cairn/protocol'
 import { WebSocket } from 'ws'
+import type { Link } from './link.ts'
 import type { Connect, Wire, WireEvents } from './wire.ts'
 
 export interface WebSocketOptions {
   /** How often the server says that it is there; silent for three times as long, it is taken to be gone. */
   readonly heartbeatMs?: number
+  /** Is told what becomes of the connections. */
+  readonly link?: Link
 }
 
 const silentBeatsMax = 3
@@ -22,7 +26,7 @@ const idleMax = 4
 export function connectWebSocket(
   server: string,
   key: string,
-  { heartbeatMs = 10_000 }: WebSocketOptions = {},
+  { heartbeatMs = 10_000, link }: WebSocketOptions = {},
 ): Connect {
   const url = `${server.replace(/^http/, 'ws')}/v1/sessions`
   return (events) =>
@@ -36,13 +40,21 @@ export function connectWebSocket(
         generateMask: (mask) => mask.fill(0),
         handshakeTimeout: silentBeatsMax * heartbeatMs,
       })
-      socket.on('error', reject)
+      const fail = (error: Error): void => {
+        link?.failed(error.message)
+        reject(error)
+      }
+      if (link) tell(link, socket)
+      socket.on('error', fail)
       socket.on('unexpected-response', (request, { statusCode = 0, headers }) => {
         request.destroy()
-        reject(refusal(server, statusCode, headers['cairn-error']))
+        fail(refusal(server, statusCode, headers['cairn-error']))
       })
       socket.on('upgrade', (response) => endWhenSilent(socket, response.socket, heartbeatMs))
-      socket.on('message', (data: Buffer) => hear(socket, data, events))
+      socket.on('message', (data: Buffer) => {
+        const reply = hear(socket, data, events)
+        if (reply?.type === 'goodbye') link?.failed(reply.message)
+      })
       socket.on('close', () => events.onClose())
       socket.once('open', () =>
         resolve({
@@ -51,6 +63,12 @@ export function connectWebSocket(
         }),
       )
     })
+}
+
+function tell(link: Link, socket: WebSocket): void {
+  socket.on('open', () => link.opened(socket))
+  socket.on('close', () => link.closed(socket))
+  for (const event of ['message', 'ping', 'pong']) socket.on(event, () => link.heard())
 }
 
 /** Megabytes that are made anew for each message keep the garbage collector at work: what is sent is written over. */
@@ -65,14 +83,16 @@ function sender(socket: WebSocket): (request: SessionRequest) => void {
 }
 
 /** A server that says what nobody understands is left. */
-function hear(socket: WebSocket, data: Buffer, events: WireEvents): void {
+function hear(socket: WebSocket, data: Buffer, events: WireEvents): SessionReply | undefined {
   let reply
   try {
     reply = decodeReply(data)
   } catch {
-    return socket.terminate()
+    socket.terminate()
+    return undefined
   }
   events.onReply(reply)
+  return reply
 }
 
 /** A network that is gone says nothing. Bytes are counted, not messages: a large one may take long. */
