@@ -8,7 +8,8 @@ import type { Workspace } from '../workspaces/workspace.ts'
 import type { Connection } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { findDirectory, pastPlace, type Place } from './place.ts'
-import { answerRead, type ReadRequest } from './reads.ts'
+import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 type Revisit = Extract<SessionRequest, { type: 'revisit' }>
 type Moment = LayerPlace & { readonly checkpoint: Checkpoint }
@@ -26,11 +27,13 @@ interface PastParts {
 export class PastSession {
   readonly #connection: Connection
   readonly #place: Place
+  readonly #unread: UnreadAnswers
   #isOpen = true
 
   private constructor(connection: Connection, place: Place) {
     this.#connection = connection
     this.#place = place
+    this.#unread = new UnreadAnswers(connection, place.workspace.clock, () => !this.#isOpen)
     place.workspace.observe.session?.('read', 1)
   }
 
@@ -56,7 +59,9 @@ export class PastSession {
     if (request.type === 'submit')
       return this.#connection.send({ type: 'refused', number: request.number, ...isPast })
     if (!('id' in request)) return
-    await this.#answer(request)
+    const { id } = request
+    if (!isAboutFiles(request)) return this.#connection.send({ type: 'failure', id, ...isPast })
+    await this.#unread.make(answerBytesOf(request), () => this.#answer(request))
   }
 
   async close(): Promise<void> {
@@ -65,9 +70,8 @@ export class PastSession {
     this.#connection.close()
   }
 
-  async #answer(request: Extract<SessionRequest, { readonly id: number }>): Promise<void> {
+  async #answer(request: ReadRequest): Promise<void> {
     const { id } = request
-    if (!isAboutFiles(request)) return this.#connection.send({ type: 'failure', id, ...isPast })
     try {
       this.#connection.send({ type: 'answer', id, bytes: await answerRead(this.#place, request) })
     } catch (error) {

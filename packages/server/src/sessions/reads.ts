@@ -26,6 +26,15 @@ const changedKeysMax = 150_000
 /** What is left for the answer in its message. */
 const answerBytesMax = messageBytesMax - 64
 
+/** Of a page of names, about; other answers are shorter. */
+const listingBytes = 256 << 10
+
+/** How much memory an answer takes, about, before it is known. */
+export function answerBytesOf(request: ReadRequest): number {
+  if (request.type === 'content') return Math.min(request.length, contentBytesMax)
+  return request.type === 'inode' || request.type === 'seek' ? 256 : listingBytes
+}
+
 /** Answers what a session asks about its branch, as bytes of docs/internals/protocol.md. */
 export async function answerRead(place: Place, request: ReadRequest): Promise<Uint8Array> {
   const answer = await answerAny(place, request)

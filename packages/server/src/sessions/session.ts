@@ -29,10 +29,11 @@ import { failureOf } from './failure.ts'
 import type { LeaseRecord } from './lease.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import { findDirectory, headPlace, type Place } from './place.ts'
-import { answerRead, type ReadRequest } from './reads.ts'
+import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { rescue, type RescueRequest } from './rescue.ts'
 import { Room } from './room.ts'
 import { writeScoped } from './scoped-writer.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 export interface SessionParts {
   readonly workspace: Workspace
@@ -66,6 +67,7 @@ export class Session {
   readonly #hello: Hello
   readonly #stop: (() => void)[] = []
   readonly #room: Room
+  readonly #unread: UnreadAnswers
   #member: Member | undefined
   #waits: Waits | undefined
   /** The newest batch the other end has been sent. */
@@ -82,6 +84,8 @@ export class Session {
     this.#writes = hello.mode === 'write'
     this.#hello = hello
     this.#sent = hello.seq
+    const { clock } = parts.workspace
+    this.#unread = new UnreadAnswers(connection, clock, () => this.#isClosed)
     this.#room = new Room(parts.branch, parts.workspace.quotas, parts.scope)
     this.id = parts.scope?.sessionId(hello.session) ?? idOf(hello.session)
   }
@@ -173,6 +177,10 @@ export class Session {
       case 'content':
       case 'seek':
       case 'changes':
+        return this.#unread.make(answerBytesOf(request), () =>
+          this.#answer(request.id, () => this.#answerRead(request)),
+        )
+      // Their answers are small, and holding a blob back would take the memory that holding back is to save.
       case 'blob':
       case 'inodes':
         return this.#answer(request.id, () => this.#answerRead(request))
