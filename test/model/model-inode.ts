@@ -50,19 +50,30 @@ export function makeInode(
   }
 }
 
+/** A clock that is behind takes no ctime back. */
+export function changeAt(inode: ModelInode, time: Time): void {
+  const { sec, nsec } = inode.ctime
+  if (time.sec > sec || (time.sec === sec && time.nsec > nsec)) inode.ctime = time
+}
+
 export function attach(directory: ModelInode, name: Name, inode: ModelInode, time: Time): void {
   directory.children.set(name, inode)
-  directory.mtime = directory.ctime = inode.ctime = time
+  directory.mtime = time
+  changeAt(directory, time)
+  changeAt(inode, time)
 }
 
 export function detach(directory: ModelInode, name: Name, time: Time): void {
   const inode = directory.children.get(name)!
   directory.children.delete(name)
-  directory.mtime = directory.ctime = inode.ctime = time
+  directory.mtime = time
+  changeAt(directory, time)
+  changeAt(inode, time)
 }
 
 export function modify(file: ModelInode, op: WriteOp | FallocateOp | CopyOp): void {
-  file.mtime = file.ctime = op.time
+  file.mtime = op.time
+  changeAt(file, op.time)
   if (op.dropPrivileges === false) return
   const keepsSetgid = op.dropPrivileges === 'member' && (file.mode & 0o010) === 0
   file.mode &= keepsSetgid ? 0o3777 : 0o1777

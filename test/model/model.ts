@@ -13,6 +13,7 @@ import type {
 import { type Errno, FsError, type Hash, type Ino, rootIno } from '@cairn/protocol'
 import {
   attach,
+  changeAt,
   childOf,
   detach,
   isInside,
@@ -125,7 +126,7 @@ export class Model {
       case 'removexattr': {
         const inode = this.#inode(op.ino)
         if (!inode.xattrs.delete(op.name)) throw new FsError('ENODATA')
-        inode.ctime = op.time
+        changeAt(inode, op.time)
         return
       }
       case 'reap':
@@ -191,7 +192,7 @@ export class Model {
     inode.gid = op.gid ?? inode.gid
     inode.atime = op.atime ?? inode.atime
     inode.mtime = op.mtime ?? inode.mtime
-    inode.ctime = op.time
+    changeAt(inode, op.time)
   }
 
   #write(op: WriteOp): void {
@@ -245,7 +246,7 @@ export class Model {
     let bytes = 0
     for (const [name, value] of inode.xattrs) bytes += name.length + value.length
     if (bytes > xattrBytesMax) throw new FsError('ENOSPC')
-    inode.ctime = op.time
+    changeAt(inode, op.time)
   }
 
   #bytesOf(data: Data): Uint8Array {

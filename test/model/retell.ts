@@ -159,7 +159,8 @@ export class Retelling {
     return { parent: this.#chance.choose(directories).ino, name }
   }
 
+  /** Before all times of the tree: what is set last must not be earlier than what was. */
   #time(): Time {
-    return { sec: this.#chance.below(1000), nsec: this.#chance.below(1000) }
+    return { sec: this.#chance.below(1000) - 2000, nsec: this.#chance.below(1000) }
   }
 }

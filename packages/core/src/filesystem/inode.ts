@@ -26,6 +26,11 @@ export function compareTimes(a: Time, b: Time): number {
   return a.sec - b.sec || a.nsec - b.nsec
 }
 
+/** For what never goes back, whatever the clock of the next writer says. */
+export function laterTime(a: Time, b: Time): Time {
+  return compareTimes(a, b) < 0 ? b : a
+}
+
 /** One name of an inode. */
 export interface Link {
   readonly parent: Ino

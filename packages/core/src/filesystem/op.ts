@@ -21,7 +21,7 @@ export type Op =
   | ReapOp
 
 interface Timed {
-  /** What the operation writes into mtime and ctime. */
+  /** What the operation writes into mtime, and into ctime unless that is later already. */
   readonly time: Time
 }
 

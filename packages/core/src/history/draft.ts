@@ -10,7 +10,7 @@ import {
   type SessionId,
 } from '@cairn/protocol'
 import { Changes } from '../filesystem/changes.ts'
-import type { Time } from '../filesystem/inode.ts'
+import { laterTime, type Time } from '../filesystem/inode.ts'
 import { takeNewOp } from '../filesystem/new-op.ts'
 import type { Op } from '../filesystem/op.ts'
 import {
@@ -43,6 +43,7 @@ export interface Author {
   readonly session: SessionId
   readonly number: number
   readonly actor: ActorId
+  /** The batch gets a later one where the batch before it has. */
   readonly time: Time
 }
 
@@ -199,7 +200,7 @@ export class Draft {
       body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops, takeNewOp) : undefined
     const limits = await (waiting.limits ?? this.#limits)?.(body)
     const growth = limits && (await this.#requireRoom(limits, body, changes))
-    this.#push(waiting, body, changes)
+    this.#push(waiting, body, changes, laterTime(waiting.author.time, await this.#lastTime()))
     if (growth) this.#growth = addUsage(this.#growth, growth)
   }
 
@@ -233,8 +234,17 @@ export class Draft {
     return { head: this.#head, view: this.#changes }
   }
 
-  #push(waiting: Waiting, body: BatchBody, changes: Changes | undefined): void {
-    const { session, number, actor, time } = waiting.author
+  /** Clocks of servers differ. The times of a log do not go back when another one writes on. */
+  async #lastTime(): Promise<Time> {
+    const { seq } = this.#position
+    const drafted = this.entries.at(-1)?.batch.time ?? this.#head.lastTime
+    if (drafted || seq === 0) return drafted ?? noTime
+    const [row] = await this.#stores.log.read(this.#branch, seq - 1, 1)
+    return row ? decodeBatch(row.bytes).time : noTime
+  }
+
+  #push(waiting: Waiting, body: BatchBody, changes: Changes | undefined, time: Time): void {
+    const { session, number, actor } = waiting.author
     const { hash: previous } = this.#position
     const seq = this.#position.seq + 1
     const epoch = this.#position.epoch + (body.type === 'epoch' ? 1 : 0)
@@ -293,12 +303,15 @@ export class Draft {
     if (waiting.type !== sent.body.type) return false
     if (waiting.decided) return true
     const body = await waiting.body(this.#place)
-    const named = (one: BatchBody, time: Time): Uint8Array =>
-      encodeBody(referenceBody(one, this.#hash), time)
-    // The log may have lost its bytes since.
-    return equalBytes(named(body, waiting.author.time), named(sent.body, sent.time))
+    const named = (one: BatchBody): Uint8Array =>
+      encodeBody(referenceBody(one, this.#hash), sent.time)
+    // The log may have lost its bytes since, and gave the batch a time of its own.
+    return equalBytes(named(body), named(sent.body))
   }
 }
+
+/** Before all others. */
+const noTime: Time = { sec: Number.MIN_SAFE_INTEGER, nsec: 0 }
 
 function staleEpoch({ author, epoch }: Waiting, position: Position): CairnError {
   return new CairnError('stale_epoch', {

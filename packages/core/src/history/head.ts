@@ -3,6 +3,7 @@ import type { Blobs } from '../content/blobs.ts'
 import type { Content } from '../content/content.ts'
 import { applyOp } from '../filesystem/apply.ts'
 import { Changes } from '../filesystem/changes.ts'
+import type { Time } from '../filesystem/inode.ts'
 import type { Op } from '../filesystem/op.ts'
 import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
 import { addUsage, growthOf, type Usage, usageOf } from '../filesystem/usage.ts'
@@ -44,6 +45,7 @@ export class Head {
   #pendingBytes = 0
   readonly #lastNumbers = new Map<SessionId, number>()
   #folding: Promise<FoldPoint> | undefined
+  #lastTime: Time | undefined
   /** Kept up to date once somebody has asked for it. */
   #usage: Usage | undefined
 
@@ -61,6 +63,11 @@ export class Head {
 
   get position(): Position {
     return this.#position
+  }
+
+  /** Of the newest batch, if this head has taken in any. */
+  get lastTime(): Time | undefined {
+    return this.#lastTime
   }
 
   get folded(): FoldPoint {
@@ -123,6 +130,7 @@ export class Head {
   advance(batch: Batch, hash: Hash, changes?: Changes): void {
     const { seq, epoch, body } = batch
     const state = body.type === 'state' ? body.state : this.#position.state
+    this.#lastTime = batch.time
     this.#position = { seq, hash, epoch, state }
     this.#lastNumbers.set(batch.session, batch.number)
     if (body.type === 'root') this.#reset(body.change.after)
@@ -135,6 +143,7 @@ export class Head {
   jump({ seq, hash, epoch, state, snapshot }: FoldPoint, passed: readonly Batch[]): void {
     this.#position = { seq, hash, epoch, state }
     for (const { session, number } of passed) this.#lastNumbers.set(session, number)
+    this.#lastTime = passed.at(-1)?.time ?? this.#lastTime
     this.#reset(snapshot)
   }
 

@@ -1,5 +1,5 @@
 import { equalBytes } from '@cairn/protocol'
-import { compareTimes, type Inode, type Time, type Xattrs } from '../filesystem/inode.ts'
+import { type Inode, laterTime, type Time, type Xattrs } from '../filesystem/inode.ts'
 import { sameTime } from '../filesystem/values.ts'
 import { disagree, mergeValue } from './merge-value.ts'
 import type { Changed } from './objects.ts'
@@ -88,11 +88,7 @@ type Times = Pick<Inode, 'atime' | 'mtime' | 'ctime'>
 export function mergeTimes({ base }: Changed, layer: Version, target: Version): Times {
   const merge = (field: keyof Times): Time => {
     const merged = mergeValue(base?.inode[field], layer.inode[field], target.inode[field], sameTime)
-    return merged === disagree ? later(layer.inode[field], target.inode[field]) : merged
+    return merged === disagree ? laterTime(layer.inode[field], target.inode[field]) : merged
   }
   return { atime: merge('atime'), mtime: merge('mtime'), ctime: merge('ctime') }
-}
-
-function later(a: Time, b: Time): Time {
-  return compareTimes(a, b) < 0 ? b : a
 }

@@ -5,6 +5,7 @@ import {
   Changes,
   changeTooLarge,
   encodedBytes,
+  compareTimes,
   nameCalls,
   type Op,
   resolvePath,
@@ -12,6 +13,7 @@ import {
   type View,
 } from '@cairn/core'
 import { type ByteString, FsError, type Ino, type Name, rootIno } from '@cairn/protocol'
+import { nanoseconds, timeOf } from '../workspaces/clock.ts'
 
 /** HTTP has no users of the file system: whoever holds the key may do what the key allows. */
 const superuser = { uid: 0, gid: 0, groups: [] }
@@ -32,12 +34,21 @@ export class TreeEdit {
   }
 
   /** Refuses also what makes the change too large for one batch: at once, not when all of it has been decided. */
-  push(op: Op): void {
+  push(wanted: Op): void {
+    const op = this.#afterLastChange(wanted)
     this.#guard?.(this.view, op)
     applyNewOp(this.view, op)
     this.#bytes += encodedBytes(op, this.call.now)
     if (this.#bytes > batchBytesMax) throw changeTooLarge()
     this.ops.push(op)
+  }
+
+  /** Whoever changed the file before may have a clock ahead of ours, and a tag of it must not mean two contents. */
+  #afterLastChange(op: Op): Op {
+    if (!('time' in op && 'ino' in op)) return op
+    const ctime = this.view.inode(op.ino)?.ctime
+    if (!ctime || compareTimes(ctime, op.time) <= 0) return op
+    return { ...op, time: timeOf(nanoseconds(ctime) + 1n) }
   }
 
   resolve(path: ByteString, follow: boolean): Resolved {

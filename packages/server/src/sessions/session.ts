@@ -253,7 +253,7 @@ export class Session {
     const check = workspace.checkOf(branch, ops)
     const isHolder = keeper.record.holder === this.id
     const limits = isHolder ? () => this.#room.heldTo() : undefined
-    const author = { session: this.id, number, actor, time }
+    const author = { session: this.id, number, actor, time: workspace.notAfterNow(time) }
     const submission = { ...author, epoch, ops, check, line: this, limits }
     if (!scope) return branch.submit(submission)
     const room = this.#room

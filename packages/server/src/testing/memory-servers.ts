@@ -48,7 +48,7 @@ export interface MemoryServer {
 
 export interface MemoryServers {
   /** One more, that remembers nothing yet. */
-  readonly open: () => MemoryServer
+  readonly open: (clock?: Clock) => MemoryServer
   /** How often all of them together have asked the stores something. */
   readonly asked: () => number
 }
@@ -70,16 +70,16 @@ export function memoryServers(
   const [layers, locks] = [count(new MemoryLayerStore()), count(new MemoryLockStore())]
   return {
     asked: () => asked,
-    open: () => {
+    open: (own = clock) => {
       const stores: Stores = {
         nodes: new Nodes({ store: nodeStore, hash: sha256, pacer: restlessPacer() }),
         blobs: new Blobs(blobStore, contentWorker),
         log,
         refs,
       }
-      const leases = { store: leaseStore, notes, clock, leaseMs: 10_000, lookMs: 10 }
+      const leases = { store: leaseStore, notes, clock: own, leaseMs: 10_000, lookMs: 10 }
       const storesOf = (): Stores => stores
-      const parts = { directory, storesOf, clock, leases, locks, layers, isShared: true }
+      const parts = { directory, storesOf, clock: own, leases, locks, layers, isShared: true }
       return openServer(new Workspaces(parts))
     },
   }

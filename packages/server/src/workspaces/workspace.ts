@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   type Author,
   Branch,
+  compareTimes,
   inSteps,
   type Op,
   type Receipt,
@@ -9,6 +10,7 @@ import {
   requireInside,
   type Steps,
   type Stores,
+  type Time,
   trimLog,
   type View,
 } from '@cairn/core'
@@ -271,6 +273,12 @@ export class Workspace {
       if (limit !== undefined)
         await this.stores.nodes.readSteps(() => requireAllInside(view, ops, limit))
     }
+  }
+
+  /** A mount's clock may be ahead. Its time for a batch would then be the least for all that come after it. */
+  notAfterNow(time: Time): Time {
+    const now = this.clock.now()
+    return compareTimes(time, now) > 0 ? now : time
   }
 
   /** Without a key of its own a request is one more of this process's session: nobody will ask for it again. */

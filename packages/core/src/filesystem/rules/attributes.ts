@@ -2,7 +2,7 @@ import { type ByteString, FsError } from '@cairn/protocol'
 import { fileBytesMax } from '../../content/block.ts'
 import { truncateContent } from '../../content/content.ts'
 import type { Changes } from '../changes.ts'
-import { type Inode, modeBits, type Xattrs } from '../inode.ts'
+import { type Inode, laterTime, modeBits, type Xattrs } from '../inode.ts'
 import type { RemovexattrOp, SetattrOp, SetxattrOp } from '../op.ts'
 import { getFile, getInode } from './directory.ts'
 
@@ -20,7 +20,7 @@ export function applySetattr(changes: Changes, op: SetattrOp): void {
     gid: op.gid ?? inode.gid,
     atime: op.atime ?? inode.atime,
     mtime: op.mtime ?? inode.mtime,
-    ctime: op.time,
+    ctime: laterTime(inode.ctime, op.time),
   })
 }
 
@@ -41,7 +41,7 @@ export function applySetxattr(changes: Changes, op: SetxattrOp): void {
   if (op.mode === 'replace' && !present) throw new FsError('ENODATA')
   const xattrs = new Map(inode.xattrs).set(op.name, op.value)
   if (xattrsBytes(xattrs) > xattrsBytesMax) throw new FsError('ENOSPC')
-  changes.setInode(op.ino, { ...inode, xattrs, ctime: op.time })
+  changes.setInode(op.ino, { ...inode, xattrs, ctime: laterTime(inode.ctime, op.time) })
 }
 
 export function applyRemovexattr(changes: Changes, op: RemovexattrOp): void {
@@ -51,7 +51,7 @@ export function applyRemovexattr(changes: Changes, op: RemovexattrOp): void {
   changes.setInode(op.ino, {
     ...inode,
     xattrs: xattrs.size > 0 ? xattrs : undefined,
-    ctime: op.time,
+    ctime: laterTime(inode.ctime, op.time),
   })
 }
 

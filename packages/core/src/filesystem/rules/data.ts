@@ -4,7 +4,7 @@ import { fileBytesMax } from '../../content/block.ts'
 import { extentsOf, truncateContent, writeContent } from '../../content/content.ts'
 import type { Extent, Source } from '../../content/extents.ts'
 import type { Changes } from '../changes.ts'
-import { type Inode, modeBits } from '../inode.ts'
+import { type Inode, laterTime, modeBits } from '../inode.ts'
 import type { AppendOp, CopyOp, Data, FallocateOp, PrivilegeDrop, WriteOp } from '../op.ts'
 import type { View } from '../view.ts'
 import { getFile } from './directory.ts'
@@ -115,7 +115,7 @@ function write(file: Inode, extent: Extent): Inode {
 
 function changed(file: Inode, op: WriteOp | FallocateOp | CopyOp): Inode {
   const mode = withoutPrivileges(file.mode, op.dropPrivileges)
-  return { ...file, mode, mtime: op.time, ctime: op.time }
+  return { ...file, mode, mtime: op.time, ctime: laterTime(file.ctime, op.time) }
 }
 
 /** Set-group-id without group-execute once meant mandatory locking; Linux leaves it to the group. */

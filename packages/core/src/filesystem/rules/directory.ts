@@ -1,6 +1,6 @@
 import { FsError, type Ino, type Name } from '@cairn/protocol'
 import type { Changes } from '../changes.ts'
-import type { Dentry, Inode, Link, Time } from '../inode.ts'
+import { type Dentry, type Inode, laterTime, type Link, type Time } from '../inode.ts'
 import type { View } from '../view.ts'
 
 export function getInode(view: View, ino: Ino): Inode {
@@ -54,7 +54,7 @@ function touchDirectory(
     size: directory.size + entries,
     nlink: directory.nlink + subdirectories,
     mtime: time,
-    ctime: time,
+    ctime: laterTime(directory.ctime, time),
   })
 }
 
@@ -62,30 +62,45 @@ function touchDirectory(
 export function addLink(changes: Changes, ino: Ino, link: Link, time: Time): void {
   const inode = getInode(changes, ino)
   if (inode.nlink === 0) {
-    changes.setInode(ino, { ...inode, nlink: 1, home: link, ctime: time })
+    changes.setInode(ino, { ...inode, nlink: 1, home: link, ctime: laterTime(inode.ctime, time) })
     return
   }
   changes.setLinks(ino, inode.home ? [inode.home, link] : [...changes.links(ino), link])
-  changes.setInode(ino, { ...inode, nlink: inode.nlink + 1, home: undefined, ctime: time })
+  changes.setInode(ino, {
+    ...inode,
+    nlink: inode.nlink + 1,
+    home: undefined,
+    ctime: laterTime(inode.ctime, time),
+  })
 }
 
 /** Takes one name from an inode. Without a name it stays until it is reaped: somebody may have it open. */
 export function removeLink(changes: Changes, ino: Ino, link: Link, time: Time): void {
   const inode = getInode(changes, ino)
   if (inode.home) {
-    changes.setInode(ino, { ...inode, nlink: 0, home: undefined, ctime: time })
+    changes.setInode(ino, {
+      ...inode,
+      nlink: 0,
+      home: undefined,
+      ctime: laterTime(inode.ctime, time),
+    })
     return
   }
   const left = changes.links(ino).filter((other) => !sameLink(other, link))
   const home = left.length === 1 ? left[0] : undefined
   changes.setLinks(ino, home ? [] : left)
-  changes.setInode(ino, { ...inode, nlink: left.length, home, ctime: time })
+  changes.setInode(ino, { ...inode, nlink: left.length, home, ctime: laterTime(inode.ctime, time) })
 }
 
 /** A directory that is removed loses its own `.` and its name at once. */
 export function orphanDirectory(changes: Changes, ino: Ino, time: Time): void {
   const inode = getInode(changes, ino)
-  changes.setInode(ino, { ...inode, nlink: 0, home: undefined, ctime: time })
+  changes.setInode(ino, {
+    ...inode,
+    nlink: 0,
+    home: undefined,
+    ctime: laterTime(inode.ctime, time),
+  })
 }
 
 export function sameLink(a: Link, b: Link): boolean {

@@ -1,6 +1,6 @@
 import { FsError, type Ino, parseName } from '@cairn/protocol'
 import type { Changes } from '../changes.ts'
-import type { Dentry, Link, Time } from '../inode.ts'
+import { type Dentry, laterTime, type Link, type Time } from '../inode.ts'
 import type { RenameOp } from '../op.ts'
 import type { View } from '../view.ts'
 import {
@@ -102,5 +102,5 @@ function rehome(changes: Changes, ino: Ino, from: Link, to: Link, time: Time): v
       ino,
       changes.links(ino).map((link) => (sameLink(link, from) ? to : link)),
     )
-  changes.setInode(ino, { ...inode, home: inode.home && to, ctime: time })
+  changes.setInode(ino, { ...inode, home: inode.home && to, ctime: laterTime(inode.ctime, time) })
 }
