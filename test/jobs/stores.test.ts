@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Cairn, type CollectReport, type Workspace } from '@cairn/sdk'
 import { Nodes } from '@cairn/core'
-import { formatHash, type Hash } from '@cairn/protocol'
+import { type BranchId, formatHash, type Hash } from '@cairn/protocol'
 import { checkStores, type CheckReport, Collector, serve, sha256, withStorage } from '@cairn/server'
 import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -117,6 +117,20 @@ describe('check', () => {
         expect.stringMatching(/main of w$/),
       ])
     expect(batches).toBeGreaterThan(50)
+  })
+
+  it('a batch that the newest fold passes over is found, with its branch', async () => {
+    await withServer((cairn) => makeWorkspace(cairn, 'w'))
+    await withStorage({ data }, async ({ refs, survey }) => {
+      const { id } = (await survey.workspaces())[0]!
+      const record = await refs.getBranch(`${id}/main` as BranchId)
+      const folded = { ...record.folded, snapshot: record.base }
+      await refs.updateBranch({ ...record, folded, version: record.version + 1 })
+    })
+    const { problems } = await check()
+    expect(problems).toHaveLength(1)
+    expect(problems[0]!.message).toMatch(/batches 1 to \d+ .* than the newest fold$/)
+    expect(problems[0]!.belongsTo).toEqual(['main of w'])
   })
 
   /** The leaves of what main and the layer `try` both stand on. */

@@ -74,6 +74,7 @@ async function playInPieces({ story, cuts, seed }: History, failing: boolean): P
   await core.expectSame(models.at(-1)!)
   expect(folded).toEqual(await foldOneBatch(world, ops))
   expect(await foldWholeLog(world, 'many batches')).toEqual(folded)
+  await world.expectNothingLost(core.branch.id)
 }
 
 describe('batches', () => {

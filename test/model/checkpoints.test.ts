@@ -110,8 +110,10 @@ describe('checkpoints', () => {
     values: fc.array(anyTurn, { maxLength: 80, size: 'max' }),
     async test(turns) {
       const world = new World()
-      const traveller = new Traveller(world, await TestBranch.create(world, 'main'))
+      const core = await TestBranch.create(world, 'main')
+      const traveller = new Traveller(world, core)
       for (const turn of turns) await traveller.take(turn)
+      await world.expectNothingLost(core.branch.id)
     },
   })
 })

@@ -154,6 +154,7 @@ export class Race {
       rows.length,
     )
     await this.#expectAgreement(past.models.at(-1)!)
+    await this.#world.expectNothingLost(id)
     for (const answered of this.#answered)
       if (typeof answered.answer === 'object') await this.#expectSameAnswer(answered)
     expect(this.#rows().length).toBe(rows.length)

@@ -4,16 +4,19 @@ import {
   type BlobStore,
   type ContentWorker,
   type Data,
+  findLostBatches,
   type LogStore,
   Nodes,
   type NodeStore,
   type Op,
   type RefStore,
+  ScratchStore,
   type Stores,
   type View,
 } from '@cairn/core'
 import { restlessPacer } from '@cairn/core/testing'
 import type { Hash, SessionId } from '@cairn/protocol'
+import type { BranchId, Hash, SessionId } from '@cairn/protocol'
 import { expect } from 'vitest'
 import { MemoryDisk, sha256 } from '../support/ports.ts'
 import { describeCore, describeModel } from './describe.ts'
@@ -81,6 +84,15 @@ export class World {
     await blobs.store([sealed])
     this.#blobs.set(sealed.id, bytes)
     return { type: 'blob', id: sealed.id, blobLength: bytes.length, start, length }
+  }
+
+  /** What `cairn server check` would say of a branch. */
+  async expectNothingLost(branch: BranchId): Promise<void> {
+    const scratch = this.openStores(({ nodes, blobs }) => ({
+      nodes: new ScratchStore(nodes),
+      blobs: new ScratchStore(blobs),
+    }))
+    for await (const lost of findLostBatches(scratch, branch)) expect(lost).toBeUndefined()
   }
 
   /** Whether a tree is what the model says, down to the last byte. */

@@ -1,6 +1,7 @@
 import {
   Branch,
   decodeBatch,
+  findLostBatches,
   genesis,
   hashOfRow,
   type LogMemory,
@@ -10,7 +11,7 @@ import {
 import { type BranchId, CairnError, type Hash } from '@cairn/protocol'
 import type { Storage } from '../storage/open.ts'
 import { damageOf, DamageTracer, type Finding, pointsOf, type Problem, Problems } from './damage.ts'
-import { listPools, type Pool, sortBranches } from './pools.ts'
+import { listPools, type Pool, scratchStores, sortBranches } from './pools.ts'
 
 export interface CheckReport {
   readonly branches: number
@@ -27,6 +28,7 @@ const everything = '9999'
 
 /**
  * Reads everything that can be reached: each log along its chain, each node, each byte, compared with their hashes.
+ * Replays each log in memory, and compares with the trees that are known.
  * Changes nothing, and may run beside servers. What is damaged does not keep it from the rest.
  */
 export async function checkStores(storage: Storage): Promise<CheckReport> {
@@ -77,6 +79,7 @@ class PoolCheck {
     }
     for (const blob of reach.blobs)
       await stores.blobs.read(blob).catch((error: unknown) => this.#problems.noteThing(error, blob))
+    for (const { id, name } of branches) await this.#checkEffects(id, name)
     await this.#trace(branches)
     return {
       branches: branches.length,
@@ -114,6 +117,19 @@ class PoolCheck {
     }
   }
 
+  /** Whether each batch that is in the log is in the trees that came after it. */
+  async #checkEffects(branch: BranchId, name: string): Promise<void> {
+    const { log, refs } = this.#pool.stores
+    const stores = { ...scratchStores(this.#storage, this.#pool), log, refs }
+    try {
+      for await (const { first, last, point } of findLostBatches(stores, branch))
+        this.#problems.note(lostBatches(branch, first, last, point), name)
+    } catch (error) {
+      // A damaged row was found along the chain.
+      damageOf(error)
+    }
+  }
+
   /** Says of each thing which branches need it. Costs nothing when all is well. */
   async #trace(branches: readonly CheckedBranch[]): Promise<void> {
     const { things } = this.#problems
@@ -148,6 +164,14 @@ function follows(bytes: Uint8Array, { branch, seq, previous }: Place): boolean {
     damageOf(error)
     return false
   }
+}
+
+function lostBatches(branch: BranchId, first: number, last: number, point: string): CairnError {
+  const batches = first === last ? `batch ${last}` : `batches ${first} to ${last}`
+  return new CairnError('corrupt', {
+    message: `cannot find all that ${batches} of ${branch} did: replayed, they give another tree than ${point}`,
+    subject: branch,
+  })
 }
 
 function brokenChain(branch: BranchId, seq: number): CairnError {

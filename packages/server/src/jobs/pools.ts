@@ -1,4 +1,4 @@
-import { Blobs, Nodes, type Stores } from '@cairn/core'
+import { Blobs, Nodes, ScratchStore, type Stores } from '@cairn/core'
 import type { BranchId } from '@cairn/protocol'
 import { loopPacer } from '../pacer.ts'
 import { contentWorker, sha256 } from '../ports.ts'
@@ -34,6 +34,18 @@ export async function listPools({ survey, nodes, blobs, log, refs }: Storage): P
     }
     return { id, workspaces, stores }
   })
+}
+
+/** The same content, to be worked on in memory: nothing of it is written. */
+export function scratchStores(
+  { nodes, blobs }: Storage,
+  { id }: Pool,
+): Pick<Stores, 'nodes' | 'blobs'> {
+  const store = new ScratchStore(nodes(id))
+  return {
+    nodes: new Nodes({ store, hash: sha256, cacheBytesMax: nodeCacheBytes }),
+    blobs: new Blobs(new ScratchStore(blobs(id)), contentWorker),
+  }
 }
 
 export interface SortedBranches {

@@ -9,8 +9,8 @@ const namedMax = 10
 export const command: Command = defineCommand({
   summary: 'Read everything a server keeps, and compare it with its hashes',
   description:
-    'Every log along its chain, every node of every tree, every byte. All that is damaged is told, with the branches, checkpoints\n' +
-    'and files it belongs to. Nothing is changed. A server that keeps its data in a directory must be stopped first.',
+    'Every log along its chain, every node of every tree, every byte. Each log is replayed in memory and compared with the trees\n' +
+    'that are stored. Reports what is damaged, with the branches, checkpoints and files it belongs to. Nothing is changed. A server that keeps its data in a directory must be stopped first.',
   arguments: {},
   options: storeOptions,
   examples: [{ command: 'cairn server check --data /srv/cairn', does: 'after a disk had trouble' }],

@@ -1,0 +1,114 @@
+import { type BranchId, isCairnError, isFsError } from '@cairn/protocol'
+import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { LogRow } from '../ports/log-store.ts'
+import type { Stores } from '../ports/stores.ts'
+import { decodeBatch, genesis } from './batch.ts'
+import { Head } from './head.ts'
+
+/** A tree that a branch had at a place in its log. */
+interface Point {
+  readonly seq: number
+  readonly snapshot: Snapshot
+  /** As in "is not in the newest fold". */
+  readonly name: string
+}
+
+/** Batches of a log whose effect is missing in the tree that should have it. */
+export interface LostBatches {
+  readonly first: number
+  readonly last: number
+  /** The tree without it. */
+  readonly point: string
+}
+
+const rowsAtOnce = 256
+/** More in memory at once would be much of a large log. */
+const pendingOpsMax = 20_000
+const pendingBytesMax = 64 << 20
+
+/**
+ * Replays a log from each tree that is known to the next, and compares. Opening a branch begins at its newest fold, so
+ * it would never notice that a batch before it is in no tree. Stores nodes and blobs: give it a `ScratchStore`. Skips
+ * what cannot be replayed any more because its content was collected.
+ */
+export async function* findLostBatches(
+  stores: Stores,
+  branch: BranchId,
+): AsyncGenerator<LostBatches> {
+  const points = await knownPoints(stores, branch)
+  let from: Point | undefined
+  for (const to of points) {
+    if (from && !(await leadsTo(stores, branch, from, to)))
+      yield { first: Math.min(from.seq + 1, to.seq), last: to.seq, point: to.name }
+    from = to
+  }
+}
+
+/** In the order of the log. */
+async function knownPoints({ log, refs }: Stores, branch: BranchId): Promise<readonly Point[]> {
+  const { base, baseSeq, parent, next, folded } = await refs.getBranch(branch)
+  const points: Point[] = [{ ...folded, name: 'the newest fold' }]
+  // The base of a layer moves. While it has not, it is what the layer began with.
+  if (parent === undefined || (baseSeq === 0 && next.length === 0))
+    points.push({ seq: 0, snapshot: base, name: 'the first tree' })
+  for (const { seq, snapshot, id, label } of await refs.listCheckpoints(branch))
+    points.push({ seq, snapshot, name: `checkpoint ${label === '' ? id : label}` })
+  for await (const { seq, bytes } of rowsOf({ log }, branch, 0, Infinity)) {
+    const { body } = decodeBatch(bytes)
+    if (body.type !== 'root') continue
+    const { before, after, cause } = body.change
+    points.push({ seq: seq - 1, snapshot: before, name: `what ${cause} ${seq} left` })
+    points.push({ seq, snapshot: after, name: `${cause} ${seq}` })
+  }
+  return points.sort((a, b) => a.seq - b.seq)
+}
+
+/** Also true where nobody can tell any more. */
+async function leadsTo(stores: Stores, branch: BranchId, from: Point, to: Point): Promise<boolean> {
+  try {
+    const { root, orphans } = await replay(stores, branch, from, to.seq)
+    return root === to.snapshot.root && orphans === to.snapshot.orphans
+  } catch (error) {
+    if (isFsError(error)) return false
+    if (unreadable.some((code) => isCairnError(error, code))) return true
+    throw error
+  }
+}
+
+/** What is needed and cannot be read is found by reading all that can be reached. */
+const unreadable = ['node_missing', 'blob_missing', 'corrupt', 'unsupported_version'] as const
+
+async function replay(
+  { nodes, blobs, log }: Stores,
+  branch: BranchId,
+  { seq, snapshot }: Point,
+  end: number,
+): Promise<Snapshot> {
+  const position = { seq, hash: genesis, epoch: 1, state: 'open' } as const
+  const head = new Head(nodes, blobs, { ...position, snapshot })
+  for await (const { bytes, hash } of rowsOf({ log }, branch, seq, end)) {
+    const batch = decodeBatch(bytes)
+    const { body } = batch
+    head.advance(
+      batch,
+      hash,
+      body.type === 'ops' ? await head.plan(head.view, body.ops) : undefined,
+    )
+    if (head.pendingOps > pendingOpsMax || head.pendingBytes > pendingBytesMax) await head.fold()
+  }
+  return (await head.fold()).snapshot
+}
+
+async function* rowsOf(
+  { log }: Pick<Stores, 'log'>,
+  branch: BranchId,
+  after: number,
+  end: number,
+): AsyncGenerator<LogRow> {
+  for (let seq = after; seq < end;) {
+    const rows = await log.read(branch, seq, Math.min(rowsAtOnce, end - seq))
+    if (rows.length === 0) return
+    yield* rows
+    seq = rows.at(-1)!.seq
+  }
+}
