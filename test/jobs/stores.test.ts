@@ -121,15 +121,16 @@ describe('check', () => {
 
   it('a batch that the newest fold passes over is found, with its branch', async () => {
     await withServer((cairn) => makeWorkspace(cairn, 'w'))
-    await withStorage({ data }, async ({ refs, survey }) => {
+    await withStorage({ data }, async ({ refs, survey, log }) => {
       const { id } = (await survey.workspaces())[0]!
       const record = await refs.getBranch(`${id}/main` as BranchId)
-      const folded = { ...record.folded, snapshot: record.base }
+      const { seq, hash } = (await log.read(record.id, 0, 10_000)).at(-1)!
+      const folded = { ...record.folded, seq, hash, snapshot: record.base }
       await refs.updateBranch({ ...record, folded, version: record.version + 1 })
     })
     const { problems } = await check()
     expect(problems).toHaveLength(1)
-    expect(problems[0]!.message).toMatch(/batches 1 to \d+ .* than the newest fold$/)
+    expect(problems[0]!.message).toMatch(/batches 1 to \d+ .* than the newest fold\./)
     expect(problems[0]!.belongsTo).toEqual(['main of w'])
   })
 

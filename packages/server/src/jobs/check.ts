@@ -168,7 +168,7 @@ function follows(bytes: Uint8Array, { branch, seq, previous }: Place): boolean {
 
 function lostBatches(branch: BranchId, first: number, last: number, point: string): CairnError {
   const batches = first === last ? `batch ${last}` : `batches ${first} to ${last}`
-  return new CairnError('corrupt', {
+  return new CairnError('chain_broken', {
     message: `cannot find all that ${batches} of ${branch} did: replayed, they give another tree than ${point}`,
     subject: branch,
   })
