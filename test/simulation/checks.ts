@@ -29,10 +29,12 @@ function readAll(world: World): readonly Written[] {
   const written: Written[] = []
   for (const [branch, rows] of world.disk.log.logs)
     for (const row of rows) {
-      const { body, epoch, session, time } = decodeBatch(row.bytes)
+      const { body, epoch, session } = decodeBatch(row.bytes)
       if (body.type !== 'ops' || body.ops.length === 0) continue
-      // A one-off has its tag for a key, a session's submission for a time.
-      const tag = Number(/^http:.*:(\d+)$/.exec(session)?.[1] ?? time.sec)
+      const [first] = body.ops
+      const time = first && 'time' in first ? first.time.sec : 0
+      // A one-off has its tag for a key, a session's submission for the time of its operations.
+      const tag = Number(/^http:.*:(\d+)$/.exec(session)?.[1] ?? time)
       written.push({ branch, row, epoch, tag })
     }
   return written

@@ -16,7 +16,7 @@ import type { Trace } from './trace.ts'
 
 /** One thing a client submitted, and what became of it. */
 export interface Submitted {
-  /** Unlike any other's; in the batch it is the time's seconds. */
+  /** Unlike any other's; in the operations it is the time's seconds. */
   readonly tag: number
   readonly client: string
   /** The epoch of the lease under which the client told its programs that it is done. */
