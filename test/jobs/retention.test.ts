@@ -1,6 +1,7 @@
 // What is over stays for the retention time, and then goes; what somebody may come back for stays.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Cairn, type CollectReport, type Workspace } from '@cairn/sdk'
 import { checkStores, Collector, type RunOptions, serve, withStorage } from '@cairn/server'
 import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
@@ -85,6 +86,44 @@ it('layers that are over go after the retention time; labelled ones and those wi
     expect(names).toEqual(['labelled', 'below', 'open', 'above'])
     expect(await cairn.workspace('w').files.readText('/committed')).toContain('committed')
   })
+})
+
+it('answers under a key and revoked tokens go after the retention time; other tokens stay', async () => {
+  const [revoked, kept] = await withServer(async (cairn) => {
+    await cairn.workspaces.create('w')
+    const workspace = cairn.workspace('w')
+    await makeLayer(workspace, 'try')
+    await workspace.layers.commit('try')
+    const allow = [{ path: '/', operations: ['read'] }] as const
+    const issue = async (name: string): Promise<string> =>
+      (await workspace.tokens.issue(name, { ttlMs: 60_000, allow })).id
+    const [revoked, kept] = [await issue('revoked'), await issue('kept')]
+    await workspace.tokens.revoke(revoked)
+    return [revoked, kept]
+  })
+  const answersLeft = (): number => {
+    const database = new DatabaseSync(join(data, 'meta.db'))
+    try {
+      return database.prepare('SELECT request FROM answers').all().length
+    } finally {
+      database.close()
+    }
+  }
+  const tokensLeft = (): Promise<readonly boolean[]> =>
+    withStorage({ data }, async ({ tokens }) => [
+      (await tokens.find(revoked!)) !== undefined,
+      (await tokens.find(kept!)) !== undefined,
+    ])
+  const answers = answersLeft()
+  expect(answers).toBeGreaterThan(0)
+  for (const days of [0, 6]) {
+    await collect(days)
+    expect(answersLeft()).toBe(answers)
+    expect(await tokensLeft()).toEqual([true, true])
+  }
+  await collect(8)
+  expect(answersLeft()).toBe(0)
+  expect(await tokensLeft()).toEqual([false, true])
 })
 
 it('a layer whose closing nobody noted goes, too, counted from when it was found', async () => {

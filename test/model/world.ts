@@ -15,7 +15,6 @@ import {
   type View,
 } from '@cairn/core'
 import { restlessPacer } from '@cairn/core/testing'
-import type { Hash, SessionId } from '@cairn/protocol'
 import type { BranchId, Hash, SessionId } from '@cairn/protocol'
 import { expect } from 'vitest'
 import { MemoryDisk, sha256 } from '../support/ports.ts'

@@ -89,6 +89,7 @@ export class Collector {
     const end = new Date(beginMs - this.#options.retentionMs).toISOString()
     const expired = await this.#expireLayers(dryRun, beginMs, end)
     if (!dryRun) await this.#forgetSecrets(end)
+    if (!dryRun) await this.#forgetNotes(beginMs)
     const gone: GoneBranch[] = []
     let checkpoints = 0
     const sums = { kept: noContent, removed: noContent, waiting: noContent }
@@ -125,6 +126,13 @@ export class Collector {
       await this.#options.step?.()
       await vault.forget(id)
     }
+  }
+
+  async #forgetNotes(nowMs: number): Promise<void> {
+    const { expiry } = this.#storage
+    const endMs = nowMs - this.#options.retentionMs
+    await expiry.forgetAnswers(nowMs, endMs)
+    await expiry.forgetRevokedTokens(endMs)
   }
 
   /** Gives the layers that have been over for long enough. */

@@ -18,7 +18,7 @@ export interface ExpiredLayer extends LayerKey {
   readonly closedAt: string
 }
 
-/** Layers that are over, and for how long. */
+/** Layers, tokens and answers that are over, and for how long. */
 export class ExpiryTable {
   readonly #database: Database
 
@@ -47,6 +47,24 @@ export class ExpiryTable {
   async noteClosed(now: string): Promise<void> {
     const sql = `UPDATE layers SET closed_at = ? WHERE closed_at IS NULL AND deleted_at IS NULL AND ${isClosed}`
     await this.#database.transact([{ sql, params: [keyBytes(now), ...closedStates] }])
+  }
+
+  /**
+   * Deletes answers and notes under idempotency keys, which carry no time: theirs begins with the first run that meets
+   * them.
+   */
+  async forgetAnswers(nowMs: number, endMs: number): Promise<void> {
+    await this.#database.transact([
+      { sql: 'DELETE FROM answers WHERE met_ms < ?', params: [endMs] },
+      { sql: 'UPDATE answers SET met_ms = ? WHERE met_ms IS NULL', params: [nowMs] },
+    ])
+  }
+
+  /** Deletes tokens that were revoked before then. A token without a row is refused like any other that is not ours. */
+  async forgetRevokedTokens(endMs: number): Promise<void> {
+    await this.#database.transact([
+      { sql: 'DELETE FROM tokens WHERE revoked_ms < ?', params: [endMs] },
+    ])
   }
 
   /** Closed before then, with no layer on top and no labelled checkpoint that somebody may come back for. */

@@ -70,6 +70,11 @@ export const migrations: readonly Migration[] = [
     ],
   },
   { version: 11, statements: sessionNoteTables },
+  {
+    version: 12,
+    statements: () => [],
+    columns: [{ table: 'answers', name: 'met_ms', type: 'integer' }],
+  },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
