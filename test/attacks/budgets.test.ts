@@ -31,9 +31,10 @@ describe('a holder of the lease', () => {
   it('that sends many batches at once: all of them together stay within its budget', async () => {
     const holder = await site.session(await site.issue(allow, { maxFiles: 3 }))
     const [epoch, parent] = [await holder.leaseEpoch(), await site.ino('/src')]
+    const first = await holder.inodes(8)
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, (_, at) =>
-        holder.submit(epoch, createFile(`f${at}`, 5000 + at, parent)),
+        holder.submit(epoch, createFile(`f${at}`, first + at, parent)),
       ),
     )
     expect(outcomes.filter((outcome) => outcome === 'done').length).toBe(3)
@@ -66,8 +67,8 @@ describe('a holder of the lease', () => {
       body: 'b',
     })
     await holder.hears('recall')
-    const parent = await site.ino('/src')
-    expect(await holder.submit(epoch, createFile('f', 5001, parent))).toBe('done')
+    const [parent, ino] = [await site.ino('/src'), await holder.inodes(1)]
+    expect(await holder.submit(epoch, createFile('f', ino, parent))).toBe('done')
     holder.send({ type: 'released', epoch })
     expect((await put).status).toBe(201)
   })

@@ -1,5 +1,5 @@
 import { encodeBody, type Op } from '@cairn/core'
-import { connectWebSocket, type Wire } from '@cairn/mount'
+import { connectWebSocket, decodeInodesAnswer, type Wire } from '@cairn/mount'
 import { rootIno, type SessionReply, type SessionRequest, sessionVersion } from '@cairn/protocol'
 import { now, type RunningServer, until } from '../sessions/fixture.ts'
 
@@ -88,6 +88,17 @@ export class RawSession {
     return (await this.hears('lease')).epoch
   }
 
+  /** The epoch in which it was last told that it may write. */
+  get standingEpoch(): number | undefined {
+    const told = this.heard.findLast(({ type }) => type === 'lease' || type === 'shared')
+    return (told as Reply<'lease' | 'shared'> | undefined)?.epoch
+  }
+
+  /** Inode numbers that it is given; the first of them. */
+  async inodes(count: number): Promise<number> {
+    return decodeInodesAnswer(await this.ask({ type: 'inodes', count })).first
+  }
+
   /** `done`, or the code of the refusal. */
   async submit(epoch: number, ...ops: readonly Op[]): Promise<string> {
     const number = ++this.#lastNumber
@@ -95,6 +106,11 @@ export class RawSession {
     await until(() => (this.#answerTo(number) ?? this.#ending()) !== undefined)
     const answer = this.#answerTo(number)
     return answer?.type === 'refused' ? answer.code : answer ? 'done' : this.#ending()!
+  }
+
+  /** Those that it used over an earlier connection. */
+  skipNumbers(count: number): void {
+    this.#lastNumber += count
   }
 
   async ask(question: Question): Promise<Uint8Array> {
@@ -119,8 +135,8 @@ export class RawSession {
     // Answered behind the message, if the connection lasts that long.
     if (!isAwaited) this.send({ type: 'inode', id: Number.MAX_SAFE_INTEGER, ino: rootIno })
     await until(() => (this.heard.find(isIt) ?? this.#ending()) !== undefined)
-    const found = this.heard.find(isIt)
-    if (!found) return this.#ending()!
+    const [found, goodbye] = [this.heard.find(isIt), this.#newest('goodbye')]
+    if (goodbye || !found) return this.#ending()!
     if (!isAwaited) return 'silence'
     return 'code' in found ? found.code : found.type
   }

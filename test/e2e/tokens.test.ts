@@ -122,6 +122,25 @@ describe('cairn token', () => {
     })
   })
 
+  it('issue says in one line what the token can do, and ctx add asks for its workspace', async () => {
+    const words = [
+      '--ttl',
+      '1h',
+      '--allow',
+      '/repo/src:read,list,write',
+      '--deny',
+      '/repo/src/keys',
+    ]
+    const issued = await cairn.run(['token', 'issue', 'said', ...words])
+    expect(issued.stderr).toContain(
+      'it can read, list and write /repo/src (and remove only what it creates); nothing in /repo/src/keys\n',
+    )
+    const add = ['ctx', 'add', '--name', 'said', '--server', server.url, '--token', '-']
+    const added = await cairn.run(add, { stdin: issued.stdout.toString() })
+    expect(added.stdout.toString()).toBe('saved context said for workspace website\n')
+    expect(await cairn.text('fs', 'cat', 'said:/repo/src/a')).toBe('in /repo/src/a')
+  })
+
   it.each([
     [['x', '--allow', '/a:read'], /--ttl is missing/],
     [['x', '--ttl', '1h'], /--allow is missing/],

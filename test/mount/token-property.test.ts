@@ -46,8 +46,53 @@ interface Attempt {
   readonly text: string
 }
 
+/** What the token created, by the host's inodes: that it may remove without the right to delete. */
+class Created {
+  readonly #host: string
+  readonly #inos = new Set<number>()
+
+  constructor(host: string) {
+    this.#host = host
+  }
+
+  /** A directory with all that is in it. */
+  has(path: string): boolean {
+    const ino = this.inoOf(path)
+    if (ino === undefined || !this.#inos.has(ino)) return false
+    const place = join(this.#host, path)
+    if (!lstatSync(place).isDirectory()) return true
+    return readdirSync(place).every((name) => this.has(`${path}/${name}`))
+  }
+
+  inoOf(path: string): number | undefined {
+    const place = join(this.#host, path)
+    return existsSync(place) ? lstatSync(place).ino : undefined
+  }
+
+  /** Runs something on the host; of what replaces something of others, it is theirs from then on. */
+  during(token: Token, { verb, from, to }: Attempt, change: () => string): string {
+    const [moved, replaced] = [this.inoOf(from), this.inoOf(to)]
+    const isTheirs = replaced !== undefined && !this.#inos.has(replaced)
+    const done = change()
+    if (done !== 'done') return done
+    if ((verb === 'write' || verb === 'mkdir') && moved === undefined)
+      this.#inos.add(this.inoOf(from)!)
+    if (verb === 'remove') this.#inos.delete(moved!)
+    if (verb !== 'move') return done
+    this.#inos.delete(replaced ?? -1)
+    if (isTheirs && !may(token, 'delete', to)) this.#inos.delete(moved!)
+    return done
+  }
+}
+
 /** Every rule has `list`, without which nothing is found in a mount. */
-function isAllowed(token: Token, { verb, from, to }: Attempt, isDirectory: boolean): boolean {
+function isAllowed(
+  token: Token,
+  { verb, from, to }: Attempt,
+  isDirectory: boolean,
+  created: Created,
+): boolean {
+  const mayRemove = may(token, 'delete', from) || (may(token, 'write', from) && created.has(from))
   const leads = token.allow.some(
     ({ path }) => path.startsWith(`${from}/`) && may(token, 'list', path),
   )
@@ -57,12 +102,11 @@ function isAllowed(token: Token, { verb, from, to }: Attempt, isDirectory: boole
   const hides = token.deny.some((denied) => denied.startsWith(`${from}/`) || denied === from)
   if (verb === 'list') return may(token, 'list', from) || leads
   if (verb === 'mkdir') return may(token, 'write', from) || leadsOn
-  if (verb === 'remove') return may(token, 'delete', from)
+  if (verb === 'remove') return mayRemove
   if (verb === 'move') {
-    const takes = [...(['delete', 'read'] as const), ...(isDirectory ? (['write'] as const) : [])]
-    return (
-      takes.every((operation) => may(token, operation, from)) && may(token, 'write', to) && !hides
-    )
+    const takes = isDirectory ? (['read', 'write'] as const) : (['read'] as const)
+    const mayTake = takes.every((operation) => may(token, operation, from))
+    return mayRemove && mayTake && may(token, 'write', to) && !hides
   }
   return may(token, verb === 'read' ? 'read' : 'write', from)
 }
@@ -128,6 +172,7 @@ describe.skipIf(noMount)('random operations under random tokens', { timeout: 120
     const about = JSON.stringify(token)
     const { secret } = await workspace.tokens.issue(`t${number}`, { ttlMs: 600_000, ...token })
     const mount = await site.mount('/', '--server', site.url, '--api-key', secret)
+    const created = new Created(host)
     for (let count = 0; count < operationsEach; count++) {
       const attempt = {
         verb: pick(random, verbs),
@@ -136,7 +181,8 @@ describe.skipIf(noMount)('random operations under random tokens', { timeout: 120
         text: `by t${number}`,
       }
       if (attempt.from === attempt.to) continue
-      expectAsOnHost(host, mount.directory, token, attempt, `${about} ${JSON.stringify(attempt)}`)
+      const said = `${about} ${JSON.stringify(attempt)}`
+      expectAsOnHost({ host, mount: mount.directory, token, created }, attempt, said)
     }
     await mount.drain()
     expect(await mount.status()).toMatchObject({ errors: [], rescues: [] })
@@ -147,22 +193,28 @@ describe.skipIf(noMount)('random operations under random tokens', { timeout: 120
   })
 })
 
+interface Twins {
+  readonly host: string
+  readonly mount: string
+  readonly token: Token
+  readonly created: Created
+}
+
 function expectAsOnHost(
-  host: string,
-  mount: string,
-  token: Token,
+  { host, mount, token, created }: Twins,
   attempt: Attempt,
   about: string,
 ): void {
   const place = join(host, attempt.from)
   const isDirectory = existsSync(place) && lstatSync(place).isDirectory()
+  const isFree = isAllowed(token, attempt, isDirectory, created)
   const answer = run(mount, attempt, isDirectory)
-  if (!isAllowed(token, attempt, isDirectory)) {
+  if (!isFree) {
     // What a mount has written itself is in its own caches.
     if (attempt.verb !== 'read' || answer !== attempt.text) expect(answer, about).toMatch(/^error /)
     return
   }
-  const wanted = run(host, attempt, isDirectory)
+  const wanted = created.during(token, attempt, () => run(host, attempt, isDirectory))
   if (attempt.verb !== 'list' || wanted.startsWith('error')) expect(answer, about).toBe(wanted)
   else expect(answer, about).toBe(seen(token, attempt.from, wanted))
 }

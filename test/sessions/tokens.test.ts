@@ -4,6 +4,7 @@ import {
   decodeBlobAnswer,
   decodeDirectoryAnswer,
   decodeInodeAnswer,
+  decodeInodesAnswer,
   decodeSubtreeAnswer,
   type SessionClient,
 } from '@cairn/mount'
@@ -37,6 +38,8 @@ describe('a session under a token', () => {
   let over: unknown
   const inos = new Map<string, Ino>()
   const batches: Uint8Array[] = []
+  /** Inode numbers for new files. */
+  let [one, two] = [0, 0]
   const ino = (path: string): Ino => inos.get(path)!
 
   const owner = async (method: string, path: string, body?: object | string): Promise<string> => {
@@ -69,6 +72,8 @@ describe('a session under a token', () => {
       onOver: (why) => (over = why),
     })
     await until(() => session.standing === 'lease')
+    const { first } = decodeInodesAnswer(await session.ask({ type: 'inodes', count: 10 }))
+    ;[one, two] = [first, first + 1]
   })
 
   afterEach(async () => {
@@ -139,10 +144,10 @@ describe('a session under a token', () => {
       time: now(),
     } as const
     const refused: readonly (readonly [code: string, ...ops: Op[]])[] = [
-      ['forbidden', createFile('n', 5001, ino('/docs'))],
-      ['forbidden', createFile('n', 5001)],
-      ['forbidden', createDirectory('hidden', 5001)],
-      ['ENOENT', createFile('n', 5001, ino('/hidden'))],
+      ['forbidden', createFile('n', one, ino('/docs'))],
+      ['forbidden', createFile('n', one)],
+      ['forbidden', createDirectory('hidden', one)],
+      ['ENOENT', createFile('n', one, ino('/hidden'))],
       ['ENOENT', writeBytes(ino('/hidden/h'), 'x')],
       ['forbidden', writeBytes(ino('/docs/d'), 'x')],
       ['ENOENT', { type: 'unlink', parent: ino('/hidden'), name: 'h' as Name, time: now() }],
@@ -159,7 +164,7 @@ describe('a session under a token', () => {
         'forbidden',
         { ...move, parent: 1 as Ino, name: 'src' as Name, newParent: ino('/src/deep') },
       ],
-      ['forbidden', createFile('ok', 5001, ino('/src')), writeBytes(ino('/docs/d'), 'x')],
+      ['forbidden', createFile('ok', one, ino('/src')), writeBytes(ino('/docs/d'), 'x')],
     ]
     for (const [code, ...ops] of refused)
       expect(await submit(...ops), JSON.stringify(ops[ops.length - 1])).toBe(code)
@@ -167,24 +172,24 @@ describe('a session under a token', () => {
   })
 
   it('paths are those of the moment: what a batch moves is asked about where it then is', async () => {
-    const made = [createDirectory('d', 5001, ino('/src')), createFile('f', 5002, 5001)]
-    expect(await submit(...made, writeBytes(5002, 'x'))).toBe('done')
+    const made = [createDirectory('d', one, ino('/src')), createFile('f', two, one)]
+    expect(await submit(...made, writeBytes(two, 'x'))).toBe('done')
     await owner('POST', '/w/files/src/d?move', { to: '/hidden/d' })
     await until(() => session.standing === 'lease')
-    expect(await submit(writeBytes(5002, 'y'))).toBe('ENOENT')
+    expect(await submit(writeBytes(two, 'y'))).toBe('ENOENT')
     await owner('POST', '/w/files/hidden/d?move', { to: '/src/d' })
     await until(() => session.standing === 'lease')
-    expect(await submit(writeBytes(5002, 'y'))).toBe('done')
+    expect(await submit(writeBytes(two, 'y'))).toBe('done')
   })
 
   it('a file that lost its last name is readable for who knew it, and for nobody else', async () => {
-    expect(await submit(createFile('f', 5002, ino('/src')), writeBytes(5002, 'x'))).toBe('done')
+    expect(await submit(createFile('f', two, ino('/src')), writeBytes(two, 'x'))).toBe('done')
     const unlink: Op = { type: 'unlink', parent: ino('/src'), name: 'f' as Name, time: now() }
     expect(await submit(unlink)).toBe('done')
-    inos.set('gone', 5002 as Ino)
+    inos.set('gone', two as Ino)
     expect(await read('gone')).toBe('done')
     const stranger = openSession(server, { key, mode: 'read', startsAtHead: true })
-    const content = { type: 'content', ino: 5002 as Ino, offset: 0, length: 9 } as const
+    const content = { type: 'content', ino: two as Ino, offset: 0, length: 9 } as const
     expect(await codeOf(stranger.ask(content))).toBe('ENOENT')
     stranger.abandon()
   })
@@ -193,9 +198,10 @@ describe('a session under a token', () => {
     const bytes = new TextEncoder()
       .encode('long enough for a blob '.repeat(10_000))
       .subarray(0, 200_000)
-    const holder = openSession(server, { startsAtHead: true, mode: 'read' })
+    const holder = openSession(server, { startsAtHead: true })
     const { id, length } = decodeBlobAnswer(await holder.ask({ type: 'blob', bytes }))!
-    holder.abandon()
+    await holder.close()
+    await until(() => session.standing === 'lease')
     const data = { type: 'blob', id, blobLength: length, start: 0, length } as const
     const write: Op = { ...writeBytes(ino('/src/a'), ''), data } as Op
     expect(await submit(write)).toBe('malformed')

@@ -135,6 +135,13 @@ export function seesAll(grant: Grant): boolean {
   return grant.deny.length === 0 && isInScope(grant, '/')
 }
 
+/** Whether somewhere writing is allowed and deleting is not: then it matters who created what. */
+export function removesOwn(grant: Grant): boolean {
+  return grant.rules.some(
+    ({ prefix }) => allows(grant, 'write', prefix) && !allows(grant, 'delete', prefix),
+  )
+}
+
 /** Whether an operation is allowed anywhere. */
 export function allowsSomewhere(grant: Grant, operation: AccessOperation): boolean {
   return grant.rules.some(({ prefix }) => allows(grant, operation, prefix))

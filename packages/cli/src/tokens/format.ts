@@ -9,6 +9,29 @@ export function formatGrant({ allow, deny }: Pick<TokenInfo, 'allow' | 'deny'>):
   ].join(' ')
 }
 
+/**
+ * What a token can do, as a sentence: `it can read, list and write /repo (and remove only what it creates)`.
+ */
+export function sayGrant({
+  allow,
+  deny,
+  layer,
+}: Pick<TokenInfo, 'allow' | 'deny' | 'layer'>): string {
+  const can = allow.map(({ path, operations }) => {
+    const isKept = operations.includes('write') && !operations.includes('delete')
+    const kept = isKept ? ' (and remove only what it creates)' : ''
+    return `${inWords(operations)} ${path}${kept}`
+  })
+  const inside = layer === undefined ? '' : `, in layer ${layer} alone`
+  const denied = deny.length === 0 ? '' : `; nothing in ${inWords(deny)}`
+  return `it can ${can.join('; ')}${inside}${denied}`
+}
+
+function inWords(words: readonly string[]): string {
+  const last = words.at(-1) ?? ''
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
+}
+
 /** Without fractions of seconds. */
 export function shortTime(time: string): string {
   return time.slice(0, 19).replace('T', ' ')

@@ -20,6 +20,12 @@ import { parentPath, pathsOf, placeOf } from './paths.ts'
 /** Whether whoever asks knew the inode when it lost its last name. */
 export type IsHeld = (ino: Ino) => boolean
 
+/** Whether whoever asks created the inode, and it stands where nothing of somebody else stood. */
+export type IsOwn = (ino: Ino) => boolean
+
+/** A directory with more in it takes the right to delete: it is not searched for what others created in there. */
+const ownEntriesMax = 1000
+
 /**
  * Refuses what a grant does not allow, by the paths that things have at this moment: `forbidden` where they can be
  * seen, and as if nothing were there where they cannot. Of a file with several names one that allows it is enough.
@@ -28,10 +34,7 @@ export function requireAllowed(grant: Grant, operation: AccessOperation, path: B
   if (!allows(grant, operation, path)) throw refusal(grant, operation, path, path)
 }
 
-/**
- * The same for an inode, wherever it is now. One without a name is nobody's file any more: whoever writes may write to
- * it, and whoever knew it before may read it.
- */
+/** The same for an inode, wherever it is now. One without a name is there for whoever knew it when it had one. */
 export function requireOnInode(
   view: View,
   grant: Grant,
@@ -41,7 +44,7 @@ export function requireOnInode(
 ): void {
   const paths = pathsOf(view, ino)
   if (paths.some((path) => allows(grant, operation, path))) return
-  if (view.inode(ino)?.nlink === 0 && (operation === 'write' || isHeld?.(ino))) return
+  if (view.inode(ino)?.nlink === 0 && isHeld?.(ino)) return
   const seen = paths.find((path) => isVisible(grant, path))
   if (seen === undefined) throw new FsError('ENOENT')
   throw refusal(grant, operation, seen, seen)
@@ -55,7 +58,12 @@ export function requireWritable(view: View, grant: Grant, link: Link): void {
 }
 
 /** Before an operation is applied to `view`. */
-export function requireOperation(view: View, grant: Grant, op: Op, isHeld?: IsHeld): void {
+export function requireOperation(
+  view: View,
+  grant: Grant,
+  op: Op,
+  { isHeld, isOwn }: { readonly isHeld?: IsHeld; readonly isOwn?: IsOwn } = {},
+): void {
   const onInode = (operation: AccessOperation, ino: Ino): void =>
     requireOnInode(view, grant, operation, ino, isHeld)
   switch (op.type) {
@@ -68,9 +76,9 @@ export function requireOperation(view: View, grant: Grant, op: Op, isHeld?: IsHe
       return requireNew(view, grant, op)
     case 'unlink':
     case 'rmdir':
-      return requireAllowed(grant, 'delete', existing(view, op))
+      return requireRemovable(view, grant, op, isOwn)
     case 'rename':
-      return requireRename(view, grant, op)
+      return requireRename(view, grant, op, isOwn)
     case 'copy':
       onInode('read', op.from)
       return onInode('write', op.ino)
@@ -103,18 +111,58 @@ function requireNew(view: View, grant: Grant, named: Link): void {
 }
 
 /** Moving is taking away here and writing there; what could not be read here must not become readable there. */
-function requireRename(view: View, grant: Grant, op: Extract<Op, { type: 'rename' }>): void {
+function requireRename(
+  view: View,
+  grant: Grant,
+  op: Extract<Op, { type: 'rename' }>,
+  isOwn: IsOwn | undefined,
+): void {
   const target = { parent: op.newParent, name: op.newName }
-  requireMovable(view, grant, op)
+  requireMovable(view, grant, op, isOwn)
   requireNew(view, grant, target)
   if (op.mode !== 'exchange') return
-  requireMovable(view, grant, target)
+  requireMovable(view, grant, target, isOwn)
   requireNew(view, grant, op)
 }
 
-function requireMovable(view: View, grant: Grant, named: Link): void {
+/** What somebody else created takes the right to delete; for what one created oneself the right to write is enough. */
+function requireRemovable(view: View, grant: Grant, named: Link, isOwn: IsOwn | undefined): void {
   const path = existing(view, named)
-  requireAllowed(grant, 'delete', path)
+  if (allows(grant, 'delete', path)) return
+  const dentry = view.child(named.parent, named.name)
+  const isFree = dentry && isOwn?.(dentry.ino) && allows(grant, 'write', path)
+  if (!isFree || !areAllOwn(view, dentry.ino, isOwn!))
+    throw refusal(grant, 'delete', path, path, ', and what others created takes delete')
+}
+
+/** With a directory goes what is in it. */
+function areAllOwn(view: View, ino: Ino, isOwn: IsOwn): boolean {
+  const directories = view.inode(ino)?.kind === 'directory' ? [ino] : []
+  let left = ownEntriesMax
+  for (const directory of directories) {
+    const entries = view.entries(directory, undefined, left + 1)
+    left -= entries.length
+    if (left < 0 || !entries.every((entry) => isOwn(entry.ino))) return false
+    for (const { ino: below, kind } of entries) if (kind === 'directory') directories.push(below)
+  }
+  return true
+}
+
+/**
+ * What of somebody else's an allowed rename replaces without the right to delete. The name stays, so that is allowed;
+ * but from then on the file that came there must count as theirs. Gives the inode that came.
+ */
+export function inoReplacing(view: View, grant: Grant, op: Op, isOwn: IsOwn): Ino | undefined {
+  if (op.type !== 'rename' || op.mode === 'exchange') return undefined
+  const place = placeOf(view, { parent: op.newParent, name: op.newName })
+  const [moved, replaced] = [view.child(op.parent, op.name), view.child(op.newParent, op.newName)]
+  if (!moved || !replaced || moved.ino === replaced.ino || isOwn(replaced.ino)) return undefined
+  return place !== undefined && !allows(grant, 'delete', place) ? moved.ino : undefined
+}
+
+function requireMovable(view: View, grant: Grant, named: Link, isOwn: IsOwn | undefined): void {
+  const path = existing(view, named)
+  requireRemovable(view, grant, named, isOwn)
   requireAllowed(grant, 'read', path)
   const dentry = view.child(named.parent, named.name)
   const inode = dentry && view.inode(dentry.ino)
@@ -138,13 +186,14 @@ function refusal(
   operation: AccessOperation,
   path: ByteString,
   seen: ByteString,
+  more = '',
 ): Error {
   if (!isVisible(grant, seen)) return new FsError('ENOENT')
   const shown = new TextDecoder().decode(fromByteString(path))
   const allowed = accessOperations.filter((each) => allows(grant, each, path))
   const may = isWay(grant, path) && allowed.length === 0 ? 'nothing but pass' : allowed.join(', ')
   return new CairnError('forbidden', {
-    message: `cannot ${operation} ${shown}: the token allows ${may === '' ? 'nothing' : may} there`,
+    message: `cannot ${operation} ${shown}: the token allows ${may === '' ? 'nothing' : may} there${more}`,
     subject: shown,
   })
 }

@@ -1,5 +1,6 @@
 import { applyNewOp, deepens, type Op, placeOf, requireInside, requireOperation } from '@cairn/core'
 import {
+  allows,
   allowsAll,
   allowsSomewhere,
   type CairnError,
@@ -9,6 +10,7 @@ import {
   type Ino,
   isCairnError,
   isFsError,
+  removesOwn,
 } from '@cairn/protocol'
 import { applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
@@ -101,7 +103,7 @@ export class Writer {
     const { image, grant } = this.#parts
     const limit = this.#parts.limit()
     try {
-      if (grant) requireOperation(image, grant, op, () => true)
+      if (grant) requireOperation(image, grant, op, optimistic)
       if (limit !== undefined) requireInside(image, op, limit)
       return op
     } catch (error) {
@@ -122,10 +124,16 @@ export class Writer {
     return deepens(image.plan([op], applyNewOp), op)
   }
 
-  /** A directory that seems empty may hold what its token does not show. Only the server knows. */
+  /**
+   * A directory that seems empty may hold what its token does not show, and who created a file decides whether one may
+   * remove it without the right to delete. Only the server knows.
+   */
   #mayMeetHidden(op: Op): boolean {
     const { image, grant } = this.#parts
-    if (!grant || (op.type !== 'rmdir' && op.type !== 'rename')) return false
+    if (!grant || (op.type !== 'unlink' && op.type !== 'rmdir' && op.type !== 'rename'))
+      return false
+    if (removesOwn(grant) && !allows(grant, 'delete', placeOf(image, op) ?? '/')) return true
+    if (op.type === 'unlink') return false
     const link = op.type === 'rmdir' ? op : { parent: op.newParent, name: op.newName }
     if (image.child(link.parent, link.name)?.kind !== 'directory') return false
     return !allowsAll(grant, 'list', placeOf(image, link) ?? '/')
@@ -201,6 +209,9 @@ export class Writer {
     }
   }
 }
+
+/** Of what the server alone knows, the best is supposed: then it is asked. */
+const optimistic = { isHeld: () => true, isOwn: () => true }
 
 /** One that may not is no writer: it must not cost others their lease. */
 export function mayWrite(grant: Grant | undefined): boolean {

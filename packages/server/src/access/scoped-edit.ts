@@ -1,6 +1,8 @@
 import {
   type Changes,
   growthOf,
+  inoReplacing,
+  type IsOwn,
   noUsage,
   type Op,
   requireOperation,
@@ -9,8 +11,10 @@ import {
   type Usage,
   type View,
 } from '@cairn/core'
+import { type Ino, removesOwn } from '@cairn/protocol'
 import type { Scope } from './access.ts'
 import { requireLeft } from './budget.ts'
+import type { Holdings } from './holdings.ts'
 
 /** What a change by a token is held to, while it is decided. */
 export interface ScopedEdit {
@@ -22,13 +26,58 @@ export interface ScopedEdit {
   count(changes: Changes, below: View): Steps<void>
 }
 
+/** Thrown where a file is about to take the place of somebody else's, which must be noted before. */
+class NotNoted {
+  readonly ino: Ino
+
+  constructor(ino: Ino) {
+    this.ino = ino
+  }
+}
+
 /** Makes a change within a scope; of what it adds, the token's budget is told. */
-export function editScope<T>(
-  { grant, budget }: Scope,
+export async function editScope<T>(
+  scope: Scope,
+  holdings: Holdings,
   change: (edit: ScopedEdit) => Promise<T>,
 ): Promise<T> {
-  const see = (view: View): View => scopedView(view, grant)
-  const require = (view: View, op: Op): void => requireOperation(view, grant, op)
+  if (removesOwn(scope.grant)) await holdings.load()
+  for (const noted = new Set<Ino>(); ;) {
+    try {
+      return await editNoted(scope, { isOwn: holdings.isOwn, noted }, change)
+    } catch (error) {
+      if (!(error instanceof NotNoted)) throw error
+      await holdings.noteReplaced([error.ino])
+      noted.add(error.ino)
+    }
+  }
+}
+
+interface Owned {
+  readonly isOwn: IsOwn
+  /** No longer the token's own once this change has moved them. */
+  readonly noted: ReadonlySet<Ino>
+}
+
+function editNoted<T>(
+  { grant, budget }: Scope,
+  { isOwn, noted }: Owned,
+  change: (edit: ScopedEdit) => Promise<T>,
+): Promise<T> {
+  const moved = new Set<Ino>()
+  const isOwnNow = (ino: Ino): boolean => (isOwn(ino) || noted.has(ino)) && !moved.has(ino)
+  const see = (view: View): View => {
+    // Each attempt begins with this.
+    moved.clear()
+    return scopedView(view, grant)
+  }
+  const require = (view: View, op: Op): void => {
+    requireOperation(view, grant, op, { isOwn: isOwnNow })
+    const replacing = inoReplacing(view, grant, op, isOwnNow)
+    if (replacing === undefined) return
+    if (isOwn(replacing)) throw new NotNoted(replacing)
+    moved.add(replacing)
+  }
   if (!budget) return change({ see, require, count: countNothing })
   return budget.spend(async (left) => {
     let added: Usage = noUsage

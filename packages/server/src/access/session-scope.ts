@@ -6,6 +6,7 @@ import {
   encodeBatch,
   genesis,
   growthOf,
+  inoReplacing,
   type Link,
   type Op,
   placeOf,
@@ -28,12 +29,15 @@ import {
   type Ino,
   isVisible,
   isWay,
+  removesOwn,
   seesAll,
   type SessionId,
 } from '@cairn/protocol'
+import type { LeaseStore } from '../sessions/lease-store.ts'
 import { notStored } from '../sessions/stored-blobs.ts'
 import type { Scope } from './access.ts'
 import type { Budget } from './budget.ts'
+import { Holdings } from './holdings.ts'
 
 /** What changed, as a session is told. */
 export interface Touched {
@@ -50,11 +54,21 @@ export class SessionScope {
   readonly budget: Budget | undefined
   readonly #shown = new Set<Ino>()
   readonly #stored = new Set<Hash>()
-  #trustsBlobs = false
+  readonly #holdings: Holdings
+  readonly #memory: LeaseStore
+  readonly #nowMs: () => number
+  /** What was noted as replacing something for a batch that may have to be asked about again. */
+  readonly #noted = new WeakMap<readonly Op[], ReadonlySet<Ino>>()
+  #session = ''
+  /** It began before servers kept notes: there is nothing to hold it to. */
+  #isOld = false
 
   readonly #identity: string
 
-  constructor({ identity, grant, budget }: Scope) {
+  constructor({ identity, grant, budget }: Scope, memory: LeaseStore, nowMs: () => number) {
+    this.#holdings = new Holdings(memory, identity, nowMs)
+    this.#memory = memory
+    this.#nowMs = nowMs
     this.#identity = identity
     this.grant = grant
     this.budget = budget
@@ -96,27 +110,55 @@ export class SessionScope {
     if (this.#shown.size > shownMax) this.#shown.delete(this.#shown.values().next().value!)
   }
 
-  readonly #isHeld = (ino: Ino): boolean => seesAll(this.grant) || this.#shown.has(ino)
+  /** Who writes to what lost its last name has seen it before, or its token made it. */
+  readonly #isHeld = (ino: Ino): boolean =>
+    this.#shown.has(ino) || this.#holdings.isGiven(ino) || this.#isOld
 
   require(view: View, operation: AccessOperation, ino: Ino): void {
-    requireOnInode(view, this.grant, operation, ino, this.#isHeld)
+    const isHeld = (held: Ino): boolean => seesAll(this.grant) || this.#shown.has(held)
+    requireOnInode(view, this.grant, operation, ino, isHeld)
   }
 
-  /** It goes on from an earlier connection, over which it may have stored what it writes from now. */
-  resume(): void {
-    this.#trustsBlobs = true
+  /** A session that writes begins, or goes on from an earlier connection: what its token was given is as it was. */
+  async begin(session: SessionId, hasWritten: () => Promise<boolean>): Promise<void> {
+    this.#session = session
+    await this.#holdings.load()
+    const notes = await this.#memory.listNotes(session)
+    if (notes.some(({ kind }) => kind === 'begun')) return
+    this.#isOld = await hasWritten()
+    if (!this.#isOld)
+      await this.#memory.addNotes(session, [{ kind: 'begun', value: '' }], this.#nowMs())
   }
 
-  noteStored(id: Hash): void {
+  /** The session is over for good. */
+  async end(): Promise<void> {
+    await this.#memory.removeNotes(this.#session)
+  }
+
+  /** Before the session is told that it is stored. */
+  async noteStored(id: Hash): Promise<void> {
+    const value = Buffer.from(id, 'latin1').toString('hex')
+    await this.#memory.addNotes(this.#blobHolder, [{ kind: 'blob', value }], this.#nowMs())
     this.#stored.add(id)
   }
 
-  /** Holding a hash is no right to what it names: a session writes from what it has sent itself. */
-  requireStored(ops: readonly Op[]): void {
-    for (const op of ops) {
-      if (this.#trustsBlobs || !('data' in op) || op.data.type !== 'blob') continue
-      if (!this.#stored.has(op.data.id)) throw notStored(op.data.id)
-    }
+  /** A mount that recovers stores content in one session, and writes from it in another of the same token. */
+  get #blobHolder(): string {
+    return `blobs:${this.#identity}`
+  }
+
+  async noteInodes(first: number, count: number): Promise<void> {
+    await this.#holdings.give(first, count)
+  }
+
+  /** Holding a hash is no right to what it names: a session writes from what its token has stored. */
+  async requireStored(ops: readonly Op[]): Promise<void> {
+    const missing = (): Hash | undefined => blobsOf(ops).find((id) => !this.#stored.has(id))
+    if (this.#isOld || missing() === undefined) return
+    for (const { kind, value } of await this.#memory.listNotes(this.#blobHolder))
+      if (kind === 'blob') this.#stored.add(Buffer.from(value, 'hex').toString('latin1') as Hash)
+    const id = missing()
+    if (id !== undefined) throw notStored(id)
   }
 
   requireSomewhere(operation: AccessOperation): void {
@@ -132,16 +174,55 @@ export class SessionScope {
     return path !== undefined && (allows(this.grant, 'list', path) || isWay(this.grant, path))
   }
 
-  /** Each operation where it will stand: after those before it. Gives what they add. Throws NodeMiss. */
-  *requireAll(view: View, ops: readonly Op[]): Steps<Usage> {
+  /**
+   * Each operation where it will stand: after those before it. Gives what they add. `read` is `Nodes.readSteps`. Late writes
+   * go to a layer of their own, where files without a name are nobody else's.
+   */
+  async requireAll(
+    view: View,
+    ops: readonly Op[],
+    read: <T>(work: () => Steps<T>) => Promise<T>,
+    { isHolder, isLate = false }: { readonly isHolder: boolean; readonly isLate?: boolean },
+  ): Promise<Usage> {
+    // Another session of the token may have replaced something meanwhile.
+    if (removesOwn(this.grant) && ops.some(mayRemove)) await this.#holdings.load()
+    const { added, replacing } = await read(() => this.#walk(view, ops, { isHolder, isLate }))
+    await this.#holdings.noteReplaced(replacing)
+    this.#noted.set(ops, new Set(replacing))
+    return added
+  }
+
+  *#walk(
+    view: View,
+    ops: readonly Op[],
+    { isHolder, isLate }: { readonly isHolder: boolean; readonly isLate: boolean },
+  ): Steps<{ readonly added: Usage; readonly replacing: readonly Ino[] }> {
     const changes = new Changes(view)
+    const replaced = new Set<Ino>()
+    const noted = this.#noted.get(ops)
+    const isOwn = (ino: Ino): boolean =>
+      (this.#holdings.isOwn(ino) || noted?.has(ino) === true) && !replaced.has(ino)
+    const isHeld = isLate ? () => true : this.#isHeld
     for (const op of ops) {
-      requireOperation(changes, this.grant, op, this.#isHeld)
+      if (op.type === 'create') this.#requireGiven(op.ino)
+      if (op.type === 'reap' && !isHolder && !isLate) throw stillOpen(op.ino)
+      requireOperation(changes, this.grant, op, { isHeld, isOwn })
+      const replacing = inoReplacing(changes, this.grant, op, isOwn)
+      if (replacing !== undefined) replaced.add(replacing)
       applyOp(changes, op)
       if (op.type === 'create') this.#show(op.ino)
       yield
     }
-    return yield* growthOf(changes, view)
+    return { added: yield* growthOf(changes, view), replacing: [...replaced] }
+  }
+
+  /** A number that somebody else was given would break their next create. */
+  #requireGiven(ino: Ino): void {
+    if (this.#isOld || this.#holdings.isGiven(ino)) return
+    throw new CairnError('forbidden', {
+      message: `cannot create inode ${ino}: the number was not given to this token; ask for some with an inodes message`,
+      subject: String(ino),
+    })
   }
 
   /**
@@ -159,6 +240,22 @@ export class SessionScope {
       names: names.filter(isSeen),
     }
   }
+}
+
+function blobsOf(ops: readonly Op[]): readonly Hash[] {
+  return ops.flatMap((op) => ('data' in op && op.data.type === 'blob' ? [op.data.id] : []))
+}
+
+function mayRemove({ type }: Op): boolean {
+  return type === 'unlink' || type === 'rmdir' || type === 'rename'
+}
+
+/** Other writers may have it open. Who holds the lease is the only one. */
+function stillOpen(ino: Ino): CairnError {
+  return new CairnError('forbidden', {
+    message: `cannot reap inode ${ino}: only the holder of the lease knows that nobody has it open`,
+    subject: String(ino),
+  })
 }
 
 function pathOfDirectory(view: View, ino: Ino): string | undefined {

@@ -65,13 +65,14 @@ export class Collecting {
   }
 
   async #keepCollecting(): Promise<void> {
-    const { clock, keep, workspaces } = this.#parts
+    const { clock, keep, workspaces, storage } = this.#parts
     const stopping = new Promise<void>((resolve) => (this.#stop = resolve))
     for (;;) {
       await Promise.race([clock.sleep(renewEveryMs(keep)), stopping])
       if (this.#isStopped) return
       await this.#attempt(() => workspaces.renew())
       await this.#attempt(() => this.run({ dryRun: false }))
+      await this.#attempt(() => storage.leases.removeBlobNotes(clock.nowMs() - keep.graceMs))
     }
   }
 

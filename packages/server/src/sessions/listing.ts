@@ -73,9 +73,10 @@ function readWhole(
   limit: number,
   scope: SessionScope | undefined,
 ): WholeDirectory | 'unlisted' | undefined {
-  if (scope && !scope.canList(whole, ino)) return 'unlisted'
   const view = scope?.see(whole) ?? whole
+  // First: a directory that is hidden must look like a number that nothing has.
   requireDirectory(view, ino)
+  if (scope && !scope.canList(whole, ino)) return 'unlisted'
   const entries = view.entries(ino, undefined, limit + 1)
   if (entries.length > limit) return undefined
   const writer = new Writer(4096)

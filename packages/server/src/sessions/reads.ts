@@ -10,7 +10,6 @@ import { CairnError, FsError, messageBytesMax, type SessionRequest, Writer } fro
 import { type Touched, touchedBy } from '../access/session-scope.ts'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
 import { getInode, writeInode } from './inode-writer.ts'
 import { directoryPage, subtree } from './listing.ts'
 import { type Place, readPlace } from './place.ts'
@@ -61,7 +60,8 @@ function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
       place.scope?.requireSomewhere('write')
       return storeBlob(place, request.bytes)
     case 'inodes':
-      return takeInodes(place.workspace, request.count)
+      place.scope?.requireSomewhere('write')
+      return takeInodes(place, request.count)
   }
 }
 
@@ -140,16 +140,15 @@ async function storeBlob({ workspace, scope }: Place, bytes: Uint8Array): Promis
   // DURABLE: the bytes are in the store; operations may refer to them.
   if (data?.type !== 'blob') return new Uint8Array()
   workspace.storedBlobs.note(data.id, data.blobLength)
-  scope?.noteStored(data.id)
+  await scope?.noteStored(data.id)
   return new Writer(48).rawByteString(data.id).varint(data.blobLength).finish()
 }
 
-async function takeInodes(workspace: Workspace, count: number): Promise<Uint8Array> {
+async function takeInodes({ workspace, scope }: Place, count: number): Promise<Uint8Array> {
   const taken = Math.min(Math.max(1, count), inodesMax)
-  return new Writer(16)
-    .varint(await workspace.takeInodes(taken))
-    .varint(taken)
-    .finish()
+  const first = await workspace.takeInodes(taken)
+  await scope?.noteInodes(first, taken)
+  return new Writer(16).varint(first).varint(taken).finish()
 }
 
 function tooLarge(what: string): CairnError {

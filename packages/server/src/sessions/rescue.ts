@@ -11,6 +11,7 @@ import {
   type Op,
   type PathChange,
   type Snapshot,
+  type Steps,
   type Usage,
   type View,
 } from '@cairn/core'
@@ -101,10 +102,11 @@ function checkOf(
   const areStored = workspace.storedBlobs.checkOf(ops)
   let added = noUsage
   const check = async (view: View): Promise<void> => {
-    scope?.requireStored(ops)
+    await scope?.requireStored(ops)
     await areStored?.()
     if (!scope) return
-    added = await workspace.stores.nodes.readSteps(() => scope.requireAll(view, ops))
+    const read = <T>(work: () => Steps<T>): Promise<T> => workspace.stores.nodes.readSteps(work)
+    added = await scope.requireAll(view, ops, read, { isHolder: false, isLate: true })
     await scope.budget?.requireOverdraft(added)
   }
   return { check, added: () => added }

@@ -1,4 +1,11 @@
-import { type Branch, noUsage, type Receipt, type Submission, type Usage } from '@cairn/core'
+import {
+  type Branch,
+  noUsage,
+  type Receipt,
+  type Steps,
+  type Submission,
+  type Usage,
+} from '@cairn/core'
 import { requireLeft } from '../access/budget.ts'
 import type { SessionScope } from '../access/session-scope.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -21,11 +28,11 @@ export async function writeScoped(
   isHolder: boolean,
 ): Promise<Receipt> {
   const { budget } = parts.scope
-  if (!budget) return submit(parts, submission, () => {})
+  if (!budget) return submit(parts, submission, isHolder, () => {})
   if (isHolder) return writeAsHolder(parts, submission)
   return budget.spend(async (left) => {
     let added = noUsage
-    const result = await submit(parts, submission, (now) => {
+    const result = await submit(parts, submission, isHolder, (now) => {
       requireLeft(now, left)
       added = now
     })
@@ -41,7 +48,7 @@ async function writeAsHolder({ room, ...parts }: Parts, submission: Submission):
   await room.ready()
   let taken = noUsage
   try {
-    const receipt = await submit({ room, ...parts }, submission, (added) => {
+    const receipt = await submit({ room, ...parts }, submission, true, (added) => {
       room.giveBack(taken)
       taken = noUsage
       room.take(added)
@@ -59,14 +66,17 @@ async function writeAsHolder({ room, ...parts }: Parts, submission: Submission):
 function submit(
   { workspace, branch, scope }: Parts,
   submission: Submission,
+  isHolder: boolean,
   count: Count,
 ): Promise<Receipt> {
+  const { nodes } = workspace.stores
   return branch.submit({
     ...submission,
     check: async (view) => {
-      scope.requireStored(submission.ops)
+      await scope.requireStored(submission.ops)
       await submission.check?.(view)
-      count(await workspace.stores.nodes.readSteps(() => scope.requireAll(view, submission.ops)))
+      const read = <T>(work: () => Steps<T>): Promise<T> => nodes.readSteps(work)
+      count(await scope.requireAll(view, submission.ops, read, { isHolder }))
     },
   })
 }

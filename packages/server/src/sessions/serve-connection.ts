@@ -82,7 +82,7 @@ async function openSession(
   const { owner, scope: allowed } = caller
   const workspace = await workspaces.open(owner, hello.workspace)
   if (allowed && allowed.workspace !== workspace.info.id) throw workspaceMissing(hello.workspace)
-  const scope = allowed && new SessionScope(allowed)
+  const scope = allowed && new SessionScope(allowed, workspace.notes, () => workspace.clock.nowMs())
   if (hello.type === 'revisit')
     return PastSession.open({ workspace, scope, leaseMs }, connection, hello)
   const branch = await openBranch(workspace, hello.branch, allowed)

@@ -126,8 +126,11 @@ export class Session {
 
   async #resumeScope(): Promise<void> {
     const { scope, branch, workspace } = this.#parts
-    if (!scope || this.#hello.session === '') return
-    if ((await workspace.stores.log.lastNumber(branch.id, this.id)) > 0) scope.resume()
+    if (!scope || !this.#writes) return
+    const { log } = workspace.stores
+    await scope.begin(this.id, async () =>
+      this.#hello.session === '' ? false : (await log.lastNumber(branch.id, this.id)) > 0,
+    )
   }
 
   /** Whoever writes costs other writers something. */
@@ -223,6 +226,7 @@ export class Session {
   async #leave(): Promise<void> {
     const { keeper, workspace, branch } = this.#parts
     await keeper.leave(this.id)
+    await this.#parts.scope?.end()
     workspace.locks(branch).wake()
   }
 

@@ -1,6 +1,6 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
 import type { LeaseRecord } from '../sessions/lease.ts'
-import type { LeaseStore } from '../sessions/lease-store.ts'
+import type { HolderNote, LeaseStore } from '../sessions/lease-store.ts'
 import {
   bytesOf,
   keyBytes,
@@ -8,6 +8,7 @@ import {
   optionalNumberOf,
   optionalTextOf,
   textBytes,
+  textOf,
 } from './columns.ts'
 import { type Database, type Row, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
@@ -22,6 +23,8 @@ const columns = [
   'deadline_ms',
   'last_deadline_ms',
 ] as const
+
+const noteColumns = ['holder', 'kind', 'value', 'noted_ms'] as const
 
 /** Leases, in SQL: one row a branch, moved by compare-and-set. */
 export class LeaseTable implements LeaseStore {
@@ -63,6 +66,38 @@ export class LeaseTable implements LeaseStore {
     }
     // DURABLE: every server sees who holds the lease.
     return tryTransact(this.#database, [statement])
+  }
+
+  async addNotes(holder: string, notes: readonly HolderNote[], nowMs: number): Promise<void> {
+    const rows = notes.map(({ kind, value }) => [
+      keyBytes(holder),
+      keyBytes(kind),
+      keyBytes(value),
+      nowMs,
+    ])
+    const onTaken = this.#database.dialect.onTaken(['holder', 'kind', 'value'], [])
+    const insert = { table: 'holder_notes', columns: noteColumns, rows, onTaken }
+    // DURABLE: whichever server the holder comes back to knows it.
+    await this.#database.transact(insertStatements(insert))
+  }
+
+  async listNotes(holder: string): Promise<readonly HolderNote[]> {
+    const rows = await this.#database.query(
+      'SELECT kind, value FROM holder_notes WHERE holder = ? OR (holder >= ? AND holder < ?)',
+      // Nothing stands between a tilde and the sign behind it.
+      [keyBytes(holder), keyBytes(`${holder}~`), keyBytes(`${holder}\u007f`)],
+    )
+    return rows.map((row) => ({ kind: textOf(row, 'kind'), value: textOf(row, 'value') }))
+  }
+
+  async removeNotes(holder: string): Promise<void> {
+    const sql = 'DELETE FROM holder_notes WHERE holder = ?'
+    await this.#database.transact([{ sql, params: [keyBytes(holder)] }])
+  }
+
+  async removeBlobNotes(beforeMs: number): Promise<void> {
+    const sql = 'DELETE FROM holder_notes WHERE kind = ? AND noted_ms < ?'
+    await this.#database.transact([{ sql, params: [keyBytes('blob'), beforeMs] }])
   }
 }
 

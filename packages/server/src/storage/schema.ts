@@ -75,6 +75,7 @@ export const migrations: readonly Migration[] = [
     statements: () => [],
     columns: [{ table: 'answers', name: 'met_ms', type: 'integer' }],
   },
+  { version: 13, statements: noteTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -203,6 +204,19 @@ function sessionNoteTables({ types: { key, integer }, tableEnd }: Dialect): stri
       seen ${integer} NOT NULL,
       asked ${integer} NOT NULL,
       PRIMARY KEY (branch, session)
+    ) ${tableEnd}`,
+  ]
+}
+
+/** What is to be known about sessions and tokens that come back. */
+function noteTables({ types: { key, integer }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS holder_notes (
+      holder ${key} NOT NULL,
+      kind ${key} NOT NULL,
+      value ${key} NOT NULL,
+      noted_ms ${integer} NOT NULL,
+      PRIMARY KEY (holder, kind, value)
     ) ${tableEnd}`,
   ]
 }

@@ -10,6 +10,34 @@ export function runLeaseStoreTests(setup: StoreSetup<LeaseStore>): void {
   const test = storeTest(setup)
   runRecordTests(test)
   runRaceTests(test)
+  runNoteTests(test)
+}
+
+function runNoteTests(test: StoreTest<LeaseStore>): void {
+  const inodes = { kind: 'inodes', value: '1+10' } as const
+  const blob = { kind: 'blob', value: 'ab' } as const
+
+  test('notes of a holder come back, each once, with those of narrowed ones and no others', async (store) => {
+    const holder = uniqueId()
+    await store.addNotes(holder, [inodes, blob], 1)
+    await store.addNotes(holder, [inodes], 2)
+    await store.addNotes(`${holder}~child`, [{ kind: 'inodes', value: '20+5' }], 1)
+    await store.addNotes(`${holder}x`, [inodes], 1)
+    const values = (await store.listNotes(holder)).map(({ value }) => value)
+    expect(values.toSorted()).toEqual(['1+10', '20+5', 'ab'])
+    expect(await store.listNotes(`${holder}~child`)).toEqual([{ kind: 'inodes', value: '20+5' }])
+  })
+
+  test('notes go with their holder, and those of blobs with their time', async (store) => {
+    const [a, b] = [uniqueId(), uniqueId()]
+    for (const each of [a, b]) await store.addNotes(each, [inodes, blob], 5)
+    await store.removeNotes(a)
+    expect(await store.listNotes(a)).toEqual([])
+    await store.removeBlobNotes(5)
+    expect(await store.listNotes(b)).toHaveLength(2)
+    await store.removeBlobNotes(6)
+    expect(await store.listNotes(b)).toEqual([inodes])
+  })
 }
 
 function runRecordTests(test: StoreTest<LeaseStore>): void {

@@ -18,11 +18,13 @@ import {
   type ActorId,
   type BranchId,
   CairnError,
+  type Ino,
   isCairnError,
   type SessionId,
   type WorkspaceInfo,
 } from '@cairn/protocol'
 import type { Scope } from '../access/access.ts'
+import { Holdings } from '../access/holdings.ts'
 import { editScope, type ScopedEdit } from '../access/scoped-edit.ts'
 import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
@@ -34,6 +36,7 @@ import { withToolCall } from '../log/tool-calls.ts'
 import { LockKeeper } from '../locks/lock-keeper.ts'
 import type { LockStore } from '../locks/lock-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../sessions/lease-keeper.ts'
+import type { LeaseStore } from '../sessions/lease-store.ts'
 import { StoredBlobs } from '../sessions/stored-blobs.ts'
 import type { Clock } from './clock.ts'
 
@@ -83,6 +86,16 @@ export type Decide<T> = (edit: TreeEdit) => T | Steps<T>
 const opsPerFold = 20_000
 const bytesPerFold = 64 << 20
 
+/** Tokens that write over HTTP at about the same time. */
+const tokenRangesMax = 10_000
+
+interface ChangeParts {
+  readonly limit: string | undefined
+  readonly scoped?: ScopedEdit
+  readonly epoch: number
+  readonly newIno: () => Ino
+}
+
 /** An open workspace: its branches, and changing them by path. */
 export class Workspace {
   readonly info: WorkspaceInfo
@@ -94,6 +107,7 @@ export class Workspace {
   readonly #findBranch: WorkspaceParts['findBranch']
   readonly takeInodes: WorkspaceParts['takeInodes']
   readonly #inodes: InodeRange
+  readonly #tokenInodes = new Map<string, InodeRange>()
   readonly #session = `http-${randomUUID()}` as SessionId
   #lastNumber = 0
   readonly observe: ObserveWork
@@ -227,25 +241,49 @@ export class Workspace {
     decide: Decide<T>,
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
     const limit = await this.limitOf(branch.id)
+    const { scope } = asker
+    const holdings = scope && new Holdings(this.notes, scope.identity, () => this.clock.nowMs())
+    const inodes = scope ? this.#inodesOf(scope, holdings!) : this.#inodes
     const change = (epoch: number): Promise<{ receipt: Receipt; result: T | undefined }> =>
       asker.scope
-        ? editScope(asker.scope, (scoped) =>
-            this.#change(branch, asker, decide, { limit, scoped, epoch }),
+        ? editScope(asker.scope, holdings!, (scoped) =>
+            this.#change(branch, asker, decide, { limit, scoped, epoch, newIno: inodes.next }),
           )
-        : this.#change(branch, asker, decide, { limit, epoch })
+        : this.#change(branch, asker, decide, { limit, epoch, newIno: inodes.next })
     // The turn first, then the token's budget: the holder that hands over may have to use the same one.
     const keeper = this.lease(branch)
-    const changed = await this.#inodes.supply(() => keeper.withTurn(change))
+    const changed = await inodes.supply(() => keeper.withTurn(change))
     // Whoever gets the answer and looks into a mount must find the change there.
     await keeper.whenSeen(changed.receipt.seq)
     return changed
+  }
+
+  /** What is created under a token has numbers that were given to it: so it is known who created it. */
+  #inodesOf({ identity }: Scope, holdings: Holdings): InodeRange {
+    let range = this.#tokenInodes.get(identity)
+    if (!range) {
+      range = new InodeRange(async (count) => {
+        const first = await this.takeInodes(count)
+        await holdings.give(first, count)
+        return first
+      })
+      this.#tokenInodes.set(identity, range)
+      if (this.#tokenInodes.size > tokenRangesMax)
+        this.#tokenInodes.delete(this.#tokenInodes.keys().next().value!)
+    }
+    return range
+  }
+
+  /** What is known of sessions and tokens on all servers. */
+  get notes(): LeaseStore {
+    return this.#leaseOptions.store
   }
 
   async #change<T>(
     branch: Branch,
     asker: Asker,
     decide: Decide<T>,
-    { limit, scoped, epoch }: { limit: string | undefined; scoped?: ScopedEdit; epoch: number },
+    { limit, scoped, epoch, newIno }: ChangeParts,
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
     const guard = (view: View, op: Op): void => {
       scoped?.require(view, op)
@@ -253,7 +291,7 @@ export class Workspace {
     }
     let result: T | undefined
     const attempt = function* (this: Workspace, view: View): Steps<readonly Op[]> {
-      const env = { now: this.clock.now(), newIno: this.#inodes.next }
+      const env = { now: this.clock.now(), newIno }
       const edit = new TreeEdit(scoped?.see(view) ?? view, env, guard)
       result = yield* inSteps(decide(edit))
       if (scoped) yield* scoped.count(edit.view, view)

@@ -5,6 +5,8 @@ import { checkContextName, readConfig, withContext, writeConfig } from '../../co
 import { usageError } from '../../errors.ts'
 import { readSecret } from '../../tokens/own.ts'
 
+const askMs = 5000
+
 export const command: Command = defineCommand({
   summary: 'Save a server and a key under a name',
   description:
@@ -38,12 +40,12 @@ export const command: Command = defineCommand({
       does: 'with a workspace of its own',
     },
     {
-      command: 'cairn ctx add --name agent --server http://127.0.0.1:7070 --token TOKEN -w website',
-      does: 'save what somebody issued',
+      command: 'cairn ctx add --name agent --server http://127.0.0.1:7070 --token TOKEN',
+      does: 'save what somebody issued; its workspace is asked for',
     },
   ],
   async run({ options, cli }) {
-    const { server, workspace, token } = options
+    const { server, token } = options
     const apiKey = token === '-' ? await readSecret(cli, token) : (token ?? options['api-key'])
     const name = checkContextName(options.name ?? 'default')
     if (server === undefined || apiKey === undefined)
@@ -53,7 +55,9 @@ export const command: Command = defineCommand({
         'Give --server URL and --api-key KEY, or --token TOKEN.',
       )
     // Refuses what could never be used.
-    new Cairn({ server, apiKey })
+    const cairn = new Cairn({ server, apiKey })
+    const asksWorkspace = options.workspace === undefined && isToken(apiKey)
+    const workspace = asksWorkspace ? await onlyWorkspace(cairn) : options.workspace
     const kind = options.scoped || isToken(apiKey) ? 'fs_scoped' : 'owner'
     const context = {
       kind,
@@ -65,6 +69,19 @@ export const command: Command = defineCommand({
     await writeConfig(cli, config)
     const isCurrent = config.currentContext === name
     if (cli.isJson) await cli.out.json({ name, kind, server, workspace, current: isCurrent })
-    else await cli.out.line(`saved context ${name}${isCurrent ? ', the current one' : ''}`)
+    else {
+      const where = asksWorkspace && workspace !== undefined ? ` for workspace ${workspace}` : ''
+      await cli.out.line(`saved context ${name}${where}${isCurrent ? ', the current one' : ''}`)
+    }
   },
 })
+
+/** A token is for one workspace. A server that does not answer now is no reason to save nothing. */
+async function onlyWorkspace(cairn: Cairn): Promise<string | undefined> {
+  try {
+    for await (const { name } of cairn.workspaces.list({ timeoutMs: askMs })) return name
+  } catch {
+    // It has to be named later, then.
+  }
+  return undefined
+}

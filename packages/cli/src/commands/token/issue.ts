@@ -4,6 +4,7 @@ import { usageError } from '../../errors.ts'
 import { parseQuota, quotaOptions, withoutNone } from '../../layers/quota.ts'
 import { parseTimeout } from '../../mount/duration.ts'
 import { openWorkspace } from '../../remote/open.ts'
+import { sayGrant } from '../../tokens/format.ts'
 import { grantOptions, parseAllow } from '../../tokens/options.ts'
 
 export const command: Command = defineCommand({
@@ -59,6 +60,7 @@ export const command: Command = defineCommand({
     if (cli.isJson) return cli.out.json(token)
     await cli.out.line(token.secret)
     await cli.err.line(`issued token ${token.name} (${token.id}), good until ${token.expiresAt}`)
+    await cli.err.line(sayGrant(token))
     await cli.err.line(`next: cairn ctx add --name ${token.name} --server URL --token SECRET`)
   },
 })

@@ -140,7 +140,8 @@ function deleteRoute(app: FastifyInstance, workspaces: Workspaces): void {
   app.delete<{ Querystring: { recursive?: string } }>(
     url,
     {
-      config: { access: ['delete'] },
+      // What it created itself a token may remove if it may write.
+      config: { access: ['delete', 'write'] },
       schema: {
         summary: 'Remove a file, an empty directory or, with ?recursive, a tree',
         params: workspaceParams,
