@@ -4,7 +4,6 @@
  */
 export const mountShortSuite = [
   'packages/mount/src/fuse/*.test.ts',
-  'test/mount/layers.test.ts',
   'test/mount/posix.test.ts',
   'test/mount/questions.test.ts',
   'test/mount/shared.test.ts',
