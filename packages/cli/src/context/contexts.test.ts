@@ -165,6 +165,20 @@ describe('ctx show: where server and key come from', () => {
     expect(await source('--server http://o --api-key ok', cairn)).toBe('http://o')
   })
 
+  it('a key can come from a file that only its owner can read', async () => {
+    const file = join(home, 'key')
+    writeFileSync(file, 'key-in-a-file-0123456789\n', { mode: 0o600 })
+    const words = `show --json --reveal --server http://o --api-key-file ${file}`
+    expect(json(await ctx(words))[0]).toMatchObject({
+      server: 'http://o',
+      apiKey: 'key-in-a-file-0123456789',
+    })
+    expect((await ctx(`${words} --api-key k`)).stderr).toContain('the key is given twice')
+    expect((await ctx(`show --api-key-file ${file}`)).stderr).toContain('one of them is missing')
+    chmodSync(file, 0o644)
+    expect((await ctx(words)).stderr).toContain(`others can read it. Run: chmod 600 ${file}`)
+  })
+
   it('the workspace of the environment goes with all but a context that is named', async () => {
     await add('a', ' -w own')
     const env = { CAIRN_WORKSPACE: 'env' }

@@ -3,11 +3,21 @@ import type { Cli } from '../cli.ts'
 import { cliError, usageError } from '../errors.ts'
 import { type Config, getContext, readConfig } from './config.ts'
 import { type Login, readLogin } from './login.ts'
+import { readSecretFile } from './secret-file.ts'
 
 /** The options of every command that talks to a server. */
 export const connectionOptions = {
-  server: { kind: 'text', value: 'URL', summary: 'The server; needs --api-key' },
-  'api-key': { kind: 'text', value: 'KEY', summary: 'The key for --server' },
+  server: { kind: 'text', value: 'URL', summary: 'The server; needs --api-key-file' },
+  'api-key-file': {
+    kind: 'text',
+    value: 'FILE',
+    summary: 'A file that only you can read, with the key for --server',
+  },
+  'api-key': {
+    kind: 'text',
+    value: 'KEY',
+    summary: 'The key itself; other users of this machine can see it',
+  },
   context: { kind: 'text', value: 'NAME', summary: 'A saved context instead of the current one' },
 } as const
 
@@ -63,6 +73,7 @@ export const readerOptions: typeof workspaceOptions & SideOption = {
 export interface ConnectionValues {
   readonly server?: string | undefined
   readonly 'api-key'?: string | undefined
+  readonly 'api-key-file'?: string | undefined
   readonly context?: string | undefined
 }
 
@@ -93,7 +104,7 @@ async function findSource(
   values: ConnectionValues,
 ): Promise<Credentials> {
   const workspace = cli.env['CAIRN_WORKSPACE'] || undefined
-  const flags = fromOptions(values, workspace)
+  const flags = await fromOptions(values, workspace)
   if (flags) return flags
   const config = await readConfig(cli)
   if (values.context !== undefined) return fromContext(config, values.context)
@@ -119,17 +130,20 @@ function fromLogin(login: Login, workspace: string | undefined): Credentials {
   return { server, apiKey, source, context: undefined, workspace: workspace ?? login.workspace }
 }
 
-function fromOptions(
+async function fromOptions(
   values: ConnectionValues,
   workspace: string | undefined,
-): Credentials | undefined {
-  const { server, 'api-key': apiKey, context } = values
-  if (server === undefined && apiKey === undefined) return undefined
-  const what = 'use --server and --api-key'
+): Promise<Credentials | undefined> {
+  const { server, 'api-key': key, 'api-key-file': file, context } = values
+  if (server === undefined && key === undefined && file === undefined) return undefined
+  const what = `use --server and --api-key${file === undefined ? '' : '-file'}`
   if (context !== undefined)
     throw usageError(what, 'a context is named as well', 'Give one or the other.')
-  if (server === undefined || apiKey === undefined)
+  if (server === undefined || (key === undefined && file === undefined))
     throw usageError(what, 'one of them is missing', 'Give both: a key belongs to its server.')
+  if (key !== undefined && file !== undefined)
+    throw usageError(what, 'the key is given twice', 'Give --api-key-file alone.')
+  const apiKey = key ?? (await readSecretFile(file!))
   return { server, apiKey, source: 'options', context: undefined, workspace }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { cliError } from '../errors.ts'
+import { cliError, usageError } from '../errors.ts'
 
 /** Undefined when there is no file. What cannot be understood is told with its path. */
 export async function readJsonFile<T>(
@@ -20,6 +20,17 @@ export async function readJsonFile<T>(
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw cliError('not_configured', `read ${path}`, reason, hint, cause)
   }
+}
+
+/** A secret in a file, because other users of the machine can see a program's arguments. */
+export async function readSecretFile(path: string): Promise<string> {
+  const { mode } = await stat(path)
+  if ((mode & 0o077) !== 0)
+    throw usageError(`trust ${path}`, 'others can read it', `Run: chmod 600 ${path}`)
+  const secret = (await readFile(path, 'utf8')).trim()
+  if (secret === '')
+    throw usageError(`read a key from ${path}`, 'it is empty', 'Write the key there.')
+  return secret
 }
 
 export function asObject(value: unknown, what: string): Record<string, unknown> {

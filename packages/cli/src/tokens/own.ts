@@ -1,7 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { fromByteString, type Grant, grantOfToken, parseToken } from '@cairn/protocol'
 import type { Cli } from '../cli.ts'
+import { readSecretFile } from '../context/secret-file.ts'
 import { usageError } from '../errors.ts'
 
 /** A token and what it says of itself. */
@@ -44,9 +44,5 @@ export function readOwnToken(secret: string): OwnToken {
 
 /** From a file that only its owner can read, or the standard input: an argument is seen in the list of processes. */
 export async function readSecret(cli: Cli, path: string): Promise<string> {
-  if (path === '-') return (await text(cli.stdin)).trim()
-  const { mode } = await stat(path)
-  if ((mode & 0o077) !== 0)
-    throw usageError(`trust ${path}`, 'others can read it', `Run: chmod 600 ${path}`)
-  return (await readFile(path, 'utf8')).trim()
+  return path === '-' ? (await text(cli.stdin)).trim() : await readSecretFile(path)
 }
