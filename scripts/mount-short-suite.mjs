@@ -1,6 +1,6 @@
 /**
  * The mount's short suite: the test files that also run with the features of an older kernel, and inside one. Tests of
- * killed daemons are left out: before Linux 6.9 whoever waits for a daemon that dies gets EIO. `resume.test.ts` says so.
+ * killed daemons are left out: before Linux 6.9 callers that wait for a daemon that dies get EIO. `resume.test.ts` says so.
  */
 export const mountShortSuite = [
   'packages/mount/src/fuse/*.test.ts',

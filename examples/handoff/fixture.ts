@@ -60,7 +60,7 @@ Amplitude in metres, speed in degrees an hour, phase in degrees. TODO: say where
 `,
 }
 
-/** Its files answer it, also to somebody who only compares words. */
+/** Its files answer this, even if you only compare words. */
 export const fixtureQuestion = 'When is the water high, and is the weather considered?'
 
 /** Run in its directory. Its commit has the same name every time. */

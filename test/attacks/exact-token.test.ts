@@ -1,4 +1,4 @@
-// What one token began, another does not go on with; and what a token began ends with it.
+// A session belongs to one token, and ends with it.
 import { narrowToken } from '@cairn/sdk'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RawSession } from './raw-session.ts'

@@ -4,7 +4,7 @@ import { resumeFrom, type SealedBatch } from './outbox/seal-pending.ts'
 import type { SessionOptions } from './session/options.ts'
 import { mayWrite } from './sync/writer.ts'
 
-/** The session that a mount opens, or goes on with. */
+/** The session that a mount opens or resumes. */
 export function sessionOptionsOf(
   options: MountOptions,
   recovered: Recovered | undefined,

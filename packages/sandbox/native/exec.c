@@ -77,7 +77,7 @@ static void open_door(const char *path) {
 
 /*
  * Only the program joins. This process stays outside, so that it lives to bury the program when the jail is killed: the
- * kernel ends a jail when all in it are buried, and the first process of a container may bury nobody.
+ * kernel ends a jail when all in it are buried, and the first process of a container may not reap.
  */
 static void join_groups(void) {
   for (size_t i = 0; i < door_count; i++)

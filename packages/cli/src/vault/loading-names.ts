@@ -31,7 +31,7 @@ const names: ReadonlySet<string> = new Set(
 const families =
   /^(?:LD_|DYLD_|BASH_FUNC|PYTHON|PERL|RUBY|GIT_CONFIG|NPM_CONFIG_|COR_|CORECLR_|CARGO_BUILD_|CARGO_TARGET_|R_LIBS)/i
 
-/** Whether a variable of that name makes programs load code that somebody else chose. */
+/** Whether a variable of that name makes programs load code that its value names. */
 export function loadsCode(name: string): boolean {
   return names.has(name) || families.test(name)
 }

@@ -48,7 +48,7 @@ function parseRenamed(word: string): { name: string; secret: string; field: stri
   throw usageError(`take --env ${word}`, 'it names no field', 'Give NAME=SECRET/FIELD.')
 }
 
-/** `isNamed`: the caller typed this name, so that whoever wrote the secret did not choose it. */
+/** `isNamed`: the caller typed this name, so the author of the secret did not choose it. */
 export function addVariable(
   variables: Map<string, string>,
   name: string,

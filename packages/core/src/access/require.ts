@@ -20,7 +20,7 @@ import { parentPath, pathsOf, placeOf } from './paths.ts'
 /** Whether whoever asks knew the inode when it lost its last name. */
 export type IsHeld = (ino: Ino) => boolean
 
-/** Whether whoever asks created the inode, and it stands where nothing of somebody else stood. */
+/** Whether the caller created the inode, and it replaced no file of another client. */
 export type IsOwn = (ino: Ino) => boolean
 
 /** A directory with more in it takes the right to delete: it is not searched for what others created in there. */
@@ -34,7 +34,7 @@ export function requireAllowed(grant: Grant, operation: AccessOperation, path: B
   if (!allows(grant, operation, path)) throw refusal(grant, operation, path, path)
 }
 
-/** The same for an inode, wherever it is now. One without a name is there for whoever knew it when it had one. */
+/** The same for an inode, wherever it is now. An inode without a name is visible to callers that saw it with a name. */
 export function requireOnInode(
   view: View,
   grant: Grant,
@@ -125,7 +125,7 @@ function requireRename(
   requireNew(view, grant, op)
 }
 
-/** What somebody else created takes the right to delete; for what one created oneself the right to write is enough. */
+/** Removing another client's file needs the right to delete. For the caller's own files the right to write is enough. */
 function requireRemovable(view: View, grant: Grant, named: Link, isOwn: IsOwn | undefined): void {
   const path = existing(view, named)
   if (allows(grant, 'delete', path)) return
@@ -149,7 +149,7 @@ function areAllOwn(view: View, ino: Ino, isOwn: IsOwn): boolean {
 }
 
 /**
- * What of somebody else's an allowed rename replaces without the right to delete. The name stays, so that is allowed;
+ * The files of other clients that an allowed rename replaces without the right to delete. The name stays, so that is allowed;
  * but from then on the file that came there must count as theirs. Gives the inode that came.
  */
 export function inoReplacing(view: View, grant: Grant, op: Op, isOwn: IsOwn): Ino | undefined {

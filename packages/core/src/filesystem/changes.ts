@@ -67,7 +67,7 @@ export class Changes implements View {
     return [...listed, ...added.slice(at, at + limit)].slice(0, limit)
   }
 
-  /** The names that are there in the order of names. Sorted once: whoever lists a large directory asks for many pages. */
+  /** The names that are there in the order of names. Sorted once: listing a large directory takes many pages. */
   #addedTo(parent: Ino, names: ReadonlyMap<Name, Removable<Dentry>>): readonly NamedDentry[] {
     this.#sorted ??= new Map()
     const known = this.#sorted.get(parent)

@@ -63,7 +63,7 @@ async function knownPoints({ log, refs }: Stores, branch: BranchId): Promise<rea
   return points.sort((a, b) => a.seq - b.seq)
 }
 
-/** Also true where nobody can tell any more. */
+/** Also true if it can no longer be known. */
 async function leadsTo(stores: Stores, branch: BranchId, from: Point, to: Point): Promise<boolean> {
   try {
     const { root, orphans } = await replay(stores, branch, from, to.seq)

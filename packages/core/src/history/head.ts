@@ -14,7 +14,7 @@ import { runAtOnce, type Steps, takeSteps } from '../tree/steps.ts'
 import type { Batch, BranchState } from './batch.ts'
 import { type Folded, fold } from './fold.ts'
 
-/** Usage after a larger batch is counted by whoever asks for it, who can do it in steps. */
+/** After a larger batch the caller counts the usage, because it can do so in steps. */
 const countedAtOnce = 1000
 
 /** A place in a branch's log. */

@@ -2,7 +2,7 @@ import type { Hash } from '@cairn/protocol'
 import type { BlobStore } from '../ports/blob-store.ts'
 import type { NodeStore } from '../ports/node-store.ts'
 
-/** Reads from a store, and keeps in memory what is put: for work whose result nobody needs. */
+/** Reads from a store, and keeps writes in memory: for work whose result is thrown away. */
 export class ScratchStore implements NodeStore, BlobStore {
   readonly #below: Pick<NodeStore, 'get'>
   readonly #put = new Map<Hash, Uint8Array>()

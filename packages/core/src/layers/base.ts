@@ -133,7 +133,7 @@ async function readBase(log: LogStore, layer: Layer, record: BranchRecord): Prom
   return now
 }
 
-/** Undefined while its place in the log is free. Another batch in that place is somebody else's. */
+/** Undefined while its place in the log is free. Another batch in that place belongs to another session. */
 async function hasCome(
   log: LogStore,
   layer: BranchId,

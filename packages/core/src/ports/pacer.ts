@@ -1,5 +1,5 @@
 /**
- * Lets other work of the process have its turn while a long piece of work goes on. Core has no timers, so whoever has an
+ * Lets other work of the process have its turn while a long piece of work goes on. Core has no timers, so a caller that has an
  * event loop to share passes one in.
  *
  * A rest is a wait like one for the store: use it only where the code could also wait for a node.
@@ -11,5 +11,5 @@ export interface Pacer {
   rest(): Promise<void>
 }
 
-/** For whoever has nobody to share with, such as a test. */
+/** For a process that has nothing else to do, such as a test. */
 export const noPacer: Pacer = { isDue: () => false, rest: () => Promise.resolve() }

@@ -47,7 +47,7 @@ export async function mountFuse(dir: string, options: MountOptions = {}): Promis
 }
 
 /**
- * Lazily: whoever uses it. The connection ends first, so that callers which wait for an answer get an error. An ordinary
+ * Lazily: also while programs use it. The connection ends first, so that callers which wait for an answer get an error. An ordinary
  * user can do that only where fusectl is mounted.
  */
 export async function unmount(

@@ -23,7 +23,7 @@ export class Directory {
   readonly #slots = new Map<Name, Slot>()
   /**
    * INVARIANT: positions grow strictly. What was taken away stays here for a while; what was added is in `#added` until
-   * somebody lists the directory. So nothing is sorted for programs that only make and remove files.
+   * a program lists the directory. So nothing is sorted for programs that only make and remove files.
    */
   #ordered: Slot[] = []
   #added: Slot[] = []

@@ -99,7 +99,7 @@ export class Image implements View {
         applyWithoutContent(changes, op, apply)
       }
     } finally {
-      // From here on the file may be there, at the server: whoever asks for it loads it.
+      // From here on the file may be there, at the server: the next lookup loads it.
       this.#unborn = undefined
     }
     return changes

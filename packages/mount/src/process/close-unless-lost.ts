@@ -19,7 +19,7 @@ const looksMax = 30
 
 /**
  * Brings the rest of an unmounted mount to the server, however long that takes. But where both the server and the
- * cache directory are gone, nobody can ever use the rest: then this says what is lost, and ends.
+ * cache directory are gone, the rest is useless: then this logs what is lost, and ends.
  */
 export async function closeUnlessLost(
   mount: ClosingMount,

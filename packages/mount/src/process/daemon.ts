@@ -29,7 +29,7 @@ import { readState } from './state.ts'
 import { statusFiles } from './status-files.ts'
 
 const progressMs = 500
-/** How often a supervisor is told what a mount waits for that is not usable yet. */
+/** How often an opening mount tells its supervisor what it waits for. */
 const tellMs = 1000
 /** Whoever waits for a mount asks it something at once, and a thread that starts would be in the way. */
 const notifierAfterMs = 100

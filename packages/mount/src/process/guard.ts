@@ -4,7 +4,7 @@ import { connectionOf, openAbortFile } from '../fuse/abort.ts'
 import { loadFuseIo } from '../fuse/native.ts'
 import { socketPair } from './daemon-process.ts'
 
-/** Waits until nobody has the other end of its input, then ends the connection. A shell has nothing to load. */
+/** Waits until the other end of its input is closed, then aborts the connection. A shell has nothing to load. */
 const script = 'read -r _; echo 1 >&3'
 
 /**

@@ -283,7 +283,7 @@ export class Supervisor {
     this.#letGo()
   }
 
-  /** The guard ends the connection then, and whoever still waits for an answer gets an error. */
+  /** The guard then aborts the connection, and callers that still wait for an answer get an error. */
   #letGo(): void {
     for (const fd of [this.#fd, this.#memory, this.#guard ?? -1]) if (fd >= 0) closeSync(fd)
     this.#ended.resolve()

@@ -6,7 +6,7 @@ const bytesMax = 32 << 20
 /**
  * How much may be on its way and unanswered. Whatever a connection had not answered when it broke is sent again over the
  * next one; with a hundred megabytes of that, a link that breaks soon carries only their beginning, again and again, and
- * the server is busy with what nobody will hear the answer to. So a break lowers the limit to what got through before
+ * the server is busy with requests whose answers will be lost. So a break lowers the limit to what got through before
  * it, and each answer raises it.
  */
 export class Pace {

@@ -320,7 +320,7 @@ describe('a kernel that is slow to forget', () => {
     const shown = Promise.withResolvers<void>()
     const answered = mount.follower.whileShown(3, () => shown.promise)
     await vi.advanceTimersByTimeAsync(60_000)
-    // What came after it has to wait.
+    // Later ones wait.
     expect(mount.seen).toEqual([2])
     expect(mount.follower.settledSeq).toBe(1)
     shown.resolve()

@@ -110,7 +110,7 @@ export class Follower {
   /**
    * Runs `wait`, which ends when the other mounts have seen our own change at `own`. It may keep the kernel from
    * forgetting what others changed in the same directory before it: the kernel holds a lock until the change is
-   * answered. If those others wait for us, too, nobody would ever be answered, so this mount gives way and says that
+   * answered. If those others wait for us, too, all of them would wait for ever, so this mount gives way and says that
    * it has seen their changes. The one whose change is earlier does not. A kernel that is merely slow is waited for.
    */
   async whileShown(own: number, wait: () => Promise<void>): Promise<void> {

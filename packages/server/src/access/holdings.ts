@@ -9,7 +9,7 @@ interface Range {
 /**
  * Which inode numbers are a token's: those it was given, by any server, for its sessions and its writes over HTTP. A
  * file with such a number was created by the token, so it may remove it without the right to delete. One that took the
- * place of somebody else's file is no longer its own: or replacing and then removing would be a way to delete.
+ * place of another client's file is no longer its own: or replacing and then removing would be a way to delete.
  */
 export class Holdings {
   readonly #store: LeaseStore
@@ -34,7 +34,7 @@ export class Holdings {
     )
   }
 
-  /** Before anybody is told of them. */
+  /** Called before the numbers are sent. */
   async give(first: number, count: number): Promise<void> {
     const value = `${first}+${count}`
     await this.#store.addNotes(this.#identity, [{ kind: 'inodes', value }], this.#nowMs())

@@ -53,7 +53,7 @@ async function findHolder(
   return (await layers.find(info.id, name)) ?? layers.findByName(info.id, name)
 }
 
-/** An id is for everybody. Whether one is taken may be known by those who see all layers. */
+/** An id is unique among all layers. Only callers that see all layers may learn whether one is taken. */
 export function requireIdChoice(scope: Scope, id: string | undefined): void {
   if (id === undefined || (seesAll(scope.grant) && scope.grant.layer === undefined)) return
   throw new CairnError('forbidden', {

@@ -26,7 +26,7 @@ export interface ScopedEdit {
   count(changes: Changes, below: View): Steps<void>
 }
 
-/** Thrown where a file is about to take the place of somebody else's, which must be noted before. */
+/** Thrown when a file is about to replace another client's file, which must be noted first. */
 class NotNoted {
   readonly ino: Ino
 

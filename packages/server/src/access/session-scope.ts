@@ -75,7 +75,7 @@ export class SessionScope {
   }
 
   /**
-   * A new session's, or an old one's that this token had. A token may also go on with sessions of those that were
+   * A new session's, or an old one's that this token had. A token may also resume sessions of tokens that were
    * narrowed from it: it takes over what a killed sandbox left. Never the other way round.
    */
   sessionId(wanted: string): SessionId {
@@ -119,7 +119,7 @@ export class SessionScope {
     requireOnInode(view, this.grant, operation, ino, isHeld)
   }
 
-  /** A session that writes begins, or goes on from an earlier connection: what its token was given is as it was. */
+  /** A writing session begins or resumes: loads what its token was given. */
   async begin(session: SessionId, hasWritten: () => Promise<boolean>): Promise<void> {
     this.#session = session
     await this.#holdings.load()
@@ -135,7 +135,7 @@ export class SessionScope {
     await this.#memory.removeNotes(this.#session)
   }
 
-  /** Before the session is told that it is stored. */
+  /** Called before the session gets the receipt. */
   async noteStored(id: Hash): Promise<void> {
     const value = Buffer.from(id, 'latin1').toString('hex')
     await this.#memory.addNotes(this.#blobHolder, [{ kind: 'blob', value }], this.#nowMs())
@@ -176,7 +176,7 @@ export class SessionScope {
 
   /**
    * Each operation where it will stand: after those before it. Gives what they add. `read` is `Nodes.readSteps`. Late writes
-   * go to a layer of their own, where files without a name are nobody else's.
+   * go to a layer of their own, where files without a name belong to no other client.
    */
   async requireAll(
     view: View,
@@ -216,7 +216,7 @@ export class SessionScope {
     return { added: yield* growthOf(changes, view), replacing: [...replaced] }
   }
 
-  /** A number that somebody else was given would break their next create. */
+  /** A number that another client was given would break that client's next create. */
   #requireGiven(ino: Ino): void {
     if (this.#isOld || this.#holdings.isGiven(ino)) return
     throw new CairnError('forbidden', {

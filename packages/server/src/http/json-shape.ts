@@ -4,7 +4,7 @@ const depthMax = 64
 const valuesMax = 200_000
 /**
  * Counts how deep JSON is nested and how many values it has, as its bytes arrive and before anything is made of them: 8
- * MiB of brackets are small to send and block everybody else for seconds.
+ * MiB of brackets are small to send and block every other client for seconds.
  */
 export class JsonShape {
   #depth = 0
@@ -14,7 +14,7 @@ export class JsonShape {
 
   /** Throws `malformed` above the depth, `too_large` above the number. */
   add(bytes: Uint8Array): void {
-    // Plain variables and numbers: this looks at every byte, and everybody waits meanwhile.
+    // Plain variables and numbers: this looks at every byte while all other requests wait.
     let [depth, values, isText, at] = [this.#depth, this.#values, this.#isText, 0]
     if (this.#isEscaped) at++
     for (; at < bytes.length; at++) {

@@ -28,7 +28,7 @@ export async function readCertificate({ cert, key }: TlsFiles): Promise<Certific
   }
 }
 
-/** Takes a new certificate into use when its files change; a bad one is told once, and the old one stays. */
+/** Takes a new certificate into use when its files change; a bad one is reported once, and the old one stays. */
 export function followCertificate(
   server: Pick<Server, 'setSecureContext'>,
   files: TlsFiles,

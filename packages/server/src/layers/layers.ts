@@ -117,7 +117,7 @@ export async function listLayers(
   return records.length > limit ? { items, next: cursorOf(shown.at(-1)!) } : { items }
 }
 
-/** Whether a layer exists for whoever asks. */
+/** Whether a layer exists for the caller. */
 type IsShown = (record: LayerRecord) => boolean
 
 /** Looks on behind what is hidden: neither the length of a page nor its cursor tells of it. */

@@ -20,7 +20,7 @@ export function epochAuthor(unique: string, holder: SessionId | undefined): Sess
 
 /**
  * Refuses a session that did not get the lease with that epoch. Epochs that were begun before authors named the holder
- * are anybody's: an update of the server must not cost a client its late writes.
+ * belong to any session: an update of the server must not cost a client its late writes.
  */
 export async function requireHeld(
   { log }: Stores,

@@ -159,7 +159,7 @@ export class LeaseKeeper {
 
   /**
    * Resolves when no other session holds the lease that `session` joined for: until then the holder acknowledges
-   * changes that nobody else sees. A holder that is not connected is not waited for.
+   * changes that other clients do not see. A holder that is not connected is skipped.
    */
   async whenHandedBack(session: SessionId): Promise<void> {
     const { clock, lookMs } = this.#options
@@ -175,7 +175,7 @@ export class LeaseKeeper {
 
   /**
    * Known without asking the store: the first session to join a branch that has none gets the lease, and with it a
-   * new epoch. In the epoch of a record without writers nobody has joined since.
+   * new epoch. In the epoch of a record without writers, no session has joined since.
    */
   get #hasNoSessions(): boolean {
     const { writers, epoch } = this.#record

@@ -5,7 +5,7 @@ import type { LeaseRecord } from './lease.ts'
 export interface HolderNote {
   /**
    * `begun`: a session, by a server that keeps notes. `inodes`: numbers that were given, as first+count. `replaced`: a
-   * number whose file took the place of somebody else's. `blob`: content that a token stored.
+   * number whose file replaced another client's file. `blob`: content that a token stored.
    */
   readonly kind: 'begun' | 'inodes' | 'replaced' | 'blob'
   readonly value: string

@@ -25,7 +25,7 @@ const leftMs = 60_000
 /**
  * Servers wait for each other's read-write sessions through notes in the store. The server that waits asks about a
  * place in the log; the server that has the session finds the question when it looks, and tells when the session has
- * applied everything up to there. A branch that nobody changes costs nothing.
+ * applied everything up to there. A branch without changes costs nothing.
  */
 export class OtherServers {
   readonly #parts: OtherServersParts

@@ -43,7 +43,7 @@ interface Place {
 }
 
 const utf8 = new TextEncoder()
-/** Why a branch does not take a rescue layer: the owner has to decide. */
+/** Why a branch does not take a rescue layer. The owner decides. */
 const kept: readonly ErrorCode[] = [
   'layer_conflict',
   'quota_exceeded',
@@ -114,7 +114,7 @@ function checkOf(
 
 /**
  * A holder acknowledged by the quota of its time, which may be another today. So late writes may add as much as the
- * whole quota, and no more: a layer that nobody asked for must not fill the store.
+ * whole quota, and no more: a rescue layer must not fill the store.
  */
 async function limitsOf({ workspace, branch }: Place, layer: Branch): Promise<Limits | undefined> {
   const limits = await workspace.quotas.limitsOf(branch, true)
@@ -138,7 +138,7 @@ async function openRescueLayer(
   return Branch.open(workspace.stores, id)
 }
 
-/** A commit is a write like any other: whoever holds the lease hands it back first. */
+/** A commit is a write: the holder of the lease hands it back first. */
 async function tryCommit(place: Place, layer: Branch): Promise<boolean> {
   const { workspace, branch, keeper, actor, scope } = place
   if (await scope?.budget?.isOverdrawn()) return false

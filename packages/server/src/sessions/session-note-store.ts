@@ -7,7 +7,7 @@ export interface SessionNote {
   readonly server: string
   /** When it connected. */
   readonly sinceMs: number
-  /** Up to which place in the log the session has applied what others wrote, as far as anybody asked. */
+  /** Up to which place in the log the session has applied what others wrote, as far as it was asked. */
   readonly seen: number
   /** Up to which place another server waits for it. */
   readonly asked: number

@@ -8,7 +8,7 @@ export interface PlaceLimits {
   readonly address: number
 }
 
-/** Nobody takes every place, so that there is always room for somebody else. */
+/** No client can take every place, so there is always room for another one. */
 export const ordinaryPlaces: PlaceLimits = { all: 2000, owner: 1500, token: 200, address: 1500 }
 
 /** Counts who has how many sessions open. */

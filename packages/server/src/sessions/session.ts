@@ -245,7 +245,7 @@ export class Session {
     }
   }
 
-  /** Of whoever is to hand its lease back. A store that fails here takes nothing from it but time. */
+  /** For the holder that is recalled. If the store fails here, the holder only loses time. */
   #noteProgress(): void {
     void this.#parts.keeper.noteProgress(this.id).catch(() => undefined)
   }

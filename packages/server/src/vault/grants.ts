@@ -171,7 +171,7 @@ function showScope({ secret, field }: VaultScope): string {
   return field === undefined ? secret : `${secret}/${field}`
 }
 
-/** A misspelt name would make a grant that opens nothing, and nobody would notice. Writers may make what they name. */
+/** A misspelt name would make a grant that opens nothing, and the mistake would stay hidden. Writers may create what they name. */
 function requireKnownSecrets({ permissions }: GrantWish, unmatched: readonly VaultScope[]): void {
   if (permissions.includes('write')) return
   const missing = unmatched.map(showScope).find((name) => !name.includes('*'))

@@ -81,7 +81,7 @@ async function onlyWorkspace(cairn: Cairn): Promise<string | undefined> {
   try {
     for await (const { name } of cairn.workspaces.list({ timeoutMs: askMs })) return name
   } catch {
-    // It has to be named later, then.
+    // Then you name the workspace later.
   }
   return undefined
 }

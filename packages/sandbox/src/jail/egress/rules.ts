@@ -59,7 +59,7 @@ export function compileRules(
     answersName: (name) => !deniesAll || allowsName(name),
     judge: (address) => {
       if (allowed.check(address)) return 'allow'
-      // "Everything" names no network: whoever wants these has to say so.
+      // "Everything" names no network. To allow these, name them.
       if (reserved.check(address) || isMachine(address)) return 'deny'
       if (allowsAll || !denied.check(address)) return 'allow'
       return domains.length > 0 ? 'ask' : 'deny'
