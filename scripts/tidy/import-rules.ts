@@ -83,4 +83,18 @@ export const importRules: readonly Rule[] = [
     broken: { 'packages/core/src/testing/disk.ts': "import { rm } from 'node:fs/promises'" },
     kept: { 'packages/core/src/fold.test.ts': "import { rm } from 'node:fs/promises'" },
   },
+  {
+    fact: 'only tests and testing/ know vitest',
+    remedy:
+      'Operators run the conformance cases where no test runner is installed: assert with expect of @cairn/core/conformance.',
+    appliesTo: (path) => isShipped(path) && !path.includes('/testing/'),
+    find: forbidImport((specifier) =>
+      specifier === 'vitest' ? `imports ${specifier}` : undefined,
+    ),
+    broken: { 'packages/core/src/conformance/log.ts': "import { expect } from 'vitest'" },
+    kept: {
+      'packages/core/src/fold.test.ts': "import { expect } from 'vitest'",
+      'packages/core/src/testing/run-cases.ts': "import { it } from 'vitest'",
+    },
+  },
 ]

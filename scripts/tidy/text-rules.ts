@@ -92,7 +92,7 @@ export const textRules: readonly Rule[] = [
     remedy: 'Name the file after its main export, and import it directly.',
     appliesTo: (path) => /(?:^|\/)index\.tsx?$/.test(path),
     find: ({ path }) =>
-      /^packages\/[^/]+\/src\/(?:testing\/)?index\.tsx?$/.test(path)
+      /^packages\/[^/]+\/src\/(?:(?:conformance|testing)\/)?index\.tsx?$/.test(path)
         ? []
         : [{ line: 1, what: 'is no door' }],
     broken: { 'packages/core/src/tree/index.ts': '', 'test/posix/index.ts': '' },

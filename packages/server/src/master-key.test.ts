@@ -2,7 +2,7 @@ import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openMasterKey } from './master-key.ts'
-import { expectCode } from './testing/store-test.ts'
+import { expectCode } from '@cairn/core/conformance'
 import { withTemporaryDirectory } from './testing/temporary-directory.ts'
 
 const hex = 'ab'.repeat(32)

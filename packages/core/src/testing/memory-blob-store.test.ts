@@ -1,7 +1,8 @@
 import { describe } from 'vitest'
 import { MemoryBlobStore } from './memory-blob-store.ts'
-import { runBlobStoreTests } from './blob-store-tests.ts'
+import { blobStoreCases } from '../conformance/blob-store.ts'
+import { runCases } from './run-cases.ts'
 
 describe('memory blob store', () => {
-  runBlobStoreTests(async () => ({ store: new MemoryBlobStore() }))
+  runCases(blobStoreCases, async () => ({ store: new MemoryBlobStore() }))
 })

@@ -1,7 +1,8 @@
 import { describe } from 'vitest'
 import { MemoryLogStore } from './memory-log-store.ts'
-import { runLogStoreTests } from './log-store-tests.ts'
+import { logStoreCases } from '../conformance/log-store.ts'
+import { runCases } from './run-cases.ts'
 
 describe('memory log store', () => {
-  runLogStoreTests(async () => ({ store: new MemoryLogStore() }))
+  runCases(logStoreCases, async () => ({ store: new MemoryLogStore() }))
 })

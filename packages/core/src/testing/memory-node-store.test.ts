@@ -1,7 +1,8 @@
 import { describe } from 'vitest'
 import { MemoryNodeStore } from './memory-node-store.ts'
-import { runNodeStoreTests } from './node-store-tests.ts'
+import { nodeStoreCases } from '../conformance/node-store.ts'
+import { runCases } from './run-cases.ts'
 
 describe('memory node store', () => {
-  runNodeStoreTests(async () => ({ store: new MemoryNodeStore() }))
+  runCases(nodeStoreCases, async () => ({ store: new MemoryNodeStore() }))
 })

@@ -1,7 +1,8 @@
 import { describe } from 'vitest'
 import { MemoryRefStore } from './memory-ref-store.ts'
-import { runRefStoreTests } from './ref-store-tests.ts'
+import { refStoreCases } from '../conformance/ref-store.ts'
+import { runCases } from './run-cases.ts'
 
 describe('memory ref store', () => {
-  runRefStoreTests(async () => ({ store: new MemoryRefStore() }))
+  runCases(refStoreCases, async () => ({ store: new MemoryRefStore() }))
 })

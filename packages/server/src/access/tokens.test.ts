@@ -3,7 +3,7 @@ import { type ActorId, encodeCaveat, makeRule } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openMasterKey } from '../master-key.ts'
 import { MemoryTokenStore } from '../testing/memory-token-store.ts'
-import { expectCode } from '../testing/store-test.ts'
+import { expectCode } from '@cairn/core/conformance'
 import { Tokens } from './tokens.ts'
 
 const rules = [makeRule('/repo', ['read', 'list'])]

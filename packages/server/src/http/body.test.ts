@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { codeOf } from '../testing/store-test.ts'
+import { codeOf } from '@cairn/core/conformance'
 import { paced } from './body.ts'
 
 async function read(body: AsyncIterable<Uint8Array>): Promise<string> {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash, sign } from 'node:crypto'
 import { canonicalJson, isCairnError, type Json, signedText } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
-import { checkText } from '../testing/journal-tests.ts'
+import { checkText } from '../conformance/journal.ts'
 
 /** An export that was written by hand, after docs/guides/journal.md. */
 function writeExport(): { text: string; publicKey: string } {

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest'
+import { runCases } from '@cairn/core/testing'
 import { CairnError, type ErrorCode } from '@cairn/protocol'
 import { MemoryObjectStore } from '../testing/memory-object-store.ts'
-import { keysUnder, runObjectStoreTests } from '../testing/object-store-tests.ts'
-import { expectCode } from '../testing/store-test.ts'
+import { keysUnder, objectStoreCases } from '../conformance/object-store.ts'
+import { expectCode } from '@cairn/core/conformance'
 import { withMetrics } from './metrics.ts'
 import type { ObjectInfo, ObjectStore } from './object-store.ts'
 import { type RetryOptions, withRetry } from './retry.ts'
 
 describe('object store in memory', () => {
-  runObjectStoreTests(async () => ({ store: new MemoryObjectStore() }))
+  runCases(objectStoreCases, async () => ({ store: new MemoryObjectStore() }))
 })
 
 describe('object store with retries and metrics', () => {
-  runObjectStoreTests(async () => ({
+  runCases(objectStoreCases, async () => ({
     store: withRetry(withMetrics(new MemoryObjectStore(), () => {})),
   }))
 })

@@ -7,7 +7,7 @@ import { Collector } from '../jobs/collector.ts'
 import { ordinaryKeepTimes } from '../jobs/keep-times.ts'
 import { contentWorker, sha256 } from '../ports.ts'
 import { makeReadOnly, whyNoSmallDisk, withSmallDisk } from '../testing/servers/small-disk.ts'
-import { codeOf, expectCode } from '../testing/store-test.ts'
+import { codeOf, expectCode } from '@cairn/core/conformance'
 import { DiskObjectStore } from './disk/disk-object-store.ts'
 import { openStorage, type Storage } from './open.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { expectCode } from '../testing/store-test.ts'
+import { expectCode } from '@cairn/core/conformance'
 import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'

@@ -1,7 +1,8 @@
 import { describe } from 'vitest'
-import { runLayerStoreTests } from './layer-store-tests.ts'
+import { runCases } from '@cairn/core/testing'
+import { layerStoreCases } from '../conformance/layer-store.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
 
 describe('layers in memory', () => {
-  runLayerStoreTests(async () => ({ store: new MemoryLayerStore() }))
+  runCases(layerStoreCases, async () => ({ store: new MemoryLayerStore() }))
 })

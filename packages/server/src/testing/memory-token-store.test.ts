@@ -1,7 +1,8 @@
 import { describe } from 'vitest'
+import { runCases } from '@cairn/core/testing'
 import { MemoryTokenStore } from './memory-token-store.ts'
-import { runTokenStoreTests } from './token-store-tests.ts'
+import { tokenStoreCases } from '../conformance/token-store.ts'
 
 describe('token store in memory', () => {
-  runTokenStoreTests(async () => ({ store: new MemoryTokenStore() }))
+  runCases(tokenStoreCases, async () => ({ store: new MemoryTokenStore() }))
 })

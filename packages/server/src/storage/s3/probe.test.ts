@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { expectCode } from '../../testing/store-test.ts'
+import { expectCode } from '@cairn/core/conformance'
 import { openS3, type S3ObjectStore } from './s3-object-store.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void

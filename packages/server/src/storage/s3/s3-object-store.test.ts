@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { runBlobStoreTests } from '@cairn/core/testing'
+import { runCases } from '@cairn/core/testing'
+import { blobStoreCases, expectCode } from '@cairn/core/conformance'
 import { CephServer, whyNoCeph } from '../../testing/servers/ceph.ts'
 import { FaultProxy } from '../../testing/servers/fault-proxy.ts'
 import { createBucket } from '../../testing/servers/s3-bucket.ts'
-import { keysUnder, runObjectStoreTests } from '../../testing/object-store-tests.ts'
-import { expectCode } from '../../testing/store-test.ts'
+import { keysUnder, objectStoreCases } from '../../conformance/object-store.ts'
 import { makeTemporaryDirectory, removeDirectory } from '../../testing/temporary-directory.ts'
 import type { ObjectStore } from '../object-store.ts'
 import { openStorage, type Storage } from '../open.ts'
@@ -33,7 +33,7 @@ describe.skipIf(whyNoCeph)(`S3 (Ceph) ${whyNoCeph ?? ''}`, () => {
       store = decorate(await openS3({ ...config, prefix }))
     })
     afterAll(() => store?.close())
-    runObjectStoreTests(async () => ({ store }))
+    runCases(objectStoreCases, async () => ({ store }))
   })
 
   it('a listing of more than a page is whole', async () => {
@@ -59,7 +59,7 @@ describe.skipIf(whyNoCeph)(`S3 (Ceph) ${whyNoCeph ?? ''}`, () => {
       await storage?.close()
       await removeDirectory(directory)
     })
-    runBlobStoreTests(async () => ({ store: storage.blobs('pool') }))
+    runCases(blobStoreCases, async () => ({ store: storage.blobs('pool') }))
   })
 
   describe('the probe', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { expectCode } from '../../testing/store-test.ts'
+import { expectCode } from '@cairn/core/conformance'
 import { runTableTests } from '../../testing/table-tests.ts'
 import {
   makeTemporaryDirectory,

@@ -1,12 +1,9 @@
-import { expect } from 'vitest'
-import type { StoreSetup } from '@cairn/core/testing'
+import { casesOf, expect, type StoreCase, uniqueId } from '@cairn/core/conformance'
 import type { BranchId, CheckpointId, Hash } from '@cairn/protocol'
 import { cursorOf, type LayerRecord, type LayerStore } from '../layers/layer-store.ts'
-import { storeTest, uniqueId } from './store-test.ts'
 
 /** The contract of LayerStore. */
-export function runLayerStoreTests(setup: StoreSetup<LayerStore>): void {
-  const test = storeTest(setup)
+export const layerStoreCases: readonly StoreCase<LayerStore>[] = casesOf((test) => {
   const layer = (workspace: string, id: string, more: Partial<LayerRecord> = {}): LayerRecord => ({
     workspace,
     id,
@@ -115,7 +112,7 @@ export function runLayerStoreTests(setup: StoreSetup<LayerStore>): void {
       store.create(layer(workspace, 'b', { parent: 'a' })),
       store.remove(workspace, 'a', '2031-05-03T00:00:00.000Z'),
     ])
-    expect(won.filter(Boolean)).toHaveLength(1)
+    expect(won.filter(Boolean).length).toBe(1)
     expect(await store.find(workspace, 'a')).toEqual(won[0] ? layer(workspace, 'a') : undefined)
   })
 
@@ -157,4 +154,4 @@ export function runLayerStoreTests(setup: StoreSetup<LayerStore>): void {
     expect(await store.findAnswer(workspace, 'k')).toBe('{"é":1}')
     expect(await store.findAnswer(uniqueId(), 'k')).toBe(undefined)
   })
-}
+})

@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import {
+  casesOf,
+  codeOf,
+  expect,
+  expectCode,
+  type StoreCase,
+  type StoreTest,
+  uniqueId,
+} from '@cairn/core/conformance'
 import type { VaultScope } from '@cairn/protocol'
-import { expect, it } from 'vitest'
 import { type MasterKeys, openMasterKey } from '../master-key.ts'
 import type { Database } from '../storage/database.ts'
 import { openVaultTables } from '../storage/vault-tables.ts'
@@ -10,8 +18,7 @@ import type { VaultAsker } from '../vault/audit.ts'
 import { openVaultDoor, type VaultDoor } from '../vault/open-vault.ts'
 import type { Values } from '../vault/vault.ts'
 import { type Clock, systemClock } from '../workspaces/clock.ts'
-import { codeOf, expectCode, uniqueId } from './store-test.ts'
-import { withTemporaryDirectory } from './temporary-directory.ts'
+import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
 
 interface Place extends VaultDoor {
   readonly asker: VaultAsker
@@ -45,17 +52,17 @@ async function readTexts({ vault, asker }: Place, name: string, version?: number
 }
 
 /** The vault on whichever database. */
-export function runVaultTests(database: () => Database): void {
-  versionTests(database)
-  sealTests(database)
-  grantTests(database)
-  rotationTests(database)
-  forgetTests(database)
-}
+export const vaultCases: readonly StoreCase<Database>[] = casesOf((test) => {
+  versionCases(test)
+  sealCases(test)
+  grantCases(test)
+  rotationCases(test)
+  forgetCases(test)
+})
 
-function versionTests(database: () => Database): void {
-  it('setting a field keeps the others, replacing does not, and every version stays', () =>
-    at(database(), async (place) => {
+function versionCases(test: StoreTest<Database>): void {
+  test('setting a field keeps the others, replacing does not, and every version stays', (database) =>
+    at(database, async (place) => {
       const { vault, asker } = place
       await vault.edit(asker, 'db', valuesOf({ URL: 'one', USER: 'app' }))
       await vault.edit(asker, 'db', new Map([...valuesOf({ URL: 'two' }), ['GONE', null]]))
@@ -72,8 +79,8 @@ function versionTests(database: () => Database): void {
       ])
     }))
 
-  it('a removed secret is gone with its versions, and its name begins anew', () =>
-    at(database(), async (place) => {
+  test('a removed secret is gone with its versions, and its name begins anew', (database) =>
+    at(database, async (place) => {
       const { vault, asker } = place
       await vault.replace(asker, 'db', valuesOf({ URL: 'old' }))
       await vault.remove(asker, 'db')
@@ -83,8 +90,8 @@ function versionTests(database: () => Database): void {
       expect(await readTexts(place, 'db', 1)).toEqual({ URL: 'new' })
     }))
 
-  it('many editors at once lose nothing, and a repeated request makes no second version', () =>
-    at(database(), async (place) => {
+  test('many editors at once lose nothing, and a repeated request makes no second version', (database) =>
+    at(database, async (place) => {
       const { vault, asker } = place
       const names = Array.from({ length: 8 }, (_, index) => `F${index}`)
       await Promise.all(names.map((name) => vault.edit(asker, 'db', valuesOf({ [name]: name }))))
@@ -95,8 +102,8 @@ function versionTests(database: () => Database): void {
       expect(first.version).toBe(9)
     }))
 
-  it('a version that is not the expected one is refused, and so is a secret without fields', () =>
-    at(database(), async ({ vault, asker }) => {
+  test('a version that is not the expected one is refused, and so is a secret without fields', (database) =>
+    at(database, async ({ vault, asker }) => {
       const values = valuesOf({ URL: 'x' })
       await vault.replace(asker, 'db', values, { ifVersion: 0 })
       await expectCode(vault.replace(asker, 'db', values, { ifVersion: 0 }), 'precondition_failed')
@@ -105,9 +112,9 @@ function versionTests(database: () => Database): void {
     }))
 }
 
-function sealTests(database: () => Database): void {
-  it('no table of the database holds a value, in any spelling', () =>
-    at(database(), async ({ vault, asker }) => {
+function sealCases(test: StoreTest<Database>): void {
+  test('no table of the database holds a value, in any spelling', (database) =>
+    at(database, async ({ vault, asker }) => {
       const plain = randomBytes(24).toString('hex')
       await vault.edit(asker, 'db', valuesOf({ URL: `postgres://${plain}@db`, [`N${plain}`]: 'x' }))
       await vault.edit(asker, 'db', valuesOf({ OTHER: `<${plain}>` }))
@@ -117,48 +124,47 @@ function sealTests(database: () => Database): void {
         Buffer.from(text).toString('base64').slice(4, -4),
         Buffer.from(text).toString('hex'),
       ]
-      const dump = await dumpVault(database(), [
-        'vault_fields.sealed',
-        'vault_versions.wrapped_key',
-      ])
+      const dump = await dumpVault(database, ['vault_fields.sealed', 'vault_versions.wrapped_key'])
       for (const spelling of spellings(`postgres://${plain}@db`))
-        expect(dump).not.toContain(spelling)
-      for (const spelling of spellings(`<${plain}>`)) expect(dump).not.toContain(spelling)
+        expect(dump.includes(spelling)).toBe(false)
+      for (const spelling of spellings(`<${plain}>`)) expect(dump.includes(spelling)).toBe(false)
       // The search finds what is there: names of fields are no secret.
-      expect(await dumpVault(database(), ['vault_fields.field'])).toContain(`N${plain}`)
+      expect((await dumpVault(database, ['vault_fields.field'])).includes(`N${plain}`)).toBe(true)
     }))
 
-  it.each([
-    ["another field's", 'field', 'B'],
-    ["another version's", 'version', 'A'],
-  ])('%s value in place of a value is found', (_, what, from) =>
-    at(database(), async ({ vault, asker }) => {
-      await vault.replace(asker, 'db', valuesOf({ A: 'a', B: 'b' }))
-      await vault.replace(asker, 'db', valuesOf({ A: 'c', B: 'd' }))
-      const [{ id } = {}] = await database().query(
-        'SELECT id FROM vault_secrets WHERE workspace = ?',
-        [Buffer.from(asker.workspace)],
-      )
-      const [row] = await database().query(
-        'SELECT sealed FROM vault_fields WHERE secret = ? AND version = ? AND field = ?',
-        [id!, what === 'field' ? 2 : 1, Buffer.from(from)],
-      )
-      await database().transact([
-        {
-          sql: 'UPDATE vault_fields SET sealed = ? WHERE secret = ? AND version = 2 AND field = ?',
-          params: [row!['sealed']!, id!, Buffer.from('A')],
-          expect: 1,
-        },
-      ])
-      await expectCode(vault.read(asker, 'db', { field: 'A' }), 'corrupt')
-      expect((await vault.read(asker, 'db', { field: 'B' })).values.get('B')?.toString()).toBe('d')
-    }),
-  )
+  for (const [what, from] of [
+    ['field', 'B'],
+    ['version', 'A'],
+  ] as const)
+    test(`the value of another ${what} in place of a value is found`, (database) =>
+      at(database, async ({ vault, asker }) => {
+        await vault.replace(asker, 'db', valuesOf({ A: 'a', B: 'b' }))
+        await vault.replace(asker, 'db', valuesOf({ A: 'c', B: 'd' }))
+        const [{ id } = {}] = await database.query(
+          'SELECT id FROM vault_secrets WHERE workspace = ?',
+          [Buffer.from(asker.workspace)],
+        )
+        const [row] = await database.query(
+          'SELECT sealed FROM vault_fields WHERE secret = ? AND version = ? AND field = ?',
+          [id!, what === 'field' ? 2 : 1, Buffer.from(from)],
+        )
+        await database.transact([
+          {
+            sql: 'UPDATE vault_fields SET sealed = ? WHERE secret = ? AND version = 2 AND field = ?',
+            params: [row!['sealed']!, id!, Buffer.from('A')],
+            expect: 1,
+          },
+        ])
+        await expectCode(vault.read(asker, 'db', { field: 'A' }), 'corrupt')
+        expect((await vault.read(asker, 'db', { field: 'B' })).values.get('B')?.toString()).toBe(
+          'd',
+        )
+      }))
 }
 
-function forgetTests(database: () => Database): void {
-  it('a workspace that is forgotten has left nothing, and its neighbour everything', () =>
-    at(database(), async (place) => {
+function forgetCases(test: StoreTest<Database>): void {
+  test('a workspace that is forgotten has left nothing, and its neighbour everything', (database) =>
+    at(database, async (place) => {
       const { vault, grants, audit, asker, journals } = place
       const other = { ...asker, workspace: uniqueId() }
       for (const each of [asker, other]) {
@@ -166,7 +172,7 @@ function forgetTests(database: () => Database): void {
         await journals.create(each, { id: 'j' })
         await journals.append(each, 'j', [{ type: 'a' }])
       }
-      const tables = openVaultTables(database())
+      const tables = openVaultTables(database)
       expect(await tables.forget(asker.workspace)).toBe(true)
       expect(await tables.forget(asker.workspace)).toBe(false)
       expect(await audit.list(asker.workspace, {}, 10)).toEqual([])
@@ -178,7 +184,7 @@ function forgetTests(database: () => Database): void {
     }))
 }
 
-function grantTests(database: () => Database): void {
+function grantCases(test: StoreTest<Database>): void {
   const wish = {
     agent: 'alice',
     scopes: [{ secret: 'db', field: 'URL' }, { secret: 'ci-*' }],
@@ -186,8 +192,8 @@ function grantTests(database: () => Database): void {
     ttlMs: 60_000,
   }
 
-  it('a grant shows its own fields; everything else is not there, and all of it is noted', () =>
-    at(database(), async (place) => {
+  test('a grant shows its own fields; everything else is not there, and all of it is noted', (database) =>
+    at(database, async (place) => {
       const { vault, grants, audit, asker } = place
       await vault.replace(asker, 'db', valuesOf({ URL: 'u', PASSWORD: 'p' }))
       await vault.replace(asker, 'ci-npm', valuesOf({ TOKEN: 't' }))
@@ -227,8 +233,8 @@ function grantTests(database: () => Database): void {
       ])
     }))
 
-  it('a grant to write one field reads nothing and replaces nothing', () =>
-    at(database(), async (place) => {
+  test('a grant to write one field reads nothing and replaces nothing', (database) =>
+    at(database, async (place) => {
       const { vault, grants, asker } = place
       await vault.replace(asker, 'db', valuesOf({ URL: 'u', USER: 'app' }))
       const { id } = await grants.issue(asker, 'owner', { ...wish, permissions: ['write'] })
@@ -240,8 +246,8 @@ function grantTests(database: () => Database): void {
       expect(await readTexts(place, 'db')).toEqual({ URL: 'new', USER: 'app' })
     }))
 
-  it('a grant learns nothing of other fields and secrets from receipts, cursors and empty edits', () =>
-    at(database(), async (place) => {
+  test('a grant learns nothing of other fields and secrets from receipts, cursors and empty edits', (database) =>
+    at(database, async (place) => {
       const { vault, grants, asker } = place
       await vault.replace(asker, 'db', valuesOf({ URL: 'u', PASSWORD: 'p' }))
       for (const name of ['a-hidden', 'ci-1', 'ci-2', 'ci-hidden', 'z-hidden'])
@@ -268,8 +274,8 @@ function grantTests(database: () => Database): void {
       expect((await vault.history(asker, 'db')).length).toBe(2)
     }))
 
-  it('a grant to read what is not there is refused; patterns and writers are told', () =>
-    at(database(), async ({ vault, grants, asker }) => {
+  test('a grant to read what is not there is refused; patterns and writers are told', (database) =>
+    at(database, async ({ vault, grants, asker }) => {
       await vault.replace(asker, 'db', valuesOf({ URL: 'u' }))
       const issue = (permissions: readonly ('read' | 'write')[], ...scopes: VaultScope[]) =>
         grants.issue(asker, 'owner', { ...wish, permissions, scopes })
@@ -279,7 +285,7 @@ function grantTests(database: () => Database): void {
       expect((await issue(['write'], { secret: 'new', field: 'F' })).unmatched).toEqual(['new/F'])
     }))
 
-  it('a grant ends at its time and at its revocation; of its token no trace is stored', async () => {
+  test('a grant ends at its time and at its revocation; of its token no trace is stored', async (database) => {
     let nowMs = Date.now()
     const time: Clock = { ...clock, nowMs: () => nowMs }
     const inTime = async ({ vault, grants, audit, asker }: Place): Promise<void> => {
@@ -300,15 +306,16 @@ function grantTests(database: () => Database): void {
         'use expired grant',
       ])
       const [, , secret] = made.token.split('.')
-      expect(await dumpVault(database(), ['vault_grants.secret_hash'])).not.toContain(secret)
+      const dump = await dumpVault(database, ['vault_grants.secret_hash'])
+      expect(dump.includes(secret!)).toBe(false)
     }
-    await at(database(), inTime, time)
+    await at(database, inTime, time)
   })
 }
 
-function rotationTests(database: () => Database): void {
-  it('the master key is changed under readers and writers, and none of them notices', () =>
-    at(database(), async (place) => {
+function rotationCases(test: StoreTest<Database>): void {
+  test('the master key is changed under readers and writers, and none of them notices', (database) =>
+    at(database, async (place) => {
       const { vault, asker, master, rotate } = place
       await vault.replace(asker, 'db', valuesOf({ N: '0' }))
       const first = master.id
@@ -330,22 +337,22 @@ function rotationTests(database: () => Database): void {
       } finally {
         isOver = true
       }
-      for (const rounds of await Promise.all(workers)) expect(rounds).toBeGreaterThan(0)
+      for (const rounds of await Promise.all(workers)) expect(rounds > 0).toBe(true)
       expect(ids.size).toBe(5)
-      const [row] = await database().query(
+      const [row] = await database.query(
         'SELECT master_id FROM workspace_keys WHERE workspace = ?',
         [Buffer.from(asker.workspace)],
       )
       expect(Buffer.from(row!['master_id'] as Uint8Array).toString()).toBe(master.id)
     }))
 
-  it('without the master key it was wrapped by, nothing opens, and the message names its id', () =>
-    at(database(), async ({ vault, asker, master, directory }) => {
+  test('without the master key it was wrapped by, nothing opens, and the message names its id', (database) =>
+    at(database, async ({ vault, asker, master, directory }) => {
       await vault.replace(asker, 'db', valuesOf({ N: '0' }))
       const file = join(directory, 'other-keys')
       await writeFile(file, `${'ab'.repeat(32)}\n`)
       const strange = await openMasterKey({ data: directory, file })
-      const other = openVaultDoor({ vault: openVaultTables(database()) }, strange, clock)
+      const other = openVaultDoor({ vault: openVaultTables(database) }, strange, clock)
       await expectCode(other.vault.read(asker, 'db'), 'storage_misconfigured', master.id)
     }))
 }

@@ -1,20 +1,24 @@
-import { expect } from 'vitest'
-import type { StoreSetup } from '@cairn/core/testing'
+import {
+  casesOf,
+  expect,
+  expectCode,
+  type StoreCase,
+  type StoreTest,
+  uniqueId,
+} from '@cairn/core/conformance'
 import type { BranchId } from '@cairn/protocol'
 import type { StoredWorkspace, WorkspaceTable } from '../storage/workspace-table.ts'
-import { expectCode, type StoreTest, storeTest, uniqueId } from './store-test.ts'
 
 /** The contract of WorkspaceTable, on whichever database. */
-export function runWorkspaceTableTests(setup: StoreSetup<WorkspaceTable>): void {
-  const test = storeTest(setup)
-  runNameTests(test)
-  runListTests(test)
-  runInodeTests(test)
-}
+export const workspaceTableCases: readonly StoreCase<WorkspaceTable>[] = casesOf((test) => {
+  nameCases(test)
+  listCases(test)
+  inodeCases(test)
+})
 
 type Test = StoreTest<WorkspaceTable>
 
-function runNameTests(test: Test): void {
+function nameCases(test: Test): void {
   test('a workspace is found by name and by id, with its first branch', async (table) => {
     const workspace = await make(table, { name: 'web \u{1f5fb}' })
     const { owner, name, id } = workspace
@@ -95,7 +99,7 @@ function runNameTests(test: Test): void {
   })
 }
 
-function runListTests(test: Test): void {
+function listCases(test: Test): void {
   test('a listing pages through the names of an owner in byte order', async (table) => {
     const owner = uniqueId()
     const names = ['b', 'a', 'C', 'é', 'z', 'aa']
@@ -103,7 +107,7 @@ function runListTests(test: Test): void {
     await make(table, {})
     const listed: string[] = []
     for (let page = await table.list(owner, undefined, 2); page.length > 0;) {
-      expect(page.length).toBeLessThanOrEqual(2)
+      expect(page.length <= 2).toBe(true)
       listed.push(...page.map(({ name }) => name))
       page = await table.list(owner, listed.at(-1), 2)
     }
@@ -111,7 +115,7 @@ function runListTests(test: Test): void {
   })
 }
 
-function runInodeTests(test: Test): void {
+function inodeCases(test: Test): void {
   test('inode numbers begin after the root and are given once', async (table) => {
     const { id } = await make(table, {})
     expect(await table.takeInodes(id, 10)).toBe(2)

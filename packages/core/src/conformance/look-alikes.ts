@@ -1,4 +1,4 @@
-import { uniqueId } from './store-test.ts'
+import { uniqueId } from './store-case.ts'
 
 /**
  * Different ids that a database may take for the same: its collation folds case, accents, width or trailing

@@ -1,4 +1,12 @@
-import { expect, it } from 'vitest'
+import {
+  casesOf,
+  codeOf,
+  expect,
+  expectCode,
+  type StoreCase,
+  type StoreTest,
+  uniqueId,
+} from '@cairn/core/conformance'
 import { checkJournal, type JournalVerdict, type JournalWitness } from '@cairn/protocol'
 import { findEntries } from '../journal/find.ts'
 import { followJournal } from '../journal/follow.ts'
@@ -9,8 +17,7 @@ import type { Database, SqlValue } from '../storage/database.ts'
 import { openVaultTables } from '../storage/vault-tables.ts'
 import { openVaultDoor } from '../vault/open-vault.ts'
 import { systemClock } from '../workspaces/clock.ts'
-import { codeOf, expectCode, uniqueId } from './store-test.ts'
-import { withTemporaryDirectory } from './temporary-directory.ts'
+import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
 
 interface Place {
   readonly journals: Journals
@@ -54,15 +61,15 @@ export function checkText(text: string, witness: JournalWitness = {}): Promise<J
 }
 
 /** Journals on whichever database. */
-export function runJournalTests(database: () => Database): void {
-  appendTests(database)
-  readTests(database)
-  tamperingTests(database)
-}
+export const journalCases: readonly StoreCase<Database>[] = casesOf((test) => {
+  appendCases(test)
+  readCases(test)
+  tamperingCases(test)
+})
 
-function appendTests(database: () => Database): void {
-  it('what is told once is there once, however often and wherever it is sent', () =>
-    at(database(), async ({ journals, others, asker, id }) => {
+function appendCases(test: StoreTest<Database>): void {
+  test('what is told once is there once, however often and wherever it is sent', (database) =>
+    at(database, async ({ journals, others, asker, id }) => {
       const once = { ...asker, idempotencyKey: 'k' }
       const entries = [{ type: 'a' }, { type: 'b' }]
       const answers = await Promise.all(
@@ -75,8 +82,8 @@ function appendTests(database: () => Database): void {
       expect((await journals.verify(asker.workspace, id)).entries).toBe(5)
     }))
 
-  it('appends of several writers on two servers all get in, each whole', () =>
-    at(database(), async ({ journals, others, asker, id }) => {
+  test('appends of several writers on two servers all get in, each whole', (database) =>
+    at(database, async ({ journals, others, asker, id }) => {
       const appends = Array.from({ length: 24 }, (_, n) =>
         (n % 2 === 0 ? journals : others).append(asker, id, [
           { type: 'pair', status: String(n) },
@@ -94,8 +101,8 @@ function appendTests(database: () => Database): void {
       })
     }))
 
-  it('a seal ends it, on every server', () =>
-    at(database(), async ({ journals, others, asker, id }) => {
+  test('a seal ends it, on every server', (database) =>
+    at(database, async ({ journals, others, asker, id }) => {
       const sealed = await journals.seal(asker, id, 'over')
       expect(sealed.head.sealed).toBe(true)
       await expectCode(others.append(asker, id, [{ type: 'late' }]), 'journal_sealed')
@@ -103,16 +110,16 @@ function appendTests(database: () => Database): void {
       expect(await journals.verify(asker.workspace, id)).toMatchObject({ entries: 4, sealed: true })
     }))
 
-  it('beginning it in the same words is no error, in others it is', () =>
-    at(database(), async ({ journals, asker, id }) => {
+  test('beginning it in the same words is no error, in others it is', (database) =>
+    at(database, async ({ journals, asker, id }) => {
       const words = { id, title: 'run 42', kind: 'test', meta: { env: 'ci' } }
       expect((await journals.create(asker, words)).head.seq).toBe(3)
       await expectCode(journals.create(asker, { ...words, title: 'x' }), 'journal_exists')
       await expectCode(journals.append(asker, 'none', [{ type: 'a' }]), 'journal_missing')
     }))
 
-  it('what is too much or no entry is refused, and nothing of it is appended', () =>
-    at(database(), async ({ journals, asker, id }) => {
+  test('what is too much or no entry is refused, and nothing of it is appended', (database) =>
+    at(database, async ({ journals, asker, id }) => {
       const codes: string[] = []
       for (const entries of [
         [],
@@ -143,9 +150,9 @@ function appendTests(database: () => Database): void {
     }))
 }
 
-function readTests(database: () => Database): void {
-  it('entries are found by what they say and by their journal, page by page', () =>
-    at(database(), async ({ journals, asker, id }) => {
+function readCases(test: StoreTest<Database>): void {
+  test('entries are found by what they say and by their journal, page by page', (database) =>
+    at(database, async ({ journals, asker, id }) => {
       await journals.create(asker, { id: 'other', kind: 'deploy' })
       await journals.append(asker, 'other', [
         { type: 'step', actor: 'agent:a', labels: { k: 'v' } },
@@ -171,8 +178,8 @@ function readTests(database: () => Database): void {
       expect(await find({ journal: id, until: '2001' })).toEqual([])
     }))
 
-  it('who follows it hears every entry once, also of another server, until it is sealed', () =>
-    at(database(), async ({ journals, others, asker, id }) => {
+  test('who follows it hears every entry once, also of another server, until it is sealed', (database) =>
+    at(database, async ({ journals, others, asker, id }) => {
       const ending = new AbortController()
       const heard = (async () => {
         const seqs: number[] = []
@@ -187,9 +194,9 @@ function readTests(database: () => Database): void {
     }))
 }
 
-function tamperingTests(database: () => Database): void {
-  it('an export is as it was signed, and the public key is enough to see that', () =>
-    at(database(), async (place) => {
+function tamperingCases(test: StoreTest<Database>): void {
+  test('an export is as it was signed, and the public key is enough to see that', (database) =>
+    at(database, async (place) => {
       const { journals, asker, id } = place
       const { publicKey, head } = await journals.get(asker.workspace, id)
       const verdict = { journal: id, entries: 3, head: head.hash, sealed: false, publicKey }
@@ -204,8 +211,8 @@ function tamperingTests(database: () => Database): void {
       await expectCode(checkText(text, { publicKey: '00'.repeat(32) }), 'chain_broken')
     }))
 
-  it('cutting off the tail shows, with the head of before too, to whoever has a receipt', () =>
-    at(database(), async (place) => {
+  test('cutting off the tail shows, with the head of before too, to whoever has a receipt', (database) =>
+    at(database, async (place) => {
       const { journals, asker, id } = place
       const before = await exported(place)
       const { first, hash } = await journals.append(asker, id, [{ type: 'regretted' }])
@@ -217,8 +224,8 @@ function tamperingTests(database: () => Database): void {
       await expectCode(checkText(before, { receipt: { seq: first, hash } }), 'chain_broken')
     }))
 
-  it('a byte that was changed in what is stored is found, whichever it is', () =>
-    at(database(), async ({ journals, asker, id }) => {
+  test('a byte that was changed in what is stored is found, whichever it is', (database) =>
+    at(database, async ({ journals, asker, id }) => {
       const { workspace } = asker
       const columns = [
         ['journals', ['header', 'created_at', 'head', 'signature'], 'id = ?'],
@@ -229,10 +236,10 @@ function tamperingTests(database: () => Database): void {
         for (const name of names) {
           const key = [Buffer.from(workspace), Buffer.from(id)]
           const filter = `workspace = ? AND ${where}`
-          const [row] = await database().query(`SELECT ${name} FROM ${table} WHERE ${filter}`, key)
+          const [row] = await database.query(`SELECT ${name} FROM ${table} WHERE ${filter}`, key)
           const bytes = Buffer.from(row![name] as Uint8Array)
           const put = (value: SqlValue): Promise<void> =>
-            database().transact([
+            database.transact([
               { sql: `UPDATE ${table} SET ${name} = ? WHERE ${filter}`, params: [value, ...key] },
             ])
           for (let at = 0; at < bytes.length; at += 7) {
@@ -250,16 +257,13 @@ function tamperingTests(database: () => Database): void {
         }
     }))
 
-  it('an entry that was taken away or put elsewhere in what is stored is found', () =>
-    at(database(), async ({ journals, asker, id }) => {
+  test('an entry that was taken away or put elsewhere in what is stored is found', (database) =>
+    at(database, async ({ journals, asker, id }) => {
       const key = [Buffer.from(asker.workspace), Buffer.from(id)]
       const where = 'WHERE workspace = ? AND journal = ?'
-      const [last] = await database().query(
-        `SELECT * FROM journal_entries ${where} AND seq = 3`,
-        key,
-      )
+      const [last] = await database.query(`SELECT * FROM journal_entries ${where} AND seq = 3`, key)
       const run = (sql: string, params: readonly SqlValue[]): Promise<void> =>
-        database().transact([{ sql, params, expect: 1 }])
+        database.transact([{ sql, params, expect: 1 }])
       await run(`DELETE FROM journal_entries ${where} AND seq = 3`, key)
       await expectCode(journals.verify(asker.workspace, id), 'chain_broken')
       await run(`UPDATE journal_entries SET entry = ?, time = ? ${where} AND seq = 2`, [

@@ -1,18 +1,15 @@
-import { expect } from 'vitest'
+import { casesOf, expect, type StoreCase, type StoreTest, uniqueId } from '@cairn/core/conformance'
 import type { FileLock } from '@cairn/core'
-import type { StoreSetup } from '@cairn/core/testing'
 import type { BranchId, Ino, SessionId } from '@cairn/protocol'
 import type { LockRecord, LockStore } from '../locks/lock-store.ts'
-import { type StoreTest, storeTest, uniqueId } from './store-test.ts'
 
 /** The contract of LockStore: one record a file that has locks, moved on by one who saw the one before. */
-export function runLockStoreTests(setup: StoreSetup<LockStore>): void {
-  const test = storeTest(setup)
-  runRecordTests(test)
-  runRaceTests(test)
-}
+export const lockStoreCases: readonly StoreCase<LockStore>[] = casesOf((test) => {
+  recordCases(test)
+  raceCases(test)
+})
 
-function runRecordTests(test: StoreTest<LockStore>): void {
+function recordCases(test: StoreTest<LockStore>): void {
   test('a file without locks has no record', async (store) => {
     const branch = uniqueId() as BranchId
     expect(await store.get(branch, 1 as Ino)).toBe(undefined)
@@ -55,7 +52,7 @@ function runRecordTests(test: StoreTest<LockStore>): void {
   })
 }
 
-function runRaceTests(test: StoreTest<LockStore>): void {
+function raceCases(test: StoreTest<LockStore>): void {
   test('the first is written once', async (store) => {
     const record = makeRecord({})
     expect(await store.replace(undefined, record)).toBe(true)

@@ -1,16 +1,12 @@
-import { expect } from 'vitest'
-import type { StoreSetup } from '@cairn/core/testing'
+import { casesOf, expect, type StoreCase, uniqueId } from '@cairn/core/conformance'
 import type { BranchId, SessionId } from '@cairn/protocol'
 import type { SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
-import { storeTest, uniqueId } from './store-test.ts'
 
 const [a, b] = ['a', 'é'] as SessionId[] as [SessionId, SessionId]
 const sinceMs = 1_790_000_000_000
 
 /** The contract of SessionNoteStore. */
-export function runSessionNoteStoreTests(setup: StoreSetup<SessionNoteStore>): void {
-  const test = storeTest(setup)
-
+export const sessionNoteStoreCases: readonly StoreCase<SessionNoteStore>[] = casesOf((test) => {
   test('a branch without sessions has no notes', async (store) => {
     expect(await store.list(newBranch())).toEqual([])
   })
@@ -63,7 +59,7 @@ export function runSessionNoteStoreTests(setup: StoreSetup<SessionNoteStore>): v
     await store.remove(branch, a, 'one')
     expect(await store.list(branch)).toEqual([])
   })
-}
+})
 
 async function sorted(store: SessionNoteStore, branch: BranchId): Promise<readonly SessionNote[]> {
   const notes = await store.list(branch)

@@ -1,12 +1,9 @@
-import { expect } from 'vitest'
-import type { StoreSetup } from '@cairn/core/testing'
+import { casesOf, expect, type StoreCase, uniqueId } from '@cairn/core/conformance'
 import type { BranchId } from '@cairn/protocol'
 import type { BranchNameTable } from '../storage/branch-name-table.ts'
-import { storeTest, uniqueId } from './store-test.ts'
 
 /** The contract of BranchNameTable, on whichever database. */
-export function runBranchNameTableTests(setup: StoreSetup<BranchNameTable>): void {
-  const test = storeTest(setup)
+export const branchNameTableCases: readonly StoreCase<BranchNameTable>[] = casesOf((test) => {
   const branch = uniqueId() as BranchId
 
   test('a name leads to its branch, in its workspace alone', async (table) => {
@@ -42,4 +39,4 @@ export function runBranchNameTableTests(setup: StoreSetup<BranchNameTable>): voi
     const rest = await table.list(workspace, 'a ', 3)
     expect(rest).toEqual(['b', 'é'].map((name) => ({ name, id: `id of ${name}` })))
   })
-}
+})

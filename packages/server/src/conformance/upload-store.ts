@@ -1,18 +1,15 @@
-import { expect } from 'vitest'
-import type { StoreSetup } from '@cairn/core/testing'
+import { casesOf, expect, type StoreCase, type StoreTest, uniqueId } from '@cairn/core/conformance'
 import type { Hash } from '@cairn/protocol'
 import type { UploadedBlock, UploadStore } from '../files/upload-store.ts'
-import { type StoreTest, storeTest, uniqueId } from './store-test.ts'
 
 /** The contract of UploadStore: uploads under way, and which of their blocks have arrived. */
-export function runUploadStoreTests(setup: StoreSetup<UploadStore>): void {
-  const test = storeTest(setup)
-  runLifeTests(test)
-  runBlockTests(test)
-  runExpiryTests(test)
-}
+export const uploadStoreCases: readonly StoreCase<UploadStore>[] = casesOf((test) => {
+  lifeCases(test)
+  blockCases(test)
+  expiryCases(test)
+})
 
-function runLifeTests(test: StoreTest<UploadStore>): void {
+function lifeCases(test: StoreTest<UploadStore>): void {
   test('an upload is there for its own workspace alone, from its creation to its removal', async (store) => {
     const [workspace, id] = [uniqueId(), uniqueId()]
     expect(await store.exists(workspace, id)).toBe(false)
@@ -36,7 +33,7 @@ function runLifeTests(test: StoreTest<UploadStore>): void {
   })
 }
 
-function runBlockTests(test: StoreTest<UploadStore>): void {
+function blockCases(test: StoreTest<UploadStore>): void {
   test('blocks come back as they were put, in order of their numbers', async (store) => {
     const id = await begin(store)
     expect(await store.blocks(id)).toEqual([])
@@ -88,7 +85,7 @@ function runBlockTests(test: StoreTest<UploadStore>): void {
   })
 }
 
-function runExpiryTests(test: StoreTest<UploadStore>): void {
+function expiryCases(test: StoreTest<UploadStore>): void {
   test('what was begun before is forgotten with its blocks, in that workspace alone', async (store) => {
     const [workspace, other] = [uniqueId(), uniqueId()]
     const old = await begin(store, workspace, 99)

@@ -1,22 +1,21 @@
-import { expect } from 'vitest'
 import { type BranchId, equalBytes, isCairnError, type SessionId } from '@cairn/protocol'
 import { batchBytesMax } from '../history/batch.ts'
 import type { LogRow, LogStore } from '../ports/log-store.ts'
 import { lookAlikes } from './look-alikes.ts'
-import { expectCode, type StoreSetup, storeTest, uniqueHash, uniqueId } from './store-test.ts'
+import { expect, expectCode } from './expect.ts'
+import { type StoreCase, type StoreTest, casesOf, uniqueHash, uniqueId } from './store-case.ts'
 
 /** The contract of LogStore. Every implementation passes it, and every decorator around one. */
-export function runLogStoreTests(setup: StoreSetup<LogStore>): void {
-  const test = storeTest(setup)
-  runReadTests(test)
-  runConflictTests(test)
-  runNumberTests(test)
-  runTrimTests(test)
-}
+export const logStoreCases: readonly StoreCase<LogStore>[] = casesOf((test) => {
+  readCases(test)
+  conflictCases(test)
+  numberCases(test)
+  trimCases(test)
+})
 
-type Test = ReturnType<typeof storeTest<LogStore>>
+type Test = StoreTest<LogStore>
 
-function runReadTests(test: Test): void {
+function readCases(test: Test): void {
   test('a new branch has an empty log', async (store) => {
     const { branch, session } = names()
     expect(await store.read(branch, 0, 10)).toEqual([])
@@ -103,7 +102,7 @@ function runReadTests(test: Test): void {
   })
 }
 
-function runConflictTests(test: Test): void {
+function conflictCases(test: Test): void {
   const wrong: Readonly<Record<string, readonly number[]>> = {
     'the last number again': [3],
     'an older number': [1],
@@ -156,7 +155,7 @@ function runConflictTests(test: Test): void {
   })
 }
 
-function runNumberTests(test: Test): void {
+function numberCases(test: Test): void {
   test('the last number is the highest one, not the newest', async (store) => {
     const { branch, session } = names()
     await store.append(branch, [rowOf(session, 1, 5), rowOf(session, 2, 3)])
@@ -209,7 +208,7 @@ function runNumberTests(test: Test): void {
   })
 }
 
-function runTrimTests(test: Test): void {
+function trimCases(test: Test): void {
   test('trimmed rows have their new bytes, and the others what they had', async (store) => {
     const { branch, session } = names()
     const rows = rowsOf(session, 1, 5)

@@ -1,19 +1,16 @@
-import { expect } from 'vitest'
-import type { StoreSetup } from '@cairn/core/testing'
+import { casesOf, expect, type StoreCase, type StoreTest, uniqueId } from '@cairn/core/conformance'
 import type { BranchId, SessionId } from '@cairn/protocol'
 import { type LeaseRecord, newLease } from '../sessions/lease.ts'
 import type { LeaseStore } from '../sessions/lease-store.ts'
-import { type StoreTest, storeTest, uniqueId } from './store-test.ts'
 
 /** The contract of LeaseStore: one record a branch, moved on by one who saw the one before. */
-export function runLeaseStoreTests(setup: StoreSetup<LeaseStore>): void {
-  const test = storeTest(setup)
-  runRecordTests(test)
-  runRaceTests(test)
-  runNoteTests(test)
-}
+export const leaseStoreCases: readonly StoreCase<LeaseStore>[] = casesOf((test) => {
+  recordCases(test)
+  raceCases(test)
+  noteCases(test)
+})
 
-function runNoteTests(test: StoreTest<LeaseStore>): void {
+function noteCases(test: StoreTest<LeaseStore>): void {
   const inodes = { kind: 'inodes', value: '1+10' } as const
   const blob = { kind: 'blob', value: 'ab' } as const
 
@@ -34,13 +31,13 @@ function runNoteTests(test: StoreTest<LeaseStore>): void {
     await store.removeNotes(a)
     expect(await store.listNotes(a)).toEqual([])
     await store.removeBlobNotes(5)
-    expect(await store.listNotes(b)).toHaveLength(2)
+    expect((await store.listNotes(b)).length).toBe(2)
     await store.removeBlobNotes(6)
     expect(await store.listNotes(b)).toEqual([inodes])
   })
 }
 
-function runRecordTests(test: StoreTest<LeaseStore>): void {
+function recordCases(test: StoreTest<LeaseStore>): void {
   test('a branch that nobody wrote to has none', async (store) => {
     expect(await store.get(uniqueId() as BranchId)).toBe(undefined)
   })
@@ -80,7 +77,7 @@ function runRecordTests(test: StoreTest<LeaseStore>): void {
   })
 }
 
-function runRaceTests(test: StoreTest<LeaseStore>): void {
+function raceCases(test: StoreTest<LeaseStore>): void {
   test('the first version is written once', async (store) => {
     const record = lease({ epoch: 5 })
     expect(await store.put(record)).toBe(true)

@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto'
-import { expect } from 'vitest'
-import type { StoreSetup } from '@cairn/core/testing'
+import { casesOf, expect, type StoreCase, uniqueId } from '@cairn/core/conformance'
 import type { KeyTable, StoredKey } from '../storage/key-table.ts'
-import { storeTest, uniqueId } from './store-test.ts'
 
 /** The contract of KeyTable, on whichever database. */
-export function runKeyTableTests(setup: StoreSetup<KeyTable>): void {
-  const test = storeTest(setup)
-
+export const keyTableCases: readonly StoreCase<KeyTable>[] = casesOf((test) => {
   test('a key is found by the hash of its secret', async (table) => {
     const { key, secret } = newKey({ label: 'CI “nightly”' })
     expect(await table.findBySecret(secret)).toBe(undefined)
@@ -47,7 +43,7 @@ export function runKeyTableTests(setup: StoreSetup<KeyTable>): void {
     const rest = await table.list(owner, ids[2], 3)
     expect(rest.map(({ id }) => id)).toEqual(ids.slice(3))
   })
-}
+})
 
 function newKey(fields: Partial<StoredKey>): {
   key: Omit<StoredKey, 'revokedAt'>

@@ -1,19 +1,23 @@
-import { expect } from 'vitest'
-import type { StoreSetup } from '@cairn/core/testing'
+import {
+  casesOf,
+  expect,
+  expectCode,
+  type StoreCase,
+  type StoreTest,
+  uniqueId,
+} from '@cairn/core/conformance'
 import type { ObjectStore } from '../storage/object-store.ts'
-import { expectCode, plainBytes, type StoreTest, storeTest, uniqueId } from './store-test.ts'
 
 /** The contract of ObjectStore. Every implementation passes it, and every decorator around one. */
-export function runObjectStoreTests(setup: StoreSetup<ObjectStore>): void {
-  const test = storeTest(setup)
-  runObjectTests(test)
-  runRangeTests(test)
-  runListTests(test)
-}
+export const objectStoreCases: readonly StoreCase<ObjectStore>[] = casesOf((test) => {
+  objectCases(test)
+  rangeCases(test)
+  listCases(test)
+})
 
 type Test = StoreTest<ObjectStore>
 
-function runObjectTests(test: Test): void {
+function objectCases(test: Test): void {
   test('what was put is got: nothing, one byte, every byte, 1 MiB', async (store) => {
     for (const bytes of [new Uint8Array(), Uint8Array.of(0), everyByte, large]) {
       const key = uniqueKey()
@@ -32,7 +36,7 @@ function runObjectTests(test: Test): void {
     const key = uniqueKey()
     for (let i = 0; i < 2; i++) await store.put(key, everyByte)
     await Promise.all(Array.from({ length: 8 }, () => store.put(key, everyByte)))
-    expect(plainBytes(await store.get(key))).toEqual(everyByte)
+    expect(await store.get(key)).toEqual(everyByte)
     expect((await keysUnder(store, folderOf(key))).length).toBe(1)
   })
 
@@ -47,7 +51,7 @@ function runObjectTests(test: Test): void {
   test('a part of a larger buffer is stored as that part', async (store) => {
     const key = uniqueKey()
     await store.put(key, everyByte.subarray(10, 20))
-    expect(plainBytes(await store.get(key))).toEqual(everyByte.slice(10, 20))
+    expect(await store.get(key)).toEqual(everyByte.slice(10, 20))
   })
 
   test('changing bytes after they were put or got changes nothing stored', async (store) => {
@@ -56,7 +60,7 @@ function runObjectTests(test: Test): void {
     await store.put(key, given)
     given.fill(1)
     ;(await store.get(key)).fill(2)
-    expect(plainBytes(await store.get(key))).toEqual(everyByte)
+    expect(await store.get(key)).toEqual(everyByte)
   })
 
   test('what was deleted is missing, and may be deleted and put again', async (store) => {
@@ -67,7 +71,7 @@ function runObjectTests(test: Test): void {
     await expectCode(store.get(key), 'blob_missing', key)
     await store.delete(key)
     await store.put(key, everyByte)
-    expect(plainBytes(await store.get(key))).toEqual(everyByte)
+    expect(await store.get(key)).toEqual(everyByte)
   })
 
   test('keys that lead elsewhere are refused', async (store) => {
@@ -95,7 +99,7 @@ function runObjectTests(test: Test): void {
   })
 }
 
-function runRangeTests(test: Test): void {
+function rangeCases(test: Test): void {
   const ranges = [
     { start: 0, length: 1 },
     { start: 0, length: 256 },
@@ -110,7 +114,7 @@ function runRangeTests(test: Test): void {
       const key = uniqueKey()
       await store.put(key, everyByte)
       const got = await store.get(key, { start, length })
-      expect(plainBytes(got)).toEqual(everyByte.slice(start, start + length))
+      expect(got).toEqual(everyByte.slice(start, start + length))
     })
 
   test('a range of an empty object is empty', async (store) => {
@@ -120,7 +124,7 @@ function runRangeTests(test: Test): void {
   })
 }
 
-function runListTests(test: Test): void {
+function listCases(test: Test): void {
   test('a listing has each object below the prefix once, in order, with its size', async (store) => {
     const folder = uniqueId()
     const names = ['b/2', 'a', 'b-1', 'b.1', 'b/1', 'b/c/d', 'B', 'z', 'b0']

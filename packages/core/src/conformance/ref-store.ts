@@ -1,22 +1,21 @@
-import { expect } from 'vitest'
 import { type BranchId, type CheckpointId, type Hash, isCairnError } from '@cairn/protocol'
 import type { Snapshot } from '../filesystem/tree-view.ts'
 import { branchStates } from '../history/batch.ts'
 import type { BranchRecord, Checkpoint, RefStore } from '../ports/ref-store.ts'
 import { lookAlikes } from './look-alikes.ts'
-import { expectCode, type StoreSetup, storeTest, uniqueHash, uniqueId } from './store-test.ts'
+import { expect, expectCode } from './expect.ts'
+import { type StoreCase, type StoreTest, casesOf, uniqueHash, uniqueId } from './store-case.ts'
 
 /** The contract of RefStore. Every implementation passes it, and every decorator around one. */
-export function runRefStoreTests(setup: StoreSetup<RefStore>): void {
-  const test = storeTest(setup)
-  runBranchTests(test)
-  runUpdateTests(test)
-  runCheckpointTests(test)
-}
+export const refStoreCases: readonly StoreCase<RefStore>[] = casesOf((test) => {
+  branchCases(test)
+  updateCases(test)
+  checkpointCases(test)
+})
 
-type Test = ReturnType<typeof storeTest<RefStore>>
+type Test = StoreTest<RefStore>
 
-function runBranchTests(test: Test): void {
+function branchCases(test: Test): void {
   test('a branch comes back as it was made', async (store) => {
     for (const state of branchStates) {
       const record = recordOf({ state })
@@ -84,7 +83,7 @@ function runBranchTests(test: Test): void {
   })
 }
 
-function runUpdateTests(test: Test): void {
+function updateCases(test: Test): void {
   test('an update with the next version replaces everything', async (store) => {
     const record = recordOf({})
     await store.createBranch(record)
@@ -132,7 +131,7 @@ function runUpdateTests(test: Test): void {
   })
 }
 
-function runCheckpointTests(test: Test): void {
+function checkpointCases(test: Test): void {
   test('a checkpoint comes back as it was put, and may be put again', async (store) => {
     const branch = await newBranch(store)
     const checkpoint = {

@@ -1,0 +1,6 @@
+export * from './blob-store.ts'
+export * from './expect.ts'
+export * from './log-store.ts'
+export * from './node-store.ts'
+export * from './ref-store.ts'
+export * from './store-case.ts'
