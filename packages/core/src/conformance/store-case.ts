@@ -5,7 +5,7 @@ export interface StoreCase<Store> {
   /** States a fact. */
   readonly name: string
   /** Rejects where the store does not keep the promise. */
-  run(store: Store): Promise<void>
+  readonly run: (store: Store) => Promise<void>
 }
 
 export type StoreTest<Store> = (name: string, run: StoreCase<Store>['run']) => void
