@@ -45,7 +45,6 @@ describe('the built packages', () => {
       const server = spawn(process.execPath, [program, ...serve], options)
       onTestFinished(() => void server.kill('SIGKILL'))
       await new Promise((resolve) => createInterface(server.stdout).once('line', resolve))
-      cairn('ws', 'create', 'demo')
       expect(cairn('doctor')).toMatch(/^ok +transport +.*fuseio-/m)
       cairn('mount', ':/repo', 'work')
       onTestFinished(() => tryUnmount(cairn))

@@ -37,7 +37,9 @@ let files: ReturnType<TestServer['cairn']['workspace']>['files']
 
 describe('ws', () => {
   it('create, ls, rm', async () => {
-    expect(await cairn.text('ws', 'create', 'site')).toBe('made workspace site\n')
+    expect(await cairn.text('ws', 'create', 'site')).toBe(
+      'made workspace site; use it with: cairn ctx use test --workspace site\n',
+    )
     expect((await cairn.text('ws', 'ls')).split('\n')).toContain('site')
     expect((await cairn.json<{ name: string }>('ws', 'ls')).map(({ name }) => name)).toContain(
       'site',

@@ -63,6 +63,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
   beforeAll(async () => {
     await startServer()
     await cairn.text('ws', 'create', 'demo')
+    await cairn.text('ctx', 'use', 'local', '--workspace', 'demo')
   })
   afterEach(async () => {
     for (const { mountPoint } of await mounts()) await cairn.run(['umount', '--force', mountPoint])

@@ -39,11 +39,10 @@ describe('serve', () => {
     const data = join(cairn.home(), '.cairn/data')
     const first = await serve()
     expect(first.line).toBe(
-      `listening on ${first.url}, data in ${data}; its owner key is saved as context local`,
+      `listening on ${first.url}, data in ${data}; its owner key is saved as context local, with the workspace default`,
     )
     expect(statSync(join(data, 'owner-key')).mode & 0o777).toBe(0o600)
     expect(statSync(data).mode & 0o777).toBe(0o700)
-    await cairn.text('ws', 'create', 'demo')
     await cairn.run(['fs', 'cp', '-', ':/a'], { stdin: 'kept' })
     first.child.kill('SIGTERM')
     expect(await first.exitCode).toBe(0)
@@ -51,7 +50,7 @@ describe('serve', () => {
     const second = await serve()
     expect(second.line).toBe(`listening on ${second.url}, data in ${data}`)
     const key = readFileSync(join(data, 'owner-key'), 'utf8').trim()
-    const again = ['--server', second.url, '--api-key', key, '-w', 'demo']
+    const again = ['--server', second.url, '--api-key', key, '-w', 'default']
     expect(await cairn.text('fs', 'cat', ':/a', ...again)).toBe('kept')
     second.child.kill('SIGINT')
     expect(await second.exitCode).toBe(0)
@@ -62,7 +61,7 @@ describe('serve', () => {
 
   it('another server does not take the name of the first', async () => {
     const { child, line, exitCode } = await serve('--data', join(cairn.home(), 'other'))
-    expect(line).toMatch(/saved as context local-\d+$/)
+    expect(line).toMatch(/saved as context local-\d+, with the workspace default$/)
     child.kill('SIGTERM')
     expect(await exitCode).toBe(0)
   })

@@ -17,6 +17,9 @@ export const nouns = {
 
 /** Every command by its words. Their code is loaded when it is needed: `cairn --version` loads none of it. */
 export const commands: Readonly<Record<string, Loader>> = {
+  up: () => import('./commands/up.ts'),
+  status: () => import('./commands/status.ts'),
+  down: () => import('./commands/down.ts'),
   serve: () => import('./commands/serve.ts'),
   'server check': () => import('./commands/server/check.ts'),
   'server gc': () => import('./commands/server/gc.ts'),

@@ -8,6 +8,7 @@ export const cliErrorTable = {
     exitCode: 3,
     meaning: 'No server, key or workspace is known, or the saved ones cannot be read.',
   },
+  serve_failed: { exitCode: 1, meaning: 'The server could not be started or stopped.' },
   not_mounted: { exitCode: 4, meaning: 'Nothing is mounted there.' },
   mount_failed: { exitCode: 1, meaning: 'The mount could not be made.' },
   mount_unhealthy: { exitCode: 1, meaning: 'The mount is there, but not as it should be.' },

@@ -15,6 +15,7 @@ export { findLeftBehind, type LeftBehind } from './process/left-behind.ts'
 export { type KernelFeatures, probeKernel } from './process/probe-kernel.ts'
 export {
   isRunning,
+  markProcess,
   type MountState,
   type ProcessMark,
   readState,

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { hashSecret } from './access/authenticator.ts'
 import type { KeyTable } from './storage/key-table.ts'
 
-const owner = 'owner'
+/** Whose key it is, and whose workspaces. */
+export const owner = 'owner'
 
 /**
  * The first start makes a key for the owner and writes it to `owner-key` in the data directory, for the owner alone.

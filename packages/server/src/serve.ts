@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import { Blobs, Nodes, type Stores } from '@cairn/core'
-import { CairnError } from '@cairn/protocol'
+import { CairnError, isCairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './http/app.ts'
 import { FailedAttempts } from './access/attempts.ts'
@@ -17,13 +17,13 @@ import { type KeepTimes, ordinaryKeepTimes } from './jobs/keep-times.ts'
 import { Trimming } from './jobs/trimming.ts'
 import { type MasterKeys, openMasterKey } from './master-key.ts'
 import { Metrics } from './metrics.ts'
-import { ensureOwnerKey } from './owner-key.ts'
+import { ensureOwnerKey, owner } from './owner-key.ts'
 import { loopPacer } from './pacer.ts'
 import { contentWorker, sha256 } from './ports.ts'
 import { openSessionDoor } from './sessions/door.ts'
 import { openStorage, type Storage } from './storage/open.ts'
 import { openVaultDoor } from './vault/open-vault.ts'
-import { systemClock } from './workspaces/clock.ts'
+import { type Clock, systemClock } from './workspaces/clock.ts'
 import { Workspaces } from './workspaces/workspaces.ts'
 
 export interface ServeOptions {
@@ -53,6 +53,8 @@ export interface ServeOptions {
   readonly allowHosts?: readonly string[]
   /** `host:port` of metrics without a key; otherwise they take an owner's. */
   readonly metricsListen?: string | undefined
+  /** What the first start on empty stores calls the workspace that it makes; none unless given. */
+  readonly firstWorkspace?: string
 }
 
 export interface Serving {
@@ -61,12 +63,15 @@ export interface Serving {
   readonly metricsUrl: string | undefined
   /** Only when this start made it. */
   readonly ownerKey: string | undefined
+  /** Only when this start made it. */
+  readonly firstWorkspace: string | undefined
   /** Answers what is under way, folds nothing, loses nothing: everything acknowledged is in the log. */
   readonly close: () => Promise<void>
 }
 
 /** How long a key's owner is remembered: revoking one is felt within this time. */
 const keyMemoryMs = 500
+const ordinaryLeaseMs = 10_000
 const nodeCacheBytes = 128 * 2 ** 20
 
 /** Runs the whole server in this process. */
@@ -92,6 +97,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       address,
       certificate,
       warn,
+      isFirstStart: ownerKey !== undefined,
     })
     return {
       ...served,
@@ -116,6 +122,7 @@ interface ListenOptions extends ServeOptions {
   readonly address: Address
   readonly certificate: Certificate | undefined
   readonly warn: (message: string) => void
+  readonly isFirstStart: boolean
 }
 
 async function listen(
@@ -124,22 +131,10 @@ async function listen(
   metrics: Metrics,
   options: ListenOptions,
 ): Promise<Omit<Serving, 'ownerKey'>> {
-  const { log, pace, meta, address, certificate, leaseMs = 10_000 } = options
+  const { log, pace, address, certificate, leaseMs = ordinaryLeaseMs } = options
   const { keep = ordinaryKeepTimes, allowHosts = [] } = options
   const clock = systemClock()
-  const { leases: store, sessionNotes: notes } = storage
-  const workspaces = new Workspaces({
-    directory: storage.workspaces,
-    storesOf: storesByPool(storage),
-    clock,
-    leases: { store, notes, clock, leaseMs, lookMs: 50 },
-    locks: storage.locks,
-    observe: metrics.work,
-    layers: storage.layers,
-    // An embedded store has one server: the lock on its directory sees to that.
-    isShared: meta !== undefined,
-    keep,
-  })
+  const workspaces = openWorkspaces(storage, metrics, clock, options)
   const collecting = new Collecting({
     storage,
     workspaces,
@@ -176,17 +171,55 @@ async function listen(
   const sessions = { workspaces, ...keys, requireHost, watch, leaseMs }
   const closeSessions = openSessionDoor(app.server, sessions)
   const beside = await serveBeside(app, metrics, options)
+  const firstWorkspace = await makeFirstWorkspace(workspaces, options)
   await app.listen(address)
   collecting.start()
   trimming.start()
   return {
     url: urlOf(app, options),
     metricsUrl: beside.metricsUrl,
+    firstWorkspace,
     close: async () => {
       closeSessions()
       watch.close()
       await Promise.all([app.close(), beside.close(), collecting.stop(), trimming.stop()])
     },
+  }
+}
+
+function openWorkspaces(
+  storage: Storage,
+  metrics: Metrics,
+  clock: Clock,
+  { meta, leaseMs = ordinaryLeaseMs, keep = ordinaryKeepTimes }: ListenOptions,
+): Workspaces {
+  const { leases: store, sessionNotes: notes } = storage
+  return new Workspaces({
+    directory: storage.workspaces,
+    storesOf: storesByPool(storage),
+    clock,
+    leases: { store, notes, clock, leaseMs, lookMs: 50 },
+    locks: storage.locks,
+    observe: metrics.work,
+    layers: storage.layers,
+    // An embedded store has one server: the lock on its directory sees to that.
+    isShared: meta !== undefined,
+    keep,
+  })
+}
+
+/** Undefined where there is one already: servers that share a database start with what the others made. */
+async function makeFirstWorkspace(
+  workspaces: Workspaces,
+  { firstWorkspace: name, isFirstStart }: ListenOptions,
+): Promise<string | undefined> {
+  if (name === undefined || !isFirstStart) return undefined
+  if ((await workspaces.list(owner, undefined, 1)).items.length > 0) return undefined
+  try {
+    return (await workspaces.create(owner, name)).name
+  } catch (error) {
+    if (isCairnError(error) && error.code === 'workspace_exists') return undefined
+    throw error
   }
 }
 

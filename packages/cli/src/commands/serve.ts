@@ -1,15 +1,22 @@
-import { join } from 'node:path'
-import type { ServeOptions } from '@cairn/server'
+import { resolve } from 'node:path'
+import type { ServeOptions, Serving } from '@cairn/server'
 import { type Command, defineCommand } from '../arguments/command.ts'
 import type { Cli } from '../cli.ts'
-import { readConfig, withContext, writeConfig } from '../context/config.ts'
-import { usageError } from '../errors.ts'
+import { isSystemError } from '../describe-error.ts'
+import { cliError, usageError } from '../errors.ts'
+import { startInBackground, tellReady } from '../local/background.ts'
+import { saveLocalContext } from '../local/context.ts'
+import { dataDirectory, downCommand, logPath, noteRunning } from '../local/running.ts'
+import { firstWorkspaceName } from '../remote/own-workspace.ts'
+
+const defaultListen = '127.0.0.1:7070'
 
 export const command: Command = defineCommand({
   summary: 'Run a server on this machine',
   description:
     'Everything is kept in one directory, unless --meta and --objects name stores that several servers share. The first\n' +
-    'start makes an owner key, kept in DIR/owner-key, and saves it as the context local. Ctrl-C and SIGTERM stop it.\n' +
+    'start makes an owner key, kept in DIR/owner-key, and a workspace called default; both are saved as the context\n' +
+    'local. Ctrl-C and SIGTERM stop it; with --background, cairn down does.\n' +
     'CAIRN_MASTER_KEY can hold the master key; the vault is worth as much as that key is kept.',
   arguments: {},
   options: {
@@ -52,10 +59,15 @@ export const command: Command = defineCommand({
       value: 'HOST:PORT',
       summary: 'Serve /metrics there without a key; else it takes an owner key',
     },
+    background: {
+      kind: 'flag',
+      summary: 'Return when it is ready; it writes to DIR/server.log, and runs until cairn down',
+    },
     log: { kind: 'flag', summary: 'Write a line of JSON for each request to standard error' },
   },
   examples: [
     { command: 'cairn serve', does: 'for this machine alone' },
+    { command: 'cairn serve --background', does: 'the same, without a terminal of its own' },
     {
       command:
         'cairn serve --data /srv/cairn --listen 0.0.0.0:7070 --tls-cert cert.pem --tls-key key.pem',
@@ -63,36 +75,96 @@ export const command: Command = defineCommand({
     },
   ],
   async run({ options, cli }) {
-    const { serve } = await import('@cairn/server')
-    const data = options.data ?? join(cli.home, '.cairn', 'data')
-    const server = await serve({
-      data,
-      listen: options.listen ?? '127.0.0.1:7070',
-      warn: (message) => void cli.err.line(`warning: ${message}.`).catch(() => {}),
-      ...(options.meta === undefined ? {} : { meta: options.meta }),
-      ...(options.objects === undefined ? {} : { objects: options.objects }),
-      ...masterKeyOf(cli, options),
-      ...tlsOf(options),
-      allowHosts: options['allow-host'],
-      metricsListen: options['metrics-listen'],
-      ...(options.log
-        ? { log: { write: (line: string) => void cli.err.raw(line).catch(() => {}) } }
-        : {}),
-    })
+    const data = resolve(dataDirectory(cli.home, options.data))
+    if (options.background) return serveInBackground(cli, data, options)
+    const server = await openServer(cli, data, options)
     try {
-      const { url, ownerKey, metricsUrl } = server
-      const context = ownerKey === undefined ? undefined : await saveContext(cli, url, ownerKey)
-      const note = context === undefined ? '' : `; its owner key is saved as context ${context}`
-      if (cli.isJson) await cli.out.json({ url, data, context, metricsUrl })
-      else await cli.out.line(`listening on ${url}, data in ${data}${note}`)
-      if (metricsUrl !== undefined && !cli.isJson) await cli.out.line(`metrics at ${metricsUrl}`)
-      await cli.out.flush()
+      await noteRunning(data, server.url)
+      await tellServing(cli, data, server)
+      await tellReady(cli)
       await stopOf(cli.signal)
     } finally {
       await server.close()
     }
   },
 })
+
+interface ServeValues extends TlsValues, MasterKeyValues {
+  readonly listen: string | undefined
+  readonly meta: string | undefined
+  readonly objects: string | undefined
+  readonly 'allow-host': readonly string[]
+  readonly 'metrics-listen': string | undefined
+  readonly log: boolean
+}
+
+async function openServer(cli: Cli, data: string, options: ServeValues): Promise<Serving> {
+  const { serve } = await import('@cairn/server')
+  const listen = options.listen ?? defaultListen
+  return serve({
+    data,
+    listen,
+    firstWorkspace: firstWorkspaceName,
+    warn: (message) => void cli.err.line(`warning: ${message}.`).catch(() => {}),
+    ...(options.meta === undefined ? {} : { meta: options.meta }),
+    ...(options.objects === undefined ? {} : { objects: options.objects }),
+    ...masterKeyOf(cli, options),
+    ...tlsOf(options),
+    allowHosts: options['allow-host'],
+    metricsListen: options['metrics-listen'],
+    ...(options.log
+      ? { log: { write: (line: string) => void cli.err.raw(line).catch(() => {}) } }
+      : {}),
+  }).catch((error: unknown) => {
+    if (!isSystemError(error) || error.code !== 'EADDRINUSE') throw error
+    const hint = 'Stop it, or take a free port with: --listen 127.0.0.1:0.'
+    throw cliError('serve_failed', `listen on ${listen}`, 'another program does so', hint, error)
+  })
+}
+
+async function tellServing(cli: Cli, data: string, server: Serving): Promise<void> {
+  const { url, ownerKey, metricsUrl, firstWorkspace: workspace } = server
+  const context =
+    ownerKey && (await saveLocalContext(cli, { server: url, apiKey: ownerKey, workspace }))
+  if (cli.isJson) await cli.out.json({ url, data, context, workspace, metricsUrl })
+  else {
+    const made = workspace === undefined ? '' : `, with the workspace ${workspace}`
+    const note =
+      context === undefined ? '' : `; its owner key is saved as context ${context}${made}`
+    await cli.out.line(`listening on ${url}, data in ${data}${note}`)
+    if (metricsUrl !== undefined) await cli.out.line(`metrics at ${metricsUrl}`)
+  }
+  await cli.out.flush()
+}
+
+async function serveInBackground(cli: Cli, data: string, options: ServeValues): Promise<void> {
+  const { url, pid, wasRunning } = await startInBackground(cli, data, wordsOf(options))
+  const log = logPath(data)
+  if (cli.isJson) return cli.out.json({ url, data, pid, log, wasRunning })
+  const how = wasRunning ? 'already listening' : 'listening'
+  await cli.out.line(`${how} on ${url}, data in ${data}; process ${pid}, log in ${log}`)
+  await cli.out.line(`stop it with: ${downCommand(cli, data)}`)
+}
+
+/** The same options for another process, which has another working directory. */
+function wordsOf(options: ServeValues): string[] {
+  const word = (name: string, value: string | undefined): string[] =>
+    value === undefined ? [] : [`--${name}=${value}`]
+  const file = (name: string, path: string | undefined): string[] =>
+    word(name, path === undefined ? undefined : resolve(path))
+  return [
+    ...word('listen', options.listen),
+    ...word('meta', options.meta),
+    ...word('objects', options.objects),
+    ...file('master-key-file', options['master-key-file']),
+    ...word('master-key-command', options['master-key-command']),
+    ...file('tls-cert', options['tls-cert']),
+    ...file('tls-key', options['tls-key']),
+    ...options['allow-host'].flatMap((name) => word('allow-host', name)),
+    ...word('metrics-listen', options['metrics-listen']),
+    ...(options.log ? ['--log'] : []),
+  ]
+}
 
 interface TlsValues {
   readonly 'tls-cert': string | undefined
@@ -116,16 +188,6 @@ function masterKeyOf(cli: Cli, options: MasterKeyValues): Partial<ServeOptions> 
   if (masterKeyFile !== undefined) return { masterKeyFile }
   if (masterKeyCommand !== undefined) return { masterKeyCommand }
   return { masterKey: cli.env['CAIRN_MASTER_KEY'] || undefined }
-}
-
-/** `local`, unless that is another server's: then its port tells them apart. */
-async function saveContext(cli: Cli, server: string, apiKey: string): Promise<string> {
-  const config = await readConfig(cli)
-  const taken = config.contexts.get('local')
-  const isOther = taken !== undefined && taken.server !== server
-  const name = isOther ? `local-${new URL(server).port || '80'}` : 'local'
-  await writeConfig(cli, withContext(config, name, { kind: 'owner', server, apiKey }))
-  return name
 }
 
 function stopOf(signal: AbortSignal): Promise<void> {

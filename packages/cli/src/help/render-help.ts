@@ -61,8 +61,8 @@ async function overview(): Promise<string> {
     'Usage: cairn COMMAND [OPTIONS] …',
     titled('Commands', [...Object.entries(nouns), ...single.map(row)]),
     examples([
-      { command: 'cairn serve', does: 'run a server on this machine' },
-      { command: 'cairn ws create website', does: 'make a workspace' },
+      { command: 'cairn up', does: 'a directory that survives, on this machine' },
+      { command: 'cairn serve', does: 'run a server' },
       { command: 'cairn fs cp -r ./site :/', does: 'put a directory into it' },
       { command: 'cairn fs ls -l :/', does: 'look at it' },
       { command: 'cairn mount :/ ./work', does: 'work in it as in any directory' },

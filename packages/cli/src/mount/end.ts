@@ -18,7 +18,7 @@ interface EndOptions {
 }
 
 /** What became of a mount that was ended. */
-interface Ended {
+export interface Ended {
   readonly mountPoint: string
   /** It had been killed before. */
   readonly wasDead: boolean
@@ -31,8 +31,12 @@ interface Ended {
 
 /** Unmounts, and says what became of everything that was written. */
 export async function endMount(cli: Cli, path: string, options: EndOptions): Promise<void> {
-  const ended = await end(cli, path, options)
-  if (cli.isJson) return cli.out.json(ended)
+  const ended = await unmountAt(cli, path, options)
+  if (cli.isJson) await cli.out.json(ended)
+  else await tellEnded(cli, ended)
+}
+
+export async function tellEnded(cli: Cli, ended: Ended): Promise<void> {
   const { mountPoint, wasDead, leftOperations, spool, next } = ended
   const how = wasDead ? `took away the dead mount at ${mountPoint}` : `unmounted ${mountPoint}`
   if (next === undefined) return cli.out.line(`${how}; everything is at the server`)
@@ -42,7 +46,8 @@ export async function endMount(cli: Cli, path: string, options: EndOptions): Pro
   await cli.out.line(`next: ${next}`)
 }
 
-async function end(cli: Cli, path: string, options: EndOptions): Promise<Ended> {
+/** The same, without saying so. */
+export async function unmountAt(cli: Cli, path: string, options: EndOptions): Promise<Ended> {
   const found = await requireMount(cli, path)
   const { mountPoint, state } = found
   if (found.kind === 'dead') {

@@ -49,11 +49,13 @@ const unsaid = {
   gid: undefined,
 } as const
 
-type Mounted = Pick<MountConfig, 'workspace' | 'branch' | 'path' | 'at' | 'readOnly'>
+type Mounted = Pick<MountConfig, 'server' | 'workspace' | 'branch' | 'path' | 'at' | 'readOnly'>
 
-function isWanted({ workspace, branch, path, at, readOnly }: Mounted, want: EnsureValues): boolean {
+function isWanted(mounted: Mounted, want: EnsureValues): boolean {
+  const { server, workspace, branch, path, at, readOnly } = mounted
   const isWhole = (branch === 'main' || branch === '') && path === '/' && at === undefined
-  return isWhole && workspace === want.workspace && readOnly === want['read-only']
+  const isThere = want.server === undefined || want.server === server
+  return isWhole && isThere && workspace === want.workspace && readOnly === want['read-only']
 }
 
 /** Throws unless programs find the workspace there: a directory that is empty by mistake must look like a mistake. */

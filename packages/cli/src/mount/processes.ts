@@ -1,4 +1,5 @@
 import type { DaemonCommand } from '@cairn/mount/beside'
+import { thisProgram } from '../this-program.ts'
 
 /** The word that makes this program one of a mount's processes. Not a command: nobody types it. */
 export const processWord = '__mount'
@@ -15,8 +16,5 @@ export function daemonOf(role: SupervisorRole): DaemonCommand {
 
 /** This program, told to be a supervisor or a daemon. */
 export function processCommand(role: ProcessRole): DaemonCommand {
-  return {
-    file: process.execPath,
-    args: [...process.execArgv, process.argv[1]!, processWord, role],
-  }
+  return thisProgram(processWord, role)
 }

@@ -10,6 +10,7 @@ import type { Cli } from '../cli.ts'
 import { type ConnectionValues, type Credentials, findCredentials } from '../context/credentials.ts'
 import { cliError, usageError } from '../errors.ts'
 import { leanFetch } from './lean-fetch.ts'
+import { findOwnWorkspace } from './own-workspace.ts'
 import { parseRemote, type RemoteLocation } from './location.ts'
 
 export interface WorkspaceValues extends ConnectionValues {
@@ -36,7 +37,7 @@ export function connect({
   return new Cairn({ server, apiKey, toolCall, fetch: leanFetch })
 }
 
-/** Opens what an argument names. Nothing is asked of the server yet. */
+/** Opens what an argument names. The server is asked only where no workspace is named. */
 export async function openRemote(
   cli: Pick<Cli, 'env' | 'home'>,
   values: WorkspaceValues,
@@ -44,12 +45,13 @@ export async function openRemote(
 ): Promise<Remote> {
   const { context, path } = typeof where === 'string' ? parseRemote(where) : where
   const credentials = await findCredentials(cli, withContext(values, context))
-  const name = values.workspace ?? credentials.workspace
-  if (name === undefined || name === '') throw noWorkspace(credentials)
+  const cairn = connect(credentials)
+  const name = values.workspace || credentials.workspace || (await findOwnWorkspace(cairn, {}))
+  if (name === undefined) throw noWorkspace(credentials)
   const { branch, layer, at, side } = values
   if (branch !== undefined && layer !== undefined)
     throw usageError('use --branch and --layer', 'a layer is a branch', 'Give one of them.')
-  const workspace = connect(credentials).workspace(name, { branch, layer, at, side })
+  const workspace = cairn.workspace(name, { branch, layer, at, side })
   return { workspace, files: workspace.files, path, server: credentials.server }
 }
 

@@ -3,6 +3,7 @@ import { Cairn } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { checkContextName, readConfig, withContext, writeConfig } from '../../context/config.ts'
 import { usageError } from '../../errors.ts'
+import { findOwnWorkspace } from '../../remote/own-workspace.ts'
 import { readSecret } from '../../tokens/own.ts'
 
 const askMs = 5000
@@ -11,7 +12,8 @@ export const command: Command = defineCommand({
   summary: 'Save a server and a key under a name',
   description:
     'The first context becomes the current one. The file is ~/.cairn/config, or what CAIRN_CONFIG names; only its\n' +
-    'owner can read it. A context of the same name is replaced.',
+    'owner can read it. A context of the same name is replaced. Without --workspace it is the workspace default, or the\n' +
+    'only one that the key opens.',
   arguments: {},
   options: {
     name: { kind: 'text', value: 'NAME', summary: 'What to call it; default unless given' },
@@ -41,7 +43,7 @@ export const command: Command = defineCommand({
     },
     {
       command: 'cairn ctx add --name agent --server http://127.0.0.1:7070 --token TOKEN',
-      does: 'save what somebody issued; its workspace is asked for',
+      does: 'save a token; the server says which workspace it is for',
     },
   ],
   async run({ options, cli }) {
@@ -56,8 +58,7 @@ export const command: Command = defineCommand({
       )
     // Refuses what could never be used.
     const cairn = new Cairn({ server, apiKey })
-    const asksWorkspace = options.workspace === undefined && isToken(apiKey)
-    const workspace = asksWorkspace ? await onlyWorkspace(cairn) : options.workspace
+    const workspace = options.workspace ?? (await askWorkspace(cairn))
     const kind = options.scoped || isToken(apiKey) ? 'fs_scoped' : 'owner'
     const context = {
       kind,
@@ -70,18 +71,14 @@ export const command: Command = defineCommand({
     const isCurrent = config.currentContext === name
     if (cli.isJson) await cli.out.json({ name, kind, server, workspace, current: isCurrent })
     else {
-      const where = asksWorkspace && workspace !== undefined ? ` for workspace ${workspace}` : ''
+      const isFound = options.workspace === undefined && workspace !== undefined
+      const where = isFound ? ` for workspace ${workspace}` : ''
       await cli.out.line(`saved context ${name}${where}${isCurrent ? ', the current one' : ''}`)
     }
   },
 })
 
-/** A token is for one workspace. A server that does not answer now is no reason to save nothing. */
-async function onlyWorkspace(cairn: Cairn): Promise<string | undefined> {
-  try {
-    for await (const { name } of cairn.workspaces.list({ timeoutMs: askMs })) return name
-  } catch {
-    // Then you name the workspace later.
-  }
-  return undefined
+/** A server that does not answer now is no reason to save nothing: then each command asks. */
+async function askWorkspace(cairn: Cairn): Promise<string | undefined> {
+  return findOwnWorkspace(cairn, { timeoutMs: askMs }).catch(() => undefined)
 }

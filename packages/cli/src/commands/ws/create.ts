@@ -1,7 +1,8 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import type { Cli } from '../../cli.ts'
 import { getContext, readConfig, withContext, writeConfig } from '../../context/config.ts'
-import { connectionOptions, findCredentials } from '../../context/credentials.ts'
+import { connectionOptions, type Credentials, findCredentials } from '../../context/credentials.ts'
+import { commandLine } from '../../output/shell-words.ts'
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -15,10 +16,15 @@ export const command: Command = defineCommand({
     const workspace = await connect(credentials).workspaces.create(name, { signal: cli.signal })
     const isDefault = await becomeDefault(cli, credentials.context, name)
     if (cli.isJson) return cli.out.json({ ...workspace, default: isDefault })
-    const note = isDefault ? `, which context ${credentials.context} uses from now on` : ''
-    await cli.out.line(`made workspace ${workspace.name}${note}`)
+    await cli.out.line(`made workspace ${workspace.name}${noteOf(credentials, name, isDefault)}`)
   },
 })
+
+function noteOf({ context }: Credentials, name: string, isDefault: boolean): string {
+  if (context === undefined) return ''
+  if (isDefault) return `, which context ${context} uses from now on`
+  return commandLine`; use it with: cairn ctx use ${context} --workspace ${name}`
+}
 
 async function becomeDefault(
   cli: Cli,
