@@ -116,4 +116,51 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
     },
     60_000,
   )
+
+  /** Adds keys, rotates and removes them until the server dies; gives what it answered for. */
+  const changeKeysUntilDeath = async (
+    server: CrashServer,
+  ): Promise<{ live: string[]; ended: string[] }> => {
+    const [live, ended]: string[][] = [[], []]
+    const ask = async (method: string, path: string, body?: object): Promise<string> => {
+      const answer = await server.ask(method, `/../keys${path}`, body && JSON.stringify(body))
+      return ((await answer.json()) as { secret: string }).secret
+    }
+    try {
+      for (let i = 0; i < filesMax; i++) {
+        const first = await ask('POST', '', { name: `k${i}` })
+        const second = await ask('POST', `/k${i}/rotate`, {})
+        ended!.push(first)
+        if (i % 2 === 0) live!.push(second)
+        else {
+          await ask('DELETE', `/k${i}`)
+          ended!.push(second)
+        }
+      }
+    } catch {
+      // As above.
+    }
+    return { live: live!, ended: ended! }
+  }
+
+  it.each([5, 7, 9, 12])(
+    'in sync %i of a later start: an owner key it added is good, one it rotated or removed is not',
+    async (n) => {
+      await cp(prepared, data, { recursive: true })
+      const server = await serve(n)
+      const { live, ended } = await changeKeysUntilDeath(server)
+      await server.stop()
+      const again = await serve()
+      const statuses = (secrets: readonly string[]): Promise<number[]> =>
+        Promise.all(
+          secrets.map(async (secret) => {
+            const headers = { authorization: `Bearer ${secret}` }
+            return (await fetch(`${again.url}/v1/keys`, { headers })).status
+          }),
+        )
+      expect(await statuses(live)).toEqual(live.map(() => 200))
+      expect(await statuses(ended)).toEqual(ended.map(() => 401))
+    },
+    60_000,
+  )
 })

@@ -27,7 +27,7 @@ import {
   sha256,
   systemClock,
   Tokens,
-  TokenWatch,
+  AccessWatch,
   Workspaces,
 } from '@cairn/server'
 import {
@@ -95,7 +95,7 @@ export async function startServer(
     Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined
   const master = await openMasterKey({ data: '', key: '00'.repeat(32) })
   const tokens = new Tokens({ store: shared.tokens, master, clock })
-  const watch = new TokenWatch(tokens)
+  const watch = new AccessWatch(tokens)
   const app = buildApp({
     workspaces,
     uploads: shared.uploads,

@@ -41,7 +41,7 @@ export const errorTable = {
     errno: 'EACCES',
     exitCode: 3,
     retry: 'never',
-    hint: 'The token was revoked or its time is over. Ask its owner for another one, or to refresh it: cairn token refresh.',
+    hint: 'The token or key was revoked, or its time is over. Ask the owner for another one; a token that expired can be refreshed: cairn token refresh.',
   },
   too_many_attempts: {
     httpStatus: 429,
@@ -56,6 +56,27 @@ export const errorTable = {
     exitCode: 4,
     retry: 'never',
     hint: 'There is no such token. See what there is with: cairn token list.',
+  },
+  key_missing: {
+    httpStatus: 404,
+    errno: 'ENOENT',
+    exitCode: 4,
+    retry: 'never',
+    hint: 'There is no such owner key. See what there is with: cairn key ls.',
+  },
+  key_exists: {
+    httpStatus: 409,
+    errno: 'EEXIST',
+    exitCode: 5,
+    retry: 'never',
+    hint: 'Choose another name: a name belongs to one key for ever, so that the log stays clear. For a new secret, run: cairn key rotate NAME.',
+  },
+  last_key: {
+    httpStatus: 409,
+    errno: 'EPERM',
+    exitCode: 16,
+    retry: 'never',
+    hint: 'Add another key first: cairn key add NAME.',
   },
   not_found: {
     httpStatus: 404,

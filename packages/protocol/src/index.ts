@@ -1,4 +1,5 @@
 export * from './api-journal.ts'
+export * from './api-keys.ts'
 export * from './api-layers.ts'
 export type * from './api-server.ts'
 export type * from './api-tokens.ts'

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from './client/clock.ts'
 import { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
 import { CairnError } from './client/error.ts'
+import { Keys } from './keys/keys.ts'
 import { Workspace, type WorkspaceOptions } from './workspace.ts'
 import { Workspaces } from './workspaces.ts'
 
@@ -38,6 +39,8 @@ export interface CollectOptions extends RequestOptions {
  */
 export class Cairn {
   readonly workspaces: Workspaces
+  /** Only for an owner key. */
+  readonly keys: Keys
   readonly #connection: Connection
 
   constructor({
@@ -58,6 +61,7 @@ export class Cairn {
       toolCall,
     })
     this.workspaces = new Workspaces(this.#connection)
+    this.keys = new Keys(this.#connection)
   }
 
   /**

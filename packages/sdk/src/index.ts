@@ -13,8 +13,9 @@ export type {
   FileEntry,
   FileKind,
   FileStat,
-  IssuedToken,
   HashedEntry,
+  IssuedKey,
+  IssuedToken,
   IssuedVaultGrant,
   JournalEntry,
   JournalHead,
@@ -22,6 +23,7 @@ export type {
   JournalReceipt,
   JournalVerdict,
   JournalWitness,
+  KeyInfo,
   LayerChange,
   LayerConflict,
   LayerConflictSide,
@@ -84,6 +86,7 @@ export {
   type SealOptions,
   verifyJournal,
 } from './journal/journals.ts'
+export type { Keys, RotateKeyOptions } from './keys/keys.ts'
 export type { Layers } from './layers/layers.ts'
 export type {
   ChangeOptions,

@@ -1,32 +1,33 @@
-import { randomBytes } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashSecret } from './access/authenticator.ts'
-import type { KeyTable } from './storage/key-table.ts'
+import type { KeyStore } from './access/key-store.ts'
+import { keyIdOf, makeKeySecret } from './access/owner-keys.ts'
 
 /** Whose key it is, and whose workspaces. */
 export const owner = 'owner'
 
 /**
- * The first start makes a key for the owner and writes it to `owner-key` in the data directory, for the owner alone.
- * The file comes first: a crash in between leaves a key that is registered at the next start, never a server
+ * The first start makes the key `default` for the owner and writes it to `owner-key` in the data directory, for the
+ * owner alone. The file comes first: a crash in between leaves a key that is registered at the next start, never a server
  * that nobody can enter. Gives the secret if this start made it.
  */
-export async function ensureOwnerKey(keys: KeyTable, data: string): Promise<string | undefined> {
+export async function ensureOwnerKey(keys: KeyStore, data: string): Promise<string | undefined> {
   const path = join(data, 'owner-key')
   const made = await makeSecret(path)
   const secret = made ?? (await readFile(path, 'utf8')).trim()
   const hash = hashSecret(secret)
-  // Named after the secret: servers with data directories of their own share a database, and each has its key.
-  const id = `key_${Buffer.from(hash).toString('hex').slice(0, 16)}`
+  // Named after the secret: servers with data directories of their own share a database, and each has its secret.
+  // One that was removed or rotated stays so, because its id is taken.
+  const id = keyIdOf(hash)
   const createdAt = new Date().toISOString()
-  await keys.create({ id, owner, kind: 'owner', label: 'owner', createdAt }, hash)
+  await keys.create({ id, owner, name: 'default', createdAt, endsAt: undefined }, hash)
   return made
 }
 
 /** Undefined when there is one already. */
 async function makeSecret(path: string): Promise<string | undefined> {
-  const secret = `cairn_${randomBytes(32).toString('base64url')}`
+  const secret = makeKeySecret()
   try {
     const file = await open(path, 'wx', 0o600)
     try {

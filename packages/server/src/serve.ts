@@ -5,8 +5,9 @@ import { CairnError, isCairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from './http/app.ts'
 import { FailedAttempts } from './access/attempts.ts'
-import type { FindKey } from './access/authenticator.ts'
-import { TokenWatch } from './access/token-watch.ts'
+import type { AuthenticatorParts } from './access/authenticator.ts'
+import { AccessWatch } from './access/access-watch.ts'
+import { OwnerKeys } from './access/owner-keys.ts'
 import { Tokens } from './access/tokens.ts'
 import type { Pace } from './http/body.ts'
 import { isLoopback, loopbackHosts } from './http/hosts.ts'
@@ -69,8 +70,6 @@ export interface Serving {
   readonly close: () => Promise<void>
 }
 
-/** How long a key's owner is remembered: revoking one is felt within this time. */
-const keyMemoryMs = 500
 const ordinaryLeaseMs = 10_000
 const nodeCacheBytes = 128 * 2 ** 20
 
@@ -148,19 +147,15 @@ async function listen(
     clock,
     onFailure: (error) => app.log.error(error, 'cannot trim a log'),
   })
-  const findKey = rememberKeys(storage)
   const { checkReady, uploads } = storage
-  const tokens = new Tokens({ store: storage.tokens, master, clock })
-  const watch = new TokenWatch(tokens)
-  const keys = { findKey, tokens, attempts: options.attempts ?? new FailedAttempts() }
+  const access = openAccess(storage, master, clock, options)
   const requireHost = isLoopback(address.host) ? loopbackHosts(allowHosts) : undefined
   const app = buildApp({
     workspaces,
     uploads,
-    ...keys,
+    ...access,
     requireHost,
     certificate,
-    watch,
     collect: (options) => collecting.run(options),
     vault: openVaultDoor(storage, master, clock),
     metrics,
@@ -168,7 +163,7 @@ async function listen(
     ...(log ? { logStream: log } : {}),
     ...(pace ? { pace } : {}),
   })
-  const sessions = { workspaces, ...keys, requireHost, watch, leaseMs }
+  const sessions = { workspaces, ...access, requireHost, leaseMs }
   const closeSessions = openSessionDoor(app.server, sessions)
   const beside = await serveBeside(app, metrics, options)
   const firstWorkspace = await makeFirstWorkspace(workspaces, options)
@@ -181,7 +176,7 @@ async function listen(
     firstWorkspace,
     close: async () => {
       closeSessions()
-      watch.close()
+      access.watch.close()
       await Promise.all([app.close(), beside.close(), collecting.stop(), trimming.stop()])
     },
   }
@@ -221,6 +216,18 @@ async function makeFirstWorkspace(
     if (isCairnError(error) && error.code === 'workspace_exists') return undefined
     throw error
   }
+}
+
+/** Who comes in, and what ends when they may no longer. */
+function openAccess(
+  storage: Storage,
+  master: MasterKeys,
+  clock: Clock,
+  { attempts = new FailedAttempts() }: ServeOptions,
+): AuthenticatorParts & { readonly keys: OwnerKeys; readonly watch: AccessWatch } {
+  const keys = new OwnerKeys(storage.keys, clock)
+  const tokens = new Tokens({ store: storage.tokens, master, clock })
+  return { findKey: keys.find, keys, tokens, watch: new AccessWatch(tokens, keys), attempts }
 }
 
 /** What goes on beside the door: a new certificate is taken into use, and metrics are told at their own address. */
@@ -271,20 +278,6 @@ function storesByPool(storage: Storage): (pool: string) => Stores {
       known.set(pool, stores)
     }
     return stores
-  }
-}
-
-function rememberKeys({ keys }: Storage): FindKey {
-  const known = new Map<string, { key: Awaited<ReturnType<FindKey>>; untilMs: number }>()
-  return async (secretHash) => {
-    const id = Buffer.from(secretHash).toString('base64')
-    const remembered = known.get(id)
-    if (remembered && remembered.untilMs > Date.now()) return remembered.key
-    const key = await keys.findBySecret(secretHash)
-    // Wrong keys are not remembered: whoever tries many must not fill the memory.
-    if (key) known.set(id, { key, untilMs: Date.now() + keyMemoryMs })
-    else known.delete(id)
-    return key
   }
 }
 

@@ -41,21 +41,39 @@ export function asObject(value: unknown, what: string): Record<string, unknown> 
 
 /** Replaces the file in one step, readable by its owner alone. A link to it stays a link to the old one. */
 export async function writeSecretFile(path: string, value: object): Promise<void> {
+  const file = await openSecretFile(path)
+  await file.write(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+interface SecretFile {
+  write(text: string): Promise<void>
+  /** Leaves what was there before. */
+  discard(): Promise<void>
+}
+
+/** The same in two steps: where nothing can be written, you hear of it before there is a secret to lose. */
+export async function openSecretFile(path: string): Promise<SecretFile> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    const file = await open(temporary, 'wx', 0o600)
-    try {
-      await file.writeFile(`${JSON.stringify(value, null, 2)}\n`)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(temporary, path)
-    // The umask may have taken bits away, never added any; a file system without modes ignores both.
-    await chmod(path, 0o600)
-  } catch (error) {
+  const file = await open(temporary, 'wx', 0o600)
+  const discard = async (): Promise<void> => {
+    await file.close()
     await rm(temporary, { force: true })
-    throw error
+  }
+  return {
+    discard,
+    async write(text) {
+      try {
+        await file.writeFile(text)
+        await file.sync()
+        await file.close()
+        await rename(temporary, path)
+        // The umask may have taken bits away, never added any; a file system without modes ignores both.
+        await chmod(path, 0o600)
+      } catch (error) {
+        await discard()
+        throw error
+      }
+    },
   }
 }

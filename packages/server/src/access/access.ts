@@ -5,6 +5,8 @@ import type { Budget } from './budget.ts'
 export interface Access {
   readonly actor: ActorId
   readonly owner: string
+  /** The id of an owner key's secret: what goes on ends with it. */
+  readonly key?: string
   /** Absent for the owner's keys: all that is the owner's is allowed. */
   readonly scope?: Scope
 }

@@ -8,6 +8,8 @@ import type { Tokens } from './tokens.ts'
 export interface KnownKey {
   readonly id: string
   readonly owner: string
+  /** What logs and audits show of it; the id where there is none, as with a grant. */
+  readonly name?: string
 }
 
 /** Looks a key up by the hash of its secret; the secret itself is stored nowhere. */
@@ -55,7 +57,10 @@ export class Authenticator {
     const { findKey, tokens } = this.#parts
     if (isToken(secret)) return tokens?.authenticate(secret)
     const key = await findKey(hashSecret(secret))
-    return key && { actor: key.id as ActorId, owner: key.owner }
+    if (!key) return undefined
+    const { id, owner, name } = key
+    if (name === undefined) return { actor: id as ActorId, owner }
+    return { actor: name as ActorId, owner, key: id }
   }
 }
 

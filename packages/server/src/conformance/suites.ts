@@ -24,7 +24,7 @@ import { WorkspaceTable } from '../storage/workspace-table.ts'
 import { branchNameTableCases } from './branch-name-table.ts'
 import { databaseCases } from './database.ts'
 import { journalCases } from './journal.ts'
-import { keyTableCases } from './key-table.ts'
+import { keyStoreCases } from './key-store.ts'
 import { layerStoreCases } from './layer-store.ts'
 import { leaseStoreCases } from './lease-store.ts'
 import { lockStoreCases } from './lock-store.ts'
@@ -49,7 +49,7 @@ export const databaseSuites: Readonly<Record<string, Cases<Database>>> = {
     (database: Database) => new BranchNameTable(database),
   ),
   layers: casesOn(layerStoreCases, (database: Database) => new LayerTable(database)),
-  keys: casesOn(keyTableCases, (database: Database) => new KeyTable(database)),
+  keys: casesOn(keyStoreCases, (database: Database) => new KeyTable(database)),
   leases: casesOn(leaseStoreCases, (database: Database) => new LeaseTable(database)),
   locks: casesOn(lockStoreCases, (database: Database) => new LockTable(database)),
   'session notes': casesOn(

@@ -68,6 +68,10 @@ const examples: Readonly<Record<string, Example>> = {
   'POST /v1/workspaces/{workspace}/layers/{layer}/pick': { payload: {} },
   'POST /v1/workspaces/{workspace}/fork': { payload: { name: 'forked' } },
   'POST /v1/server/gc': {},
+  'GET /v1/keys': {},
+  'POST /v1/keys': { payload: { name: 'third' } },
+  'POST /v1/keys/{key}/rotate': { payload: {} },
+  'DELETE /v1/keys/{key}': {},
   'POST /v1/workspaces/{workspace}/tokens': {
     payload: { name: 't', ttlMs: 1000, allow: [{ path: '/', operations: ['read'] }] },
   },
@@ -98,6 +102,7 @@ async function prepare(): Promise<Prepared> {
     return answer.body === '' ? (undefined as T) : answer.json<T>()
   }
   const root = '/v1/workspaces/w'
+  for (const name of ['alice', 'bob']) await call('POST', '/v1/keys', { name })
   for (const name of ['w', 'v']) await call('POST', '/v1/workspaces', { name })
   await call('PUT', `${root}/files/repo/a.txt`, 'a')
   await call('PUT', `${root}/files/elsewhere/b.txt`, 'b')
@@ -153,6 +158,7 @@ async function ask({ app, keys, upload }: Prepared, route: string, who?: string)
     layer: 'try',
     checkpoint: 'one-id',
     token: 'some',
+    key: 'alice',
   }
   const url = template.replace(/\{(\w+)\}/g, (_, name: string) => values[name]!) + query
   const authorization = who === undefined ? {} : { authorization: `Bearer ${keys[who]}` }

@@ -7,8 +7,9 @@ import type { Metrics } from '../metrics.ts'
 import type { VaultDoor } from '../vault/open-vault.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
-import type { TokenWatch } from '../access/token-watch.ts'
-import { endWithToken, requireAccess } from './authenticate.ts'
+import type { AccessWatch } from '../access/access-watch.ts'
+import type { OwnerKeys } from '../access/owner-keys.ts'
+import { endWithAccess, requireAccess } from './authenticate.ts'
 import { type Body, ordinaryPace, type Pace, paced } from './body.ts'
 import { answerBrokenRequest, headerBytesMax } from './broken-requests.ts'
 import { toHttpError } from './errors.ts'
@@ -22,6 +23,7 @@ import { batchRoutes } from './routes/batch.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
 import { journalRoutes } from './routes/journals.ts'
+import { keyRoutes } from './routes/keys.ts'
 import { layerRoutes } from './routes/layers.ts'
 import { layerChangeRoutes } from './routes/layer-changes.ts'
 import { blameRoutes, logRoutes } from './routes/log.ts'
@@ -46,8 +48,10 @@ export interface AppParts extends AuthenticatorParts {
   readonly checkReady: () => Promise<void>
   /** Structured log lines; undefined for silence. */
   readonly logStream?: { write(line: string): void }
-  /** Ends what goes on when its token is over. */
-  readonly watch?: TokenWatch
+  /** Absent where keys cannot be changed. */
+  readonly keys?: OwnerKeys
+  /** Ends what goes on when its token or key is over. */
+  readonly watch?: AccessWatch
   /** How fast bodies must come. */
   readonly pace?: Pace
   /** Refuses requests for other hosts; undefined where any is answered. */
@@ -89,7 +93,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const findKey = vault ? vault.grants.withGrants(parts.findKey) : parts.findKey
   requireAccess(app, new Authenticator({ ...parts, findKey }))
   if (vault) limitGrants(app, vault.grants)
-  if (parts.watch) endWithToken(app, parts.watch)
+  if (parts.watch) endWithAccess(app, parts.watch)
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
   answerErrors(app)
   const routes = collectRoutes(app)
@@ -105,6 +109,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   eventRoutes(app, parts.workspaces, parts.watch)
   uploadRoutes(app, parts.workspaces, parts.uploads)
   serverRoutes(app, parts.collect)
+  if (parts.keys) keyRoutes(app, parts.keys)
   if (parts.tokens) tokenRoutes(app, parts.workspaces, parts.tokens)
   if (vault) {
     vaultRoutes(app, parts.workspaces, vault.vault)

@@ -2,7 +2,7 @@ import { type AccessOperation, allowsSomewhere, CairnError, isCairnError } from 
 import type { FastifyInstance } from 'fastify'
 import type { Access } from '../access/access.ts'
 import type { Authenticator } from '../access/authenticator.ts'
-import type { TokenWatch } from '../access/token-watch.ts'
+import type { AccessWatch } from '../access/access-watch.ts'
 
 /**
  * Who may use a route: everybody; keys of owners alone; or tokens, too. For those, either what it tells is of their
@@ -13,8 +13,8 @@ export type RouteAccess = 'open' | 'owner' | 'workspace' | readonly AccessOperat
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: RouteAccess
-    /** It ends by itself, in its own way, when its token is over. */
-    watchesToken?: boolean
+    /** It ends by itself, in its own way, when its token or key is over. */
+    watchesAccess?: boolean
   }
 }
 
@@ -40,11 +40,11 @@ export function requireAccess(app: FastifyInstance, authenticator: Authenticator
   })
 }
 
-/** Whatever a request under a token is at, it goes no further than its token: a long download, a body that comes slowly. */
-export function endWithToken(app: FastifyInstance, watch: TokenWatch): void {
+/** A request ends with its token or key, whatever it is at: a long download, a body that comes slowly. */
+export function endWithAccess(app: FastifyInstance, watch: AccessWatch): void {
   app.addHook('onRequest', async ({ access, raw, routeOptions }, reply) => {
-    if (!access?.scope || routeOptions.config.watchesToken) return
-    const stop = watch.add(access.scope, () => raw.socket.destroy())
+    if (!access || routeOptions.config.watchesAccess) return
+    const stop = watch.add(access, () => raw.socket.destroy())
     reply.raw.once('close', stop)
   })
 }

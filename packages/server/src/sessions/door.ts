@@ -10,7 +10,7 @@ import {
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Access } from '../access/access.ts'
 import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
-import type { TokenWatch } from '../access/token-watch.ts'
+import type { AccessWatch } from '../access/access-watch.ts'
 import type { RequireHost } from '../http/hosts.ts'
 import type { Connection } from './connection.ts'
 import { keepAlive } from './heartbeat.ts'
@@ -23,8 +23,8 @@ const helloMs = 10_000
 const lingerMs = 1000
 
 export interface SessionDoorParts extends ServeParts, AuthenticatorParts {
-  /** Ends sessions whose token is over. */
-  readonly watch?: TokenWatch
+  /** Ends sessions whose token or key is over. */
+  readonly watch?: AccessWatch
   /** How often a socket is asked whether its other end is there. */
   readonly heartbeatMs?: number
   /** How many may be open at this server: each may ask for megabytes at once, so more of them belong on more servers. */
@@ -128,7 +128,7 @@ function serveSocket(socket: WebSocket, parts: SessionDoorParts, access: Access)
   const { actor, owner, scope } = access
   const caller = { id: actor, owner, ...(scope ? { scope } : {}) }
   const served = serveConnection(connectionOf(socket), parts, caller)
-  if (scope && parts.watch) socket.on('close', parts.watch.add(scope, served.end))
+  if (parts.watch) socket.on('close', parts.watch.add(access, served.end))
   const silence = setTimeout(() => {
     served.end(new CairnError('too_slow', { message: 'cannot begin: no hello came' }))
     // Whoever says nothing may not close the socket either, and would keep its place for half a minute.

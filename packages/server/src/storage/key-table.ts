@@ -1,89 +1,102 @@
-import { keyBytes, optionalTextOf, textBytes, textOf } from './columns.ts'
-import { type Database, type Row, tryTransact } from './database.ts'
+import type { KeyChange, KeyList, KeyStore, KeyValue } from '../access/key-store.ts'
+import { keyBytes, numberOf, optionalTextOf, textBytes, textOf } from './columns.ts'
+import { type Database, type Row, type SqlValue, type Statement, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
 
-export interface StoredKey {
-  readonly id: string
-  readonly owner: string
-  readonly kind: string
-  readonly label: string
-  /** ISO 8601. */
-  readonly createdAt: string
-  readonly revokedAt: string | undefined
-}
-
-const columns = ['id', 'owner', 'secret_hash', 'kind', 'label', 'created_at'] as const
-const selected = 'id, owner, kind, label, created_at, revoked_at'
+const columns = ['id', 'owner', 'secret_hash', 'kind', 'label', 'created_at', 'revoked_at'] as const
+const idsAtOnce = 100
 
 /**
- * Who may come in. Secrets are never stored, only their SHA-256: they are long and random, so nobody finds one by
- * trying; and looking up a hash tells by its timing nothing about the secret.
+ * Owner keys. Secrets are long and random, so nobody finds one by trying; and looking up a hash tells by its timing
+ * nothing about the secret.
  */
-export class KeyTable {
+export class KeyTable implements KeyStore {
   readonly #database: Database
 
   constructor(database: Database) {
     this.#database = database
   }
 
-  /** False when the id or the secret is taken. */
-  create(key: Omit<StoredKey, 'revokedAt'>, secretHash: Uint8Array): Promise<boolean> {
-    const { id, owner, kind, label, createdAt } = key
-    const row = [
-      keyBytes(id),
-      keyBytes(owner),
-      secretHash,
-      keyBytes(kind),
-      textBytes(label),
-      keyBytes(createdAt),
-    ]
+  create(value: KeyValue, secretHash: Uint8Array): Promise<boolean> {
     // DURABLE: the key is on disk; it may be handed out.
-    return tryTransact(
-      this.#database,
-      insertStatements({ table: 'access_keys', columns, rows: [row] }),
-    )
+    return tryTransact(this.#database, insertValue(value, secretHash))
   }
 
-  /** Undefined also for a revoked one, so that nobody forgets to ask. */
-  async findBySecret(secretHash: Uint8Array): Promise<StoredKey | undefined> {
-    const [row] = await this.#database.query(
-      `SELECT ${selected} FROM access_keys WHERE secret_hash = ? AND revoked_at IS NULL`,
-      [secretHash],
-    )
-    return row && storedKey(row)
+  async findBySecret(secretHash: Uint8Array): Promise<KeyValue | undefined> {
+    const [value] = await this.#select('secret_hash = ?', [secretHash])
+    return value
   }
 
-  /** Up to `limit` of an owner's, revoked ones too, in the byte order of their ids, after that id. */
-  async list(
-    owner: string,
-    after: string | undefined,
-    limit: number,
-  ): Promise<readonly StoredKey[]> {
-    const rows = await this.#database.query(
-      `SELECT ${selected} FROM access_keys WHERE owner = ? AND id > ? ORDER BY id LIMIT ?`,
-      [keyBytes(owner), keyBytes(after ?? ''), limit],
-    )
-    return rows.map(storedKey)
-  }
-
-  /** False when there is none, or when it is revoked already: the first time stands. */
-  revoke(owner: string, id: string, revokedAt: string): Promise<boolean> {
-    const statement = {
-      sql: 'UPDATE access_keys SET revoked_at = ? WHERE owner = ? AND id = ? AND revoked_at IS NULL',
-      params: [keyBytes(revokedAt), keyBytes(owner), keyBytes(id)],
-      expect: 1,
+  async findAll(ids: readonly string[]): Promise<readonly KeyValue[]> {
+    const found: KeyValue[] = []
+    for (let at = 0; at < ids.length; at += idsAtOnce) {
+      const some = ids.slice(at, at + idsAtOnce)
+      const places = some.map(() => '?').join(', ')
+      found.push(...(await this.#select(`id IN (${places})`, some.map(keyBytes))))
     }
-    return tryTransact(this.#database, [statement])
+    return found
+  }
+
+  async read(owner: string): Promise<KeyList> {
+    // The version first: what changes in between makes it too old for `change`.
+    const [row] = await this.#database.query('SELECT version FROM key_lists WHERE owner = ?', [
+      keyBytes(owner),
+    ])
+    const values = await this.#select('owner = ? ORDER BY created_at, id', [keyBytes(owner)])
+    return { version: row ? numberOf(row, 'version') : 0, values }
+  }
+
+  change(owner: string, version: number, { end, create }: KeyChange): Promise<boolean> {
+    // DURABLE: a new secret may be handed out, and every server refuses those that have ended.
+    return tryTransact(this.#database, [
+      ...raiseVersion(owner, version),
+      ...(end ? [endValues(owner, end.name, end.at)] : []),
+      ...(create ? insertValue(create.value, create.secretHash) : []),
+    ])
+  }
+
+  async #select(where: string, params: readonly SqlValue[]): Promise<readonly KeyValue[]> {
+    const sql = `SELECT id, owner, label, created_at, revoked_at FROM access_keys WHERE ${where}`
+    return (await this.#database.query(sql, params)).map(valueOf)
   }
 }
 
-function storedKey(row: Row): StoredKey {
+/** The row is made by the first change: of two, one meets a key that is taken. */
+function raiseVersion(owner: string, version: number): Statement[] {
+  if (version === 0) {
+    const rows = [[keyBytes(owner), 1]]
+    return insertStatements({ table: 'key_lists', columns: ['owner', 'version'], rows })
+  }
+  const sql = 'UPDATE key_lists SET version = ? WHERE owner = ? AND version = ?'
+  return [{ sql, params: [version + 1, keyBytes(owner), version], expect: 1 }]
+}
+
+function endValues(owner: string, name: string, at: string): Statement {
+  const sql =
+    'UPDATE access_keys SET revoked_at = ? WHERE owner = ? AND label = ? AND (revoked_at IS NULL OR revoked_at > ?)'
+  return { sql, params: [keyBytes(at), keyBytes(owner), textBytes(name), keyBytes(at)] }
+}
+
+function insertValue(value: KeyValue, secretHash: Uint8Array): Statement[] {
+  const { id, owner, name, createdAt, endsAt } = value
+  const row = [
+    keyBytes(id),
+    keyBytes(owner),
+    secretHash,
+    keyBytes('owner'),
+    textBytes(name),
+    keyBytes(createdAt),
+    endsAt === undefined ? null : keyBytes(endsAt),
+  ]
+  return insertStatements({ table: 'access_keys', columns, rows: [row] })
+}
+
+function valueOf(row: Row): KeyValue {
   return {
     id: textOf(row, 'id'),
     owner: textOf(row, 'owner'),
-    kind: textOf(row, 'kind'),
-    label: textOf(row, 'label'),
+    name: textOf(row, 'label'),
     createdAt: textOf(row, 'created_at'),
-    revokedAt: optionalTextOf(row, 'revoked_at'),
+    endsAt: optionalTextOf(row, 'revoked_at'),
   }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { BlobStore, LogStore, NodeStore, RefStore } from '@cairn/core'
+import type { KeyStore } from '../access/key-store.ts'
 import type { TokenStore } from '../access/token-store.ts'
 import type { UploadStore } from '../files/upload-store.ts'
 import type { LockStore } from '../locks/lock-store.ts'
@@ -60,7 +61,7 @@ export interface Storage {
   readonly blobs: (pool: string) => BlobStore
   readonly workspaces: WorkspaceTable
   readonly branchNames: BranchNameTable
-  readonly keys: KeyTable
+  readonly keys: KeyStore
   readonly tokens: TokenStore
   readonly leases: LeaseStore
   readonly sessionNotes: SessionNoteStore

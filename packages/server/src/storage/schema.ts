@@ -76,6 +76,7 @@ export const migrations: readonly Migration[] = [
     columns: [{ table: 'answers', name: 'met_ms', type: 'integer' }],
   },
   { version: 13, statements: noteTables },
+  { version: 14, statements: keyListTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -177,6 +178,18 @@ function ownerTables({ types: { key, integer, bytes }, tableEnd }: Dialect): str
       UNIQUE (secret_hash),
       UNIQUE (owner, id)
     ) ${tableEnd}`,
+  ]
+}
+
+/** Raised by every change of an owner's keys, so that two servers cannot remove the last two. */
+function keyListTables({ types: { key, integer }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS key_lists (
+      owner ${key} NOT NULL PRIMARY KEY,
+      version ${integer} NOT NULL
+    ) ${tableEnd}`,
+    // Keys had no names of their own. The first owner key is 'default', in hex because labels are bytes.
+    "UPDATE access_keys SET label = X'64656661756C74' WHERE label = X'6F776E6572'",
   ]
 }
 

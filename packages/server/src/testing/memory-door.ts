@@ -7,6 +7,7 @@ import {
 } from '@cairn/core/testing'
 import type { CollectReport } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import { OwnerKeys } from '../access/owner-keys.ts'
 import { Tokens } from '../access/tokens.ts'
 import { type AppParts, buildApp } from '../http/app.ts'
 import { openMasterKey } from '../master-key.ts'
@@ -16,6 +17,7 @@ import { contentWorker, sha256 } from '../ports.ts'
 import { systemClock } from '../workspaces/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import { MemoryDirectory } from './memory-directory.ts'
+import { MemoryKeyStore } from './memory-key-store.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
 import { MemoryLeaseStore } from './memory-lease-store.ts'
 import { MemoryLockStore } from './memory-lock-store.ts'
@@ -64,6 +66,7 @@ export function memoryDoor(parts: Pick<AppParts, 'logStream' | 'attempts'> = {})
     uploads: new MemoryUploadStore(),
     findKey: async (hash) =>
       Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
+    keys: new OwnerKeys(new MemoryKeyStore(), clock),
     tokens: new Tokens({ store: new MemoryTokenStore(), master, clock }),
     collect: async () => ({}) as CollectReport,
     metrics,

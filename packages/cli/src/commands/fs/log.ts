@@ -17,7 +17,11 @@ export const command: Command = defineCommand({
     before: { kind: 'count', value: 'SEQ', summary: 'Only what came before this sequence number' },
     since: { kind: 'text', value: 'TIME', summary: 'Only what happened then or later' },
     until: { kind: 'text', value: 'TIME', summary: 'Only what happened earlier' },
-    actor: { kind: 'text', value: 'ID', summary: 'Only what this key or token did' },
+    actor: {
+      kind: 'text',
+      value: 'WHO',
+      summary: 'Only what the key of this name or token of this id did',
+    },
     newest: { kind: 'flag', summary: 'Newest first' },
     limit: { kind: 'count', short: 'n', value: 'N', summary: 'So many at most; all unless given' },
   },

@@ -15,7 +15,7 @@ export const command: Command = defineCommand({
     ...layerOptions,
     secret: { kind: 'text', value: 'NAME', summary: 'Only of this secret' },
     agent: { kind: 'text', value: 'NAME', summary: 'Only by the grants of this agent' },
-    actor: { kind: 'text', value: 'ID', summary: 'Only by this key, token or grant' },
+    actor: { kind: 'text', value: 'WHO', summary: 'Only by this key name, token or grant id' },
     outcome: { kind: 'choice', choices: vaultOutcomes, summary: 'Only what ended so' },
     since: { kind: 'text', value: 'TIME', summary: 'Only what happened then or later' },
     until: { kind: 'text', value: 'TIME', summary: 'Only what happened earlier' },

@@ -4,7 +4,7 @@ import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@c
 import type { FastifyInstance } from 'fastify'
 import { readPointInSteps } from '../../files/read-point.ts'
 import type { Scope } from '../../access/access.ts'
-import type { TokenWatch } from '../../access/token-watch.ts'
+import type { AccessWatch } from '../../access/access-watch.ts'
 import { visibleEntry } from '../../access/visible-log.ts'
 import { overlapSight } from '../../access/visible-overlaps.ts'
 import { Radar } from '../../layers/radar.ts'
@@ -30,12 +30,12 @@ const radarMs = 1000
 export function eventRoutes(
   app: FastifyInstance,
   workspaces: Workspaces,
-  watch: TokenWatch | undefined,
+  watch: AccessWatch | undefined,
 ): void {
   app.get<{ Querystring: EventsQuery }>(
     '/v1/workspaces/:workspace/events',
     {
-      config: { access: ['read', 'list'], watchesToken: true },
+      config: { access: ['read', 'list'], watchesAccess: true },
       schema: {
         summary: 'Follow changes as they happen (server-sent events)',
         params: workspaceParams,
@@ -61,10 +61,10 @@ export function eventRoutes(
       raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
       const closed = new AbortController()
       raw.on('close', () => closed.abort())
-      if (scope && watch)
+      if (request.access && watch)
         closed.signal.addEventListener(
           'abort',
-          watch.add(scope, () => closed.abort()),
+          watch.add(request.access, () => closed.abort()),
         )
       // An id before any event: whoever is cut off early knows where to go on.
       raw.write(`id: ${after ?? branch.head.position.seq}\n: following\n\n`)

@@ -1,0 +1,31 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { connectionOptions, findCredentials } from '../../context/credentials.ts'
+import { formatTable } from '../../output/format.ts'
+import { connect } from '../../remote/open.ts'
+import { shortTime } from '../../tokens/format.ts'
+
+export const command: Command = defineCommand({
+  summary: 'List owner keys',
+  arguments: {},
+  options: {
+    ...connectionOptions,
+    all: { kind: 'flag', summary: 'Those that were removed, too' },
+  },
+  examples: [
+    { command: 'cairn key ls', does: 'those that work' },
+    { command: 'cairn key ls --all --json', does: 'all, for a program' },
+  ],
+  async run({ options, cli }) {
+    const { keys } = connect(await findCredentials(cli, options))
+    const rows = [['NAME', 'STATE', 'ADDED', 'ROTATED', 'GRACE UNTIL']]
+    for (const key of await keys.list({ signal: cli.signal })) {
+      if (!options.all && key.state !== 'live') continue
+      if (cli.isJson) await cli.out.json(key)
+      const { name, state, createdAt, rotatedAt, graceUntil } = key
+      const times = [createdAt, rotatedAt, graceUntil]
+      rows.push([name, state, ...times.map((time) => (time === undefined ? '-' : shortTime(time)))])
+    }
+    if (cli.isJson) return
+    for (const line of formatTable(rows)) await cli.out.line(line.trimEnd())
+  },
+})
