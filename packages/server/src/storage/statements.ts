@@ -4,7 +4,7 @@ import type { SqlValue, Statement } from './database.ts'
  * MariaDB drops the connection without a word at 16 MiB, so statements stay at half of it. A single row may be
  * larger than that only where its caller has seen to it.
  */
-const statementBytesMax = 8 << 20
+export const statementBytesMax: number = 8 << 20
 /** Bounds how many different texts a database has to prepare. */
 const rowsMax = 256
 

@@ -58,6 +58,10 @@ export class MariadbServer {
   }
 
   async run(sql: string): Promise<void> {
+    await this.#ask(sql)
+  }
+
+  async #ask(sql: string): Promise<unknown> {
     const connection = await mysql.createConnection({
       host: '127.0.0.1',
       port: this.port,
@@ -65,10 +69,15 @@ export class MariadbServer {
       connectTimeout: 2000,
     })
     try {
-      await connection.query(sql)
+      return (await connection.query(sql))[0]
     } finally {
       connection.destroy()
     }
+  }
+
+  async listDatabases(): Promise<readonly string[]> {
+    const rows = (await this.#ask('SHOW DATABASES')) as readonly { readonly Database: string }[]
+    return rows.map(({ Database }) => Database)
   }
 
   /** As a power cut would, but for what the kernel still holds. */

@@ -1,0 +1,60 @@
+import type { VerifyReport } from '@cairn/server/verify'
+import { formatBytes, formatTable } from '../../output/format.ts'
+
+/** What was found, as tables: settings, suites with the cases that failed, speed. */
+export function renderVerification(report: VerifyReport): string[] {
+  return [
+    `database  ${report.database}`,
+    `objects   ${report.objects}`,
+    '',
+    ...checkLines(report),
+    '',
+    ...suiteLines(report),
+    ...failureLines(report),
+    ...speedLines(report),
+  ]
+}
+
+function checkLines({ checks }: VerifyReport): string[] {
+  return formatTable(
+    checks.map(({ state, store, name, says, mend }) => [
+      state,
+      store,
+      name,
+      mend === undefined ? says : `${says}. Mend: ${mend}`,
+    ]),
+  )
+}
+
+function suiteLines({ suites }: VerifyReport): string[] {
+  return formatTable(
+    suites.map(({ store, name, passed, failures, seconds }) => [
+      failures.length === 0 ? 'ok' : 'fail',
+      store,
+      name,
+      `${passed} of ${passed + failures.length} cases`,
+      `${seconds.toFixed(1)} s`,
+    ]),
+    [3, 4],
+  )
+}
+
+function failureLines({ suites }: VerifyReport): string[] {
+  return suites.flatMap(({ store, name, failures }) =>
+    failures.map((failure) => `fail  ${store}, ${name}: ${failure.case}: ${failure.reason}`),
+  )
+}
+
+function speedLines({ speeds }: VerifyReport): string[] {
+  if (speeds.length === 0) return []
+  const rows = speeds.map(({ store, name, p50Ms, p99Ms, perSecond, bytesPerSecond }) => [
+    store,
+    name,
+    `${p50Ms.toFixed(1)} ms`,
+    `${p99Ms.toFixed(1)} ms`,
+    perSecond.toFixed(0),
+    bytesPerSecond === undefined ? '' : `${formatBytes(bytesPerSecond)}/s`,
+  ])
+  const head = ['store', 'request', 'p50', 'p99', 'per second', '']
+  return ['', ...formatTable([head, ...rows], [2, 3, 4, 5])]
+}

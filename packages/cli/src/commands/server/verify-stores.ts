@@ -1,0 +1,54 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { cliError } from '../../errors.ts'
+import { StatusLine } from '../../output/status-line.ts'
+import { placesOf, storeOptions } from '../../server-stores.ts'
+import { renderVerification } from './render-verification.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Check that a database and a bucket can keep what a server must not lose',
+  description:
+    'Takes the options of `cairn serve` and runs the tests that every store of Cairn must pass, in a schema and a folder of the\n' +
+    'bucket that it makes and deletes. What is stored there already is not touched, and servers may run meanwhile. Reports settings\n' +
+    'that lose data, clocks that differ, latency and throughput. Ends with 1 when something is wrong.',
+  arguments: {},
+  options: storeOptions,
+  examples: [
+    {
+      command:
+        "cairn server verify-stores --meta mysql://cairn:secret@db/cairn --objects 's3://bucket?endpoint=https://s3.example.com'",
+      does: 'before the first start',
+    },
+    { command: 'cairn server verify-stores --data /srv/cairn', does: 'SQLite and files on a disk' },
+    {
+      command: 'cairn server verify-stores --meta mysql://cairn:secret@db/cairn --json',
+      does: 'all of it as one value',
+    },
+  ],
+  async run({ options, cli }) {
+    const { verifyStores } = await import('@cairn/server/verify')
+    const progress = new StatusLine(cli)
+    const scratch: string[] = []
+    cli.onHurry(async () => {
+      await progress.clear()
+      for (const removal of scratch) await cli.err.line(`left behind, remove it with: ${removal}`)
+      await cli.err.flush()
+    })
+    const report = await verifyStores({
+      ...placesOf(cli, options),
+      signal: cli.signal,
+      onProgress: ({ done, total, what }) => progress.show(`${done} of ${total}  ${what}`),
+      onScratch: (removal) => scratch.push(removal),
+    })
+    await progress.clear()
+    if (cli.isJson) await cli.out.json(report)
+    else for (const line of renderVerification(report)) await cli.out.line(line)
+    if (report.isFit) return
+    const failed = [
+      ...report.checks.filter(({ state }) => state === 'fail'),
+      ...report.suites.filter(({ failures }) => failures.length > 0),
+    ]
+    const names = failed.map(({ store, name }) => `${name} (${store})`).join(', ')
+    const hint = 'Mend what is marked `fail`, then run this command again.'
+    throw cliError('check_failed', 'rely on these stores', `not as they should be: ${names}`, hint)
+  },
+})

@@ -1,0 +1,195 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { keysUnder } from '../conformance/object-store.ts'
+import { parseMysqlUrl } from '../storage/mysql/config.ts'
+import { S3ObjectStore } from '../storage/s3/s3-object-store.ts'
+import type { S3Config } from '../storage/s3/config.ts'
+import { CephServer, whyNoCeph } from '../testing/servers/ceph.ts'
+import { MariadbServer, whyNoMariadb } from '../testing/servers/mariadb.ts'
+import { createBucket } from '../testing/servers/s3-bucket.ts'
+import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
+import { MysqlPlace } from './mysql-place.ts'
+import { makeScratchName } from './scratch-name.ts'
+import { type StoreCheck, verifyStores } from './verify-stores.ts'
+
+const { signal } = new AbortController()
+const dayMs = 24 * 60 * 60 * 1000
+
+describe('a data directory', () => {
+  it('is fit, and has nothing more in it afterwards', async () => {
+    await withTemporaryDirectory(async (data) => {
+      await writeFile(join(data, 'meta.db'), 'what a server keeps')
+      const steps: string[] = []
+      const report = await verifyStores({
+        data,
+        signal,
+        onProgress: ({ what }) => steps.push(what),
+      })
+      expect(report).toMatchObject({ isFit: true, database: `SQLite in ${data}` })
+      expect(report.suites.every(({ passed }) => passed > 0)).toBe(true)
+      expect(report.suites.map(({ name }) => name)).toContain('blobs')
+      expect(steps.length).toBe(report.suites.reduce((sum, { passed }) => sum + passed, 0))
+      expect(new Set(report.speeds.map(({ store }) => store)).size).toBe(2)
+      for (const { p50Ms, p99Ms, requests } of report.speeds) {
+        expect(p99Ms).toBeGreaterThanOrEqual(p50Ms)
+        expect(requests).toBeGreaterThan(0)
+      }
+      expect(await readdir(data)).toEqual(['meta.db'])
+    })
+  }, 60_000)
+
+  it('keeps what a young run left, and is rid of what an old one left', async () => {
+    await withTemporaryDirectory(async (data) => {
+      const young = makeScratchName(Date.now() - dayMs + 60_000)
+      const old = makeScratchName(Date.now() - dayMs - 60_000)
+      const others = ['cairn_verify_notes', `${old}.bak`]
+      for (const name of [young, old, ...others]) await mkdir(join(data, name))
+      const ending = new AbortController()
+      const onProgress = (): void => ending.abort(new Error('interrupted'))
+      const running = verifyStores({ data, signal: ending.signal, onProgress })
+      await expect(running).rejects.toThrow('interrupted')
+      expect((await readdir(data)).sort()).toEqual([young, ...others].sort())
+    })
+  })
+
+  it('that is not there is named, with the command that makes it', async () => {
+    await withTemporaryDirectory(async (directory) => {
+      const data = join(directory, 'none')
+      const { checks, suites, isFit } = await verifyStores({ data, signal })
+      expect(isFit).toBe(false)
+      expect(suites).toEqual([])
+      for (const check of checks)
+        expect(check).toMatchObject({
+          name: 'connection',
+          says: `cannot use ${data}: there is no such directory`,
+          mend: `Make the directory, or name another: mkdir -p ${data}`,
+        })
+      expect(await readdir(directory)).toEqual([])
+    })
+  })
+})
+
+const missing = whyNoMariadb ?? whyNoCeph
+
+describe.skipIf(missing)(`MariaDB and Ceph ${missing ?? ''}`, () => {
+  let mariadb: MariadbServer
+  let ceph: CephServer
+  let meta: string
+  let bucket: S3Config
+  beforeAll(async () => {
+    ;[mariadb, ceph] = await Promise.all([MariadbServer.start(), CephServer.start()])
+    meta = await mariadb.createDatabase()
+    bucket = await createBucket(ceph)
+  }, 120_000)
+  afterAll(async () => {
+    await mariadb?.stop()
+    await ceph?.stop()
+  })
+
+  const verify = (options: Partial<Parameters<typeof verifyStores>[0]> = {}) => {
+    const { endpoint, credentials } = bucket
+    const query = new URLSearchParams({ endpoint: endpoint!, prefix: 'p', ...credentials })
+    const objects = `s3://${bucket.bucket}?${query.toString()}`
+    return verifyStores({ data: '/nowhere', meta, objects, signal, ...options })
+  }
+  const whatIsLeft = async (): Promise<readonly string[]> => {
+    const store = new S3ObjectStore(bucket)
+    const keys = await keysUnder(store, '')
+    await store.close()
+    return [...keys, ...(await mariadb.listDatabases()).filter((name) => /verify/.test(name))]
+  }
+
+  it('are fit, and nothing is left in either', async () => {
+    const report = await verify()
+    expect(report.suites.flatMap(({ failures }) => failures)).toEqual([])
+    expect(report.checks.filter(({ state }) => state !== 'ok')).toEqual([])
+    expect(report.checks.map(({ store, name }) => `${store} ${name}`)).toEqual([
+      'database version',
+      'database isolation level',
+      'database max_allowed_packet',
+      'database commits',
+      'database clock',
+      'database privileges',
+      'objects conditional writes',
+      'objects access',
+      'objects listing',
+      'objects clock',
+    ])
+    expect(report.isFit).toBe(true)
+    expect(await whatIsLeft()).toEqual([])
+  }, 120_000)
+
+  it('an interrupted run leaves nothing, wherever it is', async () => {
+    for (const stopAt of [/^database: of sixteen/, /^objects: many at once/]) {
+      const ending = new AbortController()
+      const running = verify({
+        signal: ending.signal,
+        onProgress: ({ what }) => {
+          if (stopAt.test(what)) ending.abort(new Error('interrupted'))
+        },
+      })
+      await expect(running).rejects.toThrow('interrupted')
+      expect(await whatIsLeft()).toEqual([])
+    }
+  }, 120_000)
+
+  it('an old leftover goes, a young one is named and stays', async () => {
+    const young = makeScratchName(Date.now())
+    const old = makeScratchName(Date.now() - 2 * dayMs)
+    const store = new S3ObjectStore(bucket)
+    for (const name of [young, old]) {
+      await mariadb.run(`CREATE DATABASE ${name}`)
+      await store.put(`p/cairn-verify/${name}/a/b`, Uint8Array.of(1))
+    }
+    const ending = new AbortController()
+    await verify({ signal: ending.signal, onProgress: () => ending.abort() }).catch(() => {})
+    expect(await whatIsLeft()).toEqual([`p/cairn-verify/${young}/a/b`, young])
+    await store.delete(`p/cairn-verify/${young}/a/b`)
+    await store.close()
+    await mariadb.run(`DROP DATABASE ${young}`)
+  }, 60_000)
+
+  it('a user that may make no schema is named, with the statement that allows it', async () => {
+    await mariadb.run(`CREATE USER limited`)
+    const schema = new URL(meta).pathname.slice(1)
+    await mariadb.run(`GRANT SELECT, INSERT ON ${schema}.* TO limited`)
+    const url = meta.replace('root@', 'limited@')
+    const { checks, isFit } = await verifyStores({ data: '/nowhere', meta: url, signal })
+    expect(isFit).toBe(false)
+    const find = (name: string): StoreCheck | undefined =>
+      checks.find((check) => check.name === name)
+    expect(find('privileges')).toMatchObject({
+      state: 'warn',
+      mend: `GRANT UPDATE, DELETE, CREATE, ALTER ON \`${schema}\`.* TO 'limited'`,
+    })
+    expect(find('scratch store')).toMatchObject({
+      state: 'fail',
+      mend: "Allow schemas for this check: GRANT ALL ON `cairn\\_verify\\_%`.* TO 'limited'",
+    })
+  }, 60_000)
+
+  it('settings that lose or hide data are named one by one', async () => {
+    const wrong = {
+      tx_isolation: `'READ-UNCOMMITTED'`,
+      max_allowed_packet: String(4 << 20),
+      innodb_flush_log_at_trx_commit: '2',
+    }
+    for (const [name, value] of Object.entries(wrong))
+      await mariadb.run(`SET GLOBAL ${name} = ${value}`)
+    const place = await MysqlPlace.open(parseMysqlUrl(meta))
+    const findings = await place.check()
+    await place.close()
+    const failed = findings.filter(({ state }) => state === 'fail')
+    expect(failed.map(({ name }) => name)).toEqual([
+      'isolation level',
+      'max_allowed_packet',
+      'commits',
+    ])
+    expect(failed.map(({ mend }) => mend)).toEqual([
+      expect.stringContaining("SET GLOBAL tx_isolation = 'REPEATABLE-READ'"),
+      expect.stringContaining('SET GLOBAL max_allowed_packet = 16777216'),
+      expect.stringContaining('SET GLOBAL innodb_flush_log_at_trx_commit = 1'),
+    ])
+  })
+})

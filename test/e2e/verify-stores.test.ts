@@ -1,0 +1,43 @@
+// `cairn server verify-stores`, on a directory: other stores are in packages/server/src/verify.
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { waitUntil } from '@cairn/server/testing'
+import type { VerifyReport } from '@cairn/server/verify'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { useCairn } from './run-cairn.ts'
+
+const cairn = useCairn()
+let data = ''
+beforeAll(() => {
+  data = mkdtempSync(join(tmpdir(), 'cairn-verify-'))
+})
+afterAll(() => rmSync(data, { recursive: true }))
+
+it('a fit directory: one value with --json, exit code 0, and nothing left', async () => {
+  const [report] = await cairn.json<VerifyReport>('server', 'verify-stores', '--data', data)
+  expect(report).toMatchObject({ isFit: true, database: `SQLite in ${data}` })
+  expect(readdirSync(data)).toEqual([])
+}, 120_000)
+
+it('a directory that is not there: what fails, the command that mends it, exit code 1', async () => {
+  const none = join(data, 'none')
+  const { code, stdout, stderr } = await cairn.run(['server', 'verify-stores', '--data', none])
+  expect(code).toBe(1)
+  expect(stdout.toString()).toContain(
+    `fail  database  connection  cannot use ${none}: there is no such directory. Mend: Make the directory, or name another: mkdir -p ${none}`,
+  )
+  expect(stderr).toBe(
+    'cairn server verify-stores: cannot rely on these stores: not as they should be: connection (database), connection (objects). Mend what is marked `fail`, then run this command again.\n',
+  )
+})
+
+it('Ctrl-C leaves nothing behind', async () => {
+  const child = cairn.start(['server', 'verify-stores', '--data', data])
+  const ended = once(child, 'close')
+  await waitUntil('the scratch stores are there', async () => readdirSync(data).length === 2)
+  child.kill('SIGINT')
+  expect((await ended)[0]).toBe(130)
+  expect(readdirSync(data)).toEqual([])
+})
