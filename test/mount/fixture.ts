@@ -142,9 +142,9 @@ export class Site {
   async mount(path = '/', ...options: string[]): Promise<SiteMount> {
     const home = `sandbox-${this.#mounts.length + 1}`
     const directory = join(this.directory, home, 'work')
-    const mount = new SiteMount(this, home, directory)
+    const mount = new SiteMount(this, home, directory, [`:${path}`, directory, ...options])
     this.#mounts.push(mount)
-    await this.cairn(['mount', `:${path}`, directory, ...options], home)
+    await mount.again()
     return mount
   }
 
@@ -183,11 +183,19 @@ export class SiteMount {
   readonly directory: string
   readonly #site: Site
   readonly #home: string
+  readonly #words: readonly string[]
 
-  constructor(site: Site, home: string, directory: string) {
+  /** `words` are what `cairn mount` is called with. */
+  constructor(site: Site, home: string, directory: string, words: readonly string[]) {
     this.#site = site
     this.#home = home
     this.directory = directory
+    this.#words = words
+  }
+
+  /** With the same words at the same place: as after an unmount, or after all of its processes were killed. */
+  async again(): Promise<void> {
+    await this.#site.cairn(['mount', ...this.#words], this.#home)
   }
 
   path(...names: string[]): string {
