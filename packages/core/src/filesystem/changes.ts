@@ -1,7 +1,11 @@
 import type { Ino, Name } from '@cairn/protocol'
 import type { FoldedBlock } from '../content/content.ts'
+import { runAtOnce, type Steps } from '../tree/steps.ts'
 import type { Dentry, Inode, Link } from './inode.ts'
 import type { NamedDentry, View } from './view.ts'
+
+/** A step absorbs this many: less than 1 ms. */
+const changesPerStep = 1024
 
 /** An inode, or undefined where it was removed. */
 type Removable<T> = T | undefined
@@ -113,11 +117,34 @@ export class Changes implements View {
 
   /** Takes over what `upper`, made on top of this one, changed. */
   absorb(upper: Changes): void {
-    for (const [ino, inode] of upper.inodes) this.inodes.set(ino, inode)
-    for (const [ino, links] of upper.linkSets) this.setLinks(ino, links)
+    runAtOnce(this.absorbInSteps(upper))
+  }
+
+  /**
+   * The same, in steps. Inodes come before their names and go after them: no reader between two steps finds a name that
+   * leads nowhere.
+   */
+  *absorbInSteps(upper: Changes): Steps<void> {
+    let left = changesPerStep
+    const isStep = (): boolean => --left % changesPerStep === 0
+    for (const [ino, inode] of upper.inodes) {
+      if (inode) this.inodes.set(ino, inode)
+      if (isStep()) yield
+    }
+    for (const [ino, links] of upper.linkSets) {
+      this.setLinks(ino, links)
+      if (isStep()) yield
+    }
     for (const [parent, names] of upper.children) {
       const own = this.#names(parent)
-      for (const [name, dentry] of names) this.#set(parent, own, name, dentry)
+      for (const [name, dentry] of names) {
+        this.#set(parent, own, name, dentry)
+        if (isStep()) yield
+      }
+    }
+    for (const [ino, inode] of upper.inodes) {
+      if (!inode) this.inodes.set(ino, undefined)
+      if (isStep()) yield
     }
   }
 
@@ -128,6 +155,11 @@ export class Changes implements View {
 
   get isEmpty(): boolean {
     return this.inodes.size === 0 && this.children.size === 0 && this.linkSets.size === 0
+  }
+
+  /** Whether it is soon absorbed. Who changes a name changes its inode or its directory, too. */
+  get isSmall(): boolean {
+    return this.inodes.size <= changesPerStep
   }
 
   /** Enough of the entries below that `limit` are left when the changed names are taken out. */

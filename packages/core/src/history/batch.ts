@@ -11,6 +11,7 @@ import type { Time } from '../filesystem/inode.ts'
 import type { Op } from '../filesystem/op.ts'
 import type { Snapshot } from '../filesystem/tree-view.ts'
 import { readTime, writeTime } from '../filesystem/field-codecs.ts'
+import { runAtOnce, type Steps } from '../tree/steps.ts'
 import { readOp, writeOp } from './op-codec.ts'
 
 /** Since 2 the hash is of the batch with its content named; see `reference.ts`. Both are spelled the same. */
@@ -70,21 +71,38 @@ export interface Batch {
 /** Nobody writes two at once, and a mount writes one for each change: a new buffer each time was half of that. */
 const scratch = new Writer(1024)
 
+/** A step codes this many operations: less than 1 ms. */
+const opsPerStep = 512
+
 /** What stands where the first batch has no predecessor. */
 export const genesis: Hash = '\0'.repeat(hashBytes) as Hash
 
 /** As a log store gets it. What its hash is of, `encodeReference` says. */
 export function encodeBatch(batch: Batch): Uint8Array {
-  const writer = scratch.reset().u8(batchVersion)
+  return runAtOnce(writeBatch(scratch.reset(), batch))
+}
+
+/** The same for a batch that may be long. It has a buffer of its own: others write between its steps. */
+export function encodeInSteps(batch: Batch): Steps<Uint8Array> {
+  return writeBatch(new Writer(1024), batch)
+}
+
+function* writeBatch(writer: Writer, batch: Batch): Steps<Uint8Array> {
+  writer.u8(batchVersion)
   writer.text(batch.branch).positive(batch.seq).positive(batch.epoch)
   writer.text(batch.session).positive(batch.number).text(batch.actor)
   writeTime(writer, batch.time)
   writer.rawByteString(batch.previous)
-  writeBody(writer, batch.body, batch.time)
+  yield* writeInSteps(writer, batch.body, batch.time)
   return writer.finish()
 }
 
 export function decodeBatch(bytes: Uint8Array): Batch {
+  return runAtOnce(decodeInSteps(bytes))
+}
+
+/** The same for a batch that may be long: one of 4 MiB takes 100 ms. */
+export function* decodeInSteps(bytes: Uint8Array): Steps<Batch> {
   const reader = new Reader(bytes, 'batch')
   if (bytes.length > batchBytesMax) throw reader.malformed(`${bytes.length} bytes`)
   const version = reader.u8()
@@ -98,7 +116,7 @@ export function decodeBatch(bytes: Uint8Array): Batch {
   const actor = reader.text() as ActorId
   const time = readTime(reader)
   const previous = reader.rawByteString(hashBytes) as Hash
-  const body = readBody(reader, time)
+  const body = yield* readBody(reader, time)
   reader.end()
   return { branch, seq, epoch, session, number, actor, time, previous, body }
 }
@@ -135,17 +153,24 @@ export function encodedBytes(op: Op, time: Time): number {
 export function decodeBody(bytes: Uint8Array): { time: Time; ops: readonly Op[] } {
   const reader = new Reader(bytes, 'submission')
   const time = readTime(reader)
-  const body = readBody(reader, time)
+  const body = runAtOnce(readBody(reader, time))
   reader.end()
   if (body.type !== 'ops') throw reader.malformed('something else than operations')
   return { time, ops: body.ops }
 }
 
 function writeBody(writer: Writer, body: BatchBody, time: Time): void {
+  runAtOnce(writeInSteps(writer, body, time))
+}
+
+function* writeInSteps(writer: Writer, body: BatchBody, time: Time): Steps<void> {
   writer.choice(bodyTypes, body.type)
   if (body.type === 'ops') {
     writer.varint(body.ops.length)
-    for (const op of body.ops) writeOp(writer, op, time)
+    for (const [index, op] of body.ops.entries()) {
+      if (index % opsPerStep === opsPerStep - 1) yield
+      writeOp(writer, op, time)
+    }
   } else if (body.type === 'root') {
     const { cause, before, after, subject, message } = body.change
     writer.choice(rootCauses, cause)
@@ -155,12 +180,15 @@ function writeBody(writer: Writer, body: BatchBody, time: Time): void {
   } else if (body.type === 'state') writer.choice(branchStates, body.state)
 }
 
-function readBody(reader: Reader, time: Time): BatchBody {
+function* readBody(reader: Reader, time: Time): Steps<BatchBody> {
   const type = reader.choice(bodyTypes, 'body')
   switch (type) {
     case 'ops': {
       const ops: Op[] = []
-      for (let left = reader.count(2); left > 0; left--) ops.push(readOp(reader, time))
+      for (let left = reader.count(2); left > 0; left--) {
+        if (left % opsPerStep === 0) yield
+        ops.push(readOp(reader, time))
+      }
       return { type, ops }
     }
     case 'root':

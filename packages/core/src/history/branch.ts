@@ -10,7 +10,7 @@ import {
   batchBytesMax,
   type BatchBody,
   type BranchState,
-  decodeBatch,
+  decodeInSteps,
   type RootChange,
 } from './batch.ts'
 import {
@@ -23,7 +23,7 @@ import {
   type Waiting,
 } from './draft.ts'
 import { type FoldPoint, Head, type Position } from './head.ts'
-import { hashOfRow } from './reference.ts'
+import { hashRowInSteps } from './reference.ts'
 
 const rowsAtOnce = 256
 /** Of one append. Databases bound a transaction: TiDB at 100 MiB by default, MariaDB by the log it keeps in memory. */
@@ -161,7 +161,7 @@ export class Branch {
     for (;;) {
       const rows = await this.#stores.log.read(this.id, this.head.position.seq, rowsAtOnce)
       if (rows.length === 0) return
-      const batches = this.#checkAll(rows, this.head.position)
+      const batches = await this.#checkAll(rows, this.head.position)
       const named = batches.find(namesContent)
       // No row after it was trimmed either, if no fold has this one by now.
       if (named && (await this.#jumpOver(named.seq))) continue
@@ -169,14 +169,21 @@ export class Branch {
     }
   }
 
-  #checkAll(rows: readonly LogRow[], after: Pick<Position, 'seq' | 'hash'>): readonly Batch[] {
-    return rows.map((row, index) => this.#check(row, rows[index - 1] ?? after))
+  async #checkAll(
+    rows: readonly LogRow[],
+    after: Pick<Position, 'seq' | 'hash'>,
+  ): Promise<readonly Batch[]> {
+    const batches: Batch[] = []
+    for (const [index, row] of rows.entries())
+      batches.push(await this.#stores.nodes.run(this.#check(row, rows[index - 1] ?? after)))
+    return batches
   }
 
-  #check(row: LogRow, { seq, hash }: Pick<Position, 'seq' | 'hash'>): Batch {
-    if (hashOfRow(row.bytes, this.#stores.nodes.hash) !== row.hash)
+  *#check(row: LogRow, { seq, hash }: Pick<Position, 'seq' | 'hash'>): Steps<Batch> {
+    yield
+    if ((yield* hashRowInSteps(row.bytes, this.#stores.nodes.hash)) !== row.hash)
       throw this.#broken(row, 'its bytes have another hash')
-    const batch = decodeBatch(row.bytes)
+    const batch = yield* decodeInSteps(row.bytes)
     if (batch.seq !== seq + 1 || batch.previous !== hash || batch.branch !== this.id)
       throw this.#broken(row, `it does not follow batch ${seq}`)
     if (row.seq !== batch.seq || row.session !== batch.session || row.number !== batch.number)
@@ -186,8 +193,9 @@ export class Branch {
 
   async #replay(row: LogRow, batch: Batch): Promise<void> {
     const changes = batch.body.type === 'ops' ? await this.#replan(row, batch.body.ops) : undefined
-    this.head.advance(batch, row.hash, changes)
+    const absorbed = this.head.advance(batch, row.hash, changes)
     this.#tell(batch)
+    if (absorbed) await absorbed
   }
 
   /**
@@ -204,7 +212,7 @@ export class Branch {
       const count = Math.min(rowsAtOnce, folded.seq - at.seq)
       const rows = await this.#stores.log.read(this.id, at.seq, count)
       if (rows.length === 0) throw this.#broken({ seq: at.seq + 1 }, 'it is gone')
-      passed.push(...this.#checkAll(rows, at))
+      passed.push(...(await this.#checkAll(rows, at)))
       at = rows.at(-1)!
     }
     if (at.hash !== folded.hash) throw this.#broken({ seq: at.seq }, 'the fold is of another one')
@@ -316,8 +324,7 @@ export class Branch {
       await this.#answerAfterFailure(draft, error)
       return true
     }
-    draft.settle()
-    for (const { batch } of draft.entries) this.#tell(batch)
+    await draft.settle((batch) => this.#tell(batch))
     return true
   }
 

@@ -2,7 +2,7 @@ import { type BranchId, isCairnError, isFsError } from '@cairn/protocol'
 import type { Snapshot } from '../filesystem/tree-view.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
-import { decodeBatch, genesis } from './batch.ts'
+import { decodeInSteps, genesis } from './batch.ts'
 import { Head } from './head.ts'
 
 /** A tree that a branch had at a place in its log. */
@@ -45,7 +45,10 @@ export async function* findLostBatches(
 }
 
 /** In the order of the log. */
-async function knownPoints({ log, refs }: Stores, branch: BranchId): Promise<readonly Point[]> {
+async function knownPoints(
+  { log, refs, nodes }: Stores,
+  branch: BranchId,
+): Promise<readonly Point[]> {
   const { base, baseSeq, parent, next, folded } = await refs.getBranch(branch)
   const points: Point[] = [{ ...folded, name: 'the newest fold' }]
   // The base of a layer moves. While it has not, it is what the layer began with.
@@ -54,7 +57,7 @@ async function knownPoints({ log, refs }: Stores, branch: BranchId): Promise<rea
   for (const { seq, snapshot, id, label } of await refs.listCheckpoints(branch))
     points.push({ seq, snapshot, name: `checkpoint ${label === '' ? id : label}` })
   for await (const { seq, bytes } of rowsOf({ log }, branch, 0, Infinity)) {
-    const { body } = decodeBatch(bytes)
+    const { body } = await nodes.run(decodeInSteps(bytes))
     if (body.type !== 'root') continue
     const { before, after, cause } = body.change
     points.push({ seq: seq - 1, snapshot: before, name: `what ${cause} ${seq} left` })
@@ -87,9 +90,9 @@ async function replay(
   const position = { seq, hash: genesis, epoch: 1, state: 'open' } as const
   const head = new Head(nodes, blobs, { ...position, snapshot })
   for await (const { bytes, hash } of rowsOf({ log }, branch, seq, end)) {
-    const batch = decodeBatch(bytes)
+    const batch = await nodes.run(decodeInSteps(bytes))
     const { body } = batch
-    head.advance(
+    await head.advance(
       batch,
       hash,
       body.type === 'ops' ? await head.plan(head.view, body.ops) : undefined,

@@ -25,13 +25,13 @@ import type { View } from '../filesystem/view.ts'
 import type { HashFunction } from '../ports/hash.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
-import type { Steps } from '../tree/steps.ts'
+import { runAtOnce, type Steps } from '../tree/steps.ts'
 import {
   type Batch,
   batchBytesMax,
   type BatchBody,
   decodeBatch,
-  encodeBatch,
+  encodeInSteps,
   encodeBody,
   isClosedState,
 } from './batch.ts'
@@ -150,16 +150,26 @@ export class Draft {
     }
   }
 
-  /** The rows are in the log: the head moves on, and whoever waits gets the receipt. */
-  settle(): void {
-    for (const { batch, hash, changes } of this.entries) this.#head.advance(batch, hash, changes)
-    this.answer()
+  /** The rows are in the log: the head moves on, whoever waits gets the receipt, and `tell` hears of each batch. */
+  async settle(tell: (batch: Batch) => void): Promise<void> {
+    for (const { batch, hash, changes, waiting } of this.entries) {
+      const absorbed = this.#head.advance(batch, hash, changes)
+      for (const { resolve } of waiting) resolve({ seq: batch.seq, hash })
+      // In the same turn: whoever begins to listen finds a batch in the head or hears of it, never both.
+      tell(batch)
+      if (absorbed) await absorbed
+    }
+    this.#refuse()
   }
 
   /** The rows are in the log, and the head knows it. */
   answer(): void {
     for (const { batch, hash, waiting } of this.entries)
       for (const { resolve } of waiting) resolve({ seq: batch.seq, hash })
+    this.#refuse()
+  }
+
+  #refuse(): void {
     for (const { waiting, error } of this.#refused) waiting.reject(error)
   }
 
@@ -200,7 +210,9 @@ export class Draft {
       body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops, takeNewOp) : undefined
     const limits = await (waiting.limits ?? this.#limits)?.(body)
     const growth = limits && (await this.#requireRoom(limits, body, changes))
-    this.#push(waiting, body, changes, laterTime(waiting.author.time, await this.#lastTime()))
+    const time = laterTime(waiting.author.time, await this.#lastTime())
+    // Only the queue changes a draft, so nothing comes between its steps.
+    await this.#stores.nodes.run(this.#push(waiting, body, changes, time))
     if (growth) this.#growth = addUsage(this.#growth, growth)
   }
 
@@ -243,7 +255,7 @@ export class Draft {
     return row ? decodeBatch(row.bytes).time : noTime
   }
 
-  #push(waiting: Waiting, body: BatchBody, changes: Changes | undefined, time: Time): void {
+  *#push(waiting: Waiting, body: BatchBody, changes: Changes | undefined, time: Time): Steps<void> {
     const { session, number, actor } = waiting.author
     const { hash: previous } = this.#position
     const seq = this.#position.seq + 1
@@ -260,13 +272,13 @@ export class Draft {
       body,
       previous,
     }
-    const bytes = encodeBatch(batch)
+    const bytes = yield* encodeInSteps(batch)
     if (bytes.length > batchBytesMax) throw changeTooLarge()
-    const hash = hashOfBatch(batch, bytes, this.#hash)
+    const hash = yield* hashOfBatch(batch, bytes, this.#hash)
     const row = { seq, session, number, bytes, hash }
     this.entries.push({ batch, row, hash, changes, waiting: [waiting] })
     // Not before: what is refused as unwritable must not show to those that are planned after it.
-    if (changes) this.#changes.absorb(changes)
+    if (changes) yield* this.#changes.absorbInSteps(changes)
     this.#lastNumbers.set(session, number)
     this.#position = { seq, hash, epoch, state }
   }
@@ -304,7 +316,7 @@ export class Draft {
     if (waiting.decided) return true
     const body = await waiting.body(this.#place)
     const named = (one: BatchBody): Uint8Array =>
-      encodeBody(referenceBody(one, this.#hash), sent.time)
+      encodeBody(runAtOnce(referenceBody(one, this.#hash)), sent.time)
     // The log may have lost its bytes since, and gave the batch a time of its own.
     return equalBytes(named(body), named(sent.body))
   }

@@ -64,15 +64,10 @@ async function foldFiles(
   changes: Changes,
   edits: SnapshotEdits,
 ): Promise<ReadonlyMap<Ino, FoldedInode>> {
-  // Whether the content changed is known only beside the folded file: cut to a shorter one, it looks folded.
-  const changed = [...changes.inodes].flatMap(([ino, inode]) =>
-    inode?.content ? [{ ino, inode }] : [],
-  )
   const files = new Map<Ino, FoldedInode>()
   const storing = new InFlight(storesAtOnce)
-  for (let at = 0; at < changed.length; at += filesAtOnce) {
+  for (const group of changedFiles(changes)) {
     if (nodes.pacer.isDue()) await nodes.pacer.rest()
-    const group = changed.slice(at, at + filesAtOnce)
     const sealed: SealedBlob[] = []
     await Promise.all(
       group.map(async ({ ino, inode }) => {
@@ -85,6 +80,21 @@ async function foldFiles(
   }
   await storing.drain()
   return files
+}
+
+/**
+ * In groups. Whether the content changed is known only beside the folded file: cut to a shorter one, it looks folded.
+ */
+function* changedFiles(changes: Changes): Generator<readonly { ino: Ino; inode: Inode }[]> {
+  let group: { ino: Ino; inode: Inode }[] = []
+  for (const [ino, inode] of changes.inodes) {
+    if (!inode?.content) continue
+    group.push({ ino, inode })
+    if (group.length < filesAtOnce) continue
+    yield group
+    group = []
+  }
+  yield group
 }
 
 async function foldFile(

@@ -14,9 +14,6 @@ import { runAtOnce, type Steps, takeSteps } from '../tree/steps.ts'
 import type { Batch, BranchState } from './batch.ts'
 import { type Folded, fold } from './fold.ts'
 
-/** After a larger batch the caller counts the usage, because it can do so in steps. */
-const countedAtOnce = 1000
-
 /** A place in a branch's log. */
 export interface Position {
   readonly seq: number
@@ -40,6 +37,11 @@ export class Head {
   #folded: FoldPoint
   #position: Position
   #table: Changes
+  /**
+   * A large batch while the table takes it in. It lies on the table and says all that the batch changed, so a reader sees
+   * the whole batch, however much of it the table has.
+   */
+  #absorbing: { readonly view: Changes; readonly done: Promise<void> } | undefined
   /** Operations since the fold, for deciding when to fold again. */
   #pendingOps = 0
   #pendingBytes = 0
@@ -58,7 +60,7 @@ export class Head {
   }
 
   get view(): View {
-    return this.#table
+    return this.#absorbing?.view ?? this.#table
   }
 
   get position(): Position {
@@ -88,7 +90,8 @@ export class Head {
     while (this.#usage === undefined) {
       // Half of what is not folded is out of reach meanwhile.
       await this.#folding?.catch(() => undefined)
-      if (this.#folding) continue
+      await this.#absorbing?.done
+      if (this.#folding || this.#absorbing) continue
       const [table, position] = [this.#table, this.#position]
       const usage = await this.#countUsage()
       // What came in meanwhile was counted in part, if at all.
@@ -126,17 +129,32 @@ export class Head {
     })
   }
 
-  /** Takes in a batch that is in the log. `changes` are its ops', planned on this head. */
-  advance(batch: Batch, hash: Hash, changes?: Changes): void {
+  /**
+   * Takes in a batch that is in the log. `changes` are its ops', planned on this head. Readers see it at once. The next
+   * one waits for the promise, if there is one.
+   */
+  advance(batch: Batch, hash: Hash, changes?: Changes): Promise<void> | undefined {
     const { seq, epoch, body } = batch
     const state = body.type === 'state' ? body.state : this.#position.state
     this.#lastTime = batch.time
     this.#position = { seq, hash, epoch, state }
     this.#lastNumbers.set(batch.session, batch.number)
     if (body.type === 'root') this.#reset(body.change.after)
-    if (changes) this.#grow(changes)
-    if (changes) this.#table.absorb(changes)
     if (body.type === 'ops') this.#count(body.ops)
+    if (!changes) return undefined
+    this.#grow(changes)
+    if (!changes.isSmall) return this.#absorbLarge(changes)
+    this.#table.absorb(changes)
+    return undefined
+  }
+
+  async #absorbLarge(changes: Changes): Promise<void> {
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    changes.rebase(this.#table)
+    this.#absorbing = { view: changes, done }
+    await this.#nodes.run(this.#table.absorbInSteps(changes))
+    this.#absorbing = undefined
+    resolve()
   }
 
   /** Takes over a fold that others made, with the batches that lie between. */
@@ -149,7 +167,8 @@ export class Head {
 
   #grow(changes: Changes): void {
     if (this.#usage === undefined) return
-    if (changes.inodes.size > countedAtOnce) {
+    // The caller counts it, in steps.
+    if (!changes.isSmall) {
       this.#usage = undefined
       return
     }
@@ -171,7 +190,7 @@ export class Head {
 
   /** Turns the head into a snapshot. Writers go on meanwhile; folds of one head run one after another. */
   async fold(): Promise<FoldPoint> {
-    while (this.#folding) await this.#folding
+    while (this.#folding || this.#absorbing) await (this.#folding ?? this.#absorbing?.done)
     if (this.#table.isEmpty) return (this.#folded = { ...this.#folded, ...this.#position })
     this.#folding = this.#foldTable().finally(() => (this.#folding = undefined))
     return this.#folding
@@ -185,6 +204,8 @@ export class Head {
     const [ops, bytes] = [this.#pendingOps, this.#pendingBytes]
     try {
       const folded = await fold(this.#nodes, this.#blobs, base, frozen)
+      // The table cannot be put on another tree while it takes something in.
+      while (this.#absorbing) await this.#absorbing.done
       const point = { ...position, snapshot: folded.snapshot }
       // A root change while we folded put the head on another tree; this one is still that position's.
       if (this.#folded.snapshot !== base) return point
@@ -193,6 +214,7 @@ export class Head {
       this.#pendingBytes -= bytes
       return point
     } catch (error) {
+      while (this.#absorbing) await this.#absorbing.done
       if (this.#folded.snapshot === base) this.#thaw(frozen)
       throw error
     }

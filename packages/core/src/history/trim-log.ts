@@ -1,8 +1,10 @@
 import type { BranchId } from '@cairn/protocol'
+import type { HashFunction } from '../ports/hash.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
-import { decodeBatch } from './batch.ts'
-import { encodeReference, hashOfRow } from './reference.ts'
+import type { Steps } from '../tree/steps.ts'
+import { decodeInSteps } from './batch.ts'
+import { encodeReference, hashRowInSteps } from './reference.ts'
 
 /** A transaction of this many is over soon: writers wait behind it. */
 const rowsAtOnce = 64
@@ -23,19 +25,23 @@ export async function trimLog(
     const rows = await log.read(branch, seq, Math.min(rowsAtOnce, folded.seq - seq))
     const last = rows.at(-1)
     if (!last) return seq
-    await log.trim(
-      branch,
-      last.seq,
-      rows.flatMap((row) => trimmed(row, nodes.hash)),
-    )
+    // Rows that are there never change, so what is read before a rest is as good after it.
+    await log.trim(branch, last.seq, await nodes.run(trimmed(rows, nodes.hash)))
     seq = last.seq
     await step()
   }
   return seq
 }
 
-/** Nothing, where nothing is to be saved. What is damaged stays as it is, to be found. */
-function trimmed(row: LogRow, hash: Stores['nodes']['hash']): readonly LogRow[] {
-  if (hashOfRow(row.bytes, hash) !== row.hash || hash(row.bytes) === row.hash) return []
-  return [{ ...row, bytes: encodeReference(decodeBatch(row.bytes), hash) }]
+/** Those of the rows that become shorter. What is damaged stays as it is, to be found. */
+function* trimmed(rows: readonly LogRow[], hash: HashFunction): Steps<readonly LogRow[]> {
+  const shorter: LogRow[] = []
+  for (const row of rows) {
+    yield
+    if (hash(row.bytes) === row.hash || (yield* hashRowInSteps(row.bytes, hash)) !== row.hash)
+      continue
+    const batch = yield* decodeInSteps(row.bytes)
+    shorter.push({ ...row, bytes: yield* encodeReference(batch, hash) })
+  }
+  return shorter
 }

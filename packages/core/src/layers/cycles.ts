@@ -1,4 +1,5 @@
 import { type Ino, rootIno } from '@cairn/protocol'
+import type { Nodes } from '../tree/nodes.ts'
 import type { State } from './merge-object.ts'
 import type { Side } from './sides.ts'
 import type { SideName } from './touched.ts'
@@ -14,12 +15,14 @@ export interface Cycle {
 
 /** Each side moved a directory into what the other moved into it, or into something below that. */
 export async function findCycles(
+  { pacer }: Nodes,
   states: ReadonlyMap<Ino, State>,
   target: Side,
 ): Promise<readonly Cycle[]> {
   const cycles: Cycle[] = []
   const passed = new Set<Ino>([rootIno])
   for (const state of states.values()) {
+    if (pacer.isDue()) await pacer.rest()
     // The target has no cycle, so every one of ours has a link that is the layer's alone.
     if (!isMovedBy('layer', state)) continue
     const way = await walkUp(states, target, passed, state.object.id)

@@ -7,6 +7,9 @@ import type { Inode, Link } from '../filesystem/inode.ts'
 import { blockKey, dentryKey, inodeKey, linkKey } from '../filesystem/keys.ts'
 import { encodeBlock, encodeDentry, encodeInode } from '../filesystem/values.ts'
 import type { Edit } from '../tree/apply.ts'
+import type { Nodes } from '../tree/nodes.ts'
+import { sortInSteps } from '../tree/sort-in-steps.ts'
+import type { Steps } from '../tree/steps.ts'
 import type { State } from './merge-object.ts'
 import type { Blocks } from './sides.ts'
 import type { ThreeSides } from './touched.ts'
@@ -28,20 +31,26 @@ interface Placed extends Pick<Version, 'ino' | 'inode'> {
 export async function mergeEdits(
   states: ReadonlyMap<Ino, State>,
   sides: ThreeSides,
+  nodes: Nodes,
   blobs: Blobs,
 ): Promise<readonly Edit[]> {
   const steps: Step[] = []
   const sealed: SealedBlob[] = []
-  for (const state of states.values())
+  for (const state of states.values()) {
+    if (nodes.pacer.isDue()) await nodes.pacer.rest()
     steps.push(await planStep(state, states, sides, blobs, sealed))
+  }
   await blobs.store(sealed)
   const edits = new TargetEdits()
   // Removals first: what leaves a place makes room for what comes. Inodes last: directories count names.
-  for (const step of steps) edits.removeNames(step)
-  for (const step of steps) edits.addNames(step)
-  for (const step of steps) await editInode(edits, step, sides)
+  await nodes.readEach(steps, (step) => edits.removeNames(step))
+  await nodes.readEach(steps, (step) => edits.addNames(step))
+  for (const step of steps) {
+    if (nodes.pacer.isDue()) await nodes.pacer.rest()
+    await editInode(edits, step, sides)
+  }
   for (const ino of edits.uncounted()) edits.recount(ino, await sides.target.getInode(ino))
-  return edits.sorted()
+  return nodes.run(edits.sorted())
 }
 
 async function planStep(
@@ -163,8 +172,9 @@ class TargetEdits {
       if (!sameBlock(block, before.get(index))) this.#set(blockKey(ino, index), encodeBlock(block))
   }
 
-  sorted(): readonly Edit[] {
-    return [...this.#edits].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, edit]) => edit)
+  *sorted(): Steps<readonly Edit[]> {
+    const sorted = yield* sortInSteps([...this.#edits], ([a], [b]) => (a < b ? -1 : 1))
+    return sorted.map(([, edit]) => edit)
   }
 
   #count(ino: Ino, before: Inode | undefined): Pick<Inode, 'size' | 'nlink'> {

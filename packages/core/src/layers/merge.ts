@@ -34,12 +34,14 @@ export async function merge(options: MergeOptions): Promise<MergeResult> {
   }
   const book = new ConflictBook(options, sides)
   const states = new Map<Ino, State>()
-  for (const [id, object] of await collectChanged(nodes, options, sides))
+  for (const [id, object] of await collectChanged(nodes, options, sides)) {
+    if (nodes.pacer.isDue()) await nodes.pacer.rest()
     states.set(id, await mergeObject(book, object))
-  await fitTogether(book, states)
+  }
+  await fitTogether(nodes, book, states)
   const conflicts = await book.list()
   if (conflicts.length > 0) return { type: 'conflicted', conflicts }
-  const edits = await mergeEdits(states, sides, blobs)
+  const edits = await mergeEdits(states, sides, nodes, blobs)
   const { root, created } = await applyEdits(nodes, target.root, edits, weighEntry)
   await nodes.store(created)
   const orphans = await orphansBeside(nodes, root, target.orphans)

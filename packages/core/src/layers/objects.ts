@@ -35,6 +35,7 @@ export async function collectChanged(
   await nodes.readEach(touched.keys(), (ino) => versions.takeBase(ino))
   const changed = new Map<Ino, Changed>()
   for (const [id, object] of versions.byIdentity) {
+    if (nodes.pacer.isDue()) await nodes.pacer.rest()
     const layer = await isEdited('layer', object, sides, touched)
     const target = await isEdited('target', object, sides, touched)
     changed.set(id, { ...object, id, editedBy: { layer, target } })

@@ -4,7 +4,9 @@ import { parseKey } from '../filesystem/keys.ts'
 import type { Snapshot } from '../filesystem/tree-view.ts'
 import { decodeInode, sameTime } from '../filesystem/values.ts'
 import { diff } from '../tree/diff.ts'
+import { mapPaced } from '../tree/map-paced.ts'
 import type { Nodes } from '../tree/nodes.ts'
+import { sortInSteps } from '../tree/sort-in-steps.ts'
 import { namesOf, sameContent, Side } from './sides.ts'
 import { sameAttributes, sameInlineContent, withoutLinks } from './version.ts'
 
@@ -33,7 +35,7 @@ export async function diffPaths(
   const list = new ChangeList(side, new Side(nodes, after))
   const differing = await findDiffering(nodes, before, after, side)
   await nodes.readEach(differing, ([ino, pair]) => list.compare(ino, pair))
-  return list.finish()
+  return list.finish(nodes)
 }
 
 /** An inode with a key that differs, before and after. */
@@ -108,19 +110,28 @@ class ChangeList {
   }
 
   /** What went from a place where something came was replaced. */
-  async finish(): Promise<readonly PathChange[]> {
-    const gone = new GoneNames(this.#gone)
+  async finish(nodes: Nodes): Promise<readonly PathChange[]> {
+    const gone = new GoneNames()
+    await nodes.readEach(this.#gone, (name) => gone.add(name))
     for (const name of this.#come) {
+      if (nodes.pacer.isDue()) await nodes.pacer.rest()
       const replaced = gone.take(name)
       const kind = replaced ? await this.#replacement(replaced, name) : 'added'
       if (kind) this.#changes.push({ kind, path: name.path, fileKind: name.inode.kind })
     }
     // A rename over something says by itself that the other is gone.
-    for (const { kind, path } of this.#changes) if (kind === 'renamed') gone.takeAt(path)
-    for (const { path, inode } of gone.left)
-      this.#changes.push({ kind: 'deleted', path, fileKind: inode.kind })
-    const byPath = this.#changes.map((change) => ({ change, path: change.path.join('/') }))
-    return byPath.sort((a, b) => (a.path < b.path ? -1 : 1)).map(({ change }) => change)
+    await nodes.readEach(this.#changes, ({ kind, path }) => {
+      if (kind === 'renamed') gone.takeAt(path)
+    })
+    await nodes.readEach(gone.left, ({ path, inode }) =>
+      this.#changes.push({ kind: 'deleted', path, fileKind: inode.kind }),
+    )
+    const byPath = await mapPaced(nodes.pacer, this.#changes, (change) => ({
+      change,
+      path: change.path.join('/'),
+    }))
+    const sorted = await nodes.run(sortInSteps(byPath, byPathOrder))
+    return sorted.map(({ change }) => change)
   }
 
   #rename(from: NamedInode, to: NamedInode, edit: EditKind | undefined): void {
@@ -158,11 +169,9 @@ class GoneNames {
   readonly #byLink = new Map<string, NamedInode>()
   readonly #byPath = new Map<string, NamedInode>()
 
-  constructor(names: readonly NamedInode[]) {
-    for (const name of names) {
-      this.#byLink.set(placeOf(name.link), name)
-      this.#byPath.set(name.path.join('/'), name)
-    }
+  add(name: NamedInode): void {
+    this.#byLink.set(placeOf(name.link), name)
+    this.#byPath.set(name.path.join('/'), name)
   }
 
   get left(): Iterable<NamedInode> {
@@ -215,4 +224,8 @@ class Paths {
     this.#directories.set(ino, path)
     return path
   }
+}
+
+function byPathOrder(a: { readonly path: string }, b: { readonly path: string }): number {
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : 0
 }

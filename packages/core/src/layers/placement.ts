@@ -1,5 +1,6 @@
 import type { Ino, Name } from '@cairn/protocol'
 import type { Link } from '../filesystem/inode.ts'
+import type { Steps } from '../tree/steps.ts'
 import type { Merged, State } from './merge-object.ts'
 import type { Changed } from './objects.ts'
 import type { SideName } from './touched.ts'
@@ -25,9 +26,17 @@ export class Placement {
   #belowTarget: ReadonlyMap<Ino, readonly State[]> | undefined
   #belowLayer: ReadonlyMap<Ino, readonly State[]> | undefined
 
-  constructor(states: ReadonlyMap<Ino, State>) {
+  private constructor(states: ReadonlyMap<Ino, State>) {
     this.states = states
-    for (const state of states.values()) this.#add(state)
+  }
+
+  static *of(states: ReadonlyMap<Ino, State>): Steps<Placement> {
+    const placement = new Placement(states)
+    for (const state of states.values()) {
+      placement.#add(state)
+      yield
+    }
+    return placement
   }
 
   put(state: State, merged: Merged | undefined): void {
@@ -56,10 +65,11 @@ export class Placement {
     return this.#below(side).get(directory.id) ?? []
   }
 
-  collisions(): readonly Collision[] {
+  *collisions(): Steps<readonly Collision[]> {
     const collisions: Collision[] = []
     for (const [parent, names] of this.#directories)
       for (const [name, [a, b]] of names) {
+        yield
         if (!a || !b) continue
         const link = { parent, name }
         // A name comes from one side or the other, and neither has two things under one name.

@@ -3,6 +3,7 @@ import type { Link } from '../filesystem/inode.ts'
 import { findCycles, type Cycle } from './cycles.ts'
 import { keep, type State } from './merge-object.ts'
 import { isHardLinked } from './merge-links.ts'
+import type { Nodes } from '../tree/nodes.ts'
 import { type Collision, type Placed, Placement } from './placement.ts'
 import type { Decisions, Question } from './question.ts'
 import type { SideName } from './touched.ts'
@@ -13,10 +14,12 @@ import { hasLink, type Version, withoutLinks } from './version.ts'
  * no directory inside itself. A decision may bring up another question, so it is asked until nothing moves.
  */
 export async function fitTogether(
+  nodes: Nodes,
   decisions: Decisions,
   states: ReadonlyMap<Ino, State>,
 ): Promise<void> {
-  const structure = new Structure(decisions, new Placement(states))
+  const placement = await nodes.run(Placement.of(states))
+  const structure = new Structure(nodes, decisions, placement)
   structure.bringBackKept()
   for (let moved = true; moved;)
     moved =
@@ -28,13 +31,15 @@ export async function fitTogether(
 
 /** The steps say whether something moved. */
 class Structure {
+  readonly #nodes: Nodes
   readonly #decisions: Decisions
   readonly #placement: Placement
   /** Directories that one side deleted and that are there for what the other has in them. */
   readonly #restored = new Set<State>()
   readonly #asked = new Set<string>()
 
-  constructor(decisions: Decisions, placement: Placement) {
+  constructor(nodes: Nodes, decisions: Decisions, placement: Placement) {
+    this.#nodes = nodes
     this.#decisions = decisions
     this.#placement = placement
   }
@@ -49,22 +54,26 @@ class Structure {
   /** Something may be in a directory that the other side took away: then the directory stays for it. */
   async keepParents(): Promise<boolean> {
     let moved = false
-    for (const state of this.#placement.states.values())
+    const { pacer } = this.#nodes
+    for (const state of this.#placement.states.values()) {
+      if (pacer.isDue()) await pacer.rest()
       for (const link of state.merged?.links ?? [])
         if (await this.#keepParent(state, link)) moved = true
+    }
     return moved
   }
 
   async settleCollisions(): Promise<boolean> {
     let moved = false
-    for (const collision of this.#placement.collisions())
+    for (const collision of await this.#nodes.run(this.#placement.collisions()))
       if (await this.#settleCollision(collision)) moved = true
     return moved
   }
 
   async settleCycles(): Promise<boolean> {
     let moved = false
-    for (const cycle of await findCycles(this.#placement.states, this.#decisions.sides.target))
+    const { target } = this.#decisions.sides
+    for (const cycle of await findCycles(this.#nodes, this.#placement.states, target))
       if (await this.#settleCycle(cycle)) moved = true
     return moved
   }

@@ -82,7 +82,10 @@ export class Nodes {
   async store(nodes: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
     if (nodes.size === 0) return
     await this.#store.put(nodes)
-    for (const [hash, bytes] of nodes) this.#keep(hash, openNode(bytes, hash))
+    for (const [hash, bytes] of nodes) {
+      if (this.pacer.isDue()) await this.pacer.rest()
+      this.#keep(hash, openNode(bytes, hash))
+    }
   }
 
   /** Runs a synchronous read to its end, loading what it misses. It may run several times. */

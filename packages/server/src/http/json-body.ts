@@ -1,8 +1,11 @@
 import { CairnError } from '@cairn/protocol'
+import { loopPacer } from '../pacer.ts'
 import type { Body } from './body.ts'
 import { JsonShape } from './json-shape.ts'
 
 const jsonBytesMax: number = 8 << 20
+/** Parsed at once, however many come together. */
+const shortBytes = 16 << 10
 
 /** Reads a JSON body, bounded, and says plainly what is wrong with it. */
 export async function readJson(body: Body | undefined): Promise<unknown> {
@@ -20,6 +23,8 @@ export async function readJson(body: Body | undefined): Promise<unknown> {
     chunks.push(chunk)
   }
   if (length === 0) return {}
+  // A connection each for many of them: all would be parsed in one turn.
+  if (length > shortBytes && loopPacer.isDue()) await loopPacer.rest()
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
   } catch (cause) {

@@ -11,14 +11,16 @@ function add(text: string, pieceBytes = text.length): void {
 }
 
 describe('the shape of JSON', () => {
-  it('is bounded in depth and in values, however it is cut', () => {
+  it('is bounded in depth, values and fields, however it is cut', () => {
     for (const piece of [1, 2, 3, 1000]) {
       expect(() => add(nested(64), piece)).not.toThrow()
       expect(() => add(nested(65), piece)).toThrow('64 levels')
       expect(() => add(`{"a":${nested(64)}}`, piece)).toThrow('64 levels')
     }
     expect(() => add(`[${'0,'.repeat(200_000)}0]`)).not.toThrow()
-    expect(() => add(`[${'0,'.repeat(200_001)}0]`)).toThrow('200000')
+    expect(() => add(`[${'0,'.repeat(200_001)}0]`)).toThrow('200000 values')
+    expect(() => add(`{${'"a":0,'.repeat(24_999)}"a":0}`)).not.toThrow()
+    expect(() => add(`{${'"a":0,'.repeat(25_000)}"a":0}`, 1000)).toThrow('25000 fields')
   })
 
   it('does not count what is in a text, nor takes an escaped quote for its end', () => {

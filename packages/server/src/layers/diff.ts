@@ -4,6 +4,7 @@ import {
   formatPatch,
   type Inode,
   isBelow,
+  mapPaced,
   namesOf,
   type PathChange,
   quotePath,
@@ -94,19 +95,21 @@ export async function listDiff(
   ends: DiffEnds,
 ): Promise<readonly LayerChange[]> {
   const changes = await diffPaths(workspace.stores.nodes, ends.before, ends.after)
-  return changesBelow(changes, ends).map(describeChange)
+  return mapPaced(workspace.stores.nodes.pacer, changesBelow(changes, ends), describeChange)
 }
 
 /** Those of the path that was asked about, as far as the asker may know of them. */
-function changesBelow(
+function* changesBelow(
   changes: readonly PathChange[],
   { path: top, see }: DiffEnds,
-): readonly PathChange[] {
+): Generator<PathChange> {
   const root = namesOf(top)
-  const seen = see ? changes.flatMap((change) => see(change) ?? []) : changes
-  return seen.filter(
-    ({ path, from }) => isBelow(path, root) || (from !== undefined && isBelow(from, root)),
-  )
+  for (const change of changes) {
+    const seen = see ? see(change) : change
+    if (!seen) continue
+    const { path, from } = seen
+    if (isBelow(path, root) || (from !== undefined && isBelow(from, root))) yield seen
+  }
 }
 
 /** With the number of lines that came and went, where there are lines. */
@@ -175,7 +178,7 @@ interface Content {
 async function* readDiff(
   workspace: Workspace,
   ends: DiffEnds,
-  changes: readonly PathChange[],
+  changes: Iterable<PathChange>,
   renamed: RenamedDirectories,
 ): AsyncGenerator<{ change: PathChange; was: Content; is: Content }> {
   const { nodes, blobs } = workspace.stores
@@ -190,6 +193,7 @@ async function* readDiff(
     return { inode, bytes: await readFile(nodes, blobs, view, ino, inode), tooLarge }
   }
   for (const change of changes) {
+    if (nodes.pacer.isDue()) await nodes.pacer.rest()
     const { kind, path, from } = change
     const former = kind === 'deleted' ? path : (from ?? renamed.formerPath(path))
     const was = await read(views[0], kind === 'added' ? undefined : former)

@@ -1,9 +1,11 @@
 import {
   type Kind,
+  mapPaced,
   type Nodes,
   type PathChange,
   resolvePath,
   type Snapshot,
+  sortInSteps,
   TreeView,
 } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
@@ -42,15 +44,15 @@ export class RenamedDirectories {
     after: Snapshot,
     changes: readonly PathChange[],
   ): Promise<readonly PathChange[]> {
-    const all = changes.map((change) => this.#withFormer(change))
-    const known = new Set(changes.map(({ path }) => path.join('/')))
+    const all = await mapPaced(nodes.pacer, changes, (change) => this.#withFormer(change))
+    const known = new Set(await mapPaced(nodes.pacer, changes, ({ path }) => path.join('/')))
     for (const top of this.#from.keys())
       for await (const { path, fileKind } of filesBelow(nodes, after, top)) {
         if (known.has(path.join('/'))) continue
         known.add(path.join('/'))
         all.push({ kind: 'renamed', path, from: this.formerPath(path), fileKind })
       }
-    return all.sort((a, b) => (a.path.join('/') < b.path.join('/') ? -1 : 1))
+    return nodes.run(sortInSteps(all, (a, b) => (a.path.join('/') < b.path.join('/') ? -1 : 1)))
   }
 
   #withFormer(change: PathChange): PathChange {

@@ -1,4 +1,11 @@
-import { type Author, type Branch, decodeBatch, diffPaths, type Receipt } from '@cairn/core'
+import {
+  type Author,
+  type Branch,
+  decodeBatch,
+  diffPaths,
+  mapPaced,
+  type Receipt,
+} from '@cairn/core'
 import { formatHash, type RootReceipt, type SessionId } from '@cairn/protocol'
 import { isoTime } from '../workspaces/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
@@ -25,7 +32,7 @@ export async function rootReceipt(
     seq,
     before: formatHash(before.root),
     after: formatHash(after.root),
-    paths: paths.map(describeChange),
+    paths: await mapPaced(workspace.stores.nodes.pacer, paths, describeChange),
     actor,
     time: isoTime(time),
   }

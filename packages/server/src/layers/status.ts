@@ -1,4 +1,4 @@
-import { diffPaths, ownBytesOf } from '@cairn/core'
+import { diffPaths, mapPaced, ownBytesOf } from '@cairn/core'
 import { formatHash, type LayerStatus } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { describeChange, describeConflict, describeLayer } from './describe.ts'
@@ -36,7 +36,7 @@ export async function statusOf(
     head: { root: formatHash(layer.root), seq },
     base: { root: formatHash(base.root) },
     bytes: await ownBytesOf(workspace.stores.nodes, base, layer),
-    changes: changes.map(describeChange),
+    changes: await mapPaced(workspace.stores.nodes.pacer, changes, describeChange),
     behind: isOpen && base.root !== target.root,
     conflicts: conflicts.map(describeConflict),
     overlaps,

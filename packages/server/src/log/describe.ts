@@ -1,4 +1,12 @@
-import { type Batch, type Op, pathOf, type RootChange, type Steps, type View } from '@cairn/core'
+import {
+  type Batch,
+  namesOf as pathNames,
+  type Op,
+  pathOf,
+  type RootChange,
+  type Steps,
+  type View,
+} from '@cairn/core'
 import {
   type ByteString,
   type Ino,
@@ -100,12 +108,14 @@ export function concerning(
   path: ByteString,
   depth: 'exactly' | 'below',
 ): (operation: LogOperation) => boolean {
-  const directory = path === '/' ? '/' : `${path}/`
-  const isIt = (text: string | undefined, base64: string | undefined): boolean => {
-    if (text === undefined) return false
-    const bytes = Buffer.from(base64 ?? text, base64 === undefined ? 'utf8' : 'base64')
-    const other = bytes.toString('latin1')
-    return other === path || (depth === 'below' && other.startsWith(directory))
+  const isAt = (other: string, path: string): boolean =>
+    other === path || (depth === 'below' && other.startsWith(path === '/' ? '/' : `${path}/`))
+  // Where bytes are no text, neither is a path below them: it comes as bytes, too.
+  const { path: text, pathBytes } = spellPath('path', pathNames(path))
+  const isIt = (other: string | undefined, base64: string | undefined): boolean => {
+    if (other === undefined) return false
+    if (base64 !== undefined) return isAt(Buffer.from(base64, 'base64').toString('latin1'), path)
+    return pathBytes === undefined && isAt(other, text)
   }
   return (operation) =>
     isIt(operation.path, operation.pathBytes) || isIt(operation.to, operation.toBytes)

@@ -3,7 +3,7 @@ import {
   type Batch,
   type Branch,
   Changes,
-  decodeBatch,
+  decodeInSteps,
   type Op,
   type Snapshot,
   takeSteps,
@@ -44,7 +44,7 @@ export async function* walkHistory(
     for (const row of rows) {
       seq = row.seq
       if (nodes.pacer.isDue()) await nodes.pacer.rest()
-      const batch = decodeBatch(row.bytes)
+      const batch = await nodes.run(decodeInSteps(row.bytes))
       const { body } = batch
       const before: Changes | undefined = view
       if (body.type === 'root') {
@@ -57,7 +57,7 @@ export async function* walkHistory(
       const ops = body.type === 'ops' ? body.ops.filter((op) => isWanted(op, hasContent)) : []
       const changes = before && (await plan(workspace, before, ops))
       yield { batch, views: before && changes && { before, after: changes } }
-      if (before && changes) before.absorb(changes)
+      if (before && changes) await nodes.run(before.absorbInSteps(changes))
       else view = undefined
     }
   }

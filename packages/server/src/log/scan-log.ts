@@ -1,4 +1,4 @@
-import { type Batch, type Branch, decodeBatch, type LogRow, type LogStore } from '@cairn/core'
+import { type Batch, type Branch, decodeInSteps, type LogRow, type LogStore } from '@cairn/core'
 import type { LogEntry, Page } from '@cairn/protocol'
 import { readPointInSteps } from '../files/read-point.ts'
 import type { Point } from '../layers/references.ts'
@@ -45,12 +45,12 @@ export async function scanLog(
   const span = { first: after + 1, last: Math.min(before - 1, newest) }
   const read = order === 'oldest' ? readUp : readDown
   const end = order === 'oldest' ? span.last : span.first
-  const { pacer } = workspace.stores.nodes
+  const { nodes } = workspace.stores
   const items: LogEntry[] = []
   let [operations, bytes] = [0, 0]
   for await (const row of read(workspace.stores.log, branch, span, limit)) {
-    if (pacer.isDue()) await pacer.rest()
-    const batch = decodeBatch(row.bytes)
+    if (nodes.pacer.isDue()) await nodes.pacer.rest()
+    const batch = await nodes.run(decodeInSteps(row.bytes))
     bytes += row.bytes.length
     operations += batch.body.type === 'ops' ? 1 + batch.body.ops.length : 1
     const entry = await describeWanted(workspace, point, batch, filter)

@@ -1,4 +1,4 @@
-import { inSteps, type Steps, takeSteps } from '@cairn/core'
+import { inSteps, mapPaced, type Pacer, type Steps, takeSteps } from '@cairn/core'
 import { type ChangeReceipt, CairnError, isFsError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { TreeEdit } from '../../files/tree-edit.ts'
@@ -25,7 +25,8 @@ export function batchRoutes(app: FastifyInstance, workspaces: Workspaces): void 
     },
     async (request): Promise<ChangeReceipt> => {
       const { workspace, branch, asker } = await openTarget(workspaces, request)
-      const operations = readOperations(await readJson(bodyOf(request)))
+      const { pacer } = workspace.stores.nodes
+      const operations = await readOperations(pacer, await readJson(bodyOf(request)))
       const { receipt } = await workspace.change(branch, asker, (edit) =>
         takeSteps(operations.entries(), ([index, operation]) =>
           doNumbered(edit, operation, `operations[${index}]`),
@@ -45,13 +46,13 @@ function* doNumbered(edit: TreeEdit, operation: Operation, place: string): Steps
   }
 }
 
-function readOperations(body: unknown): readonly Operation[] {
+function readOperations(pacer: Pacer, body: unknown): Promise<readonly Operation[]> {
   const list = (body as { operations?: unknown } | null)?.operations
   if (!Array.isArray(list) || list.length === 0 || list.length > operationsMax)
     throw new CairnError('malformed', {
       message: `cannot read the batch: operations must be a list of 1 to ${operationsMax}`,
     })
-  return list.map((item, index) => {
+  return mapPaced(pacer, list.entries(), ([index, item]) => {
     const fields = new Fields(item, `operations[${index}]`)
     return readOperation(fields.required('op'), fields, fields.path('path'))
   })
