@@ -28,23 +28,42 @@ export class Identity {
   }
 
   ofTarget(ino: Ino): Ino {
-    return remember(this.#ofTarget, ino, () => {
-      const made = this.#made('target', ino)
-      if (!made) return ino
-      const id = this.#replaced('target', made, this.ofTarget(made.home.parent)) ?? ino
-      if (id !== ino) this.#targetIno.set(id, ino)
+    return this.#find('target', this.#ofTarget, ino, (made, parent) => {
+      const id = this.#replaced('target', made, parent)
+      if (id !== undefined) this.#targetIno.set(id, made.ino)
       return id
     })
   }
 
   /** Ask for all touched inodes of the target before the first of the layer. */
   ofLayer(ino: Ino): Ino {
-    return remember(this.#ofLayer, ino, () => {
-      const made = this.#made('layer', ino)
-      if (!made) return ino
-      const parent = this.ofLayer(made.home.parent)
-      return this.#replaced('layer', made, parent) ?? this.#twin(made, parent) ?? ino
-    })
+    return this.#find(
+      'layer',
+      this.#ofLayer,
+      ino,
+      (made, parent) => this.#replaced('layer', made, parent) ?? this.#twin(made, parent),
+    )
+  }
+
+  /** The identity of a thing depends on its directory's: up to one that is known, then down again. */
+  #find(
+    side: SideName,
+    known: Map<Ino, Ino>,
+    ino: Ino,
+    takenOver: (made: Made, parent: Ino) => Ino | undefined,
+  ): Ino {
+    const way: Made[] = []
+    let at = ino
+    for (let made = this.#made(side, at); made && !known.has(at); made = this.#made(side, at)) {
+      way.push(made)
+      at = made.home.parent
+    }
+    let identity = known.get(at) ?? at
+    for (const made of way.reverse()) {
+      identity = takenOver(made, identity) ?? made.ino
+      known.set(made.ino, identity)
+    }
+    return identity
   }
 
   /**
@@ -55,7 +74,7 @@ export class Identity {
     const inode = this.#touched.get(ino)
     if (!inode || inode.base || (inode.layer && inode.target)) return undefined
     const made = inode[side]
-    return made?.home ? { kind: made.kind, home: made.home } : undefined
+    return made?.home ? { ino, kind: made.kind, home: made.home } : undefined
   }
 
   /** What of the same kind had that name in the base and is gone from this side. */
@@ -84,11 +103,6 @@ export class Identity {
 }
 
 interface Made extends Pick<Inode, 'kind'> {
+  readonly ino: Ino
   readonly home: Link
-}
-
-function remember(known: Map<Ino, Ino>, ino: Ino, find: () => Ino): Ino {
-  let identity = known.get(ino)
-  if (identity === undefined) known.set(ino, (identity = find()))
-  return identity
 }

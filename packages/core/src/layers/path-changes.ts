@@ -216,11 +216,18 @@ class Paths {
     return { ino, inode, link, path: this.of(link) }
   }
 
+  /** A loop, because a tree may be deeper than the stack of calls. */
   #directory(ino: Ino): readonly Name[] {
-    let path = this.#directories.get(ino)
-    if (path) return path
-    const home = this.side.view.inode(ino)?.home
-    path = home ? this.of(home) : []
+    const names: Name[] = []
+    let [at, known] = [ino, this.#directories.get(ino)]
+    while (!known) {
+      const home = this.side.view.inode(at)?.home
+      if (!home) break
+      names.push(home.name)
+      at = home.parent
+      known = this.#directories.get(at)
+    }
+    const path = [...(known ?? []), ...names.reverse()]
     this.#directories.set(ino, path)
     return path
   }
