@@ -4,18 +4,20 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import {
-  CephServer,
-  createBucket,
   makeTemporaryDirectory,
   type MysqlServer,
   removeDirectory,
   startMysql,
-  whyNoCeph,
+  s3UrlOf,
+  type S3Config,
+  type S3Server,
+  startS3,
+  whyNoS3,
   whyNoMysql,
 } from '@cairn/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const missing = whyNoMysql ?? whyNoCeph
+const missing = whyNoMysql ?? whyNoS3
 const child = fileURLToPath(new URL('./server-child.ts', import.meta.url))
 
 interface Running {
@@ -27,24 +29,25 @@ describe.skipIf(missing !== undefined)(
   `two servers on one MariaDB and one S3 ${missing ?? ''}`,
   () => {
     let mysql: MysqlServer
-    let ceph: CephServer
+    let s3: S3Server
     let directory: string
     let meta: string
     let objects: string
+    let config: S3Config
     let key: string
     const running: Running[] = []
 
     beforeAll(async () => {
       directory = await makeTemporaryDirectory()
-      ;[mysql, ceph] = await Promise.all([startMysql(), CephServer.start()])
+      ;[mysql, s3] = await Promise.all([startMysql(), startS3()])
       meta = await mysql.createDatabase()
-      const { bucket, endpoint, region } = await createBucket(ceph)
-      objects = `s3://${bucket}?endpoint=${encodeURIComponent(endpoint!)}&region=${region}`
+      config = await s3.createBucket()
+      objects = s3UrlOf({ ...config, credentials: undefined })
     }, 180_000)
 
     afterAll(async () => {
       for (const { process: server } of running) server.kill('SIGKILL')
-      await Promise.all([mysql?.stop(), ceph?.stop()])
+      await Promise.all([mysql?.stop(), s3?.stop()])
       await removeDirectory(directory)
     }, 60_000)
 
@@ -53,11 +56,13 @@ describe.skipIf(missing !== undefined)(
       const data = join(directory, name)
       await mkdir(data)
       if (running[0]) await copyFile(join(directory, 'first', 'owner-key'), join(data, 'owner-key'))
-      const { accessKeyId, secretAccessKey } = ceph.credentials
+      const { credentials } = config
       const env = {
         ...process.env,
-        AWS_ACCESS_KEY_ID: accessKeyId,
-        AWS_SECRET_ACCESS_KEY: secretAccessKey,
+        ...(credentials && {
+          AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+          AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+        }),
       }
       const args = ['--conditions=source', child, data, meta, objects]
       const server = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -5,9 +5,8 @@ import { keysUnder } from '../conformance/object-store.ts'
 import { parseMysqlUrl } from '../storage/mysql/config.ts'
 import { S3ObjectStore } from '../storage/s3/s3-object-store.ts'
 import type { S3Config } from '../storage/s3/config.ts'
-import { CephServer, whyNoCeph } from '../testing/servers/ceph.ts'
 import { MariadbServer, whyNoMariadb } from '../testing/servers/mariadb.ts'
-import { createBucket } from '../testing/servers/s3-bucket.ts'
+import { type S3Server, s3UrlOf, startS3, whyNoS3 } from '../testing/servers/s3.ts'
 import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
 import { MysqlPlace } from './mysql-place.ts'
 import { makeScratchName } from './scratch-name.ts'
@@ -70,27 +69,25 @@ describe('a data directory', () => {
   })
 })
 
-const missing = whyNoMariadb ?? whyNoCeph
+const missing = whyNoMariadb ?? whyNoS3
 
-describe.skipIf(missing)(`MariaDB and Ceph ${missing ?? ''}`, () => {
+describe.skipIf(missing)(`MariaDB and S3 ${missing ?? ''}`, () => {
   let mariadb: MariadbServer
-  let ceph: CephServer
+  let s3: S3Server
   let meta: string
   let bucket: S3Config
   beforeAll(async () => {
-    ;[mariadb, ceph] = await Promise.all([MariadbServer.start(), CephServer.start()])
+    ;[mariadb, s3] = await Promise.all([MariadbServer.start(), startS3()])
     meta = await mariadb.createDatabase()
-    bucket = await createBucket(ceph)
+    bucket = await s3.createBucket()
   }, 120_000)
   afterAll(async () => {
     await mariadb?.stop()
-    await ceph?.stop()
+    await s3?.stop()
   })
 
   const verify = (options: Partial<Parameters<typeof verifyStores>[0]> = {}) => {
-    const { endpoint, credentials } = bucket
-    const query = new URLSearchParams({ endpoint: endpoint!, prefix: 'p', ...credentials })
-    const objects = `s3://${bucket.bucket}?${query.toString()}`
+    const objects = s3UrlOf({ ...bucket, prefix: `${bucket.prefix}p` })
     return verifyStores({ data: '/nowhere', meta, objects, signal, ...options })
   }
   const whatIsLeft = async (): Promise<readonly string[]> => {

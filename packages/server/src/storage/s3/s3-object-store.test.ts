@@ -3,7 +3,7 @@ import { runCases } from '@cairn/core/testing'
 import { blobStoreCases, expectCode } from '@cairn/core/conformance'
 import { CephServer, whyNoCeph } from '../../testing/servers/ceph.ts'
 import { FaultProxy } from '../../testing/servers/fault-proxy.ts'
-import { createBucket } from '../../testing/servers/s3-bucket.ts'
+import { createBucket, type S3Server, s3UrlOf, startS3, whyNoS3 } from '../../testing/servers/s3.ts'
 import { keysUnder, objectStoreCases } from '../../conformance/object-store.ts'
 import { makeTemporaryDirectory, removeDirectory } from '../../testing/temporary-directory.ts'
 import type { ObjectStore } from '../object-store.ts'
@@ -15,12 +15,12 @@ import { openClient, openS3, S3ObjectStore } from './s3-object-store.ts'
 
 const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => (i * 7) ^ (i >> 8))
 
-describe.skipIf(whyNoCeph)(`S3 (Ceph) ${whyNoCeph ?? ''}`, () => {
-  let server: CephServer
+describe.skipIf(whyNoS3)(`S3 ${whyNoS3 ?? ''}`, () => {
+  let server: S3Server
   let config: S3Config
   beforeAll(async () => {
-    server = await CephServer.start()
-    config = await createBucket(server)
+    server = await startS3()
+    config = await server.createBucket()
   }, 150_000)
   afterAll(() => server?.stop())
 
@@ -30,7 +30,7 @@ describe.skipIf(whyNoCeph)(`S3 (Ceph) ${whyNoCeph ?? ''}`, () => {
   ])('object store, %s', (_, prefix, decorate) => {
     let store: ObjectStore
     beforeAll(async () => {
-      store = decorate(await openS3({ ...config, prefix }))
+      store = decorate(await openS3({ ...config, prefix: config.prefix + prefix }))
     })
     afterAll(() => store?.close())
     runCases(objectStoreCases, async () => ({ store }))
@@ -53,7 +53,10 @@ describe.skipIf(whyNoCeph)(`S3 (Ceph) ${whyNoCeph ?? ''}`, () => {
     let directory: string
     beforeAll(async () => {
       directory = await makeTemporaryDirectory()
-      storage = await openStorage({ data: directory, objects: urlOf(config) })
+      storage = await openStorage({
+        data: directory,
+        objects: s3UrlOf({ ...config, prefix: `${config.prefix}cairn` }),
+      })
     })
     afterAll(async () => {
       await storage?.close()
@@ -64,26 +67,29 @@ describe.skipIf(whyNoCeph)(`S3 (Ceph) ${whyNoCeph ?? ''}`, () => {
 
   describe('the probe', () => {
     it('leaves nothing behind', async () => {
-      const fresh = await createBucket(server)
+      const fresh = await server.createBucket()
       const store = await openS3(fresh)
       expect(await keysUnder(store, '')).toEqual([])
       await store.close()
     })
 
-    const refusals: Readonly<Record<string, [Partial<S3Config>, RegExp]>> = {
+    const refusals: Readonly<Record<string, [(right: S3Config) => Partial<S3Config>, RegExp]>> = {
       'an unknown key': [
-        { credentials: { accessKeyId: 'NOBODY', secretAccessKey: 'SKTEST' } },
+        () => ({ credentials: { accessKeyId: 'NOBODY', secretAccessKey: 'secret' } }),
         /does not know the access key/,
       ],
       'a wrong secret': [
-        { credentials: { accessKeyId: 'AKTEST', secretAccessKey: 'wrong' } },
+        ({ credentials }) => ({ credentials: { ...credentials!, secretAccessKey: 'wrong' } }),
         /secret does not fit/,
       ],
-      'an absent bucket': [{ bucket: 'not-there' }, /bucket does not exist\. Create it/],
+      'an absent bucket': [
+        () => ({ bucket: `absent-${crypto.randomUUID()}` }),
+        /bucket does not exist\. Create it/,
+      ],
     }
     for (const [what, [change, words]] of Object.entries(refusals))
       it(`refuses ${what} and says what to do`, async () => {
-        const opening = openS3({ ...config, ...change })
+        const opening = openS3({ ...config, ...change(config) })
         await expectCode(opening, 'storage_misconfigured')
         await expect(opening).rejects.toThrow(words)
       })
@@ -102,83 +108,87 @@ describe.skipIf(whyNoCeph)(`S3 (Ceph) ${whyNoCeph ?? ''}`, () => {
       await expectCode(opening, 'storage_unavailable')
     })
   })
+})
 
-  describe('through a bad line', () => {
-    let proxy: FaultProxy
-    const opened: S3ObjectStore[] = []
-    beforeAll(async () => {
-      proxy = await FaultProxy.start(server.port)
-    })
-    afterEach(async () => {
-      proxy.fault = { type: 'none' }
-      for (const store of opened.splice(0)) await store.close()
-    })
-    afterAll(() => proxy?.stop())
+describe.skipIf(whyNoCeph)(`S3 (Ceph) through a bad line ${whyNoCeph ?? ''}`, () => {
+  let server: CephServer
+  let config: S3Config
+  let proxy: FaultProxy
+  const opened: S3ObjectStore[] = []
+  beforeAll(async () => {
+    server = await CephServer.start()
+    config = await createBucket(server)
+    proxy = await FaultProxy.start(server.port)
+  }, 150_000)
+  afterEach(async () => {
+    proxy.fault = { type: 'none' }
+    for (const store of opened.splice(0)) await store.close()
+  })
+  afterAll(async () => {
+    await proxy?.stop()
+    await server?.stop()
+  })
 
-    /** A new one has no connection yet, so it meets the fault and not a connection that was cut. */
-    const open = (): S3ObjectStore => {
-      const endpoint = `http://127.0.0.1:${proxy.port}`
-      const store = new S3ObjectStore({ ...config, endpoint, timeoutMs: 500 })
-      opened.push(store)
-      return store
-    }
+  /** A new one has no connection yet, so it meets the fault and not a connection that was cut. */
+  const open = (timeoutMs: number): S3ObjectStore => {
+    const endpoint = `http://127.0.0.1:${proxy.port}`
+    const store = new S3ObjectStore({ ...config, endpoint, timeoutMs })
+    opened.push(store)
+    return store
+  }
+  const openPatient = (): S3ObjectStore => open(20_000)
+  const openHasty = (): S3ObjectStore => open(500)
 
-    const faults = {
-      'answers 500': { type: 'answer', text: answer(500) },
-      'asks to slow down': { type: 'answer', text: answer(503) },
-      'answers nonsense': { type: 'answer', text: 'SSH-2.0-OpenSSH\r\n' },
-      'is silent': { type: 'silence' },
-      'hangs up': { type: 'refuse' },
-      'breaks off in the answer': { type: 'cut', afterBytes: 60 },
-    } as const
-    for (const [what, fault] of Object.entries(faults))
-      it(`a store that ${what} is storage_unavailable, and works again afterwards`, async () => {
-        const key = `faults/${crypto.randomUUID()}`
-        const store = open()
-        await store.put(key, bytes)
-        proxy.fault = fault
-        await expectCode(open().get(key), 'storage_unavailable')
-        await expectCode(open().put(`${key}-other`, bytes), 'storage_unavailable')
-        await expectCode(keysUnder(open(), 'faults/'), 'storage_unavailable')
-        await expectCode(open().delete(key), 'storage_unavailable')
-        proxy.fault = { type: 'none' }
-        // A delete whose answer was lost has happened; putting again is right either way.
-        const patient = withRetry(store)
-        await patient.put(key, bytes)
-        expect(Buffer.compare(await patient.get(key), bytes)).toBe(0)
-      })
-
-    for (const type of ['cut', 'stall'] as const)
-      it(`a body that ends early (${type}) is storage_unavailable, never given`, async () => {
-        const key = `faults/${crypto.randomUUID()}`
-        await open().put(key, bytes)
-        proxy.fault = { type, afterBytes: 50_000 }
-        await expectCode(open().get(key), 'storage_unavailable')
-        expect(proxy.passedBytes).toBeGreaterThan(40_000)
-      })
-
-    it('retries carry a put over a moment of failure', async () => {
+  const faults = {
+    'answers 500': { type: 'answer', text: answer(500) },
+    'asks to slow down': { type: 'answer', text: answer(503) },
+    'answers nonsense': { type: 'answer', text: 'SSH-2.0-OpenSSH\r\n' },
+    'is silent': { type: 'silence' },
+    'hangs up': { type: 'refuse' },
+    'breaks off in the answer': { type: 'cut', afterBytes: 60 },
+  } as const
+  for (const [what, fault] of Object.entries(faults))
+    it(`a store that ${what} is storage_unavailable, and works again afterwards`, async () => {
       const key = `faults/${crypto.randomUUID()}`
-      proxy.fault = { type: 'answer', text: answer(500) }
-      const retrying = withRetry(open(), {
-        attempts: 3,
-        firstDelayMs: 1,
-        delayMsMax: 1,
-        sleep: async () => {
-          proxy.fault = { type: 'none' }
-        },
-      })
-      await retrying.put(key, bytes)
-      expect(Buffer.compare(await retrying.get(key), bytes)).toBe(0)
+      const store = openPatient()
+      await store.put(key, bytes)
+      proxy.fault = fault
+      await expectCode(openHasty().get(key), 'storage_unavailable')
+      await expectCode(openHasty().put(`${key}-other`, bytes), 'storage_unavailable')
+      await expectCode(keysUnder(openHasty(), 'faults/'), 'storage_unavailable')
+      await expectCode(openHasty().delete(key), 'storage_unavailable')
+      proxy.fault = { type: 'none' }
+      // A delete whose answer was lost has happened; putting again is right either way.
+      const patient = withRetry(store)
+      await patient.put(key, bytes)
+      expect(Buffer.compare(await patient.get(key), bytes)).toBe(0)
     })
+
+  for (const type of ['cut', 'stall'] as const)
+    it(`a body that ends early (${type}) is storage_unavailable, never given`, async () => {
+      const key = `faults/${crypto.randomUUID()}`
+      await openPatient().put(key, bytes)
+      proxy.fault = { type, afterBytes: 50_000 }
+      await expectCode(openHasty().get(key), 'storage_unavailable')
+      expect(proxy.passedBytes).toBeGreaterThan(40_000)
+    })
+
+  it('retries carry a put over a moment of failure', async () => {
+    const key = `faults/${crypto.randomUUID()}`
+    proxy.fault = { type: 'answer', text: answer(500) }
+    const retrying = withRetry(openPatient(), {
+      attempts: 3,
+      firstDelayMs: 1,
+      delayMsMax: 1,
+      sleep: async () => {
+        proxy.fault = { type: 'none' }
+      },
+    })
+    await retrying.put(key, bytes)
+    expect(Buffer.compare(await retrying.get(key), bytes)).toBe(0)
   })
 })
 
 function answer(status: number): string {
   return `HTTP/1.1 ${status} Error\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`
-}
-
-function urlOf({ bucket, endpoint, credentials }: S3Config): string {
-  const options = new URLSearchParams({ endpoint: endpoint!, prefix: 'cairn', ...credentials })
-  return `s3://${bucket}?${options.toString()}`
 }
