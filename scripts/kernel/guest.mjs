@@ -121,11 +121,14 @@ function makeDisk(debian, script) {
   const packages = globSync('node_modules/{*,.bin}', { cwd: root })
   for (const folder of [...packages, ...globSync('packages/*/native/build', { cwd: root })])
     cpSync(join(root, folder), makeParent(join(project, folder)), copyAll)
+  cpSync('/bin/busybox', join(debian, 'bin/busybox'))
   const steps = [
     '#!/bin/sh',
     'mount -t proc none /proc; mount -t sysfs none /sys; mount -t devtmpfs none /dev',
     'mkdir -p /dev/pts /dev/shm; mount -t devpts none /dev/pts; mount -t tmpfs none /dev/shm',
-    'mount -t fusectl none /sys/fs/fuse/connections; ip link set lo up 2>/dev/null',
+    'mount -t fusectl none /sys/fs/fuse/connections',
+    // Without the network there is no loopback until someone asks for it, and fusermount3 reads the table of mounts.
+    '/bin/busybox ip link set lo up && ln -sf /proc/self/mounts /etc/mtab',
     'export CI=1 NO_COLOR=1 HOME=/root PATH=/project/node_modules/.bin:/usr/sbin:/usr/bin:/sbin:/bin',
     `cd /project && uname -r && (${script}); echo "guest exit $?"`,
     'sync; echo o > /proc/sysrq-trigger; while :; do read -r _; done',

@@ -48,6 +48,15 @@ const submitDirectWrite = `
 
 const readStart = `return fs.readFileSync(dir + '/file', 'latin1').slice(0, 4)`
 
+/** The same, and the file stays open until `go`: on Linux 6.1 closing waits for a writer of the file. */
+const readAndHold = `
+  const fd = fs.openSync(dir + '/file')
+  const bytes = Buffer.alloc(4)
+  fs.readSync(fd, bytes)
+  say()
+  listen()
+  return bytes.toString()`
+
 describe.skipIf(!hasFuse || process.arch !== 'x64')(
   'direct I/O (needs root, /dev/fuse and x64)',
   () => {
@@ -57,9 +66,12 @@ describe.skipIf(!hasFuse || process.arch !== 'x64')(
       mount.fs.isSlow = true
       const writer = mount.start(submitDirectWrite)
       await until(() => mount.fs.waiting === 1)
-      expect(await mount.run(readStart)).toBe('oooo')
+      const reader = mount.start(readAndHold)
+      await reader.said
       mount.fs.gate.open()
       expect(await writer.result).toEqual([0, 1, 1])
+      reader.go()
+      expect(await reader.result).toBe('oooo')
       expect(await mount.run(readStart)).toBe('nnnn')
     })
   },

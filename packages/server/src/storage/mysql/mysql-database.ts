@@ -27,8 +27,8 @@ class UnknownOutcome {
 }
 
 /**
- * MariaDB, MySQL or TiDB; TiDB by its documentation alone, for lack of a package to test with. What it promises rests on the server: `innodb_flush_log_at_trx_commit = 1`, the default,
- * is what makes a commit wait for the disk.
+ * MariaDB, MySQL or TiDB; docs/reference/stores.md says which were tried. What it promises rests on the server:
+ * `innodb_flush_log_at_trx_commit = 1`, the default, is what makes a commit wait for the disk.
  */
 export class MysqlDatabase implements Database {
   readonly dialect: Dialect = mysqlDialect
