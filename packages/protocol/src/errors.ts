@@ -50,6 +50,13 @@ export const errorTable = {
     retry: 'same-request',
     hint: 'Too many wrong keys came from this address. Wait for as long as Retry-After says, and check the key.',
   },
+  too_many_requests: {
+    httpStatus: 429,
+    errno: 'EAGAIN',
+    exitCode: 12,
+    retry: 'same-request',
+    hint: 'Send the same again when some of the other requests have ended.',
+  },
   token_missing: {
     httpStatus: 404,
     errno: 'ENOENT',

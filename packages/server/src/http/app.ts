@@ -6,6 +6,7 @@ import type { UploadStore } from '../files/upload-store.ts'
 import type { Metrics } from '../metrics.ts'
 import type { VaultDoor } from '../vault/open-vault.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
+import { ordinaryPlaces, type PlaceLimits } from '../access/places.ts'
 import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
 import type { AccessWatch } from '../access/access-watch.ts'
 import type { OwnerKeys } from '../access/owner-keys.ts'
@@ -13,8 +14,10 @@ import { endWithAccess, requireAccess } from './authenticate.ts'
 import { type Body, ordinaryPace, type Pace, paced } from './body.ts'
 import { answerBrokenRequest, headerBytesMax } from './broken-requests.ts'
 import { toHttpError } from './errors.ts'
+import { watchForGoneClients } from './gone-clients.ts'
 import type { RequireHost } from './hosts.ts'
 import { readJson } from './json-body.ts'
+import { limitConnections, limitRequests, ordinaryConnections } from './limits.ts'
 import { openApiOf, type RouteInfo } from './openapi.ts'
 import { takePath } from './raw-path.ts'
 import { addSecurityHeaders } from './security-headers.ts'
@@ -58,6 +61,8 @@ export interface AppParts extends AuthenticatorParts {
   readonly requireHost?: RequireHost | undefined
   /** Speaks TLS with it. */
   readonly certificate?: Certificate | undefined
+  /** How many requests may be under way. */
+  readonly places?: PlaceLimits
 }
 
 const headersMsMax = 20_000
@@ -91,7 +96,10 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const { vault, requireHost } = parts
   if (requireHost) app.addHook('onRequest', async ({ headers }) => requireHost(headers))
   const findKey = vault ? vault.grants.withGrants(parts.findKey) : parts.findKey
+  watchForGoneClients(app)
   requireAccess(app, new Authenticator({ ...parts, findKey }))
+  limitRequests(app, parts.places ?? ordinaryPlaces)
+  limitConnections(app.server, ordinaryConnections)
   if (vault) limitGrants(app, vault.grants)
   if (parts.watch) endWithAccess(app, parts.watch)
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))

@@ -98,7 +98,12 @@ export function scopeOf(request: FastifyRequest): Scope | undefined {
 
 export function askerOf(request: FastifyRequest): Asker {
   const { actor, scope } = accessOf(request)
-  const asker = { actor, idempotencyKey: idempotencyKeyOf(request), toolCall: toolCallOf(request) }
+  const asker = {
+    actor,
+    idempotencyKey: idempotencyKeyOf(request),
+    toolCall: toolCallOf(request),
+    gone: request.gone,
+  }
   return scope ? { ...asker, scope } : asker
 }
 

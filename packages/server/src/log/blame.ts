@@ -30,8 +30,13 @@ import { splitSession } from './tool-calls.ts'
 const runMs = 1000
 
 /** Who had changed each line of a file last by then; of a file that had gone, as it was. Throws ENOENT where there never was one. */
-export async function blame(workspace: Workspace, point: Point, path: ByteString): Promise<Blame> {
-  const walk = new BlameWalk(workspace, namesOf(path), point)
+export async function blame(
+  workspace: Workspace,
+  point: Point,
+  path: ByteString,
+  gone?: AbortSignal,
+): Promise<Blame> {
+  const walk = new BlameWalk(workspace, namesOf(path), point, gone)
   const history = await walk.history(point.branch)
   const last = history.versions.at(-1)?.version
   if (!last) throw new FsError('ENOENT')
@@ -63,11 +68,18 @@ class BlameWalk {
   readonly #names: readonly Name[]
   /** What was asked about: entries of its branch name no layer, and end there. */
   readonly #asked: Point
+  readonly #gone: AbortSignal | undefined
   /** A layer begins where its parent stood: what is known of that up to there is known already. */
   readonly #histories = new Map<BranchId, History>()
 
-  constructor(workspace: Workspace, names: readonly Name[], asked: Point) {
+  constructor(
+    workspace: Workspace,
+    names: readonly Name[],
+    asked: Point,
+    gone: AbortSignal | undefined,
+  ) {
     this.#workspace = workspace
+    this.#gone = gone
     this.#names = names
     this.#asked = asked
   }
@@ -85,6 +97,7 @@ class BlameWalk {
     await new BranchBlame(this.#workspace, this.#names, history, {
       wanted,
       until: this.#untilOf(branch),
+      gone: this.#gone,
       atPath: parent?.versions.findLast(isBefore)?.version,
       base: (ino) => parent?.byIno.get(ino)?.findLast(isBefore)?.version,
       originOf: (batch) => this.#originOf(batch, record),
@@ -143,8 +156,8 @@ class BlameWalk {
   async #findInodes(branch: Branch, also: Iterable<Ino>): Promise<ReadonlySet<Ino>> {
     const inodes = new Set(also)
     const older: { readonly from: Ino; readonly to: Ino }[] = []
-    const until = this.#untilOf(branch)
-    for await (const { batch, views } of walkHistory(this.#workspace, branch, { until })) {
+    const options = { until: this.#untilOf(branch), gone: this.#gone }
+    for await (const { batch, views } of walkHistory(this.#workspace, branch, options)) {
       if (batch.body.type === 'ops')
         for (const op of batch.body.ops)
           if (op.type === 'copy') older.push({ from: op.from, to: op.ino })
@@ -164,6 +177,7 @@ interface Sources {
   readonly wanted: ReadonlySet<Ino>
   /** The last batch that counts; the newest where it is undefined. */
   readonly until: number | undefined
+  readonly gone: AbortSignal | undefined
   /** What a layer found at the path when it was made, and of each inode. */
   readonly atPath: FileVersion | undefined
   readonly base: Brought
@@ -197,8 +211,8 @@ class BranchBlame {
   }
 
   async run(branch: Branch): Promise<void> {
-    const { wanted, until, atPath } = this.#sources
-    const options = { hasContent: (ino: Ino): boolean => wanted.has(ino), until }
+    const { wanted, until, atPath, gone } = this.#sources
+    const options = { hasContent: (ino: Ino): boolean => wanted.has(ino), until, gone }
     let last: View | undefined
     for await (const { batch, views } of walkHistory(this.#workspace, branch, options)) {
       if (!views) continue

@@ -11,6 +11,7 @@ import {
   type View,
 } from '@cairn/core'
 import { type Ino, isCairnError, isFsError } from '@cairn/protocol'
+import { requirePresent } from '../access/present.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 
 /** A batch, and the names before and after it. Both are good until the next one is asked for. */
@@ -25,6 +26,8 @@ export interface WalkOptions {
   readonly hasContent?: (ino: Ino) => boolean
   /** The last batch that is wanted; the newest unless given. */
   readonly until?: number | undefined
+  /** Ends the walk by throwing. */
+  readonly gone?: AbortSignal | undefined
 }
 
 const rowsAtOnce = 256
@@ -33,7 +36,7 @@ const rowsAtOnce = 256
 export async function* walkHistory(
   workspace: Pick<Workspace, 'stores' | 'layers'>,
   branch: Branch,
-  { hasContent = () => false, until = branch.head.position.seq }: WalkOptions = {},
+  { hasContent = () => false, until = branch.head.position.seq, gone }: WalkOptions = {},
 ): AsyncGenerator<Step> {
   const { nodes, log } = workspace.stores
   const viewOf = (snapshot: Snapshot): Changes => new Changes(new TreeView(nodes, snapshot))
@@ -43,6 +46,7 @@ export async function* walkHistory(
     if (rows.length === 0) return
     for (const row of rows) {
       seq = row.seq
+      requirePresent(gone)
       if (nodes.pacer.isDue()) await nodes.pacer.rest()
       const batch = await nodes.run(decodeInSteps(row.bytes))
       const { body } = batch

@@ -17,9 +17,10 @@ export async function* readPathLog(
   point: Point,
   path: ByteString,
   isWanted: (batch: Batch) => boolean,
+  gone?: AbortSignal,
 ): AsyncGenerator<LogEntry> {
   const isConcerned = concerning(path, 'below')
-  for await (const step of walkHistory(workspace, point.branch, { until: point.seq })) {
+  for await (const step of walkHistory(workspace, point.branch, { until: point.seq, gone })) {
     const { batch } = step
     const isCommit = batch.body.type === 'root' && batch.body.change.cause === 'commit'
     if (!isCommit && !isWanted(batch)) continue
@@ -30,7 +31,7 @@ export async function* readPathLog(
       (then, index) => isConcerned(then) || (!isRoot && isConcerned(now.operations[index]!)),
     )
     if (operations.length === 0) continue
-    if (isCommit) yield* readLayerLog(workspace, batch, path, isWanted)
+    if (isCommit) yield* readLayerLog(workspace, batch, path, isWanted, gone)
     if (isWanted(batch)) yield { ...now, operations }
   }
 }
@@ -41,12 +42,13 @@ async function* readLayerLog(
   { body }: Batch,
   path: ByteString,
   isWanted: (batch: Batch) => boolean,
+  gone: AbortSignal | undefined,
 ): AsyncGenerator<LogEntry> {
   if (body.type !== 'root') return
   const record = await workspace.layers.findByBranch(body.change.subject as BranchId)
   if (!record) return
   const branch = await workspace.openBranch(record.branch)
-  for await (const entry of readPathLog(workspace, { branch }, path, isWanted))
+  for await (const entry of readPathLog(workspace, { branch }, path, isWanted, gone))
     yield { layer: record.id, ...entry }
 }
 

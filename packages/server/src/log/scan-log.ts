@@ -1,5 +1,6 @@
 import { type Batch, type Branch, decodeInSteps, type LogRow, type LogStore } from '@cairn/core'
 import type { LogEntry, Page } from '@cairn/protocol'
+import { requirePresent } from '../access/present.ts'
 import { readPointInSteps } from '../files/read-point.ts'
 import type { Point } from '../layers/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -21,6 +22,8 @@ export interface LogFilter {
   readonly entry?: (entry: LogEntry) => boolean
   /** What of an entry is to be seen by whoever asks; nothing else is asked about. */
   readonly see?: (entry: LogEntry) => LogEntry | undefined
+  /** Ends the scan by throwing. */
+  readonly gone?: AbortSignal | undefined
 }
 
 /**
@@ -49,6 +52,7 @@ export async function scanLog(
   const items: LogEntry[] = []
   let [operations, bytes] = [0, 0]
   for await (const row of read(workspace.stores.log, branch, span, limit)) {
+    requirePresent(filter.gone)
     if (nodes.pacer.isDue()) await nodes.pacer.rest()
     const batch = await nodes.run(decodeInSteps(row.bytes))
     bytes += row.bytes.length

@@ -11,11 +11,11 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Access } from '../access/access.ts'
 import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
 import type { AccessWatch } from '../access/access-watch.ts'
+import { ordinaryPlaces, type PlaceLimits, Places } from '../access/places.ts'
 import type { RequireHost } from '../http/hosts.ts'
 import type { Connection } from './connection.ts'
 import { keepAlive } from './heartbeat.ts'
 import { type ServeParts, serveConnection } from './serve-connection.ts'
-import { ordinaryPlaces, type PlaceLimits, SessionPlaces } from './session-places.ts'
 
 const heartbeatMs = 10_000
 /** A socket that says nothing is no session, and takes a place from others. */
@@ -53,7 +53,7 @@ export function openSessionDoor(server: Server, parts: SessionDoorParts): () => 
     perMessageDeflate: false,
   })
   const authenticator = new Authenticator(parts)
-  const places = new SessionPlaces(parts.places ?? ordinaryPlaces)
+  const places = new Places(parts.places ?? ordinaryPlaces, 'sessions open')
   server.on('upgrade', (request, socket, head) => {
     // Whoever goes while the store is asked for the key must not take the server along.
     socket.on('error', () => socket.destroy())
@@ -84,7 +84,7 @@ async function admit(
   authenticator: Authenticator,
   { requireHost }: SessionDoorParts,
   { url, headers, socket }: IncomingMessage,
-  places: SessionPlaces,
+  places: Places,
 ): Promise<Admitted | Refusal> {
   if (url !== sessionsPath) return { status: '404 Not Found', why: `want ${sessionsPath}` }
   try {

@@ -25,6 +25,7 @@ import {
 } from '@cairn/protocol'
 import type { Scope } from '../access/access.ts'
 import { Holdings } from '../access/holdings.ts'
+import { whilePresent } from '../access/present.ts'
 import { editScope, type ScopedEdit } from '../access/scoped-edit.ts'
 import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
@@ -49,6 +50,8 @@ export interface Asker {
   readonly scope?: Scope
   /** The call of an agent's tool that it is part of. */
   readonly toolCall?: string | undefined
+  /** Aborted when the client has gone: what is not decided by then is given up. */
+  readonly gone?: AbortSignal
 }
 
 /** Hears what was done, for counting. */
@@ -293,7 +296,7 @@ export class Workspace {
     const attempt = function* (this: Workspace, view: View): Steps<readonly Op[]> {
       const env = { now: this.clock.now(), newIno }
       const edit = new TreeEdit(scoped?.see(view) ?? view, env, guard)
-      result = yield* inSteps(decide(edit))
+      result = yield* whilePresent(asker.gone, inSteps(decide(edit)))
       if (scoped) yield* scoped.count(edit.view, view)
       return edit.ops
     }.bind(this)

@@ -69,6 +69,7 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
         return pathLogPage(target, path, query)
       const filter: LogFilter = {
         batch: batchFilter(query),
+        gone: asker.gone,
         ...seenBy(asker.scope),
         ...(path === undefined ? {} : { entry: someOperation(concerning(path, 'below')) }),
       }
@@ -92,7 +93,7 @@ export function blameRoutes(app: FastifyInstance, workspaces: Workspaces): void 
     async (request) => {
       const target = await openTarget(workspaces, request)
       requireHistory(target, 'tell who changed a file')
-      return blame(target.workspace, target, pathOfQuery(request.query) ?? '/')
+      return blame(target.workspace, target, pathOfQuery(request.query) ?? '/', request.gone)
     },
   )
 }
@@ -106,7 +107,8 @@ async function pathLogPage(
   const { limit, after = 0, before = Infinity, order, cursor } = query
   const isWanted = batchFilter(query)
   const entries: LogEntry[] = []
-  for await (const entry of readPathLog(target.workspace, target, path, isWanted)) {
+  const { workspace, asker } = target
+  for await (const entry of readPathLog(workspace, target, path, isWanted, asker.gone)) {
     const isInside = entry.layer !== undefined || (entry.seq > after && entry.seq < before)
     if (isInside) entries.push(entry)
   }
@@ -127,7 +129,8 @@ export function historyPage(
 ): Promise<Page<LogEntry>> {
   const { workspace, asker } = target
   requireHistory(target, 'tell the history of a path')
-  const filter = { ...seenBy(asker.scope), entry: someOperation(concerning(path, 'exactly')) }
+  const entry = someOperation(concerning(path, 'exactly'))
+  const filter = { ...seenBy(asker.scope), entry, gone: asker.gone }
   return scanLog(workspace, target, rangeOf({ order: 'newest', ...query }), filter)
 }
 

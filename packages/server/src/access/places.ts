@@ -1,6 +1,6 @@
-import type { Access } from '../access/access.ts'
+import type { Access } from './access.ts'
 
-/** How many sessions may be open at this server: of all, and of one owner, token or address. */
+/** How many of something may be under way at this server: of all, and of one owner, token or address. */
 export interface PlaceLimits {
   readonly all: number
   readonly owner: number
@@ -11,12 +11,15 @@ export interface PlaceLimits {
 /** No client can take every place, so there is always room for another one. */
 export const ordinaryPlaces: PlaceLimits = { all: 2000, owner: 1500, token: 200, address: 1500 }
 
-/** Counts who has how many sessions open. */
-export class SessionPlaces {
+/** Counts who has how many. */
+export class Places {
   readonly #limits: PlaceLimits
+  readonly #what: string
   readonly #taken = new Map<string, number>()
 
-  constructor(limits: PlaceLimits) {
+  /** `what` they are, as in "has 3 sessions open". */
+  constructor(limits: PlaceLimits, what: string) {
+    this.#what = what
     this.#limits = limits
   }
 
@@ -31,7 +34,7 @@ export class SessionPlaces {
     ]
     for (const [key, most, whose] of wanted)
       if (this.#count(key) >= most)
-        return `${whose} ${this.#count(key)} sessions open, and takes no more`
+        return `${whose} ${this.#count(key)} ${this.#what}, and takes no more`
     for (const [key] of wanted) this.#add(key, 1)
     let isFree = false
     return () => {

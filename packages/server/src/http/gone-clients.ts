@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Aborted when the client has gone: what it asked for is of use to nobody. */
+    gone: AbortSignal
+  }
+}
+
+/** Watches each connection for its end. After an answer the signal aborts as well, when nothing listens any more. */
+export function watchForGoneClients(app: FastifyInstance): void {
+  app.decorateRequest('gone', null as unknown as AbortSignal)
+  app.addHook('onRequest', async (request, reply) => {
+    const closed = new AbortController()
+    request.gone = closed.signal
+    reply.raw.once('close', () => closed.abort())
+  })
+}
