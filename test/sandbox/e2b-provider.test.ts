@@ -108,6 +108,19 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     await expect(first.isRunning()).resolves.toBe(false)
   })
 
+  it('killed right after a program has closed files in its workspace, loses none of them', async () => {
+    const workspace = await setup.makeWorkspace()
+    const sandbox = setup.make({ name: workspace.name })
+    const written = 'for i in $(seq 200); do echo $i > f$i; done; head -c 3000000 /dev/zero > large'
+    await expect(sandbox.exec(written)).resolves.toMatchObject({ code: 0 })
+    // As a program that knows only E2B does it.
+    await sandbox.getE2BInstance().kill()
+    const sizes = new Map<string, number>()
+    for await (const { name, size } of workspace.files.list('/')) sizes.set(name, size)
+    expect(sizes.get('large')).toBe(3_000_000)
+    expect(sizes.size).toBe(201)
+  })
+
   it('has no way out where that was asked for', async () => {
     const open = setup.make()
     const closed = setup.make(undefined, { allowInternetAccess: false })

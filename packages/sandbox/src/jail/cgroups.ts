@@ -78,6 +78,11 @@ export class Cgroups {
     for (const directory of this.directories) await removeGroup(directory)
   }
 
+  /** Undefined where there is no group to ask. */
+  get pids(): readonly number[] | undefined {
+    return this.#read(2, 'cgroup.procs')?.split('\n').filter(Boolean).map(Number)
+  }
+
   get cpuMicroseconds(): number {
     const stat = this.#read(2, 'cpu.stat')
     return stat === undefined ? 0 : fieldOf(stat, 'usage_usec')

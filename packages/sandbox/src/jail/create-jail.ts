@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { Cgroups } from './cgroups.ts'
 import { copyDisk, type Disk, makeDisk, makeSudo, measureDisk, removeDisk } from './disk.ts'
+import { drainMounts } from './drain-mounts.ts'
 import { Exit } from './egress/exit.ts'
 import { openExit } from './egress/open-exit.ts'
 import { findHelper } from './helper.ts'
@@ -21,12 +22,15 @@ import {
 } from './jail.ts'
 import { readLines } from './lines.ts'
 import { Plan } from './plan.ts'
+import { processesOf } from './processes.ts'
 import { Relay } from './relay.ts'
 import { startInside } from './start.ts'
 import { continueAll, stopAll } from './stop-all.ts'
 import { sweep, writeOwner } from './sweep.ts'
 import { chooseUsers, isRoot } from './users.ts'
 
+/** How long `kill()` waits for mounts inside to hand in what they hold. */
+const drainMs = 5000
 const idPattern = /^[a-z0-9]{1,40}$/
 
 /** Makes a jail in which nothing runs yet. What fails leaves nothing behind. */
@@ -232,6 +236,9 @@ class NamespaceJail implements Jail {
   async #kill(): Promise<void> {
     const { cgroups, helperProcess, directory } = this.#parts
     helperProcess.ref()
+    const list = (): readonly number[] => processesOf(this.pid, cgroups.pids)
+    // While there is a network: what a mount holds goes through it.
+    await drainMounts({ list, thaw: () => this.thaw() }, drainMs)
     this.#relay?.close()
     await cgroups.kill()
     // Where there are no cgroups to kill, process 1 ends with its lifeline and everything with it. Not by its number: that

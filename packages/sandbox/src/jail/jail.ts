@@ -41,7 +41,10 @@ export interface Jail {
    * inside the jail: the daemon that serves the mount and its credentials stay on the host.
    */
   readonly fuseMounter: readonly string[]
-  /** Ends everything inside and removes its disk, cgroups and sockets. Twice is fine. */
+  /**
+   * Ends everything inside and removes its disk, cgroups and sockets. Programs end at once; what serves a FUSE mount
+   * inside has 5 s to hand in what it holds. Twice is fine.
+   */
   kill(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs'
+import { processesOf, send } from './processes.ts'
 
 /** Without cgroups: stops one process after the other, until none was started meanwhile. Process 1 only waits anyway. */
 export function stopAll(first: number): void {
@@ -15,29 +15,4 @@ export function stopAll(first: number): void {
 
 export function continueAll(first: number): void {
   for (const pid of processesOf(first)) send(pid, 'SIGCONT')
-}
-
-/** All in the same pid namespace but the first. */
-function processesOf(first: number): number[] {
-  const namespace = namespaceOf(first)
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => Number.isInteger(pid) && pid !== first && namespaceOf(pid) === namespace)
-}
-
-function namespaceOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/pid`)
-  } catch {
-    // Ended, or somebody else's.
-    return undefined
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // Ended meanwhile.
-  }
 }

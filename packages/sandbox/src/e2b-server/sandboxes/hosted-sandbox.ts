@@ -201,8 +201,7 @@ export class HostedSandbox {
     this.#machine = undefined
     this.metrics.stop()
     if (machine === undefined) return
-    // What is not at the server by now is in the mount's own spool, and no reason to keep a sandbox alive.
-    await this.#host.drainVolumes(machine.jail).catch(() => {})
+    // Programs end first. What they wrote to volumes is brought to the server after them.
     await machine.jail.kill()
     await this.#host.settleVolumes(machine.jail)
   }
