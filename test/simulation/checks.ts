@@ -1,4 +1,12 @@
-import { Branch, decodeBatch, genesis, hashOfRow, type LogRow, type Op } from '@cairn/core'
+import {
+  type BatchBody,
+  Branch,
+  decodeBatch,
+  genesis,
+  hashOfRow,
+  type LogRow,
+  type Op,
+} from '@cairn/core'
 import { type BranchId, type Ino, rootIno } from '@cairn/protocol'
 import { sha256 } from '@cairn/server'
 import { applyToNames, type Client, type Submitted } from './client.ts'
@@ -30,7 +38,7 @@ function readAll(world: World): readonly Written[] {
   for (const [branch, rows] of world.disk.log.logs)
     for (const row of rows) {
       const { body, epoch, session } = decodeBatch(row.bytes)
-      if (body.type !== 'ops' || body.ops.length === 0) continue
+      if (body.type !== 'ops' || body.ops.length === 0 || isReap(body)) continue
       const [first] = body.ops
       const time = first && 'time' in first ? first.time.sec : 0
       // A one-off has its tag for a key, a session's submission for the time of its operations.
@@ -38,6 +46,11 @@ function readAll(world: World): readonly Written[] {
       written.push({ branch, row, epoch, tag })
     }
   return written
+}
+
+/** What a server does by itself, also under a lease: it takes away what no session has open. */
+export function isReap(body: BatchBody): boolean {
+  return body.type === 'ops' && body.ops.length > 0 && body.ops.every(({ type }) => type === 'reap')
 }
 
 function judgeClient(world: World, client: Client, written: readonly Written[]): readonly string[] {

@@ -9,6 +9,7 @@ import {
 } from '@cairn/protocol'
 import { Workspaces } from '@cairn/server'
 import { Chance } from '../model/chance.ts'
+import { isReap } from './checks.ts'
 import { Client, createOps } from './client.ts'
 import { type Conditions, makeConditions, type Trouble } from './conditions.ts'
 import { Network } from './network.ts'
@@ -105,7 +106,7 @@ export class World {
     const { seq, epoch, session, number, body, time } = decodeBatch(row.bytes)
     const what = body.type === 'ops' ? `#${time.sec}` : body.type
     this.trace.note(() => `log ${branch} ${seq}: ${session} ${number} epoch ${epoch} ${what}`)
-    if (branch !== this.main || body.type === 'epoch') return
+    if (branch !== this.main || body.type === 'epoch' || isReap(body)) return
     for (const client of this.clients)
       if (client.believesInLease && client.leaseEpoch === epoch && client.session.id !== session)
         this.#complain(`batch ${seq} (${what}) while ${client.name} holds the lease of ${epoch}`)

@@ -24,6 +24,7 @@ import { Submitter } from './outbox/submitter.ts'
 import type { PutBlob } from './outbox/seal.ts'
 import { type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { DoneBefore } from './outbox/done-before.ts'
+import { whenHandedIn } from './outbox/when-handed-in.ts'
 import { removeSession, writeSessionWhenRoom } from './outbox/session-file.ts'
 import {
   type ConflictAnswer,
@@ -34,12 +35,12 @@ import {
 import { SessionClient } from './session/client.ts'
 import type { Reservation } from './session/options.ts'
 import { Refusal, whyRefused } from './session/refusal.ts'
-import { isRescued } from './session/rescue.ts'
 import { untilAnswered } from './session/retry.ts'
 import { whenJoined } from './session/when-joined.ts'
 import type { Caches } from './sync/caches.ts'
 import { durabilities, windowOf } from './sync/durability.ts'
 import { Follower } from './sync/follower.ts'
+import { Holds } from './sync/holds.ts'
 import { InodeNumbers } from './sync/inode-numbers.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { MountStatus } from './mount-status.ts'
@@ -67,6 +68,7 @@ export class Mount {
   readonly #loader: Loader
   readonly #outbox: Outbox
   readonly #follower: Follower
+  readonly #holds: Holds
   readonly #numbers: InodeNumbers
   readonly #told: ToldFile
   readonly #nodes: Nodes
@@ -153,6 +155,7 @@ export class Mount {
     this.#told = new ToldFile(options.cacheDirectory, io)
     this.#nodes = new Nodes(this.#image, this.#owners, this.#told)
     this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
+    this.#holds = new Holds(this.#image, this.#nodes, this.#outbox, session)
     this.#follower = this.#makeFollower(keep, recovered)
     const noteProgress = (): unknown => this.#segments.append(this.#describeProgress())
     this.#progress = new ProgressNotes(this.#follower, noteProgress)
@@ -198,7 +201,10 @@ export class Mount {
       onCurrent: () => this.#wake(),
       reset: () => this.#reset(),
       nodes: this.#nodes,
-      doubt: () => this.#nodes.forgetBefore(this.#caches),
+      doubt: () => {
+        this.#nodes.forgetBefore(this.#caches)
+        this.#holds.doubt()
+      },
     })
   }
 
@@ -216,6 +222,7 @@ export class Mount {
       outbox: this.#outbox,
       follower: this.#follower,
       room: this.#room,
+      holds: this.#holds,
       standing: () => this.#standing,
       isConnected: () => this.#session.isConnected,
       whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
@@ -325,6 +332,7 @@ export class Mount {
         this.#doneBefore?.own(number)
         this.#follower.onOwn(number, seq)
       },
+      holds: () => this.#holds.list(),
       onRoom: (room) => this.#room.hear(room),
       onWithin: (path) => {
         this.#limit = isBelow(namesOf(options.path), namesOf(path)) ? undefined : path
@@ -337,7 +345,7 @@ export class Mount {
   }
 
   async #begin(recovered: Recovered | undefined): Promise<void> {
-    const handedIn = this.#handIn(recovered)
+    const handedIn = whenHandedIn(this.#session, recovered)
     // Awaited after the welcome, which may fail before.
     handedIn.catch(() => undefined)
     const { session, seq, root } = await this.#session.welcomed
@@ -353,6 +361,7 @@ export class Mount {
     this.#progress.note()
     recovered?.forget()
     if (recovered) await this.#locks?.recall()
+    if (recovered) this.#holds.doubt()
     // With its top known, a mount can be worked in even if the server goes away at once.
     const top = this.#loader.load({ what: 'directory', ino: root }).catch(() => undefined)
     const joined = this.#writes && !recovered ? whenJoined(this.#session, seq, sleep) : undefined
@@ -360,14 +369,6 @@ export class Mount {
     // A guess at what will be asked for. Whoever asks at once is not to wait for it.
     void sleep(guessAfterMs).then(() => this.#loader.loadNear(root).catch(() => undefined))
     void this.#progress.keepNoting()
-  }
-
-  /** What the process before this one left is at the server, or in a rescue layer. Else it stays where it is. */
-  async #handIn(recovered: Recovered | undefined): Promise<void> {
-    const left =
-      recovered?.pending.flatMap(({ number }) => this.#session.settled(number) ?? []) ?? []
-    for (const outcome of await Promise.allSettled(left))
-      if (outcome.status === 'rejected' && !isRescued(outcome.reason)) throw outcome.reason
   }
 
   #reserve(): Reservation {
@@ -387,7 +388,6 @@ export class Mount {
     }
     if (!this.#session.canAcknowledge) this.#outbox.flushNow()
     this.#wake()
-    this.fileSystem.reap()
   }
 
   /**
@@ -431,6 +431,7 @@ export class Mount {
     this.#forgetInKernel()
     this.#image.clear()
     this.#contents.clear()
+    this.#holds.doubt()
   }
 
   #forgetInKernel(): void {

@@ -113,6 +113,10 @@ const requests = {
   },
   /** What a commit of the layer would meet now. */
   conflicts: { id: 'number' },
+  /** Which inodes have no name. */
+  nameless: { id: 'number' },
+  /** All inodes without a name that the session has open: a number for each. */
+  hold: { inos: 'bytes' },
 } as const
 requests satisfies Table
 

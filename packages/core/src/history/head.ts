@@ -1,15 +1,17 @@
-import type { Hash, SessionId } from '@cairn/protocol'
+import type { Hash, Ino, SessionId } from '@cairn/protocol'
 import type { Blobs } from '../content/blobs.ts'
 import type { Content } from '../content/content.ts'
 import { applyOp } from '../filesystem/apply.ts'
 import { Changes } from '../filesystem/changes.ts'
 import type { Time } from '../filesystem/inode.ts'
+import { parseKey } from '../filesystem/keys.ts'
 import type { Op } from '../filesystem/op.ts'
 import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
 import { addUsage, growthOf, type Usage, usageOf } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
 import { NodeMiss } from '../tree/node-miss.ts'
 import type { Nodes } from '../tree/nodes.ts'
+import { scan } from '../tree/scan.ts'
 import { runAtOnce, type Steps, takeSteps } from '../tree/steps.ts'
 import type { Batch, BranchState } from './batch.ts'
 import { type Folded, fold } from './fold.ts'
@@ -106,6 +108,21 @@ export class Head {
       const growth = yield* growthOf(table, new TreeView(nodes, snapshot))
       return addUsage(usageOf(nodes, snapshot), growth)
     })
+  }
+
+  /** Inodes without a name. They stay until a `reap` says that no client has them open. */
+  async nameless(): Promise<readonly Ino[]> {
+    // Meanwhile a part of what is not folded is out of reach.
+    while (this.#folding) await this.#folding.catch(() => undefined)
+    const [nodes, table, { orphans }] = [this.#nodes, this.#table, this.#folded.snapshot]
+    const found = new Set<Ino>()
+    for (const [ino, inode] of table.inodes) if (inode?.nlink === 0) found.add(ino)
+    for await (const { key } of scan(nodes, orphans)) {
+      const parsed = parseKey(key)
+      // One that is in the table is there as it is now.
+      if (parsed.type === 'inode' && !table.inodes.has(parsed.ino)) found.add(parsed.ino)
+    }
+    return [...found]
   }
 
   /** The highest batch number seen from a session since this head was opened. */

@@ -47,8 +47,6 @@ export class MountedFileSystem implements FuseFileSystem {
   getlk?: NonNullable<FuseFileSystem['getlk']>
   setlk?: NonNullable<FuseFileSystem['setlk']>
   readonly #parts: MountedParts
-  /** Without a name and forgotten by the kernel: their bytes may go as soon as this mount alone may say so. */
-  readonly #unused = new Set<Ino>()
 
   constructor(parts: MountedParts) {
     this.#parts = parts
@@ -63,24 +61,7 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   forget(nodeid: number, count: number): void {
-    const { nodes, image } = this.#parts
-    const ino = nodes.inoOf(nodeid)
-    if (!nodes.forget(nodeid, count) || !image.knows(ino) || image.inode(ino)!.nlink > 0) return
-    this.#unused.add(ino)
-    this.reap()
-  }
-
-  /** Lets go of what nobody uses. Others may have it open while they write, too: then it waits. */
-  reap(): void {
-    const { writer } = this.#parts
-    if (!writer.isAlone) return
-    for (const ino of this.#unused) {
-      this.#unused.delete(ino)
-      const reaped = whenLoaded(this.#parts.loader, () =>
-        writer.change(() => ({ type: 'reap', ino }), 0),
-      )
-      if (reaped instanceof Promise) reaped.catch(() => undefined)
-    }
+    this.#parts.nodes.forget(nodeid, count)
   }
 
   getattr(nodeid: number): Answer<Attributed> {

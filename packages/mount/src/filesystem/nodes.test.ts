@@ -66,7 +66,7 @@ describe('what the kernel was told of', () => {
     tell(begin(), 5, 5)
     const nodes = begin()
     tell(nodes, 5)
-    expect(nodes.forget(5, 3)).toBe(true)
+    nodes.forget(5, 3)
     expect(known(nodes)).toEqual([])
   })
 
@@ -140,12 +140,20 @@ describe('a file that was replaced', () => {
     expect(nodes.nodeid(other)).toBe(other)
   })
 
+  it('without a name, and forgotten by the kernel, is not known to the next process', () => {
+    image.install({ ino: file, inode: { kind: 'file', nlink: 0 } as Inode, links: [] })
+    nodes.forget(file, 1)
+    expect(begin().isKnown(file)).toBe(false)
+  })
+
   it('is known until the kernel has forgotten all of it that may be used', () => {
     nodes.replace(file)
     nodes.count(file)
-    expect(nodes.forget(file, 1)).toBe(false)
+    nodes.forget(file, 1)
+    expect(nodes.isKnown(file)).toBe(true)
     expect([...nodes.known()]).toEqual([file])
-    expect(nodes.forget(nodes.nodeid(file), 1)).toBe(true)
+    nodes.forget(nodes.nodeid(file), 1)
+    expect(nodes.isKnown(file)).toBe(false)
   })
 
   it.each([

@@ -44,6 +44,10 @@ export class Nodes {
     this.#told = told
     // How often that one told it nobody knows; the kernel, when it forgets, forgets all of it.
     for (const nodeid of told) {
+      if (nodeid < 0) {
+        this.#counts.delete(-nodeid)
+        continue
+      }
       this.#counts.set(nodeid, 0)
       const [ino, version] = [this.inoOf(nodeid), Math.floor(nodeid / versionStep)]
       if (version > (this.#versions.get(ino) ?? 0)) this.#versions.set(ino, version)
@@ -124,15 +128,16 @@ export class Nodes {
     this.#told.rewrite(all, all.size)
   }
 
-  /** True when the kernel has forgotten the inode altogether. */
-  forget(nodeid: number, count: number): boolean {
+  forget(nodeid: number, count: number): void {
     const left = (this.#counts.get(nodeid) ?? 0) - count
-    if (left > 0) {
-      this.#counts.set(nodeid, left)
-      return false
-    }
+    if (left > 0) return void this.#counts.set(nodeid, left)
     this.#counts.delete(nodeid)
-    return !this.#counts.has(this.nodeid(this.inoOf(nodeid)))
+    // The next process would hold it for as long as the mount lasts.
+    if (this.#image.nameless.has(this.inoOf(nodeid))) this.#note(-nodeid)
+  }
+
+  isKnown(ino: Ino): boolean {
+    return this.#counts.has(this.nodeid(ino))
   }
 
   /** Everything the kernel may remember, as it is now. */

@@ -9,7 +9,8 @@ const { BYTES_PER_ELEMENT: slotBytes } = Float64Array
 /**
  * The inodes that the kernel was told of, by its own numbers, in a file that is memory: a note costs no system call,
  * and survives the process that made it. The next one finds there what the kernel may remember. Rather too much than
- * too little: what was told twice, or forgotten since, stands there until the next `rewrite`.
+ * too little: what was told twice, or forgotten since, stands there until the next `rewrite`. Files without a name are
+ * exact: a negative number says that the kernel has forgotten that one.
  */
 export class ToldFile {
   readonly #path: string

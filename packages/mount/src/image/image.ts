@@ -40,11 +40,17 @@ export class Image implements View {
   readonly #inodes = new Map<Ino, Inode>()
   readonly #directories = new Map<Ino, Directory>()
   readonly #links = new Map<Ino, readonly Link[]>()
+  readonly #nameless = new Set<Ino>()
   /** Given to a file that is being made: nobody has it yet, and there is nothing to load. */
   #unborn: Ino | undefined
 
   get inodeCount(): number {
     return this.#inodes.size
+  }
+
+  /** Files that have lost their last name and are not gone. */
+  get nameless(): ReadonlySet<Ino> {
+    return this.#nameless
   }
 
   inode(ino: Ino): Inode | undefined {
@@ -107,7 +113,7 @@ export class Image implements View {
 
   absorb(changes: Changes): void {
     for (const [ino, inode] of changes.inodes) {
-      if (inode) this.#inodes.set(ino, inode)
+      if (inode) this.#set(ino, inode)
       else this.drop(ino)
       if (inode?.kind === 'directory' && isNew(inode) && !this.#directories.has(ino))
         this.#directories.set(ino, new Directory())
@@ -124,7 +130,7 @@ export class Image implements View {
   /** What is known already stays: it is at least as new. */
   install({ ino, inode, links }: LoadedInode): void {
     if (this.#inodes.has(ino)) return
-    this.#inodes.set(ino, inode)
+    this.#set(ino, inode)
     this.#setLinks(ino, links)
   }
 
@@ -141,12 +147,14 @@ export class Image implements View {
   /** Unknown from here on; whoever needs it loads it. */
   drop(ino: Ino): void {
     this.#inodes.delete(ino)
+    this.#nameless.delete(ino)
     this.#directories.delete(ino)
     this.#links.delete(ino)
   }
 
   clear(): void {
     this.#inodes.clear()
+    this.#nameless.clear()
     this.#directories.clear()
     this.#links.clear()
   }
@@ -160,6 +168,11 @@ export class Image implements View {
     for (const [ino, links] of this.#links)
       if (links.some((link) => link.parent === parent && link.name === name)) return ino
     return undefined
+  }
+
+  #set(ino: Ino, inode: Inode): void {
+    this.#inodes.set(ino, inode)
+    if (inode.nlink === 0) this.#nameless.add(ino)
   }
 
   #setLinks(ino: Ino, links: readonly Link[]): void {

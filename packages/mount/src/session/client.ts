@@ -297,8 +297,9 @@ export class SessionClient {
     this.#firstWelcome.resolve({ session, seq, root })
     if (this.#seen > 0) this.#wire?.send({ type: 'seen', seq: this.#seen })
     this.#sendQuestions()
-    const wire = this.#wire!
-    void renewing(wire, this.#options.clock, leaseMs / 3, () => this.#wire === wire)
+    const [wire, { clock, holds }] = [this.#wire!, this.#options]
+    const isCurrent = (): boolean => this.#wire === wire
+    void renewing(wire, clock, { everyMs: leaseMs / 3, holds, isCurrent })
   }
 
   #stand(standing: 'lease' | 'shared', epoch: number): void {

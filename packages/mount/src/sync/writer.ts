@@ -20,6 +20,7 @@ import type { Outbox } from '../outbox/outbox.ts'
 import type { Refusal } from '../session/refusal.ts'
 import type { Answer } from '../fuse/file-system.ts'
 import type { Follower } from './follower.ts'
+import type { Holds } from './holds.ts'
 import { growthMax, type QuotaRoom } from './quota-room.ts'
 
 export interface WriterParts {
@@ -28,6 +29,7 @@ export interface WriterParts {
   readonly outbox: Outbox
   readonly follower: Follower
   readonly room: QuotaRoom
+  readonly holds: Holds
   /** How this session may write now. */
   readonly standing: () => 'lease' | 'shared' | 'waiting'
   readonly isConnected: () => boolean
@@ -165,12 +167,14 @@ export class Writer {
 
   /** Planned, then written down, then true: a full disk leaves everything as it was. */
   #acknowledge(op: Op, request: number): void {
-    const { image, contents, outbox, room } = this.#parts
+    const { image, contents, outbox, room, holds } = this.#parts
     const changes = image.plan([op], applyNewOp)
     const before = 'ino' in op && op.type !== 'create' ? image.inode(op.ino) : undefined
     const from = op.type === 'copy' ? image.inode(op.from) : undefined
     const { number, place } = outbox.add(op, request)
     room.take(number, growthMax(op))
+    if ('ino' in op && before?.nlink === 0) holds.noteChange(op.ino, number)
+    if (op.type === 'copy' && from?.nlink === 0) holds.noteChange(op.from, number)
     if (before) applyOwn(contents, op, { before, from, place, number })
     image.absorb(changes)
   }

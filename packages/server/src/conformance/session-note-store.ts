@@ -1,5 +1,5 @@
 import { casesOf, expect, type StoreCase, uniqueId } from '@cairn/core/conformance'
-import type { BranchId, SessionId } from '@cairn/protocol'
+import type { BranchId, Ino, SessionId } from '@cairn/protocol'
 import type { SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
 
 const [a, b] = ['a', 'é'] as SessionId[] as [SessionId, SessionId]
@@ -58,6 +58,19 @@ export const sessionNoteStoreCases: readonly StoreCase<SessionNoteStore>[] = cas
     await store.tell(branch, a, 1)
     await store.remove(branch, a, 'one')
     expect(await store.list(branch)).toEqual([])
+  })
+
+  test('what each session holds is listed, as it was said last', async (store) => {
+    const [branch, other] = [newBranch(), newBranch()]
+    const inos = [7, 2 ** 45] as Ino[]
+    await store.hold(branch, { session: a, inos: [3 as Ino], untilMs: 1 })
+    await store.hold(branch, { session: a, inos, untilMs: sinceMs })
+    await store.hold(branch, { session: b, inos: [9 as Ino], untilMs: 5 })
+    await store.hold(other, { session: b, inos, untilMs: 6 })
+    await store.hold(branch, { session: b, inos: [], untilMs: 7 })
+    expect(await store.listHolds(branch)).toEqual([{ session: a, inos, untilMs: sinceMs }])
+    expect(await store.listHolds(other)).toEqual([{ session: b, inos, untilMs: 6 }])
+    expect(await store.listHolds(newBranch())).toEqual([])
   })
 })
 

@@ -115,6 +115,7 @@ export function move(
       mode: options.noReplace ? 'noreplace' : 'replace',
     }),
   )
+  if (place.resolved.dentry) edit.reapUnused(place.resolved.dentry.ino)
 }
 
 export function changeMode(edit: TreeEdit, path: ByteString, mode: number): void {

@@ -18,19 +18,32 @@ import { nanoseconds, timeOf } from '../workspaces/clock.ts'
 /** HTTP has no users of the file system: whoever holds the key may do what the key allows. */
 const superuser = { uid: 0, gid: 0, groups: [] }
 
+interface EditEnv extends Pick<Call, 'now' | 'newIno'> {
+  readonly reapsAtOnce: boolean
+}
+
 /** Collects operations by path; each sees what those before it did. Nothing is written until they are submitted. */
 export class TreeEdit {
   readonly ops: Op[] = []
   readonly view: Changes
   readonly call: Call
   #bytes = 0
+  /** No session follows the branch, so none has a file open. Else a file without a name waits for the reaper. */
+  readonly #reapsAtOnce: boolean
   readonly #guard: ((view: View, op: Op) => void) | undefined
 
   /** `guard` refuses an operation by throwing. */
-  constructor(view: View, env: Pick<Call, 'now' | 'newIno'>, guard?: (view: View, op: Op) => void) {
+  constructor(view: View, env: EditEnv, guard?: (view: View, op: Op) => void) {
+    const { now, newIno, reapsAtOnce } = env
     this.#guard = guard
+    this.#reapsAtOnce = reapsAtOnce
     this.view = new Changes(view)
-    this.call = { ...env, view: this.view, who: superuser }
+    this.call = { now, newIno, view: this.view, who: superuser }
+  }
+
+  /** For one that may have lost its last name. */
+  reapUnused(ino: Ino): void {
+    if (this.#reapsAtOnce && this.view.inode(ino)?.nlink === 0) this.push({ type: 'reap', ino })
   }
 
   /** Refuses also what makes the change too large for one batch: at once, not when all of it has been decided. */

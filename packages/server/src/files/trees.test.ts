@@ -18,7 +18,7 @@ function create(parent: Ino, name: string, kind: 'file' | 'directory'): Ino {
 }
 
 function edit(): TreeEdit {
-  return new TreeEdit(tree, { now: time, newIno: () => ++lastIno as Ino })
+  return new TreeEdit(tree, { now: time, newIno: () => ++lastIno as Ino, reapsAtOnce: true })
 }
 
 beforeEach(async () => {

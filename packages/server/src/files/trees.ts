@@ -4,7 +4,7 @@ import type { TreeEdit } from './tree-edit.ts'
 
 // Both walks keep their own stack: a tree may be deeper than the stack of calls.
 
-/** Removes a file, an empty directory or, if wanted, everything below one. Nobody has it open here, so it is reaped. */
+/** Removes a file, an empty directory or, if wanted, everything below one. */
 export function* remove(edit: TreeEdit, path: ByteString, recursive: boolean): Steps<void> {
   const { resolved } = edit.find(path)
   if (resolved.name === undefined) throw new FsError('EBUSY')
@@ -47,7 +47,7 @@ function clearNext(edit: TreeEdit, levels: Cleared[], { entries, self }: Cleared
 function removeEntry(edit: TreeEdit, parent: Ino, { name, kind, ino }: NamedDentry): void {
   const take = kind === 'directory' ? nameCalls.rmdir : nameCalls.unlink
   edit.push(take(edit.call, parent, name))
-  if (edit.view.inode(ino)?.nlink === 0) edit.push({ type: 'reap', ino })
+  edit.reapUnused(ino)
 }
 
 /** Copies by reference: a tree of any size is copied without reading a byte of it. */

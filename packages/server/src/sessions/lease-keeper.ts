@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Branch, Stores } from '@cairn/core'
-import { type ActorId, isCairnError, type SessionId } from '@cairn/protocol'
+import { type ActorId, type Ino, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../workspaces/clock.ts'
 import { Audience, type Member, waitMsMax } from './audience.ts'
 import { epochAuthor, epochCheckpoint } from './epoch-end.ts'
@@ -51,6 +51,9 @@ const turnPrefix = 'turn-'
 /** How long a recalled holder is waited for after its last receipt, and in all: 30 s and 10 min with ordinary leases. */
 const recallLeases = 3
 const recallLeasesMax = 60
+/** How long what a session holds counts after it last said so. */
+const holdLeases = 3
+const holdsMax = 10_000
 
 /** Moves one branch's lease from hand to hand. Any number of servers do so at once, through the store. */
 export class LeaseKeeper {
@@ -181,6 +184,28 @@ export class LeaseKeeper {
     const { writers, epoch } = this.#record
     const { epoch: current } = this.#branch.head.position
     return this.audience.isEmpty && writers.length === 0 && epoch === current
+  }
+
+  /** Nobody follows the branch, nor will a session come back to it that was here before. */
+  get isUnused(): boolean {
+    return !this.#options.isShared && this.#followers.size === 0 && this.#hasNoSessions
+  }
+
+  /** All files without a name that the session has open. They stay as long as it keeps saying so. */
+  async hold(session: SessionId, inos: readonly Ino[]): Promise<void> {
+    const { notes, clock, leaseMs } = this.#options
+    const untilMs = clock.nowMs() + holdLeases * leaseMs
+    await notes.hold(this.#branch.id, { session, inos: inos.slice(0, holdsMax), untilMs })
+  }
+
+  /** What sessions hold, whichever server they are connected to. */
+  async findHeld(): Promise<ReadonlySet<Ino>> {
+    const { notes, clock } = this.#options
+    const held = new Set<Ino>()
+    for (const hold of await notes.listHolds(this.#branch.id))
+      if (hold.untilMs > clock.nowMs()) for (const ino of hold.inos) held.add(ino)
+      else await notes.hold(this.#branch.id, { ...hold, inos: [] })
+    return held
   }
 
   join(session: SessionId): Promise<LeaseRecord> {

@@ -6,7 +6,14 @@ import {
   seekData,
   seekHole,
 } from '@cairn/core'
-import { CairnError, FsError, messageBytesMax, type SessionRequest, Writer } from '@cairn/protocol'
+import {
+  CairnError,
+  encodeInos,
+  FsError,
+  messageBytesMax,
+  type SessionRequest,
+  Writer,
+} from '@cairn/protocol'
 import { type Touched, touchedBy } from '../access/session-scope.ts'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
@@ -16,7 +23,18 @@ import { type Place, readPlace } from './place.ts'
 
 export type ReadRequest = Extract<
   SessionRequest,
-  { type: 'inode' | 'directory' | 'subtree' | 'content' | 'seek' | 'changes' | 'blob' | 'inodes' }
+  {
+    type:
+      | 'inode'
+      | 'directory'
+      | 'subtree'
+      | 'content'
+      | 'seek'
+      | 'changes'
+      | 'nameless'
+      | 'blob'
+      | 'inodes'
+  }
 >
 
 const contentBytesMax = 4 << 20
@@ -56,6 +74,8 @@ function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
       return seekContent(place, request)
     case 'changes':
       return readChanges(place, request.seq)
+    case 'nameless':
+      return readNameless(place)
     case 'blob':
       place.scope?.requireSomewhere('write')
       return storeBlob(place, request.bytes)
@@ -131,6 +151,11 @@ async function changesOf({ workspace, branch, scope }: Place, body: BatchBody): 
   const changed = await findChangedKeys(workspace.stores.nodes, before, after, changedKeysMax)
   if (!changed) throw tooLarge(`more than ${changedKeysMax} changes at once`)
   return changed
+}
+
+/** Numbers alone: what such a file holds is asked for like any other. */
+async function readNameless({ branch }: Place): Promise<Uint8Array> {
+  return encodeInos((await branch.head.nameless()).slice(0, inodesMax))
 }
 
 /** Gives the blob's id, or nothing for a block of zeros, which needs no blob. */

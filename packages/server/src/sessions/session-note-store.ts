@@ -1,4 +1,4 @@
-import type { BranchId, SessionId } from '@cairn/protocol'
+import type { BranchId, Ino, SessionId } from '@cairn/protocol'
 
 /** A read-write session, as the server it is connected to notes it for the other servers. */
 export interface SessionNote {
@@ -13,6 +13,14 @@ export interface SessionNote {
   readonly asked: number
 }
 
+/** Files without a name that a session has open. */
+export interface SessionHold {
+  readonly session: SessionId
+  readonly inos: readonly Ino[]
+  /** The session has to say so again before then. */
+  readonly untilMs: number
+}
+
 /** Where servers tell each other how far their read-write sessions have come. */
 export interface SessionNoteStore {
   list(branch: BranchId): Promise<readonly SessionNote[]>
@@ -24,4 +32,7 @@ export interface SessionNoteStore {
   ask(branch: BranchId, session: SessionId, seq: number): Promise<void>
   /** Never lowers what was told. */
   tell(branch: BranchId, session: SessionId, seq: number): Promise<void>
+  /** Replaces what the session held before. Without inodes it holds nothing. */
+  hold(branch: BranchId, hold: SessionHold): Promise<void>
+  listHolds(branch: BranchId): Promise<readonly SessionHold[]>
 }

@@ -12,6 +12,7 @@ import {
   type ActorId,
   allowsSomewhere,
   CairnError,
+  decodeInos,
   isCairnError,
   type SessionId,
   type SessionReply,
@@ -180,6 +181,7 @@ export class Session {
       case 'content':
       case 'seek':
       case 'changes':
+      case 'nameless':
         return this.#unread.make(answerBytesOf(request), () =>
           this.#answer(request.id, () => this.#answerRead(request)),
         )
@@ -201,6 +203,8 @@ export class Session {
         return this.#answer(request.id, () => this.#rescue(request))
       case 'seen':
         return this.#see(request.seq)
+      case 'hold':
+        return this.#parts.keeper.hold(this.id, decodeInos(request.inos))
       case 'released':
         return this.#parts.keeper.release(this.id, request.epoch)
       case 'renew':
@@ -213,6 +217,7 @@ export class Session {
   /** `drained` when the other end has said goodbye: its place is free at once. */
   async close(drained: boolean): Promise<void> {
     this.#end()
+    if (drained) await this.#parts.keeper.hold(this.id, [])
     if (drained && this.#writes) await this.#leave()
     this.#connection.close()
   }

@@ -77,6 +77,7 @@ export const migrations: readonly Migration[] = [
   },
   { version: 13, statements: noteTables },
   { version: 14, statements: keyListTables },
+  { version: 15, statements: holdTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -216,6 +217,19 @@ function sessionNoteTables({ types: { key, integer }, tableEnd }: Dialect): stri
       since_ms ${integer} NOT NULL,
       seen ${integer} NOT NULL,
       asked ${integer} NOT NULL,
+      PRIMARY KEY (branch, session)
+    ) ${tableEnd}`,
+  ]
+}
+
+/** Files without a name that sessions have open. */
+function holdTables({ types: { key, integer, bytes }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS session_holds (
+      branch ${key} NOT NULL,
+      session ${key} NOT NULL,
+      until_ms ${integer} NOT NULL,
+      inos ${bytes} NOT NULL,
       PRIMARY KEY (branch, session)
     ) ${tableEnd}`,
   ]

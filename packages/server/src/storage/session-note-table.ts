@@ -1,10 +1,11 @@
-import type { BranchId, SessionId } from '@cairn/protocol'
-import type { SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
-import { keyBytes, numberOf, textOf } from './columns.ts'
+import { type BranchId, decodeInos, encodeInos, type SessionId } from '@cairn/protocol'
+import type { SessionHold, SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
+import { bytesOf, keyBytes, numberOf, textOf } from './columns.ts'
 import type { Database } from './database.ts'
 import { insertStatements } from './statements.ts'
 
 const columns = ['branch', 'session', 'server', 'since_ms', 'seen', 'asked'] as const
+const holdColumns = ['branch', 'session', 'until_ms', 'inos'] as const
 
 /** Notes about connected sessions, in SQL: one row per session and branch. */
 export class SessionNoteTable implements SessionNoteStore {
@@ -51,6 +52,29 @@ export class SessionNoteTable implements SessionNoteStore {
 
   tell(branch: BranchId, session: SessionId, seq: number): Promise<void> {
     return this.#raise('seen', branch, session, seq)
+  }
+
+  async hold(branch: BranchId, { session, inos, untilMs }: SessionHold): Promise<void> {
+    const key = [branch, session].map(keyBytes)
+    const sql = 'DELETE FROM session_holds WHERE branch = ? AND session = ?'
+    const [first, second, ...rest] = holdColumns
+    const onTaken = this.#database.dialect.onTaken([first, second], rest)
+    const rows = [[...key, untilMs, encodeInos(inos)]]
+    await this.#database.transact(
+      inos.length === 0
+        ? [{ sql, params: key }]
+        : insertStatements({ table: 'session_holds', columns: holdColumns, rows, onTaken }),
+    )
+  }
+
+  async listHolds(branch: BranchId): Promise<readonly SessionHold[]> {
+    const sql = 'SELECT session, until_ms, inos FROM session_holds WHERE branch = ?'
+    const rows = await this.#database.query(sql, [keyBytes(branch)])
+    return rows.map((row) => ({
+      session: textOf<SessionId>(row, 'session'),
+      inos: decodeInos(bytesOf(row, 'inos')),
+      untilMs: numberOf(row, 'until_ms'),
+    }))
   }
 
   async #raise(

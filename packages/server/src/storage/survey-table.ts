@@ -86,6 +86,7 @@ export class SurveyTable {
       'leases',
       'file_locks',
       'session_notes',
+      'session_holds',
     ] as const
     await this.#database.transact([
       ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE branch = ?`, params })),

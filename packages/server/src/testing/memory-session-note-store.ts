@@ -1,8 +1,9 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
-import type { SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
+import type { SessionHold, SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
 
 export class MemorySessionNoteStore implements SessionNoteStore {
   readonly #branches = new Map<BranchId, Map<SessionId, SessionNote>>()
+  readonly #holds = new Map<BranchId, readonly SessionHold[]>()
 
   async list(branch: BranchId): Promise<readonly SessionNote[]> {
     return [...this.#of(branch).values()]
@@ -22,6 +23,15 @@ export class MemorySessionNoteStore implements SessionNoteStore {
 
   async tell(branch: BranchId, session: SessionId, seq: number): Promise<void> {
     this.#change(branch, session, (note) => ({ ...note, seen: Math.max(note.seen, seq) }))
+  }
+
+  async hold(branch: BranchId, hold: SessionHold): Promise<void> {
+    const others = (await this.listHolds(branch)).filter(({ session }) => session !== hold.session)
+    this.#holds.set(branch, hold.inos.length > 0 ? [...others, hold] : others)
+  }
+
+  async listHolds(branch: BranchId): Promise<readonly SessionHold[]> {
+    return this.#holds.get(branch) ?? []
   }
 
   #change(branch: BranchId, session: SessionId, change: (note: SessionNote) => SessionNote): void {

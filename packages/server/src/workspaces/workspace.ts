@@ -38,6 +38,7 @@ import { LockKeeper } from '../locks/lock-keeper.ts'
 import type { LockStore } from '../locks/lock-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../sessions/lease-keeper.ts'
 import type { LeaseStore } from '../sessions/lease-store.ts'
+import { Reaper } from '../sessions/reaper.ts'
 import { StoredBlobs } from '../sessions/stored-blobs.ts'
 import type { Clock } from './clock.ts'
 
@@ -294,7 +295,8 @@ export class Workspace {
     }
     let result: T | undefined
     const attempt = function* (this: Workspace, view: View): Steps<readonly Op[]> {
-      const env = { now: this.clock.now(), newIno }
+      const reapsAtOnce = this.lease(branch).isUnused
+      const env = { now: this.clock.now(), newIno, reapsAtOnce }
       const edit = new TreeEdit(scoped?.see(view) ?? view, env, guard)
       result = yield* whilePresent(asker.gone, inSteps(decide(edit)))
       if (scoped) yield* scoped.count(edit.view, view)
@@ -361,10 +363,13 @@ export class Workspace {
   #watch(branch: Branch): Branch {
     branch.limitBy((body) => this.quotas.limitsFor(branch, body))
     const checkpoints = new AutoCheckpoints(this, branch)
+    const [keeper, clock, { leaseMs }] = [this.lease(branch), this.clock, this.#leaseOptions]
+    const reaper = new Reaper({ branch, keeper, clock, leaseMs })
     let folding = false
     branch.subscribe((batch) => {
       const { body } = batch
       checkpoints.hear(batch)
+      reaper.hear(batch)
       this.observe.batch?.(body.type === 'ops' ? body.ops.length : 0)
       const { pendingOps, pendingBytes } = branch.head
       if (folding || (pendingOps < opsPerFold && pendingBytes < bytesPerFold)) return
