@@ -16,6 +16,13 @@ export const noJail: string | undefined =
       : 'there is no /dev/fuse'
     : 'it needs root'
 
+/** Why no jail with a disk of limited size can. */
+export const noDiskLimit: string | undefined =
+  noJail ??
+  (existsSync('/dev/loop-control') && existsSync('/usr/sbin/mkfs.ext4')
+    ? undefined
+    : 'there are no loop devices or no mkfs.ext4')
+
 export interface LocalSetup extends SandboxSetup {
   readonly make: (
     workspace?: { readonly name: string; readonly layer?: string },

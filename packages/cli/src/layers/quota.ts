@@ -19,7 +19,7 @@ export function parseQuota(options: {
   readonly 'max-files': string | undefined
 }): QuotaEdit {
   return {
-    maxBytes: parseBytes(options['max-bytes']),
+    maxBytes: parseBytes('--max-bytes', options['max-bytes']),
     maxFiles: parseFiles(options['max-files']),
   }
 }
@@ -35,13 +35,13 @@ export function withoutNone({ maxBytes, maxFiles }: QuotaEdit): {
 const units = ['', 'k', 'm', 'g', 't', 'p']
 
 /** `10GiB` and `10G` are powers of 1024, `10GB` of 1000. */
-function parseBytes(text: string | undefined): number | null | undefined {
+export function parseBytes(option: string, text: string | undefined): number | null | undefined {
   if (text === undefined || text === 'none') return text === undefined ? undefined : null
   const [, count, unit = '', end = ''] = /^(\d+(?:\.\d+)?)([kmgtp]?)(i?b)?$/i.exec(text) ?? []
   const step = end.toLowerCase() === 'b' ? 1000 : 1024
   const bytes = Math.floor(Number(count) * step ** units.indexOf(unit.toLowerCase()))
   if (Number.isSafeInteger(bytes)) return bytes
-  throw usageError(`take --max-bytes ${text}`, 'it is no size', 'Give 500MiB, 10GiB or none.')
+  throw usageError(`take ${option} ${text}`, 'it is no size', 'Give 500MiB, 10GiB or none.')
 }
 
 function parseFiles(text: string | undefined): number | null | undefined {

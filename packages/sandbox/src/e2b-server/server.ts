@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import type { DaemonCommand } from '@cairn/mount'
 import { Cairn } from '@cairn/sdk'
 import { createJail } from '../jail/create-jail.ts'
+import { whyNoImages } from '../jail/disk-image.ts'
 import type { JailOutside } from '../jail/jail.ts'
 import { sweep } from '../jail/sweep.ts'
 import type { Credential } from '../workspace/credential.ts'
@@ -42,6 +43,8 @@ export interface E2BServerOptions {
   readonly mountDaemon?: DaemonCommand
   /** What the sandboxes' way out leads to. Default: what this machine reaches. */
   readonly outside?: JailOutside
+  /** How much a sandbox can write to its own disk. Default: 10 GiB, where this machine can limit disks. */
+  readonly diskBytes?: number
   /** Told of what went wrong inside the server. */
   readonly warn?: (message: string) => void
 }
@@ -94,6 +97,18 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
   return { url, apiKey, env, close: () => close(server, parts, release) }
 }
 
+/** What E2B says of a sandbox, unless you say otherwise. */
+const ordinaryDiskBytes = 10 * 2 ** 30
+
+/** A limit that was asked for and cannot be kept is an error of the first sandbox; the ordinary one is left out. */
+function diskLimitOf({ diskBytes, warn }: E2BServerOptions): { readonly diskBytes?: number } {
+  if (diskBytes !== undefined) return { diskBytes }
+  const why = whyNoImages()
+  if (why === undefined) return { diskBytes: ordinaryDiskBytes }
+  warn?.(`a sandbox can fill this machine's disk: ${why}`)
+  return {}
+}
+
 type Parts = Awaited<ReturnType<typeof openParts>>
 
 async function openParts(options: E2BServerOptions) {
@@ -119,10 +134,13 @@ async function openParts(options: E2BServerOptions) {
     directory: join(data, 'mounts'),
     daemon: mountDaemon,
   })
+  const limit = diskLimitOf(options)
   const host: Host = {
-    makeJail: (jail) => createJail({ ...jail, ...(outside && { outside }) }),
+    makeJail: (jail) =>
+      createJail({ ...jail, limits: { ...jail.limits, ...limit }, ...(outside && { outside }) }),
     jails,
     disks,
+    diskSizeMB: Math.floor((limit.diskBytes ?? ordinaryDiskBytes) / 2 ** 20),
     records,
     mountVolume: (jail, mount) => mounts.mount(jail, mount),
     drainVolumes: (jail) => mounts.drain(jail),

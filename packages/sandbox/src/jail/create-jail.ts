@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { Cgroups } from './cgroups.ts'
 import { copyDisk, type Disk, makeDisk, makeSudo, measureDisk, removeDisk } from './disk.ts'
+import { mountImage } from './disk-image.ts'
 import { drainMounts } from './drain-mounts.ts'
 import { Exit } from './egress/exit.ts'
 import { openExit } from './egress/open-exit.ts'
@@ -80,7 +81,9 @@ async function openOrEnd(jail: NamespaceJail, { egress, outside }: JailOptions):
 }
 
 async function prepareDisk(options: JailOptions, directory: string, id: string): Promise<Disk> {
-  const { base = 'host', hostname = id, network } = options
+  const { base = 'host', hostname = id, network, limits } = options
+  if (limits?.diskBytes !== undefined)
+    await mountImage(directory, options.directory, limits.diskBytes)
   const disk = await makeDisk(join(directory, 'disk'), options.directory, base)
   const etc = join(disk.directory, disk.record.base === 'host' ? 'etc/upper' : 'root/upper/etc')
   await mkdir(etc, { recursive: true })

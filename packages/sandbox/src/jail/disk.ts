@@ -1,5 +1,6 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unmountImage } from './disk-image.ts'
 import { runProgram } from './run-program.ts'
 import type { JailBase } from './jail.ts'
 import { hostPieces, makeSeed } from './seed.ts'
@@ -124,6 +125,7 @@ export async function makeSudo({ directory, record }: Disk): Promise<void> {
 
 /** A jail's root may close directories to itself, which root can still remove and others have to open first. */
 export async function removeDisk(directory: string): Promise<void> {
+  await unmountImage(directory)
   if (!isRoot()) await runProgram('chmod', ['-R', 'u+rwX', directory]).catch(() => undefined)
   await rm(directory, { recursive: true, force: true })
 }

@@ -85,6 +85,8 @@ export interface JailLimits {
   /** 1.5 is one and a half processors' time. */
   readonly cpus?: number
   readonly processes?: number
+  /** Of what is written to the jail's own disk; beyond it programs get ENOSPC. Needs root, loop devices and mkfs.ext4. */
+  readonly diskBytes?: number
 }
 
 /** The network behind the rules. */

@@ -7,6 +7,7 @@ import {
   findCredentials,
 } from '../../context/credentials.ts'
 import { cliError, usageError } from '../../errors.ts'
+import { parseBytes } from '../../layers/quota.ts'
 import { dataOf, sandboxOptions } from '../../sandbox/open.ts'
 
 const listenDefault = '127.0.0.1:49999'
@@ -24,6 +25,11 @@ export const command: Command = defineCommand({
       value: 'HOST:PORT',
       summary: `${listenDefault} unless given; port 0 takes a free one`,
     },
+    disk: {
+      kind: 'text',
+      value: 'SIZE',
+      summary: 'The most that a sandbox can write to its own disk; 10GiB unless given',
+    },
     ...sandboxOptions,
     ...connectionOptions,
   },
@@ -40,7 +46,17 @@ export const command: Command = defineCommand({
     const data = dataOf(cli, options.data)
     const cairn = await findCairn(cli, options)
     const warn = (message: string): void => void cli.err.line(`warning: ${message}`).catch(() => {})
-    const server = await start(() => serveE2B({ data, host, port, warn, ...(cairn && { cairn }) }))
+    const diskBytes = parseBytes('--disk', options.disk) ?? undefined
+    const server = await start(() =>
+      serveE2B({
+        data,
+        host,
+        port,
+        warn,
+        ...(cairn && { cairn }),
+        ...(diskBytes && { diskBytes }),
+      }),
+    )
     try {
       if (cli.isJson) await cli.out.json({ url: server.url, data, env: server.env })
       else await say(cli, server.env, data, cairn?.server)

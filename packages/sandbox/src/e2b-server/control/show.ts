@@ -2,7 +2,6 @@ import type { HostedSandbox } from '../sandboxes/hosted-sandbox.ts'
 
 /** What E2B's daemon would be called; from 0.6.4 on the SDK uses everything that we have. */
 const envdVersion = '0.6.13'
-const diskSizeMB = 10_240
 /** Nobody uses it any more, but the SDK wants one. */
 const clientID = 'cairn'
 
@@ -23,7 +22,7 @@ export function showSandbox({ record }: HostedSandbox, domain: string): object {
   }
 }
 
-export function showListed({ record }: HostedSandbox): object {
+export function showListed({ record, diskSizeMB }: HostedSandbox): object {
   const { id, templateId, alias, metadata, state, cpuCount, memoryMB, volumeMounts } = record
   return {
     templateID: templateId,

@@ -9,6 +9,8 @@ export interface Host {
   /** Where the jails' own disks are. */
   readonly jails: string
   readonly disks: Disks
+  /** What is said of a sandbox's disk. */
+  readonly diskSizeMB: number
   readonly records: RecordStore<SandboxRecord>
   /** Resolves when the volume is mounted and was seen to be. It ends with the jail. */
   mountVolume(jail: Jail, mount: VolumeMount): Promise<void>

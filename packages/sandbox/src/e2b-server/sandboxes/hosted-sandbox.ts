@@ -37,6 +37,10 @@ export class HostedSandbox {
     return this.#isEnded
   }
 
+  get diskSizeMB(): number {
+    return this.#host.diskSizeMB
+  }
+
   start(): Promise<void> {
     return this.#serial(async () => {
       try {
