@@ -55,6 +55,38 @@ describe('a tree that becomes ever deeper', () => {
     await expectRefused(await ask('POST', '/w/batch', { operations }))
   })
 
+  it('is not put together by a commit or a rebase, from a move on one side and new directories on the other', async () => {
+    const layer = (name: string): Promise<Response> => ask('POST', '/w/layers', { path: '/', name })
+    await makeDirectory('/box/inner')
+    await makeDirectory(levelsBelow('tower', 600))
+    for (const name of ['commit', 'rebase']) await layer(name)
+    for (const name of ['commit', 'rebase']) {
+      const path = `/box/inner/${name}${'/d'.repeat(599)}`
+      const made = await ask('POST', `/w/files${path}?mkdir&layer=${name}`, { parents: true })
+      expect(made.status).toBe(200)
+    }
+    const to = `${levelsBelow('tower', 600)}/box`
+    expect((await ask('POST', '/w/files/box?move', { to })).status).toBe(200)
+    await expectRefused(await ask('POST', '/w/layers/commit/commit', {}))
+    await expectRefused(await ask('POST', '/w/layers/rebase/rebase', {}))
+    // Neither side lost anything, and back in its place it fits.
+    expect((await ask('POST', `/w/files${to}?move`, { to: '/box' })).status).toBe(200)
+    expect((await ask('POST', '/w/layers/commit/commit', {})).status).toBe(200)
+    expect((await ask('DELETE', '/w/files/box?recursive')).status).toBe(200)
+  })
+
+  it('is not put together by a merge that moves a tall tree below another one', async () => {
+    await makeDirectory(levelsBelow('low', 600))
+    await makeDirectory(levelsBelow('high', 300))
+    await ask('POST', '/w/layers', { path: '/', name: 'mover' })
+    const at = levelsBelow('high', 300)
+    const moved = await ask('POST', '/w/files/low?move&layer=mover', { to: `${at}/low` })
+    expect(moved.status).toBe(200)
+    await makeDirectory(`${levelsBelow('low', 600)}${'/e'.repeat(200)}`)
+    await expectRefused(await ask('POST', '/w/layers/mover/commit', {}))
+    for (const top of ['low', 'high']) await ask('DELETE', `/w/files/${top}?recursive`)
+  })
+
   it('is listed and removed as any other', async () => {
     const answer = await ask('GET', '/w/files/made?list&recursive')
     expect((await answer.text()).trim().split('\n')).toHaveLength(999)

@@ -44,6 +44,37 @@ export function deepens(view: View, op: Op): boolean {
   )
 }
 
+/**
+ * The same for a whole tree that takes the place of another one. `directories` are those with another name or place
+ * than before. Costs their number, and what is below those that were moved downwards.
+ */
+export function* requireLevelsOf(
+  before: View,
+  after: View,
+  directories: readonly Ino[],
+): Steps<void> {
+  const misses = new Misses()
+  for (const ino of directories) {
+    try {
+      yield* requireLevelOf(before, after, ino)
+    } catch (error) {
+      misses.note(error)
+    }
+    yield
+  }
+  misses.end()
+}
+
+function* requireLevelOf(before: View, after: View, ino: Ino): Steps<void> {
+  const depth = depthOf(after, ino)
+  const depthBefore = before.inode(ino) ? depthOf(before, ino) : 0
+  if (depth <= depthBefore) return
+  if (depth > levelsMax) throw new FsError('ENAMETOOLONG')
+  // What is below a new one is new as well, and is asked about by itself.
+  if (depthBefore === 0 || !hasDirectories(after, ino)) return
+  if (yield* hasMoreLevels(after, ino, levelsMax - depth)) throw new FsError('ENAMETOOLONG')
+}
+
 function placedBy(view: View, op: Op): readonly Placed[] {
   if (op.type === 'create' && op.kind === 'directory')
     return [{ ino: op.ino, depth: 1 + depthOf(view, op.parent), depthBefore: undefined }]

@@ -37,6 +37,7 @@ import {
 } from './batch.ts'
 import type { Head, Position } from './head.ts'
 import { hashOfBatch, referenceBody } from './reference.ts'
+import { requireTreeLevels } from './tree-levels.ts'
 
 /** Who writes, and under which number. */
 export interface Author {
@@ -208,6 +209,8 @@ export class Draft {
     const body = await waiting.body(this.#place)
     const changes =
       body.type === 'ops' ? await this.#head.plan(this.#changes, body.ops, takeNewOp) : undefined
+    if (body.type === 'root')
+      await requireTreeLevels(this.#stores.nodes, body.change.before, body.change.after)
     const limits = await (waiting.limits ?? this.#limits)?.(body)
     const growth = limits && (await this.#requireRoom(limits, body, changes))
     const time = laterTime(waiting.author.time, await this.#lastTime())

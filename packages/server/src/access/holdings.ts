@@ -1,10 +1,6 @@
 import type { Ino } from '@cairn/protocol'
 import type { LeaseStore } from '../sessions/lease-store.ts'
-
-interface Range {
-  readonly first: number
-  readonly end: number
-}
+import { NumberRanges } from './number-ranges.ts'
 
 /**
  * Which inode numbers are a token's: those it was given, by any server, for its sessions and its writes over HTTP. A
@@ -15,7 +11,7 @@ export class Holdings {
   readonly #store: LeaseStore
   readonly #identity: string
   readonly #nowMs: () => number
-  #given: readonly Range[] = []
+  #given = NumberRanges.none
   #replaced: ReadonlySet<number> = new Set()
 
   /** `identity` is that of the exact token. What was given to tokens narrowed from it counts as well. */
@@ -28,7 +24,9 @@ export class Holdings {
   /** As the store has it at this moment: other servers write to it, too. */
   async load(): Promise<void> {
     const notes = await this.#store.listNotes(this.#identity)
-    this.#given = notes.flatMap(({ kind, value }) => (kind === 'inodes' ? parseRange(value) : []))
+    this.#given = NumberRanges.of(
+      notes.flatMap(({ kind, value }) => (kind === 'inodes' ? [parseRange(value)] : [])),
+    )
     this.#replaced = new Set(
       notes.flatMap(({ kind, value }) => (kind === 'replaced' ? Number(value) : [])),
     )
@@ -38,7 +36,7 @@ export class Holdings {
   async give(first: number, count: number): Promise<void> {
     const value = `${first}+${count}`
     await this.#store.addNotes(this.#identity, [{ kind: 'inodes', value }], this.#nowMs())
-    this.#given = [...this.#given, ...parseRange(value)]
+    this.#given = this.#given.with({ first, end: first + count })
   }
 
   /** Before the log has it: what is noted for nothing only stays where it is. */
@@ -50,13 +48,13 @@ export class Holdings {
   }
 
   isGiven(ino: Ino): boolean {
-    return this.#given.some(({ first, end }) => ino >= first && ino < end)
+    return this.#given.has(ino)
   }
 
   readonly isOwn = (ino: Ino): boolean => this.isGiven(ino) && !this.#replaced.has(ino)
 }
 
-function parseRange(value: string): Range[] {
+function parseRange(value: string): { readonly first: number; readonly end: number } {
   const [first = NaN, count = NaN] = value.split('+').map(Number)
-  return [{ first, end: first + count }]
+  return { first, end: first + count }
 }

@@ -25,6 +25,18 @@ function noteCases(test: StoreTest<LeaseStore>): void {
     expect(await store.listNotes(`${holder}~child`)).toEqual([{ kind: 'inodes', value: '20+5' }])
   })
 
+  test('holders are listed in order, each once, page by page', async (store) => {
+    const [a, b, c] = [uniqueId(), uniqueId(), uniqueId()].sort() as [string, string, string]
+    for (const each of [c, a, b]) await store.addNotes(each, [inodes, blob], 1)
+    expect((await store.listHolders(a, 1000)).filter((each) => [a, b, c].includes(each))).toEqual([
+      b,
+      c,
+    ])
+    expect((await store.listHolders(a, 1)).length).toBe(1)
+    await store.removeNotes(b)
+    expect((await store.listHolders(a, 1000)).includes(b)).toBe(false)
+  })
+
   test('notes go with their holder, and those of blobs with their time', async (store) => {
     const [a, b] = [uniqueId(), uniqueId()]
     for (const each of [a, b]) await store.addNotes(each, [inodes, blob], 5)

@@ -14,6 +14,7 @@ import { type ContentTableName, contentTables } from '../storage/touch-rows.ts'
 import { millisecondsOf } from '../workspaces/clock.ts'
 import type { KeepTimes } from './keep-times.ts'
 import { type GoneBranch, nameGone } from './gone.ts'
+import { forgetGoneHolders } from './holder-notes.ts'
 import { listPools, type Pool, sortBranches, type SortedBranches } from './pools.ts'
 import { UnfinishedLayers } from './unfinished-layers.ts'
 import { addTally, noContent, tallyOf } from './tally.ts'
@@ -129,10 +130,11 @@ export class Collector {
   }
 
   async #forgetNotes(nowMs: number): Promise<void> {
-    const { expiry } = this.#storage
+    const { expiry, leases, tokens } = this.#storage
     const endMs = nowMs - this.#options.retentionMs
     await expiry.forgetAnswers(nowMs, endMs)
     await expiry.forgetRevokedTokens(endMs)
+    await forgetGoneHolders(leases, tokens)
   }
 
   /** Gives the layers that have been over for long enough. */

@@ -20,6 +20,8 @@ export interface LeaseStore {
   addNotes(holder: string, notes: readonly HolderNote[], nowMs: number): Promise<void>
   /** Also those of holders whose names go on with a `~`: tokens that were narrowed from it. */
   listNotes(holder: string): Promise<readonly HolderNote[]>
+  /** Those that have notes, in byte order, after that one. */
+  listHolders(after: string, limit: number): Promise<readonly string[]>
   /** All of a holder that is gone for good. */
   removeNotes(holder: string): Promise<void>
   /** Blobs that were noted before then: what nothing points at is collected by then as well. */

@@ -90,6 +90,12 @@ export class LeaseTable implements LeaseStore {
     return rows.map((row) => ({ kind: textOf(row, 'kind'), value: textOf(row, 'value') }))
   }
 
+  async listHolders(after: string, limit: number): Promise<readonly string[]> {
+    const sql = 'SELECT DISTINCT holder FROM holder_notes WHERE holder > ? ORDER BY holder LIMIT ?'
+    const rows = await this.#database.query(sql, [keyBytes(after), limit])
+    return rows.map((row) => textOf(row, 'holder'))
+  }
+
   async removeNotes(holder: string): Promise<void> {
     const sql = 'DELETE FROM holder_notes WHERE holder = ?'
     await this.#database.transact([{ sql, params: [keyBytes(holder)] }])

@@ -29,6 +29,14 @@ export class MemoryLeaseStore implements LeaseStore {
       .map(({ note }) => note)
   }
 
+  async listHolders(after: string, limit: number): Promise<readonly string[]> {
+    const holders = new Set([...this.#notes.values()].map(({ holder }) => holder))
+    return [...holders]
+      .sort()
+      .filter((holder) => holder > after)
+      .slice(0, limit)
+  }
+
   async removeNotes(holder: string): Promise<void> {
     for (const [key, noted] of this.#notes) if (noted.holder === holder) this.#notes.delete(key)
   }
