@@ -76,6 +76,12 @@ export class Site {
     return this.owner('GET', `/w/files${path}`)
   }
 
+  /** On their way to `main`, where something limits it. */
+  async arrivingBytes(): Promise<number> {
+    const workspace = await this.server.workspaces.open('owner_1', 'w')
+    return workspace.arriving.of(`branch ${(await workspace.branch('main')).id}`)
+  }
+
   /** Ids of the layers that the owner finds. */
   async layers(): Promise<readonly string[]> {
     const list = JSON.parse(await this.owner('GET', '/w/layers')) as { items: { id: string }[] }

@@ -49,7 +49,9 @@ export async function uploadBlocks(
   const { signal, timeoutMs } = options
   const what = `upload ${showPath(path)}`
   const upload = await startUpload(connection, location, what, options)
-  const size = await sendBlocks(connection, location, upload, source, { ...options, what })
+  const query = { ...location.query, ...spelled('path', path) }
+  const there = { base: location.base, query }
+  const size = await sendBlocks(connection, there, upload, source, { ...options, what })
   const { mode, ifMatch, ifAbsent, parents = true } = options
   const octal = mode === undefined ? undefined : formatMode(mode)
   return connection.json<ChangeReceipt>(

@@ -2,6 +2,7 @@ import { type Branch, resolveExisting, type Snapshot, TreeView, type View } from
 import { type ByteString, FsError, type Ino, rootIno } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
+import { UnusedContent } from './unused-content.ts'
 
 /** Whoever may open a session may see where its path leads; what it may do there is asked with each operation. */
 const anybody = { uid: 0, gid: 0, groups: [] }
@@ -15,6 +16,8 @@ export interface Place {
   readonly view: View
   /** Of a token: nothing else is there for it. */
   readonly scope: SessionScope | undefined
+  /** Where content may be stored. */
+  readonly unused?: UnusedContent
 }
 
 export function headPlace(
@@ -26,6 +29,7 @@ export function headPlace(
     workspace,
     branch,
     scope,
+    unused: new UnusedContent(branch, workspace.quotas, scope),
     get seq() {
       return branch.head.position.seq
     },

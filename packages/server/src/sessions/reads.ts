@@ -1,6 +1,7 @@
 import {
   type BatchBody,
   blobBytesMax,
+  type Data,
   decodeBatch,
   findChangedKeys,
   seekData,
@@ -159,9 +160,13 @@ async function readNameless({ branch }: Place): Promise<Uint8Array> {
 }
 
 /** Gives the blob's id, or nothing for a block of zeros, which needs no blob. */
-async function storeBlob({ workspace, scope }: Place, bytes: Uint8Array): Promise<Uint8Array> {
+async function storeBlob(
+  { workspace, scope, unused }: Place,
+  bytes: Uint8Array,
+): Promise<Uint8Array> {
   if (bytes.length > blobBytesMax) throw tooLarge(`a blob of ${bytes.length} bytes`)
-  const data = await storeBlock(bytes, workspace.stores.blobs)
+  const store = (): Promise<Data | undefined> => storeBlock(bytes, workspace.stores.blobs)
+  const data = await (unused ? unused.store(bytes.length, store) : store())
   // DURABLE: the bytes are in the store; operations may refer to them.
   if (data?.type !== 'blob') return new Uint8Array()
   workspace.storedBlobs.note(data.id, data.blobLength)

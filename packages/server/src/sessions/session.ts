@@ -259,6 +259,7 @@ export class Session {
     const { workspace, branch, keeper, actor, scope } = this.#parts
     this.#requireWriter('write')
     const { time, ops } = decodeBody(body)
+    this.#place.unused?.use(ops)
     const check = workspace.checkOf(branch, ops)
     const isHolder = keeper.record.holder === this.id
     const limits = isHolder ? () => this.#room.heldTo() : undefined

@@ -27,6 +27,7 @@ import type { Scope } from '../access/access.ts'
 import { Holdings } from '../access/holdings.ts'
 import { whilePresent } from '../access/present.ts'
 import { editScope, type ScopedEdit } from '../access/scoped-edit.ts'
+import { Arriving } from '../files/arriving.ts'
 import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
 import { type KeepTimes, ordinaryKeepTimes, renewEveryMs } from '../jobs/keep-times.ts'
@@ -124,6 +125,7 @@ export class Workspace {
   readonly #trimmed = new Map<BranchId, number>()
   readonly layers: LayerStore
   readonly quotas: Quotas = new Quotas(this)
+  readonly arriving: Arriving = new Arriving()
   /** Where the writers of a branch may write; undefined for everywhere. */
   readonly #limits = new Map<BranchId, string | undefined>()
   #main: BranchId | undefined
@@ -334,8 +336,15 @@ export class Workspace {
         number: ++this.#lastNumber,
         time,
       }
-    const session = `http:${actor}:${idempotencyKey}` as SessionId
+    const session = keyedSession(actor, idempotencyKey)
     return { actor, session: withToolCall(session, toolCall), number: 1, time }
+  }
+
+  /** Whether the log has what was asked under this key. */
+  async isDone({ id }: Branch, { actor, idempotencyKey, toolCall }: Asker): Promise<boolean> {
+    if (idempotencyKey === undefined) return false
+    const session = withToolCall(keyedSession(actor, idempotencyKey), toolCall)
+    return (await this.stores.log.lastNumber(id, session)) > 0
   }
 
   /** Where a layer may be changed, if not everywhere. Its path never changes, so it is asked for once. */
@@ -383,4 +392,8 @@ export class Workspace {
     })
     return branch
   }
+}
+
+function keyedSession(actor: ActorId, idempotencyKey: string): SessionId {
+  return `http:${actor}:${idempotencyKey}` as SessionId
 }

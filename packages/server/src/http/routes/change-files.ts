@@ -15,6 +15,7 @@ import { statOf } from '../../files/stat.ts'
 import { remove } from '../../files/trees.ts'
 import type { Decide } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { arriving } from '../arrival.ts'
 import { bodyOf, openTarget, readTarget, type Target } from '../context.ts'
 import { Fields } from '../fields.ts'
 import { readJson } from '../json-body.ts'
@@ -64,7 +65,7 @@ function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
       await requireWritableAt(target, path)
-      const received = await receive(target, request)
+      const received = await receive(target, request, path)
       const { isNew, receipt } = await change(target, path, (edit) => ({
         isNew: writeFile(edit, path, {
           ...received,
@@ -96,7 +97,7 @@ function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const range = parseContentRange(request.headers['content-range'])
       if (!range) throw malformed('cannot patch: want a header Content-Range: bytes FIRST-LAST/*')
       await requireWritableAt(target, path)
-      const { pieces, size } = await receive(target, request)
+      const { pieces, size } = await receive(target, request, path)
       if (size !== range.length)
         throw malformed(
           `cannot patch: Content-Range names ${range.length} bytes, the body has ${size}`,
@@ -206,10 +207,17 @@ function findPlace(view: View, path: ByteString): Link | undefined {
   }
 }
 
-function receive({ workspace }: Target, request: FastifyRequest): Promise<Received> {
-  requireLength(request.headers['content-length'], bodyBytesMax)
+/** With a path, what is there is replaced. */
+async function receive(
+  target: Target,
+  request: FastifyRequest,
+  path?: ByteString,
+): Promise<Received> {
+  const contentLength = request.headers['content-length']
+  requireLength(contentLength, bodyBytesMax)
   const body = bodyOf(request)
-  return body ? receiveBody(body, workspace.stores.blobs) : Promise.resolve({ pieces: [], size: 0 })
+  if (!body) return { pieces: [], size: 0 }
+  return receiveBody(arriving(target, body, { contentLength, path }), target.workspace.stores.blobs)
 }
 
 function conditionsOf(request: FastifyRequest): { ifMatch?: string; ifAbsent?: boolean } {

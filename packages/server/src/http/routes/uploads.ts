@@ -6,9 +6,11 @@ import { writeFile } from '../../files/changes.ts'
 import { type Piece, receiveBlock, requireLength, storeBlock } from '../../files/receive.ts'
 import type { UploadedBlock, UploadStore } from '../../files/upload-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { arriving } from '../arrival.ts'
 import { bodyOf, openTarget, type Target } from '../context.ts'
 import { Fields } from '../fields.ts'
 import { readJson } from '../json-body.ts'
+import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
 import { branchQuery, objectSchema, workspaceParams } from '../schema.ts'
 import { change } from './change-files.ts'
 
@@ -50,21 +52,7 @@ export function uploadRoutes(
     },
   )
 
-  app.put<{ Params: UploadParams }>(
-    `${url}/:upload/blocks/:number`,
-    { config, schema: { summary: 'Send one block', params, querystring } },
-    async (request, reply) => {
-      const { workspace } = await openUpload(workspaces, uploads, request)
-      const { upload, number } = request.params
-      requireLength(request.headers['content-length'], blockBytes)
-      const bytes = await receiveBlock(bodyOf(request))
-      const data = await storeBlock(bytes, workspace.stores.blobs)
-      const blob = data?.type === 'blob' ? { id: data.id, length: data.length } : undefined
-      const block = { number, size: bytes.length, blob }
-      if (!(await uploads.putBlock(upload, block))) throw missing(upload)
-      void reply.code(204)
-    },
-  )
+  blockRoute(app, workspaces, uploads)
 
   app.get<{ Params: UploadParams }>(
     `${url}/:upload`,
@@ -101,6 +89,40 @@ export function uploadRoutes(
     async (request, reply) => {
       await openUpload(workspaces, uploads, request)
       await uploads.remove(request.params.upload)
+      void reply.code(204)
+    },
+  )
+}
+
+function blockRoute(app: FastifyInstance, workspaces: Workspaces, uploads: UploadStore): void {
+  app.put<{ Params: UploadParams; Querystring: PathQuery }>(
+    `${url}/:upload/blocks/:number`,
+    {
+      config,
+      schema: {
+        summary: 'Send one block; with ?path, of what will replace the file there',
+        params,
+        querystring: objectSchema({ ...branchQuery, ...pathQuery }),
+      },
+    },
+    async (request, reply) => {
+      const target = await openUpload(workspaces, uploads, request)
+      const { upload, number } = request.params
+      const contentLength = request.headers['content-length']
+      requireLength(contentLength, blockBytes)
+      const before = async (): Promise<number> => {
+        const others = (await uploads.blocks(upload)).filter((block) => block.number !== number)
+        return others.reduce((sum, { size }) => sum + size, 0)
+      }
+      const path = pathOfQuery(request.query)
+      const body = bodyOf(request)
+      const bytes = await receiveBlock(
+        body && arriving(target, body, { contentLength, path, before }),
+      )
+      const data = await storeBlock(bytes, target.workspace.stores.blobs)
+      const blob = data?.type === 'blob' ? { id: data.id, length: data.length } : undefined
+      const block = { number, size: bytes.length, blob }
+      if (!(await uploads.putBlock(upload, block))) throw missing(upload)
       void reply.code(204)
     },
   )
