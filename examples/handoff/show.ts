@@ -50,8 +50,8 @@ function nextCommands(workspace: string, { data, server }: Settings): string {
   const serve = data === undefined ? [] : [`  cairn serve --data ${data} &`]
   const key =
     data === undefined
-      ? '--server URL --api-key KEY'
-      : `--server http://127.0.0.1:7070 --api-key "$(cat ${data}/owner-key)"`
+      ? '--server URL --api-key-file FILE'
+      : `--server http://127.0.0.1:7070 --api-key-file ${data}/owner-key`
   return [
     '  npm run build',
     '  export PATH="$PWD/node_modules/.bin:$PATH"',

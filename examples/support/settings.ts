@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 /** Where an example runs, and on what. */
@@ -26,7 +27,7 @@ export const optionsHelp = `
   --provider local|e2b    jails on this machine (default), or E2B with E2B_API_KEY
   --data DIR              keep the embedded server's data there, to look at afterwards
   --workspace NAME        default: a new one
-  --server URL --api-key KEY
+  --server URL --api-key-file FILE
                           use a server that is there instead of an embedded one
   --server-inside URL     e2b: where the sandboxes reach that server, if not at the same URL
   --template NAME         e2b: a template with Node 22, git and FUSE; default: cairn
@@ -42,7 +43,9 @@ export function readSettings(
   if (provider !== 'local' && provider !== 'e2b')
     throw new UsageError(`cannot use the provider ${provider}: give local or e2b`)
   const url = values.server ?? env['CAIRN_SERVER']
-  const apiKey = values['api-key'] ?? env['CAIRN_API_KEY']
+  const file = values['api-key-file']
+  // Not an argument: other users of the machine see those.
+  const apiKey = file === undefined ? env['CAIRN_API_KEY'] : readFileSync(file, 'utf8').trim()
   const isElsewhere = provider === 'e2b' || values.server !== undefined
   if (isElsewhere && (!url || !apiKey)) throw new UsageError(missingServer(provider))
   return {
@@ -61,7 +64,7 @@ export function readSettings(
 function missingServer(provider: string): string {
   const why =
     provider === 'e2b' ? 'sandboxes at E2B cannot reach a server that starts on this machine. ' : ''
-  return `cannot find the server: ${why}Give --server URL and --api-key KEY, or set CAIRN_SERVER and CAIRN_API_KEY.`
+  return `cannot find the server: ${why}Give --server URL and --api-key-file FILE, or set CAIRN_SERVER and CAIRN_API_KEY.`
 }
 
 function parse(args: readonly string[]) {
@@ -75,7 +78,7 @@ function parse(args: readonly string[]) {
         data: text,
         workspace: text,
         server: text,
-        'api-key': text,
+        'api-key-file': text,
         'server-inside': text,
         template: text,
         question: text,

@@ -5,6 +5,7 @@ import type { FileStat, LogEntry } from '@cairn/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 let server: TestServer
@@ -19,8 +20,8 @@ beforeAll(async () => {
     'test',
     '--server',
     server.url,
-    '--api-key',
-    server.apiKey,
+    '--api-key-file',
+    keyFile(server.apiKey),
   )
 })
 
@@ -58,7 +59,16 @@ describe('ws', () => {
 
   it('the first workspace of a context becomes its own', async () => {
     const { url, apiKey } = server
-    await cairn.text('ctx', 'add', '--name', 'fresh', '--server', url, '--api-key', apiKey)
+    await cairn.text(
+      'ctx',
+      'add',
+      '--name',
+      'fresh',
+      '--server',
+      url,
+      '--api-key-file',
+      keyFile(apiKey),
+    )
     const without = await cairn.run(['fs', 'ls', 'fresh:/'])
     expect(without.code).toBe(3)
     expect(without.stderr).toContain(
@@ -178,8 +188,8 @@ describe('fs mkdir, mv, rm, chmod, symlink, hardlink', () => {
       'other',
       '--server',
       url,
-      '--api-key',
-      apiKey,
+      '--api-key-file',
+      keyFile(apiKey),
       '-w',
       'other',
     )
@@ -239,7 +249,14 @@ describe('fs find, log', () => {
 
 describe('what goes wrong', () => {
   it('a wrong key: 3', async () => {
-    const ran = await cairn.run(['ws', 'ls', '--server', server.url, '--api-key', 'wrong'])
+    const ran = await cairn.run([
+      'ws',
+      'ls',
+      '--server',
+      server.url,
+      '--api-key-file',
+      keyFile('wrong'),
+    ])
     expect(ran.code).toBe(3)
     expect(ran.stderr).toMatch(
       /^cairn ws ls: cannot list workspaces: .* Give a valid key: cairn ctx add/,

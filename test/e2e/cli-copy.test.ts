@@ -15,6 +15,7 @@ import type { Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 let server: TestServer
@@ -31,8 +32,8 @@ beforeAll(async () => {
     'test',
     '--server',
     server.url,
-    '--api-key',
-    server.apiKey,
+    '--api-key-file',
+    keyFile(server.apiKey),
   )
 })
 
@@ -147,7 +148,18 @@ describe('cp -r', () => {
     const { url, apiKey } = server
     const name = `other-${count}`
     await server.cairn.workspaces.create(name)
-    await cairn.text('ctx', 'add', '--name', name, '--server', url, '--api-key', apiKey, '-w', name)
+    await cairn.text(
+      'ctx',
+      'add',
+      '--name',
+      name,
+      '--server',
+      url,
+      '--api-key-file',
+      keyFile(apiKey),
+      '-w',
+      name,
+    )
     await cp('-r', ':/tree', `${name}:/tree`)
     await cp('-r', `${name}:/tree`, join(local, 'two'))
     expect(picture(join(local, 'two'))).toEqual(picture(source))

@@ -9,6 +9,7 @@ import { buffer } from 'node:stream/consumers'
 import type { ChildProcess } from 'node:child_process'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { useCairn } from './run-cairn.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 
@@ -26,7 +27,7 @@ async function startStub(handle: Handler): Promise<string[]> {
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  return ['--server', `http://127.0.0.1:${port}`, '--api-key', 'k', '-w', 'w']
+  return ['--server', `http://127.0.0.1:${port}`, '--api-key-file', keyFile('k'), '-w', 'w']
 }
 
 function exitOf(child: ChildProcess): Promise<number | null> {

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noMount } from '../mount/fixture.ts'
 import { type Ran, useCairn } from './run-cairn.ts'
+import { keyFile } from '../support/key-file.ts'
 
 interface Listed {
   readonly mountPoint: string
@@ -113,7 +114,16 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
       ['mount_failed', 1, 'it is a file', ':/dir/file', 'no/where'],
       ['mount_failed', 1, 'it does not exist', '--read-only', ':/none', 'no/where'],
       ['workspace_missing', 4, 'mount nope:/', '-w', 'nope', ':/', 'no/where'],
-      ['unauthenticated', 3, 'does not take the key', ...at, '--api-key', 'x', ':/', 'no/where'],
+      [
+        'unauthenticated',
+        3,
+        'does not take the key',
+        ...at,
+        '--api-key-file',
+        keyFile('x'),
+        ':/',
+        'no/where',
+      ],
       ['branch_missing', 4, 'nope', '--layer', 'nope', ':/dir', 'no/where'],
       ['mount_failed', 1, 'it is not a directory', ':/dir', 'local-file'],
       ['mount_failed', 1, 'not a directory', ':/dir', 'local-file/below'],
@@ -361,7 +371,14 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     proxy.on('upgrade', (_, socket) => void socket.on('error', () => undefined))
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
     const { port } = proxy.address() as AddressInfo
-    const at = ['--server', `http://127.0.0.1:${port}`, '--api-key', 'x', '-w', 'demo']
+    const at = [
+      '--server',
+      `http://127.0.0.1:${port}`,
+      '--api-key-file',
+      keyFile('x'),
+      '-w',
+      'demo',
+    ]
     const child = cairn.start(['mount', ...at, ':/', 'made/for/it'])
     try {
       const said = new Promise((resolve) => child.stderr!.once('data', resolve))
@@ -400,7 +417,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     expect(checks.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['node', 'transport', 'device', 'kernel', 'cache', 'server', 'key']),
     )
-    const bad = await cairn.run(['doctor', '--server', url, '--api-key', 'wrong'])
+    const bad = await cairn.run(['doctor', '--server', url, '--api-key-file', keyFile('wrong')])
     expect(bad.code).toBe(1)
     expect(bad.stdout.toString()).toMatch(/^fail +key .*Mend: cairn ctx add/m)
     await stopServer()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 const children = new Set<ChildProcess>()
@@ -50,7 +51,7 @@ describe('serve', () => {
     const second = await serve()
     expect(second.line).toBe(`listening on ${second.url}, data in ${data}`)
     const key = readFileSync(join(data, 'owner-key'), 'utf8').trim()
-    const again = ['--server', second.url, '--api-key', key, '-w', 'default']
+    const again = ['--server', second.url, '--api-key-file', keyFile(key), '-w', 'default']
     expect(await cairn.text('fs', 'cat', ':/a', ...again)).toBe('kept')
     second.child.kill('SIGINT')
     expect(await second.exitCode).toBe(0)
@@ -94,7 +95,10 @@ describe('a reader that goes away', () => {
 it('a home that does not exist yet is no obstacle', async () => {
   const home = join(cairn.home(), 'new/home')
   const env = { HOME: home }
-  const ran = await cairn.run(['ctx', 'add', '--server', 'http://h', '--api-key', 'k'], { env })
+  const ran = await cairn.run(
+    ['ctx', 'add', '--server', 'http://h', '--api-key-file', keyFile('k')],
+    { env },
+  )
   expect(ran.stderr).toBe('')
   expect(existsSync(join(home, '.cairn/config'))).toBe(true)
 })

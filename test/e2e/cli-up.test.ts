@@ -7,6 +7,7 @@ import { markProcess } from '@cairn/mount/beside'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { noMount } from '../mount/fixture.ts'
 import { useCairn } from './run-cairn.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 const place = (...names: string[]): string => join(cairn.home(), ...names)
@@ -82,7 +83,7 @@ describe('serve --background', () => {
 describe('the first workspace', () => {
   it('is what :/ means for the owner, whose context names no workspace', async () => {
     await cairn.text('serve', '--background', ...words())
-    const add = ['--server', `http://${listen}`, '--api-key', keyOf(data)]
+    const add = ['--server', `http://${listen}`, '--api-key-file', keyFile(keyOf(data))]
     expect(await cairn.text('ctx', 'add', '--name', 'prod', ...add)).toContain(
       'saved context prod for workspace default',
     )
@@ -97,7 +98,7 @@ describe('the first workspace', () => {
 
   it('is made once: without it, and with several others, you are asked for a name', async () => {
     await cairn.text('serve', '--background', ...words())
-    const as = ['--server', `http://${listen}`, '--api-key', keyOf(data)]
+    const as = ['--server', `http://${listen}`, '--api-key-file', keyFile(keyOf(data))]
     await cairn.text('ws', 'rm', 'default', '--yes', ...as)
     await cairn.text('down', '--data', data)
     await cairn.text('serve', '--background', ...words())
@@ -110,7 +111,7 @@ describe('the first workspace', () => {
 
   it.skipIf(noMount)('mounts with the commands of the first documents', async () => {
     await cairn.text('serve', '--background', ...words())
-    const server = ['--server', `http://${listen}`, '--api-key', keyOf(data)]
+    const server = ['--server', `http://${listen}`, '--api-key-file', keyFile(keyOf(data))]
     await cairn.text('ctx', 'add', '--name', 'dev', ...server)
     await cairn.text('ctx', 'use', 'dev')
     await cairn.text('mount', '--mode=fuse', ':/', place('drive'))

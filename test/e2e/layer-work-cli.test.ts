@@ -6,6 +6,7 @@ import { waitUntil } from '@cairn/server/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 let server: TestServer
@@ -15,7 +16,16 @@ let count = 0
 beforeAll(async () => {
   server = await startServer()
   const { url, apiKey } = server
-  await cairn.text('ctx', 'add', '--name', 'prod', '--server', url, '--api-key', apiKey)
+  await cairn.text(
+    'ctx',
+    'add',
+    '--name',
+    'prod',
+    '--server',
+    url,
+    '--api-key-file',
+    keyFile(apiKey),
+  )
 })
 
 afterAll(() => server.stop())

@@ -17,6 +17,7 @@ import type {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 let server: TestServer
@@ -26,7 +27,16 @@ let count = 0
 beforeAll(async () => {
   server = await startServer()
   const { url, apiKey } = server
-  await cairn.text('ctx', 'add', '--name', 'prod', '--server', url, '--api-key', apiKey)
+  await cairn.text(
+    'ctx',
+    'add',
+    '--name',
+    'prod',
+    '--server',
+    url,
+    '--api-key-file',
+    keyFile(apiKey),
+  )
 })
 
 afterAll(() => server.stop())

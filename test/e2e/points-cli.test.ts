@@ -5,6 +5,7 @@ import type { LayerConflict, Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 let server: TestServer
@@ -13,7 +14,16 @@ let workspace: Workspace
 beforeAll(async () => {
   server = await startServer()
   const { url, apiKey } = server
-  await cairn.text('ctx', 'add', '--name', 'prod', '--server', url, '--api-key', apiKey)
+  await cairn.text(
+    'ctx',
+    'add',
+    '--name',
+    'prod',
+    '--server',
+    url,
+    '--api-key-file',
+    keyFile(apiKey),
+  )
 })
 
 afterAll(() => server.stop())

@@ -18,6 +18,7 @@ import { printSteps, type Steps } from '../../examples/support/steps.ts'
 import { type E2BSetup, openE2BSetup } from '../sandbox/e2b-setup.ts'
 import { noJail } from '../sandbox/local-setup.ts'
 import { startServer, type TestServer } from './start-server.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const program = fileURLToPath(new URL('../../examples/handoff/main.ts', import.meta.url))
 const title = `quickstart (${noJail ?? 'as root'})`
@@ -101,7 +102,14 @@ describe.skipIf(noJail !== undefined)(`${title}: local`, () => {
     const name = 'tampered'
     const cairn = new Cairn({ server: server.url, apiKey: server.apiKey })
     const lines: string[] = []
-    const args = ['--server', server.url, '--api-key', server.apiKey, '--workspace', name]
+    const args = [
+      '--server',
+      server.url,
+      '--api-key-file',
+      keyFile(server.apiKey),
+      '--workspace',
+      name,
+    ]
     const tamper = async (): Promise<void> => {
       const { files } = cairn.workspace(name)
       const before = await files.readText('/project/README.md')
@@ -148,7 +156,14 @@ describe.skipIf(noJail !== undefined)(`${title}: E2B's own SDK against the local
     const lines: string[] = []
     const { url, apiKey } = setup.server
     const machines = ['--provider', 'e2b', '--template', setup.template]
-    const server = ['--server', url, '--api-key', apiKey, '--server-inside', setup.serverInside]
+    const server = [
+      '--server',
+      url,
+      '--api-key-file',
+      keyFile(apiKey),
+      '--server-inside',
+      setup.serverInside,
+    ]
     const args = [...machines, ...server, '--workspace', workspace.name]
     const code = await runExample(
       handoff,
@@ -164,8 +179,8 @@ describe.skipIf(noJail !== undefined)(`${title}: E2B's own SDK against the local
 describe('quickstart: what is missing is named', () => {
   it.each([
     [['--provider', 'docker'], 'give local or e2b'],
-    [['--provider', 'e2b'], 'Give --server URL and --api-key KEY'],
-    [['--server', 'http://127.0.0.1:1'], 'Give --server URL and --api-key KEY'],
+    [['--provider', 'e2b'], 'Give --server URL and --api-key-file FILE'],
+    [['--server', 'http://127.0.0.1:1'], 'Give --server URL and --api-key-file FILE'],
   ])('%j: %s', (args, message) => {
     expect(() => readSettings(args, {})).toThrow(message)
   })

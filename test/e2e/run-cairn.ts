@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import type { TestServer } from './start-server.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -97,6 +98,6 @@ export async function enterWorkspace(
   cairn: CairnCommand,
   { url, apiKey }: Pick<TestServer, 'url' | 'apiKey'>,
 ): Promise<void> {
-  await cairn.text('ctx', 'add', '--name', 'a', '--server', url, '--api-key', apiKey)
+  await cairn.text('ctx', 'add', '--name', 'a', '--server', url, '--api-key-file', keyFile(apiKey))
   await cairn.text('ws', 'create', 'w')
 }

@@ -8,6 +8,7 @@ import { Cairn, type CollectReport } from '@cairn/sdk'
 import { serve } from '@cairn/server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 let data = ''
@@ -81,10 +82,10 @@ it('a server that runs is asked, and collects beside its writers', async () => {
   const other = mkdtempSync(join(tmpdir(), 'cairn-running-'))
   const { url, ownerKey, close } = await serve({ data: other, listen: '127.0.0.1:0' })
   try {
-    const to = ['--server', url, '--api-key', ownerKey!]
+    const to = ['--server', url, '--api-key-file', keyFile(ownerKey!)]
     expect(await cairn.text('server', 'gc', ...to, '--dry-run')).toMatch(/^would take away 0 /)
     expect(await cairn.json('server', 'gc', ...to)).toMatchObject([{ dryRun: false }])
-    const stranger = ['--server', url, '--api-key', 'not-a-key-of-anybody']
+    const stranger = ['--server', url, '--api-key-file', keyFile('not-a-key-of-anybody')]
     expect(await cairn.error('server', 'gc', ...stranger)).toMatchObject({
       code: 'unauthenticated',
     })

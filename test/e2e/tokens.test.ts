@@ -3,6 +3,7 @@ import { Cairn, isCairnError, type IssuedToken, narrowToken, type TokenInfo } fr
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
 let server: TestServer
@@ -10,7 +11,16 @@ let server: TestServer
 beforeAll(async () => {
   server = await startServer()
   const { url, apiKey } = server
-  await cairn.text('ctx', 'add', '--name', 'prod', '--server', url, '--api-key', apiKey)
+  await cairn.text(
+    'ctx',
+    'add',
+    '--name',
+    'prod',
+    '--server',
+    url,
+    '--api-key-file',
+    keyFile(apiKey),
+  )
   await cairn.text('ws', 'create', 'website')
   await cairn.text('ctx', 'use', 'prod', '-w', 'website')
   const { files } = server.cairn.workspace('website')

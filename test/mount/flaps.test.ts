@@ -7,6 +7,7 @@ import { FlappingProxy } from './flapping-proxy.ts'
 import { walkAtOnce } from './random/at-once.ts'
 import { everyRun, playSeed, seedsOf } from './random/seeds.ts'
 import { expectSameTrees } from './random/trees.ts'
+import { keyFile } from '../support/key-file.ts'
 
 /** Alone, a mount acknowledges by itself and is quick; together, every step asks the server, which must be reached now and then. */
 const paces = [
@@ -30,7 +31,7 @@ describe.skipIf(noMount).each(paces)(
       proxy = await FlappingProxy.start(site.url)
       mounts = []
       host = mkdtempSync(join(tmpdir(), 'cairn-host-'))
-      const at = ['--server', proxy.url, '--api-key', site.key, '--workspace', 'demo']
+      const at = ['--server', proxy.url, '--api-key-file', keyFile(site.key), '--workspace', 'demo']
       for (let i = 0; i < count; i++) mounts.push(await site.mount('/', ...at))
     })
     afterEach(async () => {

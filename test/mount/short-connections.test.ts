@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { noMount, Site, type SiteMount } from './fixture.ts'
+import { keyFile } from '../support/key-file.ts'
 
 const MiB = 1 << 20
 
@@ -14,7 +15,7 @@ describe.skipIf(noMount)('a link on which each connection carries a mebibyte', (
   beforeEach(async () => {
     site = await Site.open()
     proxy = await CuttingProxy.start(site.url)
-    const at = ['--server', proxy.url, '--api-key', site.key, '--workspace', 'demo']
+    const at = ['--server', proxy.url, '--api-key-file', keyFile(site.key), '--workspace', 'demo']
     mount = await site.mount('/', ...at, '--durability', 'interactive')
     writeFileSync(mount.path('first'), '')
     await mount.drain()

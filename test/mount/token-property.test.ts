@@ -19,6 +19,7 @@ import type { AccessOperation } from '@cairn/protocol'
 import { Cairn, type Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site } from './fixture.ts'
+import { keyFile } from '../support/key-file.ts'
 
 interface Token {
   readonly allow: readonly { readonly path: string; readonly operations: AccessOperation[] }[]
@@ -171,7 +172,7 @@ describe.skipIf(noMount)('random operations under random tokens', { timeout: 120
     const token = randomToken(random)
     const about = JSON.stringify(token)
     const { secret } = await workspace.tokens.issue(`t${number}`, { ttlMs: 600_000, ...token })
-    const mount = await site.mount('/', '--server', site.url, '--api-key', secret)
+    const mount = await site.mount('/', '--server', site.url, '--api-key-file', keyFile(secret))
     const created = new Created(host)
     for (let count = 0; count < operationsEach; count++) {
       const attempt = {

@@ -14,6 +14,7 @@ import {
 import { Cairn } from '@cairn/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
+import { keyFile } from '../support/key-file.ts'
 
 describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
   let site: Site
@@ -25,7 +26,7 @@ describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
     return (await site.cairn(args)).stdout.trim()
   }
   const mountWith = (token: string, path = '/', ...options: string[]): Promise<SiteMount> =>
-    site.mount(path, '--server', site.url, '--api-key', token, ...options)
+    site.mount(path, '--server', site.url, '--api-key-file', keyFile(token), ...options)
 
   beforeAll(async () => {
     site = await Site.open()

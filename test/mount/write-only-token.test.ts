@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
+import { keyFile } from '../support/key-file.ts'
 
 describe.skipIf(noMount)('a mount under a token without delete', { timeout: 60_000 }, () => {
   let site: Site
@@ -14,7 +15,13 @@ describe.skipIf(noMount)('a mount under a token without delete', { timeout: 60_0
     await owner.unmount()
     const options = ['--ttl', '1h', '--allow', '/:read,list,search,write']
     const issued = await site.cairn(['token', 'issue', 'agent', '--token-only', ...options])
-    agent = await site.mount('/', '--server', site.url, '--api-key', issued.stdout.trim())
+    agent = await site.mount(
+      '/',
+      '--server',
+      site.url,
+      '--api-key-file',
+      keyFile(issued.stdout.trim()),
+    )
   }, 60_000)
   afterAll(() => site.close(), 120_000)
 

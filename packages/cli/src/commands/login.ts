@@ -5,7 +5,7 @@ import { readConfig } from '../context/config.ts'
 import { readLogin, saveLogin } from '../context/login.ts'
 import { usageError } from '../errors.ts'
 import { connect } from '../remote/open.ts'
-import { readSecret } from '../tokens/own.ts'
+import { readKeyOption } from '../tokens/own.ts'
 
 export const command: Command = defineCommand({
   summary: 'Save a server and a key for this user, once the server has taken the key',
@@ -19,7 +19,11 @@ export const command: Command = defineCommand({
       value: 'URL',
       summary: 'Where the server is; CAIRN_SERVER, or that of the last login, unless given',
     },
-    'api-key': { kind: 'text', value: 'KEY', summary: 'The key; - for standard input' },
+    'api-key-file': {
+      kind: 'text',
+      value: 'FILE',
+      summary: 'A file that only you can read, with the key; - for standard input',
+    },
     token: { kind: 'text', value: 'TOKEN', summary: 'A token instead; - for standard input' },
     workspace: {
       kind: 'text',
@@ -30,7 +34,7 @@ export const command: Command = defineCommand({
   },
   examples: [
     {
-      command: 'pass show cairn | cairn login --server https://cairn.example.org --api-key -',
+      command: 'pass show cairn | cairn login --server https://cairn.example.org --api-key-file -',
       does: 'the key is in no list of processes',
     },
     {
@@ -40,14 +44,13 @@ export const command: Command = defineCommand({
   ],
   async run({ options, cli }) {
     const apiUrl = options.server ?? (cli.env['CAIRN_SERVER'] || (await lastServer(cli)))
-    const given = options.token ?? options['api-key']
-    if (apiUrl === undefined || given === undefined)
+    const token = await readKeyOption(cli, options)
+    if (apiUrl === undefined || token === undefined)
       throw usageError(
         'log in',
-        `--${apiUrl === undefined ? 'server' : 'api-key'} is missing`,
-        'Give --server URL and --api-key KEY, or --token TOKEN; - reads it from standard input.',
+        `--${apiUrl === undefined ? 'server' : 'api-key-file'} is missing`,
+        'Give --server URL and --api-key-file FILE, or --token TOKEN; - reads it from standard input.',
       )
-    const token = given === '-' ? await readSecret(cli, given) : given
     const seen = await firstWorkspace(cli, apiUrl, token)
     const workspace = options.workspace ?? (isToken(token) ? seen : undefined)
     await saveLogin(cli, { token, apiUrl, ...(workspace === undefined ? {} : { workspace }) })

@@ -64,12 +64,13 @@ async function enter(
   { url: server, pid, wasRunning }: Started,
   workspace: string,
 ): Promise<void> {
-  const apiKey = readFileSync(join(data, 'owner-key'), 'utf8').trim()
+  const keyFile = join(data, 'owner-key')
+  const apiKey = readFileSync(keyFile, 'utf8').trim()
   const context = await saveLocalContext(cli, { server, apiKey, workspace })
   await ensureWorkspace(connect({ server, apiKey }), workspace, cli.signal)
   const { config, leftOperations } = await ensureMount(cli, directory, {
     server,
-    'api-key': apiKey,
+    'api-key-file': keyFile,
     workspace,
     'read-only': false,
     'allow-other': false,

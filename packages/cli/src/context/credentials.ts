@@ -13,11 +13,6 @@ export const connectionOptions = {
     value: 'FILE',
     summary: 'A file that only you can read, with the key for --server',
   },
-  'api-key': {
-    kind: 'text',
-    value: 'KEY',
-    summary: 'The key itself; other users of this machine can see it',
-  },
   context: { kind: 'text', value: 'NAME', summary: 'A saved context instead of the current one' },
 } as const
 
@@ -72,7 +67,6 @@ export const readerOptions: typeof workspaceOptions & SideOption = {
 
 export interface ConnectionValues {
   readonly server?: string | undefined
-  readonly 'api-key'?: string | undefined
   readonly 'api-key-file'?: string | undefined
   readonly context?: string | undefined
 }
@@ -120,7 +114,7 @@ async function findSource(
     'not_configured',
     'find a server',
     'no context is saved, and nobody is logged in',
-    'Start one with: cairn serve; or save one with: cairn ctx add --name NAME --server URL --api-key KEY.',
+    'Start one with: cairn serve; or save one with: cairn ctx add --name NAME --server URL --api-key-file FILE.',
   )
 }
 
@@ -134,16 +128,14 @@ async function fromOptions(
   values: ConnectionValues,
   workspace: string | undefined,
 ): Promise<Credentials | undefined> {
-  const { server, 'api-key': key, 'api-key-file': file, context } = values
-  if (server === undefined && key === undefined && file === undefined) return undefined
-  const what = `use --server and --api-key${file === undefined ? '' : '-file'}`
+  const { server, 'api-key-file': file, context } = values
+  if (server === undefined && file === undefined) return undefined
+  const what = 'use --server and --api-key-file'
   if (context !== undefined)
     throw usageError(what, 'a context is named as well', 'Give one or the other.')
-  if (server === undefined || (key === undefined && file === undefined))
+  if (server === undefined || file === undefined)
     throw usageError(what, 'one of them is missing', 'Give both: a key belongs to its server.')
-  if (key !== undefined && file !== undefined)
-    throw usageError(what, 'the key is given twice', 'Give --api-key-file alone.')
-  const apiKey = key ?? (await readSecretFile(file!))
+  const apiKey = await readSecretFile(file)
   return { server, apiKey, source: 'options', context: undefined, workspace }
 }
 

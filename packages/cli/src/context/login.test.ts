@@ -33,6 +33,12 @@ afterEach(() => {
 
 const cairn = (words: string, options: Partial<RunOptions> = {}): Promise<Ran> =>
   runCli(words.split(' '), { home, ...options })
+/** A key for `--api-key-file`. */
+const keyFile = (text = key): string => {
+  const path = join(home, `file-of-${text}`)
+  writeFileSync(path, text, { mode: 0o600 })
+  return path
+}
 const file = (): string => join(home, '.cairn/credentials.json')
 const shown = async (options: Partial<RunOptions> = {}): Promise<Record<string, unknown>> =>
   JSON.parse((await cairn('ctx show --json --reveal', options)).stdout) as Record<string, unknown>
@@ -44,7 +50,7 @@ function writeByHand(value: unknown): void {
 
 describe('login', () => {
   it('saves what the server has taken, for its owner alone', async () => {
-    const ran = await cairn(`login --server ${url} --api-key - -w site`, { stdin: `${key}\n` })
+    const ran = await cairn(`login --server ${url} --api-key-file - -w site`, { stdin: `${key}\n` })
     expect(ran).toEqual({
       exitCode: 0,
       stdout: `logged in at ${url}, workspace site\n`,
@@ -60,20 +66,20 @@ describe('login', () => {
   })
 
   it('a key that the server refuses replaces nothing', async () => {
-    await cairn(`login --server ${url} --api-key ${key}`)
-    const ran = await cairn(`login --server ${url} --api-key wrong`)
+    await cairn(`login --server ${url} --api-key-file ${keyFile()}`)
+    const ran = await cairn(`login --server ${url} --api-key-file ${keyFile('wrong')}`)
     expect(ran.exitCode).not.toBe(0)
     expect(readFileSync(file(), 'utf8')).toContain(key)
   })
 
   it('again needs no server: the last one is meant', async () => {
-    await cairn(`login --server ${url} --api-key ${key}`)
-    expect((await cairn(`login --api-key ${key}`)).stdout).toBe(`logged in at ${url}\n`)
+    await cairn(`login --server ${url} --api-key-file ${keyFile()}`)
+    expect((await cairn(`login --api-key-file ${keyFile()}`)).stdout).toBe(`logged in at ${url}\n`)
   })
 
   it.each([
     ['login', '--server is missing'],
-    ['login --server http://127.0.0.1:1', '--api-key is missing'],
+    ['login --server http://127.0.0.1:1', '--api-key-file is missing'],
   ])('%s: %s', async (words, message) => {
     const ran = await cairn(words)
     expect(ran.stderr).toContain(message)
@@ -81,8 +87,8 @@ describe('login', () => {
   })
 
   it('tells of a context that comes before it', async () => {
-    await cairn('ctx add --name a --server http://a --api-key k')
-    const ran = await cairn(`login --server ${url} --api-key ${key}`)
+    await cairn(`ctx add --name a --server http://a --api-key-file ${keyFile('k')}`)
+    const ran = await cairn(`login --server ${url} --api-key-file ${keyFile()}`)
     expect(ran.stderr).toContain('the current context a comes first')
   })
 })
@@ -103,7 +109,7 @@ describe('credentials.json', () => {
     writeByHand({ token: key, apiUrl: url })
     const env = { CAIRN_SERVER: 'http://env', CAIRN_API_KEY: 'k' }
     expect(await shown({ env })).toMatchObject({ server: 'http://env' })
-    await cairn('ctx add --name a --server http://context --api-key k')
+    await cairn(`ctx add --name a --server http://context --api-key-file ${keyFile('k')}`)
     expect(await shown()).toMatchObject({ server: 'http://context' })
   })
 
@@ -119,7 +125,7 @@ describe('credentials.json', () => {
 })
 
 it('logout removes the file, and is content without one', async () => {
-  await cairn(`login --server ${url} --api-key ${key}`)
+  await cairn(`login --server ${url} --api-key-file ${keyFile()}`)
   expect((await cairn('logout')).stdout).toBe('logged out\n')
   expect(existsSync(file())).toBe(false)
   expect(await cairn('logout --json')).toMatchObject({

@@ -19,7 +19,7 @@ export function readLogin(cli: Pick<Cli, 'home'>): Promise<Login | undefined> {
   return readJsonFile(
     loginPath(cli),
     parseLogin,
-    'Write {"token": …, "apiUrl": …}, or log in again: cairn login --server URL --api-key KEY.',
+    'Write {"token": …, "apiUrl": …}, or log in again: cairn login --server URL --api-key-file FILE.',
   )
 }
 

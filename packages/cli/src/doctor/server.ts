@@ -18,7 +18,7 @@ export async function checkServer(cli: Cli, values: ConnectionValues): Promise<C
       warn(
         'server',
         'none is known',
-        'cairn serve, or cairn ctx add --name NAME --server URL --api-key KEY',
+        'cairn serve, or cairn ctx add --name NAME --server URL --api-key-file FILE',
       ),
     ]
   }
@@ -58,7 +58,7 @@ function checkKey({ ok: isTaken, status }: Response, { source }: Credentials): C
     ? fail(
         'key',
         `the one from ${source} is not valid`,
-        'cairn ctx add --name NAME --server URL --api-key KEY',
+        'cairn ctx add --name NAME --server URL --api-key-file FILE',
       )
     : fail('key', `the server answers ${status}`, 'cairn ctx show: is that a cairn server?')
 }

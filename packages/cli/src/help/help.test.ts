@@ -60,6 +60,14 @@ it('every other word leads to a command', () => {
   for (const name of Object.values(aliases)) expect(Object.keys(commands)).toContain(name)
 })
 
+it('no command takes an owner key as an argument: other users of the machine could see it', async () => {
+  for (const { name, command } of await loadCommands())
+    expect([name, Object.keys(command.spec.options)]).not.toEqual([
+      name,
+      expect.arrayContaining(['api-key']),
+    ])
+})
+
 describe('completion', () => {
   const complete = async (...words: string[]): Promise<string[]> => {
     const script = renderBash(await loadCommands())

@@ -42,6 +42,18 @@ export function readOwnToken(secret: string): OwnToken {
   }
 }
 
+interface KeyValues {
+  readonly token?: string | undefined
+  readonly 'api-key-file'?: string | undefined
+}
+
+/** The key or token that a command is to save; undefined where none is given. */
+export async function readKeyOption(cli: Cli, values: KeyValues): Promise<string | undefined> {
+  const { token, 'api-key-file': file } = values
+  if (token !== undefined) return token === '-' ? readSecret(cli, token) : token
+  return file === undefined ? undefined : readSecret(cli, file)
+}
+
 /** From a file that only its owner can read, or the standard input: an argument is seen in the list of processes. */
 export async function readSecret(cli: Cli, path: string): Promise<string> {
   return path === '-' ? (await text(cli.stdin)).trim() : await readSecretFile(path)

@@ -4,7 +4,7 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { checkContextName, readConfig, withContext, writeConfig } from '../../context/config.ts'
 import { usageError } from '../../errors.ts'
 import { findOwnWorkspace } from '../../remote/own-workspace.ts'
-import { readSecret } from '../../tokens/own.ts'
+import { readKeyOption } from '../../tokens/own.ts'
 
 const askMs = 5000
 
@@ -18,7 +18,11 @@ export const command: Command = defineCommand({
   options: {
     name: { kind: 'text', value: 'NAME', summary: 'What to call it; default unless given' },
     server: { kind: 'text', value: 'URL', summary: 'Where the server is' },
-    'api-key': { kind: 'text', value: 'KEY', summary: 'The key, as it was issued' },
+    'api-key-file': {
+      kind: 'text',
+      value: 'FILE',
+      summary: 'A file that only you can read, with the key; - for standard input',
+    },
     token: {
       kind: 'text',
       value: 'TOKEN',
@@ -34,11 +38,13 @@ export const command: Command = defineCommand({
   },
   examples: [
     {
-      command: 'cairn ctx add --name prod --server https://cairn.example.org --api-key KEY',
+      command:
+        'cairn ctx add --name prod --server https://cairn.example.org --api-key-file prod.key',
       does: 'save the key of an owner',
     },
     {
-      command: 'cairn ctx add --name site --server http://127.0.0.1:7070 --api-key KEY -w website',
+      command:
+        'cairn ctx add --name site --server http://127.0.0.1:7070 --api-key-file key -w website',
       does: 'with a workspace of its own',
     },
     {
@@ -47,14 +53,14 @@ export const command: Command = defineCommand({
     },
   ],
   async run({ options, cli }) {
-    const { server, token } = options
-    const apiKey = token === '-' ? await readSecret(cli, token) : (token ?? options['api-key'])
+    const { server } = options
+    const apiKey = await readKeyOption(cli, options)
     const name = checkContextName(options.name ?? 'default')
     if (server === undefined || apiKey === undefined)
       throw usageError(
         'add the context',
-        `--${server === undefined ? 'server' : 'api-key'} is missing`,
-        'Give --server URL and --api-key KEY, or --token TOKEN.',
+        `--${server === undefined ? 'server' : 'api-key-file'} is missing`,
+        'Give --server URL and --api-key-file FILE, or --token TOKEN.',
       )
     // Refuses what could never be used.
     const cairn = new Cairn({ server, apiKey })
