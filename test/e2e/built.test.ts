@@ -28,6 +28,24 @@ describe('the built packages', () => {
     30_000,
   )
 
+  it('are published with types, readme and engines, without maps, tests and notes of the compiler', () => {
+    const words = ['pack', '--dry-run', '--json', '--ignore-scripts', '--workspaces']
+    const out = execFileSync('npm', words, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
+    const packed = JSON.parse(out.toString()) as { name: string; files: { path: string }[] }[]
+    expect(packed).toHaveLength(7)
+    for (const { name, files } of packed) {
+      const paths = files.map(({ path }) => path)
+      const manifest = join(root, 'packages', name.replace('@cairn/', ''), 'package.json')
+      const { types, engines } = JSON.parse(readFileSync(manifest, 'utf8')) as Manifest
+      expect(engines.node).toBe('>=22.15')
+      expect(paths).toEqual(expect.arrayContaining(['README.md', 'package.json']))
+      if (types !== undefined) expect(paths).toContain(types.replace('./', ''))
+      expect(
+        paths.filter((path) => /\.map$|\.test\.|tsbuildinfo|\.sha256$|^src/.test(path)),
+      ).toEqual([])
+    }
+  })
+
   it.skipIf(noMount)(
     'the command serves and mounts, from anywhere, without a compiler',
     async () => {
@@ -55,6 +73,11 @@ describe('the built packages', () => {
     },
   )
 })
+
+interface Manifest {
+  readonly types?: string
+  readonly engines: { readonly node: string }
+}
 
 function tryUnmount(cairn: (...args: string[]) => string): void {
   try {

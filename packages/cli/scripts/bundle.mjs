@@ -5,7 +5,7 @@ import { copyFile, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { buildFuseIo } from '@cairn/mount/native/build'
+import { buildFuseIo, findPrebuilt } from '@cairn/mount/native/build'
 import { leanBuiltins } from './lean-builtins.mjs'
 import { makeSingleFile } from './single-file.mjs'
 
@@ -34,17 +34,19 @@ await build({
 await shipFuseIo()
 await makeSingleFile(outdir)
 
-/** One for another machine stays; where there is no compiler, everything but mounts works. */
+/**
+ * Those of all machines, where `npm run build:native` has made them; else the one of this machine. Where there is no
+ * compiler either, everything but mounts works.
+ */
 async function shipFuseIo() {
   if (process.platform !== 'linux') return
+  for (const name of await readdir(outdir))
+    // Removed, not overwritten: a running mount has the old one loaded, and must not find other bytes under it.
+    if (name.endsWith('.node')) await rm(join(outdir, name))
   try {
-    const built = buildFuseIo()
-    // Removed first: a running mount has the old one loaded, and must not find other bytes under it.
-    await rm(join(outdir, basename(built)), { force: true })
-    await copyFile(built, join(outdir, basename(built)))
+    for (const path of findPrebuilt() ?? [buildFuseIo()])
+      await copyFile(path, join(outdir, basename(path)))
   } catch (error) {
-    const shipped = (await readdir(outdir)).filter((name) => name.endsWith('.node'))
-    const { message } = /** @type {Error} */ (error)
-    console.error(`warning: ${message} Mounts work with: ${shipped.join(', ') || 'none'}.`)
+    console.error(`warning: ${/** @type {Error} */ (error).message} Mounts do not work.`)
   }
 }

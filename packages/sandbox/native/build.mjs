@@ -12,12 +12,29 @@ const sources = ['jail.c', 'init.c', 'exec.c', 'fuse.c', 'guard.c', 'net.c'].map
   join(here, name),
 )
 
+/** What scripts/build-native.mjs compiles for other machines, too. */
+export const piece = {
+  name: 'jail',
+  ending: '',
+  directory: join(here, 'prebuilt'),
+  args: [...flags, ...sources],
+  // A program of its own: linked statically, it runs with any C library.
+  targets: [
+    { of: 'linux-x64', zig: 'x86_64-linux-musl', args: ['-static'] },
+    { of: 'linux-arm64', zig: 'aarch64-linux-musl', args: ['-static'] },
+  ],
+  /** Of the sources and of how they are compiled. */
+  digest: () => {
+    const sum = createHash('sha256').update(flags.join(' '))
+    for (const source of [...sources, join(here, 'jail.h')]) sum.update(readFileSync(source))
+    return sum.digest('hex')
+  },
+}
+
 /** The path of the compiled file. Throws when there is no compiler, or when it refuses. */
 export function buildJailHelper() {
   const target = join(here, 'build', `jail-${process.platform}-${process.arch}`)
-  const sum = createHash('sha256').update(flags.join(' '))
-  for (const source of [...sources, join(here, 'jail.h')]) sum.update(readFileSync(source))
-  const digest = sum.digest('hex')
+  const digest = piece.digest()
   const stamp = `${target}.sha256`
   if (existsSync(target) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digest)
     return target
@@ -34,7 +51,7 @@ export function buildJailHelper() {
 /** @param {string} output */
 function compile(output) {
   const compiler = env['CC'] ?? 'cc'
-  const run = spawnSync(compiler, [...flags, ...sources, '-o', output], { encoding: 'utf8' })
+  const run = spawnSync(compiler, [...piece.args, '-o', output], { encoding: 'utf8' })
   if (run.error !== undefined)
     throw new Error(
       `cannot build the helper of jails: no C compiler (${compiler}). Install gcc (Debian: apt-get install gcc libc6-dev), or set CC.`,

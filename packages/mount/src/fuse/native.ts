@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
@@ -71,13 +71,32 @@ async function load(): Promise<FuseIo> {
   return createRequire(import.meta.url)(findShippedFuseIo() ?? (await build())) as FuseIo
 }
 
-/** Beside what is running, or one folder up: where a bundle has it. */
+/** Beside what is running or one folder up, where a bundle has it; else in the package, as it was published. */
 export function findShippedFuseIo(): string | undefined {
-  const name = `fuseio-${process.platform}-${process.arch}.node`
-  const places = [`./${name}`, `../${name}`].map((place) =>
-    fileURLToPath(new URL(place, import.meta.url)),
-  )
-  return places.find((place) => existsSync(place))
+  const name = `fuseio-${process.platform}-${process.arch}`
+  const isSource = import.meta.url.endsWith('.ts')
+  const folders = isSource ? ['./', '../'] : ['./', '../', '../../native/prebuilt/']
+  // What was compiled on this machine has no C library in its name.
+  const places = folders.flatMap((folder) => [
+    `${folder}${name}.node`,
+    `${folder}${name}-${findLibc()}.node`,
+  ])
+  return places
+    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+    .find((place) => existsSync(place))
+}
+
+/** The C library that Node was built for: what it loads must be of the same. */
+function findLibc(): 'glibc' | 'musl' {
+  const head = Buffer.alloc(4096)
+  try {
+    const program = openSync('/proc/self/exe', 'r')
+    readSync(program, head)
+    closeSync(program)
+  } catch {
+    // Without /proc there is no mount either.
+  }
+  return head.includes('/ld-musl-') ? 'musl' : 'glibc'
 }
 
 async function build(): Promise<string> {

@@ -9,10 +9,13 @@ export function findHelper(): Promise<string> {
   return found
 }
 
-/** Beside what is running, or one folder up: where a bundle has it. */
+/** Beside what is running or one folder up, where a bundle has it; else in the package, as it was published. */
 function findShipped(): string | undefined {
   const name = `jail-${process.platform}-${process.arch}`
-  return [`./${name}`, `../${name}`]
+  const isSource = import.meta.url.endsWith('.ts')
+  const folders = isSource ? ['./', '../'] : ['./', '../', '../../native/prebuilt/']
+  return folders
+    .map((folder) => `${folder}${name}`)
     .map((place) => fileURLToPath(new URL(place, import.meta.url)))
     .find((place) => existsSync(place))
 }
@@ -24,7 +27,7 @@ async function find(): Promise<string> {
   if (!existsSync(script))
     throw new Error(
       `cannot make a jail: no helper was shipped for ${process.platform} on ${process.arch}. ` +
-        'Jails need Linux; build cairn on such a machine: npm run build.',
+        'Jails need Linux; packages are published with a helper for x64 and arm64.',
     )
   const { buildJailHelper } = (await import(script.href)) as { buildJailHelper: () => string }
   return buildJailHelper()

@@ -6,8 +6,11 @@ export interface OpenAnswer {
   cancel(): void
 }
 
+/** `Uint8Array<ArrayBuffer>`, spelled so that TypeScript before 5.7 reads it, too: there it is `Uint8Array`. */
+export type OwnBytes = ReturnType<typeof Uint8Array.of>
+
 /** The rest of an answer, in one piece. */
-export async function collect(answer: Pick<OpenAnswer, 'next'>): Promise<Uint8Array<ArrayBuffer>> {
+export async function collect(answer: Pick<OpenAnswer, 'next'>): Promise<OwnBytes> {
   const chunks: Uint8Array[] = []
   let length = 0
   for (let chunk = await answer.next(); chunk !== undefined; chunk = await answer.next()) {

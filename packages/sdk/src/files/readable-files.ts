@@ -1,5 +1,5 @@
 import type { ChangeEvent, FileEntry, FileStat, LogEntry } from '@cairn/protocol'
-import { collect } from '../client/answer.ts'
+import { collect, type OwnBytes } from '../client/answer.ts'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { isCairnError } from '../client/error.ts'
@@ -33,7 +33,7 @@ export class ReadableFiles {
    * const head = await workspace.files.read('/video.mp4', { offset: 0, length: 4096 })
    * ```
    */
-  async read(path: FilePath, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async read(path: FilePath, options: ReadOptions = {}): Promise<OwnBytes> {
     const what = `read ${showPath(path)}`
     return this.connection.within(what, options, async ({ signal }) => {
       const reader = this.#reader(path, { ...options, signal, timeoutMs: undefined })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectCode } from '@cairn/core/conformance'
 import { runTableTests } from '../../testing/table-tests.ts'
 import {
@@ -23,6 +23,19 @@ describe('SQLite', () => {
     await removeDirectory(directory)
   })
   runTableTests(() => database)
+
+  it('empty bytes are stored as bytes, not as NULL', async () => {
+    await withTemporaryDirectory(async (directory) => {
+      const database = await SqliteDatabase.open(join(directory, 'empty.db'))
+      await database.transact([{ sql: 'CREATE TABLE t (name BLOB NOT NULL)', params: [] }])
+      await database.transact([{ sql: 'INSERT INTO t VALUES (?)', params: [new Uint8Array(0)] }])
+      const sql = 'SELECT typeof(name) AS stored, typeof(?) AS asked FROM t'
+      expect(await database.query(sql, [new TextEncoder().encode('')])).toEqual([
+        { stored: 'blob', asked: 'blob' },
+      ])
+      await database.close()
+    })
+  })
 
   it('what comes while it closes is refused, and closing goes on', async () => {
     await withTemporaryDirectory(async (directory) => {

@@ -14,6 +14,7 @@ import { makePrivateFile } from '../private-files.ts'
 import { valueBytes } from '../statements.ts'
 import { sqliteDialect } from './dialect.ts'
 import { sqliteError } from './errors.ts'
+import { bindable } from './bindable.ts'
 import { StatementCache } from './statement-cache.ts'
 import { type Outcome, sqliteFailure } from './transactions.ts'
 
@@ -83,7 +84,7 @@ export class SqliteDatabase implements Database {
 
   async query(sql: string, params: readonly SqlValue[]): Promise<readonly Row[]> {
     try {
-      return this.#statements.get(sql).all(...params) as Row[]
+      return this.#statements.get(sql).all(...bindable(params)) as Row[]
     } catch (error) {
       throw sqliteError(this.#path, 'read', sqliteFailure(error))
     }

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Statement } from '../database.ts'
+import { bindable } from './bindable.ts'
 import { StatementCache } from './statement-cache.ts'
 import { type Outcome, sqliteFailure } from './transactions.ts'
 
@@ -82,7 +83,7 @@ export class Writer {
 
   #changes(sql: string, params: Statement['params'], index: number): number {
     try {
-      return Number(this.#statements.get(sql).run(...params).changes)
+      return Number(this.#statements.get(sql).run(...bindable(params)).changes)
     } catch (error) {
       if (!keyTakenCodes.includes(sqliteFailure(error).errcode)) throw error
       throw new Conflict({ type: 'conflict', reason: 'key_taken', statement: index })
