@@ -159,6 +159,9 @@ export class Draft {
       // In the same turn: whoever begins to listen finds a batch in the head or hears of it, never both.
       tell(batch)
       if (absorbed) await absorbed
+      // The head and whoever listens know of the same batches here, so others can have their turn.
+      const { pacer } = this.#stores.nodes
+      if (pacer.isDue()) await pacer.rest()
     }
     this.#refuse()
   }

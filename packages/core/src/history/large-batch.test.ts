@@ -88,3 +88,22 @@ describe('a batch too large for one turn', () => {
     expect([...begun.keys()]).toEqual([1, 2])
   })
 })
+
+describe('many batches that go in together', () => {
+  it('are in the head when they are told of, and not before', async () => {
+    const fixture = await BranchFixture.open()
+    const { branch, atRest } = await openResting(fixture)
+    const seen = new Set<string>()
+    let told = 0
+    branch.subscribe(({ seq }) => (told = seq))
+    atRest(() => {
+      const { seq } = branch.head.position
+      seen.add(`${seq} in the head, ${told} told, ${names(branch.head.view)} names`)
+    })
+    await Promise.all(
+      ['a', 'b', 'c'].map((name) => branch.submit(fixture.submission([fixture.create(name)]))),
+    )
+    await branch.refresh()
+    expect([...seen]).toEqual([0, 1, 2, 3].map((n) => `${n} in the head, ${n} told, ${n} names`))
+  })
+})
