@@ -33,6 +33,7 @@ function branchCases(test: Test): void {
         ...recordOf({ state: 'open' }),
         parent: uniqueId<BranchId>(),
         base: snapshot,
+        firstBase: hash,
         baseSeq: seq,
         next: [
           { base: snapshot, baseSeq: 0, branch: uniqueId<BranchId>(), seq: 1, after: hash },

@@ -76,8 +76,9 @@ export class Reach {
     keeps: (time: Time) => boolean,
     memory: LogMemory = newLogMemory(),
   ): Promise<void> {
-    const { base, next, folded } = await this.#stores.refs.getBranch(id)
-    const bases = [base, ...next.map((each) => each.base)]
+    const { base, firstBase, next, folded } = await this.#stores.refs.getBranch(id)
+    const first = firstBase === undefined ? [] : [{ ...base, root: firstBase }]
+    const bases = [base, ...first, ...next.map((each) => each.base)]
     for (const snapshot of [...bases, folded.snapshot]) await this.addSnapshot(snapshot)
     for (const { snapshot } of await this.#stores.refs.listCheckpoints(id))
       await this.addSnapshot(snapshot)

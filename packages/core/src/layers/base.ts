@@ -1,4 +1,4 @@
-import { type BranchId, CairnError } from '@cairn/protocol'
+import { type BranchId, CairnError, type Hash } from '@cairn/protocol'
 import { decodeBatch } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { FoldPoint } from '../history/head.ts'
@@ -11,6 +11,8 @@ import { UnknownPlaceError } from './unknown-place.ts'
 /** What a layer stands on, as the logs say. */
 export interface LayerBase extends Pick<BranchRecord, 'base' | 'resolutions'> {
   readonly baseSeq: number
+  /** As `BranchRecord` has it. */
+  readonly firstBase: Hash | undefined
   /** What its record does not say yet: a rebase, or a commit that did not close it. */
   readonly came: NextBase | undefined
   /** Under way, or cut off. */
@@ -90,8 +92,8 @@ export async function settleBase({ log, refs }: LayerStores, layer: Layer): Prom
   for (;;) {
     const record = await refs.getBranch(layer.id)
     if (record.next.length === 0) return
-    const { base, baseSeq, resolutions, open: next } = await readBase(log, layer, record)
-    const settled = { ...record, base, baseSeq, resolutions, next, version: record.version + 1 }
+    const { came: _, open: next, ...now } = await readBase(log, layer, record)
+    const settled = { ...record, ...now, next, version: record.version + 1 }
     if (await refs.updateBranch(settled)) return
   }
 }
@@ -117,18 +119,16 @@ async function readBase(log: LogStore, layer: Layer, record: BranchRecord): Prom
     const last = came.findLast((next) => !isOwn(next))
     if (last) came.splice(came.indexOf(last), 1)
   }
-  const { base, resolutions } = record
-  let now: LayerBase = {
-    base,
-    baseSeq: await baseSeqOf(log, record),
-    resolutions,
-    came: undefined,
-    open,
-  }
+  const { base, firstBase, resolutions } = record
+  const baseSeq = await baseSeqOf(log, record)
+  let now: LayerBase = { base, firstBase, baseSeq, resolutions, came: undefined, open }
   for (const next of came) {
     // A commit that lands late may be of a place before the last rebase. Of a rebase itself, the commit comes after it.
     const isNewer = isOwn(next) ? next.baseSeq > now.baseSeq : next.baseSeq >= now.baseSeq
-    if (isNewer) now = { base: next.base, baseSeq: next.baseSeq, resolutions: [], came: next, open }
+    if (!isNewer) continue
+    const firstBase = isOwn(next) ? undefined : (now.firstBase ?? now.base.root)
+    const { base, baseSeq } = next
+    now = { base, firstBase, baseSeq, resolutions: [], came: next, open }
   }
   return now
 }

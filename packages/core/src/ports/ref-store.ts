@@ -10,6 +10,8 @@ export interface BranchRecord {
   readonly parent: BranchId | undefined
   /** The frozen tree it started from. A rebase moves it, and so does a commit that leaves it open. */
   readonly base: Snapshot
+  /** The root it stood on before the first commit that left it open, since the last rebase; undefined without one. */
+  readonly firstBase?: Hash | undefined
   /** The place in its own log since which it stands there; undefined where nobody noted it. */
   readonly baseSeq: number | undefined
   /** Where it may stand by now: each once its batch is in a log. `findBase` knows. */

@@ -31,6 +31,34 @@ describe('a layer made from one that is over', () => {
     expect(await fixture.read('/repo/new.txt')).toBe('new\n')
   })
 
+  it('has the work of all its commits, where several were made', async () => {
+    await ok(fixture.post('/a/commit', { at: 'pass' }))
+    await ok(fixture.post('/a/commit'))
+    await ok(fixture.post('/main/rollback', { to: 'before' }))
+    await fixture.create({ name: 'again', parent: 'a' })
+    expect((await fixture.status('again')).changes).toMatchObject([
+      { kind: 'modified', path: '/repo/a.txt' },
+      { kind: 'added', path: '/repo/new.txt' },
+    ])
+    await ok(fixture.post('/again/commit'))
+    expect(await fixture.read('/repo/a.txt')).toBe('one\ntwo\n')
+  })
+
+  it('has the work since its last rebase, and nothing that the rebase brought', async () => {
+    await fixture.write('/repo/b.txt', 'main\n')
+    await ok(fixture.post('/a/rebase'))
+    await ok(fixture.post('/a/checkpoints', { label: 'rebased' }))
+    await fixture.write('/repo/more.txt', 'more\n', 'a')
+    await ok(fixture.post('/a/commit', { at: 'rebased' }))
+    await ok(fixture.post('/a/commit'))
+    await fixture.create({ name: 'again', parent: 'a' })
+    expect((await fixture.status('again')).changes).toMatchObject([
+      { kind: 'modified', path: '/repo/a.txt' },
+      { kind: 'added', path: '/repo/more.txt' },
+      { kind: 'added', path: '/repo/new.txt' },
+    ])
+  })
+
   it('of an abandoned one, from a checkpoint; the old one stays as it is', async () => {
     await ok(fixture.post('/a/abandon'))
     await fixture.create({ name: 'again', parent: 'a', at: 'pass' })

@@ -7,6 +7,7 @@ import {
   type Receipt,
   requireSameBase,
   type Snapshot,
+  type Stores,
 } from '@cairn/core'
 import { type BranchId, CairnError, formatPath, type SessionId } from '@cairn/protocol'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
@@ -65,11 +66,18 @@ async function startBeside(
 ): Promise<StartingPoint> {
   const { stores } = workspace
   if (named) await requireSameBase(stores, branch, named)
-  const { base } = await findBase(stores, branch)
+  const base = await findFirstBase(stores, branch)
   const parent = await findLayer(workspace, record.parent)
   requireInside(parent, path)
   const { snapshot } = named ?? (await branch.fold())
   return { parent, path, base, seq: record.originSeq, work: { of: record, snapshot } }
+}
+
+/** Of a committed layer: all of its commits may be made anew, because the parent may have been rolled back since. */
+async function findFirstBase(stores: Stores, branch: Branch): Promise<Snapshot> {
+  const { base, firstBase } = await findBase(stores, branch)
+  const isCommitted = branch.head.position.state === 'committed'
+  return isCommitted && firstBase !== undefined ? { ...base, root: firstBase } : base
 }
 
 /** Puts a new branch on the work of a layer that is over: whose lines they are is found there. */

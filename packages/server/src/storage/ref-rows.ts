@@ -33,6 +33,7 @@ export const branchColumns = [
   'parent',
   'base_root',
   'base_orphans',
+  'first_base',
   'base_seq',
   'next_bases',
   'folded_root',
@@ -51,6 +52,7 @@ export function branchValues({ id, parent, base, folded, ...record }: BranchReco
     parent === undefined ? null : keyBytes(parent),
     hashColumn(base.root),
     hashColumn(base.orphans),
+    record.firstBase === undefined ? null : hashColumn(record.firstBase),
     record.baseSeq ?? null,
     encodeNextBases(record.next),
     hashColumn(folded.snapshot.root),
@@ -69,6 +71,7 @@ export function branchRecord(row: Row): BranchRecord {
     id: textOf<BranchId>(row, 'id'),
     parent: optionalTextOf<BranchId>(row, 'parent'),
     base: { root: hashOf(row, 'base_root'), orphans: hashOf(row, 'base_orphans') },
+    firstBase: row['first_base'] === null ? undefined : hashOf(row, 'first_base'),
     baseSeq: row['base_seq'] === null ? undefined : numberOf(row, 'base_seq'),
     next: row['next_bases'] === null ? [] : decodeNextBases(bytesOf(row, 'next_bases')),
     folded: {

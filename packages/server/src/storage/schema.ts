@@ -78,6 +78,11 @@ export const migrations: readonly Migration[] = [
   { version: 13, statements: noteTables },
   { version: 14, statements: keyListTables },
   { version: 15, statements: holdTables },
+  {
+    version: 16,
+    statements: () => [],
+    columns: [{ table: 'branches', name: 'first_base', type: 'key' }],
+  },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
