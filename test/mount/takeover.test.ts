@@ -54,6 +54,21 @@ describe.skipIf(noMount)('a mount that was frozen past its lease', () => {
     return mount
   }
 
+  it('does not make a file that another mount made meanwhile: O_EXCL has one winner', async () => {
+    site = await Site.open({ leaseMs })
+    const a = await site.mount('/')
+    await a.sh('echo before > before')
+    await a.drain()
+    const thaw = await freeze(a)
+    // It waits in the kernel, and is the first thing that the mount sees afterwards.
+    const claimed = a.trySh('set -C; echo a > claim')
+    const b = await site.mount('/')
+    await b.sh('set -C; echo b > claim').finally(thaw)
+    expect((await claimed).code).not.toBe(0)
+    for (const mount of [a, b])
+      await expect.poll(() => mount.sh('cat claim'), { timeout: 30_000 }).toBe('b\n')
+  })
+
   it.each(everyRun)(
     'creates what it is asked to create, and writes to what is open (run %i)',
     async () => {

@@ -1,6 +1,7 @@
 import type { MountOptions } from './mount-options.ts'
 import type { Recovered } from './outbox/recover.ts'
 import { resumeFrom, type SealedBatch } from './outbox/seal-pending.ts'
+import { FreezeWatch } from './session/freeze-watch.ts'
 import type { SessionOptions } from './session/options.ts'
 import { mayWrite } from './sync/writer.ts'
 
@@ -11,8 +12,10 @@ export function sessionOptionsOf(
   pending: readonly SealedBatch[],
 ): Omit<SessionOptions, 'clock'> {
   const { connect, workspace, branch, at, path, readOnly, grant } = options
+  const watch = new FreezeWatch()
   return {
-    connect,
+    connect: watch.through(connect),
+    isInDoubt: () => watch.isInDoubt,
     workspace,
     branch,
     at,

@@ -84,7 +84,7 @@ export class SessionClient {
    */
   get canAcknowledge(): boolean {
     const epoch = this.#lease.usableEpoch
-    if (epoch === undefined || this.#closed) return false
+    if (epoch === undefined || this.#closed || this.#options.isInDoubt?.()) return false
     return this.#late.size === 0 && !this.#pending.hasPast(epoch)
   }
 

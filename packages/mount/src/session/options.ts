@@ -21,6 +21,8 @@ export interface SessionOptions {
   readonly startsAtHead?: boolean
   /** Goes on with the session of a process that ended without a word. */
   readonly resume?: Resume
+  /** Whether its lease may be over without its knowledge: until the next welcome nothing is acknowledged under it. */
+  readonly isInDoubt?: () => boolean
   /** The files without a name that it has open; asked before each renewal. */
   readonly holds?: () => readonly Ino[]
   /** Between 0 and 1, for not coming back at the same moment as everybody else. */
