@@ -1,15 +1,21 @@
 import {
   type BatchBody,
   Branch,
+  type Data,
   decodeBatch,
   genesis,
   hashOfRow,
   type LogRow,
   type Op,
+  readFile,
+  type Stores,
+  type View,
 } from '@cairn/core'
 import { type BranchId, type Ino, rootIno } from '@cairn/protocol'
 import { sha256 } from '@cairn/server'
 import { applyToNames, type Client, type Submitted } from './client.ts'
+import { judgeRequests } from './check-requests.ts'
+import { logIno, logName, readTokens } from './shared-log.ts'
 import type { World } from './world.ts'
 
 interface Written {
@@ -25,6 +31,7 @@ export async function findFaults(world: World): Promise<readonly string[]> {
   const written = readAll(world)
   for (const client of world.clients) faults.push(...judgeClient(world, client, written))
   faults.push(...judgeOneOffs(world, written))
+  faults.push(...judgeAppends(world, written))
   for (const branch of world.disk.log.logs.keys()) faults.push(...judgeChain(world, branch))
   faults.push(...judgeLeases(world, written))
   faults.push(...judgeSolitude(world))
@@ -122,6 +129,17 @@ function judgeOneOffs({ oneOffs, main }: World, written: readonly Written[]): re
   })
 }
 
+/** Each request is in the log that it was for once, or not at all. */
+function judgeAppends({ layerWork, main }: World, written: readonly Written[]): readonly string[] {
+  return layerWork.requests.flatMap(({ tag, type, layer, outcome }) => {
+    const found = written.filter((one) => one.tag === tag)
+    const wanted = type === 'append' && outcome === 'done' ? 1 : 0
+    const isThere = found.every(({ branch }) => (branch === main) === (layer === undefined))
+    if (found.length === wanted && isThere) return []
+    return [`${type} #${tag}: ${JSON.stringify(outcome)}, and ${found.length} times in the log`]
+  })
+}
+
 function judgeChain(world: World, branch: BranchId): readonly string[] {
   let previous = genesis
   for (const [index, { seq, bytes, hash }] of world.rows(branch).entries()) {
@@ -154,9 +172,10 @@ function judgeLeases(world: World, written: readonly Written[]): readonly string
 }
 
 /** Nobody wanted in: then whoever was cut off comes back to find everything as it was. */
-function judgeSolitude({ clients, oneOffs }: World): readonly string[] {
+function judgeSolitude({ clients, oneOffs, layerWork }: World): readonly string[] {
   const [only, ...others] = clients
-  if (!only || others.length > 0 || oneOffs.length > 0) return []
+  const requests = oneOffs.length + layerWork.requests.length
+  if (!only || others.length > 0 || requests > 0) return []
   return only.submitted.some(({ outcome }) => outcome === 'rescued')
     ? [`${only.name} lost its lease to nobody`]
     : []
@@ -181,6 +200,9 @@ async function judgeReplicasNow(world: World): Promise<readonly string[]> {
   const fresh = await Branch.open(stores, world.main)
   const { snapshot } = await fresh.head.fold()
   const faults = await stores.nodes.read(() => judgeNames(world, fresh))
+  const texts = await readTexts(stores, fresh)
+  faults.push(...judgeRequests(world.layerWork.requests, texts))
+  faults.push(...judgeLog(world, texts.get(logName)))
   let left = world.servers.length
   for (const server of world.servers)
     void judgeServer(server.branch(), fresh, snapshot.root).then(
@@ -211,13 +233,61 @@ async function judgeServer(
   return undefined
 }
 
+/** The files that requests write to, by name. */
+async function readTexts(
+  { nodes, blobs }: Stores,
+  { head }: Branch,
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>()
+  for (const { name, ino } of await nodes.read(() => namesOf(head.view)))
+    if (name === logName || isOfLayer(name)) {
+      const inode = await nodes.read(() => head.view.inode(ino)!)
+      const bytes = await readFile(nodes, blobs, head.view, ino, inode)
+      texts.set(name, new TextDecoder().decode(bytes))
+    }
+  return texts
+}
+
+/** Whoever appended, nothing was overwritten, doubled or lost, and nothing else is there. */
+function judgeLog(world: World, text: string | undefined): readonly string[] {
+  if (world.conditions.appendsOneIn === 0) return []
+  const tags = readTokens(text ?? '')
+  if (!tags) return [`${logName} is damaged: ${text}`]
+  const committed = new Set<string>()
+  const expected = opsIn(world, world.main, committed).flatMap((op) =>
+    (op.type === 'append' || op.type === 'write') && op.ino === logIno ? [tokenIn(op.data)] : [],
+  )
+  const [is, should] = [tags, readTokens(expected.join(''))!].map((all) =>
+    all.toSorted((a, b) => a - b).join(' '),
+  )
+  return is === should ? [] : [`${logName} has ${is}, not ${should}`]
+}
+
+function tokenIn(data: Data): string {
+  return data.type === 'bytes' ? new TextDecoder().decode(data.bytes) : ''
+}
+
+function namesOf(view: View): readonly { readonly name: string; readonly ino: Ino }[] {
+  return view.entries(rootIno, undefined, 100_000)
+}
+
+/** Names of what layers make, which their commits bring. */
+function isOfLayer(name: string): boolean {
+  return name.startsWith('layer-')
+}
+
 /** The root directory has the names that the log and the commits in it tell of, and no others. */
 function judgeNames(world: World, fresh: Branch): string[] {
   const names = new Map<string, Ino>()
   const committed = new Set<string>()
   for (const op of opsIn(world, world.main, committed)) applyToNames(names, op)
-  const found = fresh.head.view.entries(rootIno, undefined, 100_000).map(({ name }) => name)
-  const [is, should] = [found.sort().join(' '), [...names.keys()].sort().join(' ')]
+  const found = namesOf(fresh.head.view).map(({ name }) => name)
+  const [is, should] = [found, [...names.keys()]].map((all) =>
+    all
+      .filter((name) => !isOfLayer(name))
+      .sort()
+      .join(' '),
+  )
   const faults = is === should ? [] : [`the tree has ${is} instead of ${should}`]
   for (const { rescues, name } of world.clients)
     for (const outcome of rescues) {
@@ -233,8 +303,14 @@ function opsIn(world: World, branch: BranchId, committed: Set<string>): readonly
     if (body.type === 'ops') return body.ops
     if (body.type !== 'root') return []
     const { subject } = body.change
+    if (!isRescue(subject)) return []
     if (committed.has(subject)) throw new Error(`${subject} is committed twice`)
     committed.add(subject)
     return opsIn(world, subject as BranchId, committed)
   })
+}
+
+/** Of a holder that came back too late. Other layers are checked by what their requests promised. */
+function isRescue(branch: string): boolean {
+  return branch.includes('/rescue')
 }

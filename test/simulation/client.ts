@@ -12,6 +12,7 @@ import {
 import type { Chance } from '../model/chance.ts'
 import type { Conditions } from './conditions.ts'
 import type { Scheduler } from './scheduler.ts'
+import { appendOp, logIno, logName, tokenBytes } from './shared-log.ts'
 import type { Trace } from './trace.ts'
 
 /** One thing a client submitted, and what became of it. */
@@ -63,7 +64,8 @@ export class Client {
   readonly #arrived: (Uint8Array | { readonly seq: number })[] = []
   /** What the receipts tell of, by its place in the log. */
   readonly #ownOps = new Map<number, readonly Op[]>()
-
+  /** How long the shared log file is, as far as the batches tell that came. */
+  #logBytes = 0
   /** Acknowledged, and not handed to the session yet. */
   readonly #collecting = new Set<() => void>()
 
@@ -110,8 +112,9 @@ export class Client {
 
   #submit(): void {
     const { chance, nextTag } = this.#parts
-    const { hesitatesOneIn } = this.#parts.conditions
+    const { hesitatesOneIn, appendsOneIn } = this.#parts.conditions
     const tag = nextTag()
+    if (appendsOneIn > 0 && chance.oneIn(appendsOneIn)) return this.#submitAppend(tag)
     const { name, parent, removes } = this.#choosePlace(tag)
     const isKnown = this.#known.has(name) && ![...this.#open.values()].includes(name)
     const isFree = !this.#known.has(name) && ![...this.#open.values()].includes(name)
@@ -120,15 +123,30 @@ export class Client {
     const reservation = acknowledges ? this.session.reserve() : undefined
     const kind = name.startsWith('dir') ? 'directory' : 'file'
     const ops = removes ? unlinkOps(tag, name) : createOps(tag, parent, name, kind)
+    if (reservation && kind === 'directory') this.#own.set(name, tag as Ino)
+    this.#send(tag, { name, what: removes ? `without ${name}` : name, ops, reservation })
+  }
+
+  /** At the end that the holder of the lease knows, or wherever the end is when its turn comes. */
+  #submitAppend(tag: number): void {
+    const isKnown = ![...this.#open.values()].includes(logName)
+    const reservation = isKnown && this.session.canAcknowledge ? this.session.reserve() : undefined
+    const offset = reservation ? this.#logBytes : undefined
+    const ops = [appendOp(tag, offset)]
+    const what = `${logName} at ${offset ?? 'its end'}`
+    this.#send(tag, { name: logName, what, ops, reservation })
+  }
+
+  #send(tag: number, { name, what, ops, reservation }: Submission): void {
     const acknowledgedIn = reservation?.epoch
     const submitted: Submitted = { tag, client: this.name, acknowledgedIn, outcome: 'pending' }
     this.#parts.trace.note(() => {
       const lease = reservation ? ` under ${acknowledgedIn}` : ''
-      return `${this.name} submits #${tag} ${removes ? 'without ' : ''}${name}${lease}`
+      return `${this.name} submits #${tag} ${what}${lease}`
     })
     this.submitted.push(submitted)
     this.#open.set(tag, name)
-    if (reservation && kind === 'directory') this.#own.set(name, tag as Ino)
+    const acknowledges = reservation !== undefined
     const time = { sec: tag, nsec: 0 }
     if (reservation) this.#collect(reservation, encodeBody({ type: 'ops', ops }, time))
     void (reservation?.settled ?? this.session.submit(ops, time)).then(
@@ -242,8 +260,21 @@ export class Client {
   }
 
   #take(ops: readonly Op[]): void {
-    for (const op of ops) applyToNames(this.#known, op)
+    for (const op of ops) {
+      applyToNames(this.#known, op)
+      if (op.type === 'append' && op.ino === logIno) this.#logBytes += tokenBytes
+      if (op.type === 'write' && op.ino === logIno)
+        this.#logBytes = Math.max(this.#logBytes, op.offset + tokenBytes)
+    }
   }
+}
+
+interface Submission {
+  readonly name: string
+  readonly what: string
+  readonly ops: readonly Op[]
+  /** Of what is acknowledged at once. */
+  readonly reservation: Reservation | undefined
 }
 
 /** What an operation does to the names in the root directory. */

@@ -21,6 +21,8 @@ export interface Conditions {
   readonly hesitatesOneIn: number
   /** Swarm testing: a run without one trouble finds what a run with all of them hides. */
   readonly troubles: readonly Trouble[]
+  /** How often clients append to the file that all of them append to; 0 for never. */
+  readonly appendsOneIn: number
 }
 
 export const troubles = [
@@ -34,7 +36,22 @@ export const troubles = [
   'one-off',
   'fold',
 ] as const
-export type Trouble = (typeof troubles)[number]
+/** What only mixed stories have. */
+const requests = ['append', 'layer', 'layer'] as const
+export type Trouble = (typeof troubles)[number] | (typeof requests)[number]
+
+/** Sessions, one-off writes, appends and layers at once, on two servers. */
+export function makeMixedConditions(seed: number): Conditions {
+  const conditions = makeConditions(seed)
+  const pauseMs = 100
+  return {
+    ...conditions,
+    servers: 2,
+    pauseMs,
+    appendsOneIn: 3,
+    troubles: [...conditions.troubles, ...requests, ...requests],
+  }
+}
 
 export function makeConditions(seed: number): Conditions {
   const chance = new Chance(seed ^ 0x5eed)
@@ -54,5 +71,6 @@ export function makeConditions(seed: number): Conditions {
     contestedOneIn: chance.choose([2, 6]),
     hesitatesOneIn: chance.choose([3, 30]),
     troubles: chance.shuffle(troubles).slice(0, 1 + chance.below(5)),
+    appendsOneIn: 0,
   }
 }

@@ -6,13 +6,13 @@ import { simulate } from './simulate.ts'
 describe('sessions and servers in a simulated world', () => {
   it('a seed tells the same story twice', async () => {
     for (let seed = 1; seed <= 10; seed++) {
-      const first = await simulate(seed, true)
+      const first = await simulate(seed, 'sessions', true)
       expect(first.trace.length).toBeGreaterThan(0)
-      expect((await simulate(seed, true)).trace).toEqual(first.trace)
+      expect((await simulate(seed, 'sessions', true)).trace).toEqual(first.trace)
     }
   })
 
-  it('seeds that failed before', { timeout: 600_000 }, runKeptSeeds)
+  it('seeds that failed before', { timeout: 600_000 }, () => runKeptSeeds('sessions'))
 
-  it('a thousand seeds', { timeout: 3_600_000 }, () => runSeeds(1, 1000))
+  it('a thousand seeds', { timeout: 3_600_000 }, () => runSeeds('sessions', 1, 1000))
 })

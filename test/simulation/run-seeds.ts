@@ -1,10 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { simulate } from './simulate.ts'
+import { type Plot, simulate } from './simulate.ts'
 
 /** Seeds that failed once. Each is tried again in every run; keep the file when the fault is mended. */
-const folder = join(import.meta.dirname, 'seeds')
+function folderOf(plot: Plot): string {
+  const folder = join(import.meta.dirname, plot === 'mixed' ? 'mixed-seeds' : 'seeds')
+  mkdirSync(folder, { recursive: true })
+  return folder
+}
+
 /** For longer runs: `CAIRN_RUNS=50 npx vitest run test/simulation`. */
 const runsFactor = Number(process.env['CAIRN_RUNS'] ?? 1)
 /** For one story again, with its trace: the seed that a failing run printed. */
@@ -16,11 +21,11 @@ interface KeptSeed {
   readonly faults: readonly string[]
 }
 
-export async function runKeptSeeds(): Promise<void> {
-  mkdirSync(folder, { recursive: true })
+export async function runKeptSeeds(plot: Plot): Promise<void> {
+  const folder = folderOf(plot)
   for (const name of readdirSync(folder).sort()) {
     const { seed } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as KeptSeed
-    await runSeed(seed)
+    await runSeed(plot, seed)
   }
 }
 
@@ -28,20 +33,20 @@ export async function runKeptSeeds(): Promise<void> {
  * A thousand stories from `first` on, the same in every run: what is red today was not red yesterday by luck. Longer
  * runs, which look for new ones, begin somewhere else each time.
  */
-export async function runSeeds(first: number, count: number): Promise<void> {
-  if (givenSeed !== undefined) return runSeed(Number(givenSeed))
+export async function runSeeds(plot: Plot, first: number, count: number): Promise<void> {
+  if (givenSeed !== undefined) return runSeed(plot, Number(givenSeed))
   const begin = runsFactor > 1 ? (Date.now() * 1000 + (process.pid % 1000)) % 2 ** 31 : first
   const end = begin + Math.ceil(count * runsFactor)
-  console.log(`simulation: seeds ${begin} to ${end - 1}`)
-  for (let seed = begin; seed < end; seed++) await runSeed(seed)
+  console.log(`simulation (${plot}): seeds ${begin} to ${end - 1}`)
+  for (let seed = begin; seed < end; seed++) await runSeed(plot, seed)
 }
 
-async function runSeed(seed: number): Promise<void> {
-  const { faults } = await simulate(seed)
+async function runSeed(plot: Plot, seed: number): Promise<void> {
+  const { faults } = await simulate(seed, plot)
   if (faults.length === 0) return
-  keep({ seed, faults: faults.slice(0, 10) })
-  const { trace } = await simulate(seed, true)
-  const path = join(tmpdir(), `cairn-simulation-${seed}.txt`)
+  keep(plot, { seed, faults: faults.slice(0, 10) })
+  const { trace } = await simulate(seed, plot, true)
+  const path = join(tmpdir(), `cairn-simulation-${plot}-${seed}.txt`)
   writeFileSync(path, [...trace, ...faults, ''].join('\n'))
   throw new Error(
     [
@@ -52,6 +57,9 @@ async function runSeed(seed: number): Promise<void> {
   )
 }
 
-function keep(kept: KeptSeed): void {
-  writeFileSync(join(folder, `${kept.seed}.json`), `${JSON.stringify(kept, undefined, 2)}\n`)
+function keep(plot: Plot, kept: KeptSeed): void {
+  writeFileSync(
+    join(folderOf(plot), `${kept.seed}.json`),
+    `${JSON.stringify(kept, undefined, 2)}\n`,
+  )
 }

@@ -1,5 +1,9 @@
 import { findFaults } from './checks.ts'
+import { makeConditions, makeMixedConditions } from './conditions.ts'
 import { World } from './world.ts'
+
+/** Sessions and servers alone, or also appends and layers. */
+export type Plot = 'sessions' | 'mixed'
 
 export interface Story {
   readonly faults: readonly string[]
@@ -7,8 +11,9 @@ export interface Story {
   readonly events: number
 }
 
-export async function simulate(seed: number, keepsTrace = false): Promise<Story> {
-  const world = new World(seed, keepsTrace)
+export async function simulate(seed: number, plot: Plot, keepsTrace = false): Promise<Story> {
+  const conditions = plot === 'mixed' ? makeMixedConditions(seed) : makeConditions(seed)
+  const world = new World(seed, conditions, keepsTrace)
   await world.run()
   const faults = await findFaults(world)
   return { faults, trace: world.trace.lines, events: world.scheduler.events }

@@ -11,9 +11,11 @@ import { Workspaces } from '@cairn/server'
 import { Chance } from '../model/chance.ts'
 import { isReap } from './checks.ts'
 import { Client, createOps } from './client.ts'
-import { type Conditions, makeConditions, type Trouble } from './conditions.ts'
+import type { Conditions, Trouble } from './conditions.ts'
+import { LayerWork } from './layer-work.ts'
 import { Network } from './network.ts'
 import { Scheduler } from './scheduler.ts'
+import { logIno, logName } from './shared-log.ts'
 import { owner, Server } from './server.ts'
 import { Disk } from './stores.ts'
 import { Trace } from './trace.ts'
@@ -26,6 +28,7 @@ export interface OneOff {
 
 const settleMs = 60_000
 const firstTag = 1000
+const tagsMax = 1_000_000
 
 /** Servers, clients, the network between them and the disk below, all out of one seed. */
 export class World {
@@ -36,6 +39,7 @@ export class World {
   readonly servers: readonly Server[]
   readonly clients: Client[] = []
   readonly oneOffs: OneOff[] = []
+  readonly layerWork: LayerWork
   /** What was wrong at the very moment it happened. */
   readonly violations: string[] = []
   main = '' as BranchId
@@ -46,9 +50,9 @@ export class World {
   #tag = firstTag
   #isStormy = true
 
-  constructor(seed: number, keepsTrace: boolean) {
-    this.conditions = makeConditions(seed)
-    const { scheduler, disk, conditions } = this
+  constructor(seed: number, conditions: Conditions, keepsTrace: boolean) {
+    this.conditions = conditions
+    const { scheduler, disk } = this
     const chance = (this.#chance = new Chance(seed))
     this.trace = new Trace(() => scheduler.nowMs, keepsTrace)
     const { messageDelayMs: delayMs, storeFailsOneIn } = conditions
@@ -58,6 +62,9 @@ export class World {
       const name = `s${index + 1}`
       return new Server({ name, disk, scheduler, chance, conditions, failsOneIn })
     })
+    const { servers, trace } = this
+    const nextTag = (): number => this.#tag++
+    this.layerWork = new LayerWork({ servers, scheduler, chance, trace, nextTag })
   }
 
   async run(): Promise<void> {
@@ -90,6 +97,14 @@ export class World {
     const { id } = await workspaces.create(owner, 'w')
     this.trace.name(id, 'w')
     this.main = `${id}/main` as BranchId
+    if (this.conditions.appendsOneIn === 0) return
+    const workspace = await workspaces.open(owner, 'w')
+    const asker = { actor: 'key_1' as never, idempotencyKey: undefined }
+    // Clients number their files by tags, requests by what the server gives them.
+    await workspace.takeInodes(tagsMax)
+    await workspace.change(await workspace.branch('main'), asker, (edit) => {
+      edit.push(createOps(logIno, rootIno, logName, 'file')[0]!)
+    })
   }
 
   /** Asks at each append whether somebody else believed to be alone just then. */
@@ -122,7 +137,8 @@ export class World {
   get #isSettled(): boolean {
     return (
       this.clients.every((client) => client.isSettled && this.#isUpToDate(client)) &&
-      this.oneOffs.every(({ outcome }) => outcome !== 'pending')
+      this.oneOffs.every(({ outcome }) => outcome !== 'pending') &&
+      this.layerWork.isSettled
     )
   }
 
@@ -203,6 +219,10 @@ export class World {
         return live.length > 1 ? void client?.close() : undefined
       case 'one-off':
         return void this.#writeOnce()
+      case 'append':
+        return this.layerWork.append()
+      case 'layer':
+        return this.layerWork.act()
       case 'fold':
         return void server
           .branch()

@@ -75,7 +75,7 @@ export async function noteNextBase(
   for (;;) {
     const record = await refs.getBranch(layer.id)
     const now = await readBase(log, layer, record)
-    if (now.baseSeq !== found.baseSeq || now.base.root !== found.base.root) return false
+    if (!isSameBase(now, found)) return false
     const elsewhere = now.open.find(({ branch }) => branch !== next.branch)
     if (elsewhere) throw new UnknownPlaceError(elsewhere)
     if (headSince !== undefined && (await hasOtherTree(log, layer.id, headSince)))
@@ -96,6 +96,10 @@ export async function settleBase({ log, refs }: LayerStores, layer: Layer): Prom
     const settled = { ...record, ...now, next, version: record.version + 1 }
     if (await refs.updateBranch(settled)) return
   }
+}
+
+export function isSameBase(one: LayerBase, other: LayerBase): boolean {
+  return one.baseSeq === other.baseSeq && one.base.root === other.base.root
 }
 
 export function outdated(layer: BranchId, checkpoint: string): CairnError {

@@ -6,7 +6,7 @@ import type { Receipt } from '../history/draft.ts'
 import type { FoldPoint } from '../history/head.ts'
 import type { Checkpoint, NextBase } from '../ports/ref-store.ts'
 import type { Stores } from '../ports/stores.ts'
-import { findBase, noteNextBase, outdated, settleBase } from './base.ts'
+import { findBase, isSameBase, type LayerBase, noteNextBase, outdated, settleBase } from './base.ts'
 import { LayerConflictError } from './conflict-error.ts'
 import {
   authorOf,
@@ -87,14 +87,26 @@ async function commitOnce(stores: Stores, options: LayerOptions): Promise<Commit
     await options.check?.(before, after)
     return { cause: 'commit', before, after, subject: layer.id, message }
   }
+  const seq = await append(options, point, decide)
+  // DURABLE: the target's log has the commit; what follows can be done again.
+  await closeLayer(stores, options, point)
+  return readReceipt(stores, target.id, seq)
+}
+
+/** Gives the sequence number in the target. */
+async function append(
+  options: LayerOptions,
+  point: FoldPoint,
+  decide: (head: FoldPoint) => Promise<RootChange>,
+): Promise<number> {
+  const { layer, target, at, epoch } = options
   try {
     const author = authorOf(options, 'commit', point.seq)
-    const { seq } = await target.changeRoot(author, decide, options.epoch)
-    // DURABLE: the target's log has the commit; what follows can be done again.
-    await closeLayer(stores, options, point)
-    return await readReceipt(stores, target.id, seq)
+    return (await target.changeRoot(author, decide, epoch)).seq
   } catch (error) {
     if (isCairnError(error, 'layer_conflict')) await trySetState(options, 'conflicted', point)
+    // Another server has committed a later state of the layer meanwhile.
+    if (isCairnError(error, 'batch_passed_over')) throw outdated(layer.id, at?.id ?? headId)
     throw error
   }
 }
@@ -105,11 +117,27 @@ const headId = 'head' as CheckpointId
  * Puts a layer's changes on top of its parent's head, which becomes its base. Under a session of its own it happens
  * once; otherwise once for one state of the layer.
  */
-export async function rebaseLayer(
-  stores: Stores,
-  options: LayerOptions & { readonly session?: SessionId },
-): Promise<Receipt> {
+export async function rebaseLayer(stores: Stores, options: RebaseOptions): Promise<Receipt> {
+  for (;;) {
+    try {
+      return await rebaseOnce(stores, options)
+    } catch (error) {
+      // Another server has committed the layer meanwhile: its base moved beyond the tree that was read of the target.
+      if (!isCairnError(error, 'checkpoint_outdated')) throw error
+    }
+  }
+}
+
+interface RebaseOptions extends LayerOptions {
+  readonly session?: SessionId
+}
+
+async function rebaseOnce(stores: Stores, options: RebaseOptions): Promise<Receipt> {
   const { layer, target, message = '' } = options
+  // The base first: a commit that moved it is then in the tree that is read of the target. The other way round, the
+  // target would seem to have taken back what the layer committed.
+  const since = await findBase(stores, layer)
+  await target.refresh()
   const onto = { ...(await target.fold()).snapshot, orphans: stores.nodes.emptyRoot }
   const { session } = options
   const author = session
@@ -117,7 +145,8 @@ export async function rebaseLayer(
     : authorOf(options, 'rebase', layer.head.position.seq)
   const decide = async ({ seq, snapshot: before }: FoldPoint): Promise<RootChange> => {
     const next = { base: onto, baseSeq: seq + 1, branch: layer.id, seq: seq + 1 }
-    const { root } = await mergeOnto(stores, options, { layer: before, target: onto }, next)
+    const sides = { layer: before, target: onto }
+    const { root } = await mergeOnto(stores, options, sides, next, since)
     // What is open on the layer stays open there, whatever it stands on.
     const after = { root, orphans: await orphansBeside(stores.nodes, root, before.orphans) }
     return { cause: 'rebase', before, after, subject: target.id, message }
@@ -147,18 +176,23 @@ export function resolveConflict(
   }))
 }
 
-/** Merges over what the layer stands on at that moment, and notes where it will stand with what comes out. */
+/**
+ * Merges over what the layer stands on at that moment, and notes where it will stand with what comes out. `since` is what
+ * it stood on before the target was read; rejects with `checkpoint_outdated` when that has changed.
+ */
 async function mergeOnto(
   stores: Stores,
   { layer, mergeText = false, at }: LayerOptions,
   sides: Pick<MergeInput, 'layer' | 'target'>,
   next: Omit<NextBase, 'after'>,
+  since?: LayerBase,
 ): Promise<Snapshot> {
   const { nodes, blobs } = stores
   for (;;) {
     const found = await findBase(stores, layer)
     // The tree that is committed, or the place of the rebase: it must not be older than the base that it is merged over.
-    if (found.baseSeq > next.baseSeq) throw outdated(layer.id, at?.id ?? headId)
+    const isOlder = found.baseSeq > next.baseSeq || (since && !isSameBase(found, since))
+    if (isOlder) throw outdated(layer.id, at?.id ?? headId)
     const { base, resolutions } = found
     const result = await merge({ ...sides, base, nodes, blobs, resolutions, mergeText })
     if (result.type === 'conflicted')

@@ -100,3 +100,50 @@ describe('a rollback by another server while the layer is committed', () => {
     expect(await bench.list(layer)).toEqual(await bench.list(target))
   })
 })
+
+describe('a commit by another server', () => {
+  /** The other server's. The layer is written to again before it is closed, so it stays open. */
+  const commitAndWrite = async (): Promise<unknown> => {
+    const [mine, theirs] = [await bench.reopen(layer), await bench.reopen(target)]
+    before(bench.stores.refs, 'getBranch', isOf(layer), async () =>
+      bench.edit(await bench.reopen(layer), (t) => t.write('mine', '2')),
+    )
+    return commitLayer(bench.stores, bench.options(mine, theirs))
+  }
+
+  it.each([0, 1])(
+    'while a rebase has read the base %i times: the layer is in no conflict with its own work',
+    async (times) => {
+      let left = times
+      const isDue = (branch: string): boolean => branch === layer.id && left-- === 0
+      before(bench.stores.refs, 'getBranch', isDue, commitAndWrite)
+      await rebaseLayer(bench.stores, bench.options(layer, target))
+      expect(await bench.list(layer)).toEqual({ a: '0', mine: '2' })
+    },
+  )
+
+  it('of a later state of the layer: the earlier one is committed with it', async () => {
+    before(bench.stores.log, 'append', isOf(target), commitAndCommit)
+    await commit()
+    expect(await bench.list(target)).toEqual({ a: '0', mine: '2' })
+  })
+
+  it('of a later state, after a cut before the layer was closed: the same receipt again', async () => {
+    const at = await layer.fold()
+    const options = { ...bench.options(layer, target), at }
+    before(bench.stores.log, 'append', isOf(layer), () => Promise.reject(new Error('cut')))
+    expect(await failureOf(commitLayer(bench.stores, options))).toMatchObject({ message: 'cut' })
+    await commitAndCommit()
+    expect(await commitLayer(bench.stores, options)).toMatchObject({ seq: 2 })
+    expect([layer.head.position.state, await bench.list(await bench.reopen(target))]).toEqual([
+      'committed',
+      { a: '0', mine: '2' },
+    ])
+  })
+
+  async function commitAndCommit(): Promise<void> {
+    await bench.edit(await bench.reopen(layer), (t) => t.write('mine', '2'))
+    const [mine, theirs] = [await bench.reopen(layer), await bench.reopen(target)]
+    await commitLayer(bench.stores, bench.options(mine, theirs))
+  }
+})

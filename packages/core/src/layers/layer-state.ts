@@ -73,7 +73,10 @@ export async function trySetState(
     return true
   } catch (error) {
     if (isCairnError(error, 'sequence_conflict')) return false
-    throw error
+    if (!isCairnError(error, 'batch_passed_over')) throw error
+    // Another server has set it at a later place, which this one may not have seen.
+    await options.layer.refresh()
+    return options.layer.head.position.state === state
   }
 }
 
