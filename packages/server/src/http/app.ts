@@ -17,6 +17,7 @@ import { toHttpError } from './errors.ts'
 import { watchForGoneClients } from './gone-clients.ts'
 import type { RequireHost } from './hosts.ts'
 import { readJson } from './json-body.ts'
+import { answerInPieces } from './json-pieces.ts'
 import { limitConnections, limitRequests, ordinaryConnections } from './limits.ts'
 import { openApiOf, type RouteInfo } from './openapi.ts'
 import { takePath } from './raw-path.ts'
@@ -97,6 +98,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   if (requireHost) app.addHook('onRequest', async ({ headers }) => requireHost(headers))
   const findKey = vault ? vault.grants.withGrants(parts.findKey) : parts.findKey
   watchForGoneClients(app)
+  answerInPieces(app)
   requireAccess(app, new Authenticator({ ...parts, findKey }))
   limitRequests(app, parts.places ?? ordinaryPlaces)
   limitConnections(app.server, ordinaryConnections)
