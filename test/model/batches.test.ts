@@ -52,11 +52,11 @@ async function playInPieces({ story, cuts, seed }: History, failing: boolean): P
   const core = await TestBranch.create(world, 'many batches', (disk) => {
     if (!failing) return slow(disk)
     const { nodes, blobs } = disk
-    const touch = blobs.touch.bind(blobs)
+    const [touch, draft] = [blobs.touch.bind(blobs), blobs.draft.bind(blobs)]
     return slow({
       ...disk,
       nodes: failPuts(nodes, chance),
-      blobs: { ...failPuts(blobs, chance), touch },
+      blobs: { ...failPuts(blobs, chance), touch, draft },
     })
   })
   const folds: Promise<Snapshot | undefined>[] = []

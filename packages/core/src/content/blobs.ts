@@ -1,5 +1,5 @@
 import { CairnError, formatHash, type Hash, Reader, Writer } from '@cairn/protocol'
-import type { BlobStore } from '../ports/blob-store.ts'
+import type { BlobDraft, BlobStore } from '../ports/blob-store.ts'
 import type { ContentWorker } from '../ports/content-worker.ts'
 import { blockBytes } from './block.ts'
 import { looksRandom } from './looks-random.ts'
@@ -15,6 +15,10 @@ export interface SealedBlob {
   readonly id: Hash
   /** What the store keeps: a form byte, the length, and the bytes, compressed where it pays. */
   readonly stored: Uint8Array
+}
+
+export interface DraftBlobs extends Omit<BlobDraft, 'put'> {
+  readonly blobs: Blobs
 }
 
 /** Content in, content out: sealing, storing and checking in one place. */
@@ -46,6 +50,21 @@ export class Blobs {
     const map = new Map<Hash, Uint8Array>()
     for (const { id, stored } of blobs) map.set(id, stored)
     if (map.size > 0) await this.#store.put(map)
+  }
+
+  /** The same content, and `blobs` that may come to nothing: one of `keep` and `drop` ends them. */
+  draft(nowMs: () => number): DraftBlobs {
+    const [store, draft] = [this.#store, this.#store.draft(nowMs)]
+    const blobs = new Blobs(
+      {
+        get: (id) => store.get(id),
+        put: (each) => draft.put(each),
+        touch: (ids) => store.touch(ids),
+        draft: (each) => store.draft(each),
+      },
+      this.#worker,
+    )
+    return { blobs, keep: () => draft.keep(), drop: () => draft.drop() }
   }
 
   /** True when it is stored, and will stay for long enough to be pointed at. */

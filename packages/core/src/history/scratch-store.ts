@@ -1,5 +1,5 @@
 import type { Hash } from '@cairn/protocol'
-import type { BlobStore } from '../ports/blob-store.ts'
+import type { BlobDraft, BlobStore } from '../ports/blob-store.ts'
 import type { NodeStore } from '../ports/node-store.ts'
 
 /** Reads from a store, and keeps writes in memory: for work whose result is thrown away. */
@@ -21,5 +21,10 @@ export class ScratchStore implements NodeStore, BlobStore {
 
   async touch(hashes: readonly Hash[]): Promise<ReadonlySet<Hash>> {
     return new Set(hashes.filter((hash) => this.#put.has(hash)))
+  }
+
+  /** All of it is thrown away in the end. */
+  draft(): BlobDraft {
+    return { put: (things) => this.put(things), keep: async () => {}, drop: async () => {} }
   }
 }

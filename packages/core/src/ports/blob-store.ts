@@ -17,4 +17,19 @@ export interface BlobStore {
    * that others stored asks here first.
    */
   touch(ids: readonly Hash[]): Promise<ReadonlySet<Hash>>
+  /** Begins blobs that may come to nothing. `nowMs` tells the time of day. */
+  draft(nowMs: () => number): BlobDraft
+}
+
+/** Blobs of which it is not known yet whether anything will point at them, such as those of an upload under way. */
+export interface BlobDraft {
+  /** As that of the store. Others find these blobs, and may point at them. */
+  put(blobs: ReadonlyMap<Hash, Uint8Array>): Promise<void>
+  /** Something points at them: from now on they are like all others. Again is fine. */
+  keep(): Promise<void>
+  /**
+   * Nothing of this draft points at them, and nothing will. Takes away at once those that it stored first and that
+   * nobody has put or touched since; the others are for the collector. Nothing may be put afterwards.
+   */
+  drop(): Promise<void>
 }

@@ -18,13 +18,29 @@ export const bodyBytesMax: number = 16 * 2 ** 30
 /** Blocks on their way to the store at once: enough to keep disk and compression busy, 2 MiB of memory. */
 const blocksAtOnce = 8
 
-/** Takes a body in, in blocks. When it resolves, every byte that is not in `pieces` itself is stored. */
+/**
+ * Takes a body in, in blocks. When it resolves, every byte that is not in `pieces` itself is stored; when it rejects,
+ * nothing more will be.
+ */
 export async function receiveBody(
   body: AsyncIterable<Uint8Array>,
   blobs: Blobs,
 ): Promise<Received> {
-  const pieces: Piece[] = []
   const storing = new InFlight(blocksAtOnce)
+  try {
+    return await receiveBlocks(body, blobs, storing)
+  } catch (error) {
+    await storing.drain().catch(() => {})
+    throw error
+  }
+}
+
+async function receiveBlocks(
+  body: AsyncIterable<Uint8Array>,
+  blobs: Blobs,
+  storing: InFlight,
+): Promise<Received> {
+  const pieces: Piece[] = []
   let size = 0
   for await (const block of blocksOf(body)) {
     const offset = size

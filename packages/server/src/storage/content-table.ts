@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Hash } from '@cairn/protocol'
 import { bytesOf, hashColumn, textBytes } from './columns.ts'
 import type { Database, SqlValue } from './database.ts'
+import type { DraftMark } from './draft-mark.ts'
 import { insertStatements, valueBytes } from './statements.ts'
 import { touchRows } from './touch-rows.ts'
 
@@ -36,24 +37,27 @@ export class ContentTable {
     return touchRows(this.#database, this.#table, this.#pool, ids)
   }
 
-  /** Resolves once all of them would survive a power cut. Those that are there stay, and are condemned no more. */
-  async put(contents: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
+  /**
+   * Resolves once all of them would survive a power cut. Those that are there stay, and are condemned no more; the others
+   * are marked as a draft's.
+   */
+  async put(contents: ReadonlyMap<Hash, Uint8Array>, mark?: DraftMark): Promise<void> {
     const { dialect } = this.#database
-    const onTaken = dialect.onTaken(['pool', 'hash'], ['condemned_ms'])
+    const onTaken = dialect.clearOnTaken(['pool', 'hash'], 'condemned_ms')
     const columns = ['pool', 'hash', 'bytes', 'condemned_ms']
-    for (const rows of this.#rowGroups(contents))
+    for (const rows of this.#rowGroups(contents, mark ?? null))
       await this.#database.transact(
         insertStatements({ table: this.#table, columns, rows, onTaken }),
       )
   }
 
-  #rowGroups(contents: ReadonlyMap<Hash, Uint8Array>): SqlValue[][][] {
+  #rowGroups(contents: ReadonlyMap<Hash, Uint8Array>, mark: DraftMark | null): SqlValue[][][] {
     const groups: SqlValue[][][] = []
     let room = 0
     // In order of hashes: writers that lock the same entries of the index then wait for each other, instead of
     // dying in a deadlock, and neighbours are written together.
     for (const id of [...contents.keys()].sort()) {
-      const row = [this.#pool, hashColumn(id), contents.get(id)!, null]
+      const row = [this.#pool, hashColumn(id), contents.get(id)!, mark]
       room -= valueBytes(row)
       if (room < 0) {
         groups.push([])

@@ -8,6 +8,8 @@ export interface Dialect {
    * changes nothing.
    */
   onTaken(key: readonly string[], columns: readonly string[]): string
+  /** Ends an INSERT. A row whose `key` is taken gets NULL in that column of the one that is there, whatever it brought. */
+  clearOnTaken(key: readonly string[], column: string): string
   /** Asks for a column of a table: a row if it is there. */
   findColumn(table: string, column: string): string
 }

@@ -7,7 +7,7 @@ import { Collector } from '../jobs/collector.ts'
 import { ordinaryKeepTimes } from '../jobs/keep-times.ts'
 import { contentWorker, sha256 } from '../ports.ts'
 import { makeReadOnly, whyNoSmallDisk, withSmallDisk } from '../testing/servers/small-disk.ts'
-import { codeOf, expectCode } from '@cairn/core/conformance'
+import { codeOf, expectCode, uniqueHash } from '@cairn/core/conformance'
 import { DiskObjectStore } from './disk/disk-object-store.ts'
 import { openStorage, type Storage } from './open.ts'
 
@@ -112,6 +112,30 @@ describe.skipIf(whyNoSmallDisk)(`a reserve on a full disk ${whyNoSmallDisk ?? ''
         await collect(storage)
         expect((await readdir(data)).includes('reserve')).toBe(true)
         await storage.blobs('pool').put(blob(50))
+      } finally {
+        await storage.close()
+      }
+    })
+  })
+
+  it('a draft that filled the disk is deleted, and then there is room again', async () => {
+    await withSmallDisk(64 << 20, async (disk) => {
+      const storage = await openStorage({ data: join(disk, 'data') })
+      try {
+        const { reserve } = storage
+        expect(await reserve!.take()).toBe(true)
+        const draft = storage.blobs('pool').draft(Date.now)
+        const fillByDraft = async (): Promise<void> => {
+          for (let i = 1; i < 1000; i++)
+            await draft.put(new Map([[uniqueHash(), new Uint8Array(200_000).fill(i)]]))
+        }
+        await expectCode(fillByDraft(), 'storage_full')
+        expect(reserve!.isReleased).toBe(true)
+        await draft.drop()
+        const left = storage.objects.list('')[Symbol.asyncIterator]()
+        expect((await left.next()).done).toBe(true)
+        await storage.blobs('pool').put(blob(1))
+        expect(reserve!.isReleased).toBe(false)
       } finally {
         await storage.close()
       }

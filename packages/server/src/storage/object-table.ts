@@ -3,10 +3,17 @@ import type { Hash } from '@cairn/protocol'
 import { hashColumn, hashOf, keyBytes, textOf } from './columns.ts'
 import { poolKey } from './content-table.ts'
 import type { Database } from './database.ts'
+import type { DraftMark } from './draft-mark.ts'
 import { insertStatements } from './statements.ts'
 import { groupHashes, touchRows, whereHashes } from './touch-rows.ts'
 
 const columns = ['pool', 'hash', 'object_key', 'size', 'is_stored', 'condemned_ms']
+
+export interface ObjectWish {
+  readonly size: number
+  /** Of the draft that wants it; undefined where more than one wants it, or none. */
+  readonly mark: DraftMark | undefined
+}
 
 /** Which blobs of a pool are objects, and under which keys. */
 export class ObjectTable {
@@ -24,13 +31,14 @@ export class ObjectTable {
    * Notes that these are about to be stored, and gives the keys of those that still have to be. One that somebody else
    * is storing has to be as well, under the same key: they may never finish.
    */
-  async reserve(sizes: ReadonlyMap<Hash, number>): Promise<ReadonlyMap<Hash, string>> {
-    const onTaken = this.#database.dialect.onTaken(['pool', 'hash'], ['condemned_ms'])
+  async reserve(wishes: ReadonlyMap<Hash, ObjectWish>): Promise<ReadonlyMap<Hash, string>> {
+    const onTaken = this.#database.dialect.clearOnTaken(['pool', 'hash'], 'condemned_ms')
     const missing = new Map<Hash, string>()
-    for (const ids of groupHashes([...sizes.keys()])) {
+    for (const ids of groupHashes([...wishes.keys()])) {
       const rows = ids.map((id) => {
         const key = keyBytes(`${this.#prefix(id)}.${randomUUID()}`)
-        return [this.#pool, hashColumn(id), key, sizes.get(id)!, 0, null]
+        const { size, mark } = wishes.get(id)!
+        return [this.#pool, hashColumn(id), key, size, 0, mark ?? null]
       })
       await this.#database.transact(
         insertStatements({ table: 'blob_objects', columns, rows, onTaken }),

@@ -1,11 +1,14 @@
-import type { BlobStore } from '@cairn/core'
+import type { BlobDraft, BlobStore } from '@cairn/core'
 import { CairnError, formatHash, type Hash, isCairnError } from '@cairn/protocol'
 import { bytesOf, hashColumn, textOf } from './columns.ts'
 import { ContentTable, poolKey } from './content-table.ts'
+import { ContentRemover } from './content-remover.ts'
 import type { Database } from './database.ts'
+import { type DraftMark, draftMark } from './draft-mark.ts'
 import { gather } from './gather.ts'
 import type { ObjectStore } from './object-store.ts'
-import { ObjectTable } from './object-table.ts'
+import { ObjectTable, type ObjectWish } from './object-table.ts'
+import { PlacedDraft } from './placed-draft.ts'
 
 /**
  * Up to here a blob goes into SQL, where many of them cost one transaction. Beyond, a request of its own is cheap
@@ -22,7 +25,7 @@ export class PlacedBlobs implements BlobStore {
   readonly #large: ObjectTable
   readonly #objects: ObjectStore
   readonly #pool: string
-  readonly #reserve: (sizes: ReadonlyMap<Hash, number>) => Promise<ReadonlyMap<Hash, string>>
+  readonly #reserve: (wishes: ReadonlyMap<Hash, ObjectWish>) => Promise<ReadonlyMap<Hash, string>>
   readonly #settle: (keys: ReadonlyMap<Hash, string>) => Promise<void>
 
   constructor(database: Database, objects: ObjectStore, pool: string) {
@@ -31,7 +34,11 @@ export class PlacedBlobs implements BlobStore {
     this.#large = new ObjectTable(database, pool, (id) => blobKey(pool, id))
     this.#objects = objects
     this.#pool = pool
-    this.#reserve = gather((sizes) => this.#large.reserve(sizes))
+    // What two ask for at once is no draft's alone.
+    this.#reserve = gather(
+      (wishes) => this.#large.reserve(wishes),
+      (_, { size }) => ({ size, mark: undefined }),
+    )
     this.#settle = gather((keys) => this.#large.settle(keys))
   }
 
@@ -45,11 +52,31 @@ export class PlacedBlobs implements BlobStore {
     }
   }
 
-  async put(blobs: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
+  put(blobs: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
+    return this.#put(blobs, undefined)
+  }
+
+  draft(nowMs: () => number): BlobDraft {
+    const marks = new Set<DraftMark>()
+    return new PlacedDraft({
+      put: (blobs) => {
+        const mark = draftMark(nowMs())
+        marks.add(mark)
+        return this.#put(blobs, mark)
+      },
+      keep: async (ids) => void (await this.touch(ids)),
+      drop: (ids) => this.#drop(ids, [...marks]),
+    })
+  }
+
+  async #put(blobs: ReadonlyMap<Hash, Uint8Array>, mark: DraftMark | undefined): Promise<void> {
     const all = [...blobs]
     const large = all.filter(([, { length }]) => length > sqlBytesMax)
     const small = all.filter(([, { length }]) => length <= sqlBytesMax)
-    await Promise.all([this.#small.put(new Map(small)), this.#putObjects(new Map(large))])
+    await Promise.all([
+      this.#small.put(new Map(small), mark),
+      this.#putObjects(new Map(large), mark),
+    ])
     // DURABLE: database and object store have all of them on disk; a tree may point at them.
   }
 
@@ -71,10 +98,24 @@ export class PlacedBlobs implements BlobStore {
     return row['bytes'] === null ? textOf(row, 'object_key') : bytesOf(row, 'bytes')
   }
 
-  async #putObjects(blobs: ReadonlyMap<Hash, Uint8Array>): Promise<void> {
+  /** A mark is taken back by whoever puts or touches: what still has it is this draft's alone. */
+  async #drop(ids: readonly Hash[], marks: readonly DraftMark[]): Promise<void> {
+    if (ids.length === 0) return
+    const remover = new ContentRemover(this.#database, this.#objects)
+    const condition = { sql: `condemned_ms IN (${marks.map(() => '?').join(', ')})`, params: marks }
+    for (const table of ['blobs', 'blob_objects'] as const)
+      await remover.remove(poolKey(this.#pool), table, ids, condition)
+  }
+
+  async #putObjects(
+    blobs: ReadonlyMap<Hash, Uint8Array>,
+    mark: DraftMark | undefined,
+  ): Promise<void> {
     if (blobs.size === 0) return
-    const sizes = new Map([...blobs].map(([id, { length }]) => [id, length] as const))
-    const missing = await this.#reserve(sizes)
+    const wishes = new Map(
+      [...blobs].map(([id, { length: size }]) => [id, { size, mark }] as const),
+    )
+    const missing = await this.#reserve(wishes)
     const keys = new Map([...missing].filter(([id]) => blobs.has(id)))
     if (keys.size === 0) return
     const queue = keys.entries()

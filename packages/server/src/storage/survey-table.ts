@@ -1,7 +1,9 @@
 import type { BranchId, CheckpointId, Hash } from '@cairn/protocol'
 import { hashColumn, hashOf, keyBytes, numberOf, optionalTextOf, textOf } from './columns.ts'
 import { poolKey } from './content-table.ts'
+import { ContentRemover } from './content-remover.ts'
 import type { Database } from './database.ts'
+import { evenTime } from './draft-mark.ts'
 import type { ObjectStore } from './object-store.ts'
 import { type ContentTableName, groupHashes, whereHashes } from './touch-rows.ts'
 
@@ -27,11 +29,11 @@ const rowsAtOnce = 1000
 /** Everything there is, across owners: for checking stores and for collecting garbage. */
 export class SurveyTable {
   readonly #database: Database
-  readonly #objects: ObjectStore
+  readonly #remover: ContentRemover
 
   constructor(database: Database, objects: ObjectStore) {
     this.#database = database
-    this.#objects = objects
+    this.#remover = new ContentRemover(database, objects)
   }
 
   /** Those that were deleted included. */
@@ -137,7 +139,7 @@ export class SurveyTable {
     nowMs: number,
   ): Promise<void> {
     const set = `UPDATE ${table} SET condemned_ms = ? WHERE condemned_ms IS NULL AND`
-    return this.#forHashes(pool, hashes, set, [nowMs])
+    return this.#forHashes(pool, hashes, set, [evenTime(nowMs)])
   }
 
   /** Something needs them again. */
@@ -146,49 +148,25 @@ export class SurveyTable {
   }
 
   /**
-   * Takes away for good those of them that were condemned up to then and nobody used since: the condition is part of
-   * the deletion. Without a time all of them go: only while nobody writes.
+   * Takes away for good those of them that were condemned up to then and nobody used since. Without a time all of them
+   * go: only while nobody writes.
    */
-  async remove(
+  remove(
     pool: string,
     table: ContentTableName,
     hashes: readonly Hash[],
     condemnedUpTo: number | undefined,
   ): Promise<void> {
-    const [condition, params] =
-      condemnedUpTo === undefined ? ['', []] : ['condemned_ms <= ? AND', [condemnedUpTo]]
-    const sql = `DELETE FROM ${table} WHERE ${condition}`
-    if (table !== 'blob_objects') return this.#forHashes(pool, hashes, sql, params)
-    const { dialect } = this.#database
-    for (const some of groupHashes(hashes)) {
-      const [where, more] = whereHashes(poolKey(pool), some)
-      const all = [...params, ...more]
-      const insert = `INSERT INTO dead_objects (dead_key) SELECT object_key FROM blob_objects WHERE ${condition} ${where}`
-      await this.#database.transact([
-        { sql: `${insert} ${dialect.onTaken(['dead_key'], [])}`, params: all },
-        { sql: `${sql} ${where}`, params: all },
-      ])
-    }
-    await this.removeDeadObjects()
+    const condition =
+      condemnedUpTo === undefined
+        ? { sql: '1 = 1', params: [] }
+        : { sql: 'condemned_ms <= ?', params: [condemnedUpTo] }
+    return this.#remover.remove(poolKey(pool), table, hashes, condition)
   }
 
   /** Again is fine, and so is another collector at the same. */
-  async removeDeadObjects(): Promise<void> {
-    for (;;) {
-      const rows = await this.#database.query('SELECT dead_key FROM dead_objects LIMIT 100', [])
-      if (rows.length === 0) return
-      for (const row of rows) await this.#removeDeadObject(textOf(row, 'dead_key'))
-    }
-  }
-
-  /** A key is given once: what has no row any more nobody can come to need. */
-  async #removeDeadObject(key: string): Promise<void> {
-    const params = [keyBytes(key)]
-    const rows = await this.#database.query('SELECT hash FROM blob_objects WHERE object_key = ?', [
-      ...params,
-    ])
-    if (rows.length === 0) await this.#objects.delete(key)
-    await this.#database.transact([{ sql: 'DELETE FROM dead_objects WHERE dead_key = ?', params }])
+  removeDeadObjects(): Promise<void> {
+    return this.#remover.removeDeadObjects()
   }
 
   async #forHashes(

@@ -10,6 +10,7 @@ import type { ChangeReceipt, FileStat } from '@cairn/protocol'
 import { type ByteString, CairnError, isFsError } from '@cairn/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { appendFile, patchFile, writeFile } from '../../files/changes.ts'
+import { endDraft } from '../../files/end-draft.ts'
 import { bodyBytesMax, receiveBody, type Received, requireLength } from '../../files/receive.ts'
 import { statOf } from '../../files/stat.ts'
 import { remove } from '../../files/trees.ts'
@@ -65,15 +66,16 @@ function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
       await requireWritableAt(target, path)
-      const received = await receive(target, request, path)
-      const { isNew, receipt } = await change(target, path, (edit) => ({
-        isNew: writeFile(edit, path, {
-          ...received,
-          ...conditionsOf(request),
-          ...modeOf(request.query.mode),
-          parents: request.query.parents !== 'false',
-        }),
-      }))
+      const { isNew, receipt } = await withBody(target, request, path, (received) =>
+        change(target, path, (edit) => ({
+          isNew: writeFile(edit, path, {
+            ...received,
+            ...conditionsOf(request),
+            ...modeOf(request.query.mode),
+            parents: request.query.parents !== 'false',
+          }),
+        })),
+      )
       void reply.code(isNew === false ? 200 : 201)
       return receipt
     },
@@ -97,14 +99,16 @@ function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const range = parseContentRange(request.headers['content-range'])
       if (!range) throw malformed('cannot patch: want a header Content-Range: bytes FIRST-LAST/*')
       await requireWritableAt(target, path)
-      const { pieces, size } = await receive(target, request, path)
-      if (size !== range.length)
-        throw malformed(
-          `cannot patch: Content-Range names ${range.length} bytes, the body has ${size}`,
-        )
-      const placed = pieces.map((piece) => ({ ...piece, offset: piece.offset + range.start }))
-      const { ifMatch } = conditionsOf(request)
-      return (await change(target, path, (edit) => patchFile(edit, path, placed, ifMatch))).receipt
+      const { receipt } = await withBody(target, request, path, ({ pieces, size }) => {
+        if (size !== range.length)
+          throw malformed(
+            `cannot patch: Content-Range names ${range.length} bytes, the body has ${size}`,
+          )
+        const placed = pieces.map((piece) => ({ ...piece, offset: piece.offset + range.start }))
+        const { ifMatch } = conditionsOf(request)
+        return change(target, path, (edit) => patchFile(edit, path, placed, ifMatch))
+      })
+      return receipt
     },
   )
 }
@@ -180,9 +184,11 @@ async function append(
   request: FastifyRequest,
 ): Promise<ChangeReceipt> {
   await requireWritableAt(target, path)
-  const { pieces } = await receive(target, request)
   const parents = (request.query as WriteQuery).parents !== 'false'
-  return (await change(target, path, (edit) => appendFile(edit, path, { pieces, parents }))).receipt
+  const { receipt } = await withBody(target, request, undefined, ({ pieces }) =>
+    change(target, path, (edit) => appendFile(edit, path, { pieces, parents })),
+  )
+  return receipt
 }
 
 /** Before a body is taken in that would be refused. What decides is asked again when it is written. */
@@ -207,17 +213,24 @@ function findPlace(view: View, path: ByteString): Link | undefined {
   }
 }
 
-/** With a path, what is there is replaced. */
-async function receive(
+/**
+ * Takes the body in and hands it to `write`. With `replaced`, it takes the place of what is at that path. What a failed or
+ * refused request stored is deleted at once.
+ */
+function withBody<T>(
   target: Target,
   request: FastifyRequest,
-  path?: ByteString,
-): Promise<Received> {
+  replaced: ByteString | undefined,
+  write: (received: Received) => Promise<T>,
+): Promise<T> {
   const contentLength = request.headers['content-length']
   requireLength(contentLength, bodyBytesMax)
   const body = bodyOf(request)
-  if (!body) return { pieces: [], size: 0 }
-  return receiveBody(arriving(target, body, { contentLength, path }), target.workspace.stores.blobs)
+  if (!body) return write({ pieces: [], size: 0 })
+  const { stores, clock } = target.workspace
+  const draft = stores.blobs.draft(() => clock.nowMs())
+  const bytes = arriving(target, body, { contentLength, path: replaced })
+  return endDraft(draft, () => receiveBody(bytes, draft.blobs), write)
 }
 
 function conditionsOf(request: FastifyRequest): { ifMatch?: string; ifAbsent?: boolean } {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CairnError } from '@cairn/protocol'
+import { CairnError, isCairnError } from '@cairn/protocol'
 import type { ObjectStore } from '../object-store.ts'
 import { privateFileMode } from '../private-files.ts'
 
@@ -66,7 +66,10 @@ export class DiskReserve {
   }
 }
 
-/** Takes no new objects while the reserve is given up: they would use it before anything is deleted. */
+/**
+ * Gives the reserve up when the disk is full, so that what an upload stored in vain can be deleted. Takes no new objects until
+ * it has it back: they would use it before anything is deleted.
+ */
 export function withReserve(objects: ObjectStore, reserve: DiskReserve): ObjectStore {
   return {
     put: async (key, bytes) => {
@@ -75,7 +78,12 @@ export function withReserve(objects: ObjectStore, reserve: DiskReserve): ObjectS
           message: `cannot write ${key}: the disk is full. Make room on it, or run: cairn server gc`,
           subject: key,
         })
-      return objects.put(key, bytes)
+      try {
+        await objects.put(key, bytes)
+      } catch (error) {
+        if (isCairnError(error, 'storage_full')) await reserve.releaseIfShort().catch(() => false)
+        throw error
+      }
     },
     get: (key, range) => objects.get(key, range),
     delete: (key) => objects.delete(key),

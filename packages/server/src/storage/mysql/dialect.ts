@@ -15,6 +15,7 @@ export const mysqlDialect: Dialect = {
       ? [`${first} = ${first}`]
       : columns.map((column) => `${column} = VALUES(${column})`)
     ).join(', ')}`,
+  clearOnTaken: (_, column) => `ON DUPLICATE KEY UPDATE ${column} = NULL`,
   findColumn: (table, column) =>
     `SELECT 1 AS found FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '${table}' AND column_name = '${column}'`,
 }

@@ -13,6 +13,7 @@ export const sqliteDialect: Dialect = {
     columns.length === 0
       ? `ON CONFLICT (${key.join(', ')}) DO NOTHING`
       : `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+  clearOnTaken: (key, column) => `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${column} = NULL`,
   findColumn: (table, column) =>
     `SELECT 1 AS found FROM pragma_table_info('${table}') WHERE name = '${column}'`,
 }
