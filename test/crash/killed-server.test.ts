@@ -117,6 +117,44 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
     60_000,
   )
 
+  /** Writes under a token with a budget until the server dies. */
+  const spendUntilDeath = async (server: CrashServer): Promise<void> => {
+    try {
+      await server.ask('POST', '', '{"name":"w"}')
+      const allow = [{ path: '/', operations: ['read', 'list', 'write'] }]
+      const grant = JSON.stringify({ name: 't', ttlMs: 600_000, allow, maxFiles: 1000 })
+      const issued = await server.ask('POST', '/w/tokens', grant)
+      const { secret } = (await issued.json()) as { secret: string }
+      const headers = { authorization: `Bearer ${secret}` }
+      for (let i = 0; i < filesMax; i++)
+        await fetch(`${server.url}/v1/workspaces/w/files/f${i}`, {
+          method: 'PUT',
+          headers,
+          body: `${i}`,
+        })
+    } catch {
+      // As above.
+    }
+  }
+
+  it.each([8, 9, 10, 11, 12, 13])(
+    'in sync %i of a later start: a token was charged for exactly what it wrote',
+    async (n) => {
+      await cp(prepared, data, { recursive: true })
+      const server = await serve(n)
+      await spendUntilDeath(server)
+      await server.stop()
+      const again = await serve()
+      const { used } = (await (await again.ask('GET', '/w/tokens/t')).json()) as {
+        used?: { files: number }
+      }
+      const listed = await again.ask('GET', '/w/files/?list&limit=1000')
+      const { items } = (await listed.json()) as { items: readonly unknown[] }
+      expect(used?.files ?? 0).toBe(items.length)
+    },
+    60_000,
+  )
+
   /** Adds keys, rotates and removes them until the server dies; gives what it answered for. */
   const changeKeysUntilDeath = async (
     server: CrashServer,

@@ -56,6 +56,10 @@ export class SharedStores {
   readonly #log = new MemoryLogStore()
   readonly #refs = new MemoryRefStore()
 
+  constructor() {
+    this.#log.onCharge = (charge) => this.tokens.charge(charge.account, charge)
+  }
+
   open(): Stores {
     return {
       nodes: new Nodes({ store: this.#nodes, hash: sha256, pacer: restlessPacer() }),

@@ -16,6 +16,7 @@ import {
 import {
   type Author,
   Draft,
+  type FindCharge,
   type FindLimits,
   type Place,
   type Receipt,
@@ -64,9 +65,10 @@ export class Branch {
    * `batch_passed_over`; a number that the log already has gives its receipt again.
    */
   submit(submission: Submission): Promise<Receipt> {
-    const { ops, epoch, check, line, limits, ...author } = submission
+    const { ops, epoch, check, line, limits, charge, ...author } = submission
     const body = async (): Promise<BatchBody> => ({ type: 'ops', ops })
-    return this.#enqueue({ author, epoch, type: 'ops', decided: false, check, line, limits, body })
+    const asked = { check, line, limits, charge }
+    return this.#enqueue({ author, epoch, type: 'ops', decided: false, ...asked, body })
   }
 
   /**
@@ -77,12 +79,13 @@ export class Branch {
     author: Author,
     decide: (view: View) => readonly Op[] | Steps<readonly Op[]>,
     epoch?: number,
+    charge?: FindCharge,
   ): Promise<Receipt> {
     const body = async ({ view }: Place): Promise<BatchBody> => ({
       type: 'ops',
       ops: await this.#stores.nodes.readSteps(() => inSteps(decide(view))),
     })
-    return this.#enqueue({ author, epoch, type: 'ops', decided: true, body })
+    return this.#enqueue({ author, epoch, type: 'ops', decided: true, charge, body })
   }
 
   /**
@@ -333,6 +336,7 @@ export class Branch {
     await this.#stores.log.append(
       this.id,
       draft.entries.map(({ row }) => row),
+      draft.charges,
     )
     // DURABLE: the log store has the rows on disk; the receipts may go out.
   }

@@ -23,7 +23,7 @@ import {
 } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
 import type { HashFunction } from '../ports/hash.ts'
-import type { LogRow } from '../ports/log-store.ts'
+import type { Charge, LogRow } from '../ports/log-store.ts'
 import type { Stores } from '../ports/stores.ts'
 import { runAtOnce, type Steps } from '../tree/steps.ts'
 import {
@@ -62,7 +62,11 @@ export interface Submission extends Author {
   readonly line?: object
   /** Instead of the branch's own. */
   readonly limits?: FindLimits | undefined
+  readonly charge?: FindCharge | undefined
 }
+
+/** What a batch uses up of an account, once it is planned. */
+export type FindCharge = () => Charge | undefined
 
 /** How large the tree may become by a batch; undefined where nothing limits it. */
 export type FindLimits = (body: BatchBody) => Promise<Limits | undefined>
@@ -85,6 +89,7 @@ export interface Waiting {
   readonly check?: Submission['check']
   readonly line?: object | undefined
   readonly limits?: FindLimits | undefined
+  readonly charge?: FindCharge | undefined
   readonly resolve: (receipt: Receipt) => void
   readonly reject: (error: unknown) => void
 }
@@ -99,6 +104,7 @@ interface Entry {
   readonly row: LogRow
   readonly hash: Hash
   readonly changes: Changes | undefined
+  readonly charge: Charge | undefined
   /** More than one when a batch was sent again while the first is on its way. */
   readonly waiting: Waiting[]
 }
@@ -134,6 +140,10 @@ export class Draft {
     this.#head = head
     this.#changes = new Changes(head.view)
     this.#position = head.position
+  }
+
+  get charges(): readonly Charge[] {
+    return this.entries.flatMap(({ charge }) => charge ?? [])
   }
 
   get hasRefused(): boolean {
@@ -282,7 +292,8 @@ export class Draft {
     if (bytes.length > batchBytesMax) throw changeTooLarge()
     const hash = yield* hashOfBatch(batch, bytes, this.#hash)
     const row = { seq, session, number, bytes, hash }
-    this.entries.push({ batch, row, hash, changes, waiting: [waiting] })
+    const charge = waiting.charge?.()
+    this.entries.push({ batch, row, hash, changes, charge, waiting: [waiting] })
     // Not before: what is refused as unwritable must not show to those that are planned after it.
     if (changes) yield* this.#changes.absorbInSteps(changes)
     this.#lastNumbers.set(session, number)

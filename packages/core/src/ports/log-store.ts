@@ -10,6 +10,13 @@ export interface LogRow {
   readonly hash: Hash
 }
 
+/** What a batch uses up of an account, such as the budget of a token. Neither is negative. */
+export interface Charge {
+  readonly account: string
+  readonly bytes: number
+  readonly files: number
+}
+
 /** What one read gives at most, unless a single row is more. */
 export const logReadBytesMax: number = 16 << 20
 
@@ -22,9 +29,9 @@ export interface LogStore {
    * Appends rows, all or none; resolves once they would survive a power cut. Rejects with `sequence_conflict`,
    * and changes nothing, unless their sequence numbers go on from the branch's last, which is 0 for a new
    * branch, without a gap: of several that race for a number, one wins. After any other rejection the rows may
-   * or may not be there.
+   * or may not be there. What they are charged for counts if they are there, and only then.
    */
-  append(branch: BranchId, rows: readonly LogRow[]): Promise<void>
+  append(branch: BranchId, rows: readonly LogRow[], charges?: readonly Charge[]): Promise<void>
   /**
    * Up to `limit` rows after `seq`, ascending, and fewer where more would be over `logReadBytesMax`; one at least.
    * Empty only at the end and for an unknown branch.

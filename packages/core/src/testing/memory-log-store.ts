@@ -1,12 +1,18 @@
 import { type BranchId, CairnError, type SessionId } from '@cairn/protocol'
-import { type LogRow, logReadBytesMax, type LogStore } from '../ports/log-store.ts'
+import { type Charge, type LogRow, logReadBytesMax, type LogStore } from '../ports/log-store.ts'
 
 export class MemoryLogStore implements LogStore {
   /** Open to tests that damage or count what is stored. */
   readonly logs: Map<BranchId, LogRow[]> = new Map()
+  /** Where accounts are kept. */
+  onCharge: ((charge: Charge) => Promise<void>) | undefined
   readonly #trimmed = new Map<BranchId, number>()
 
-  async append(branch: BranchId, rows: readonly LogRow[]): Promise<void> {
+  async append(
+    branch: BranchId,
+    rows: readonly LogRow[],
+    charges: readonly Charge[] = [],
+  ): Promise<void> {
     const log = this.#log(branch)
     rows.forEach((row, index) => {
       if (row.seq !== log.length + 1 + index)
@@ -17,6 +23,7 @@ export class MemoryLogStore implements LogStore {
     })
     for (const row of rows) log.push(copyRow(row))
     this.logs.set(branch, log)
+    for (const charge of charges) await this.onCharge?.(charge)
   }
 
   async read(branch: BranchId, seq: number, limit: number): Promise<readonly LogRow[]> {

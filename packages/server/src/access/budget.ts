@@ -1,11 +1,10 @@
-import { type Limits, noUsage, type Usage } from '@cairn/core'
+import { type Charge, type Limits, noUsage, type Usage } from '@cairn/core'
 import { CairnError, type Grant } from '@cairn/protocol'
 import type { TokenStore } from './token-store.ts'
 
 /**
  * How much a token may add in its whole life; what it takes away is not given back. What it has used is a row in the
- * database, raised after each change that is in the log: a restart forgets nothing, and a crash in between at most the
- * one change it cut off. One at a time asks and adds, so one server never lets two through for the room of one.
+ * database, raised in the transaction that puts the change into the log: no crash comes between them. One at a time asks and adds, so one server never lets two through for the room of one.
  */
 export class Budget {
   readonly #store: TokenStore
@@ -29,15 +28,9 @@ export class Budget {
     }
   }
 
-  /** Makes a change that adds no more than what is left, and counts what it has added. */
-  spend<T>(
-    change: (left: Usage) => Promise<{ readonly result: T; readonly added: Usage }>,
-  ): Promise<T> {
-    return this.#line.take(async () => {
-      const { result, added } = await change(await this.left())
-      await this.charge(added)
-      return result
-    })
+  /** Makes a change that adds no more than what is left. Its batch carries the charge. */
+  spend<T>(change: (left: Usage) => Promise<T>): Promise<T> {
+    return this.#line.take(async () => change(await this.left()))
   }
 
   /**
@@ -61,10 +54,10 @@ export class Budget {
     return (await this.#store.find(this.#token))?.used ?? noUsage
   }
 
-  /** For what is in the log already. */
-  async charge({ bytes, files }: Usage): Promise<void> {
-    const added = { bytes: Math.max(0, bytes), files: Math.max(0, files) }
-    if (added.bytes > 0 || added.files > 0) await this.#store.charge(this.#token, added)
+  /** For a batch that adds so much. */
+  chargeOf(added: Usage): Charge | undefined {
+    const [bytes, files] = [Math.max(0, added.bytes), Math.max(0, added.files)]
+    return bytes > 0 || files > 0 ? { account: this.#token, bytes, files } : undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   type Changes,
+  type Charge,
   growthOf,
   inoReplacing,
   type IsOwn,
@@ -24,6 +25,8 @@ export interface ScopedEdit {
   require(view: View, op: Op): void
   /** Refuses what adds more than the token may. `below` is the tree without the changes. */
   count(changes: Changes, below: View): Steps<void>
+  /** For what was counted last. */
+  charge(): Charge | undefined
 }
 
 /** Thrown when a file is about to replace another client's file, which must be noted first. */
@@ -78,15 +81,14 @@ function editNoted<T>(
     if (isOwn(replacing)) throw new NotNoted(replacing)
     moved.add(replacing)
   }
-  if (!budget) return change({ see, require, count: countNothing })
+  if (!budget) return change({ see, require, count: countNothing, charge: () => undefined })
   return budget.spend(async (left) => {
     let added: Usage = noUsage
     const count = function* (changes: Changes, below: View): Steps<void> {
       added = yield* growthOf(changes, below)
       requireLeft(added, left)
     }
-    const result = await change({ see, require, count })
-    return { result, added }
+    return change({ see, require, count, charge: () => budget.chargeOf(added) })
   })
 }
 

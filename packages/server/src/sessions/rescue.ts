@@ -90,8 +90,8 @@ async function takeLate(
   const { epoch } = layer.head.position
   const { check, added } = checkOf(place, ops)
   const limits = (): Promise<Limits | undefined> => limitsOf(place, layer)
-  await layer.submit({ session, number, epoch, actor, time, ops, check, limits })
-  await scope?.budget?.charge(added())
+  const charge = scope?.budget && (() => scope.budget!.chargeOf(added()))
+  await layer.submit({ session, number, epoch, actor, time, ops, check, limits, charge })
 }
 
 /** `added` is nothing until the check has run: what is in the layer already is not counted twice. */

@@ -1,5 +1,6 @@
 import {
   type Branch,
+  type Charge,
   noUsage,
   type Receipt,
   type Steps,
@@ -32,11 +33,11 @@ export async function writeScoped(
   if (isHolder) return writeAsHolder(parts, submission)
   return budget.spend(async (left) => {
     let added = noUsage
-    const result = await submit(parts, submission, isHolder, (now) => {
+    const charge = (): Charge | undefined => budget.chargeOf(added)
+    return submit(parts, { ...submission, charge }, isHolder, (now) => {
       requireLeft(now, left)
       added = now
     })
-    return { result, added }
   })
 }
 
@@ -48,13 +49,13 @@ async function writeAsHolder({ room, ...parts }: Parts, submission: Submission):
   await room.ready()
   let taken = noUsage
   try {
-    const receipt = await submit({ room, ...parts }, submission, true, (added) => {
+    const charge = (): Charge | undefined => parts.scope.budget!.chargeOf(taken)
+    const receipt = await submit({ room, ...parts }, { ...submission, charge }, true, (added) => {
       room.giveBack(taken)
       taken = noUsage
       room.take(added)
       taken = added
     })
-    await parts.scope.budget!.charge(taken)
     room.noteCharged(taken)
     return receipt
   } catch (error) {

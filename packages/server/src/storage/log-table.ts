@@ -1,8 +1,15 @@
-import { batchBytesMax, type LogRow, logReadBytesMax, type LogStore } from '@cairn/core'
+import {
+  batchBytesMax,
+  type Charge,
+  type LogRow,
+  logReadBytesMax,
+  type LogStore,
+} from '@cairn/core'
 import { type BranchId, CairnError, type SessionId } from '@cairn/protocol'
 import { bytesOf, hashColumn, hashOf, keyBytes, numberOf, textOf } from './columns.ts'
 import { type Database, type Row, type Statement, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
+import { chargeToken } from './token-table.ts'
 
 const columns = ['branch', 'seq', 'session', 'number', 'hash', 'bytes'] as const
 const selected = 'seq, session, number, hash, bytes'
@@ -15,7 +22,11 @@ export class LogTable implements LogStore {
     this.#database = database
   }
 
-  async append(branch: BranchId, rows: readonly LogRow[]): Promise<void> {
+  async append(
+    branch: BranchId,
+    rows: readonly LogRow[],
+    charges: readonly Charge[] = [],
+  ): Promise<void> {
     const [first] = rows
     if (!first) return
     if (rows.some(({ seq }, i) => seq !== first.seq + i)) throw conflict(branch, first.seq)
@@ -34,9 +45,10 @@ export class LogTable implements LogStore {
           row.bytes,
         ]),
       }),
+      ...charges.map(chargeToken),
     ]
     if (!(await tryTransact(this.#database, statements))) throw conflict(branch, first.seq)
-    // DURABLE: head and rows are in the database's log on disk; the append may be acknowledged.
+    // DURABLE: head, rows and what tokens have used are in the database's log on disk; the append may be acknowledged.
   }
 
   async read(branch: BranchId, seq: number, limit: number): Promise<readonly LogRow[]> {

@@ -1,7 +1,7 @@
-import type { Usage } from '@cairn/core'
+import type { Charge, Usage } from '@cairn/core'
 import type { TokenRecord, TokenStore } from '../access/token-store.ts'
 import { bytesOf, keyBytes, numberOf, textBytes, textOf } from './columns.ts'
-import { type Database, type Row, tryTransact } from './database.ts'
+import { type Database, type Row, type Statement, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
 
 const columns = [
@@ -94,10 +94,8 @@ export class TokenTable implements TokenStore {
     return tryTransact(this.#database, [statement])
   }
 
-  async charge(id: string, { bytes, files }: Usage): Promise<void> {
-    const sql =
-      'UPDATE tokens SET used_bytes = used_bytes + ?, used_files = used_files + ? WHERE id = ?'
-    await this.#database.transact([{ sql, params: [bytes, files, keyBytes(id)] }])
+  async charge(account: string, used: Usage): Promise<void> {
+    await this.#database.transact([chargeToken({ account, ...used })])
   }
 
   async #select(
@@ -123,4 +121,11 @@ function recordOf(row: Row): TokenRecord {
     revokedMs: row['revoked_ms'] === null ? undefined : numberOf(row, 'revoked_ms'),
     used: { bytes: numberOf(row, 'used_bytes'), files: numberOf(row, 'used_files') },
   }
+}
+
+/** In a transaction of its own, or in that of the batch it is for. */
+export function chargeToken({ account, bytes, files }: Charge): Statement {
+  const sql =
+    'UPDATE tokens SET used_bytes = used_bytes + ?, used_files = used_files + ? WHERE id = ?'
+  return { sql, params: [bytes, files, keyBytes(account)] }
 }

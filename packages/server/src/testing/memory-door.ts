@@ -34,7 +34,8 @@ const master = await openMasterKey({ data: '', key: '00'.repeat(32) })
 export function memoryDoor(parts: Pick<AppParts, 'logStream' | 'attempts'> = {}): FastifyInstance {
   const clock = systemClock()
   const metrics = new Metrics()
-  const log = new MemoryLogStore()
+  const [log, tokens] = [new MemoryLogStore(), new MemoryTokenStore()]
+  log.onCharge = (charge) => tokens.charge(charge.account, charge)
   const refs = new MemoryRefStore()
   const pools = new Map<string, Stores>()
   const storesOf = (pool: string): Stores => {
@@ -67,7 +68,7 @@ export function memoryDoor(parts: Pick<AppParts, 'logStream' | 'attempts'> = {})
     findKey: async (hash) =>
       Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
     keys: new OwnerKeys(new MemoryKeyStore(), clock),
-    tokens: new Tokens({ store: new MemoryTokenStore(), master, clock }),
+    tokens: new Tokens({ store: tokens, master, clock }),
     collect: async () => ({}) as CollectReport,
     metrics,
     checkReady: async () => {},

@@ -304,7 +304,8 @@ export class Workspace {
       if (scoped) yield* scoped.count(edit.view, view)
       return edit.ops
     }.bind(this)
-    const receipt = await branch.transact(this.#author(asker), attempt, epoch)
+    const charge = scoped && (() => scoped.charge())
+    const receipt = await branch.transact(this.#author(asker), attempt, epoch, charge)
     return { receipt, result }
   }
 
