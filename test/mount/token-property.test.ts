@@ -19,6 +19,7 @@ import type { AccessOperation } from '@cairn/protocol'
 import { Cairn, type Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site } from './fixture.ts'
+import { may } from '../support/access-oracle.ts'
 import { keyFile } from '../support/key-file.ts'
 
 interface Token {
@@ -31,13 +32,6 @@ const files = ['/f', '/a/f', '/a/g', '/a/a/f', '/a/b/f', '/b/f', '/b/a/g']
 const paths = [...directories, ...files, '/c', '/a/c', '/a/a/c', '/b/c']
 const verbs = ['read', 'list', 'write', 'mkdir', 'remove', 'move', 'chmod'] as const
 const operationsEach = 120
-
-/** What is allowed, in five lines that know nothing of the server's. */
-function may({ allow, deny }: Token, operation: AccessOperation, at: string): boolean {
-  const above = at.split('/').map((_, depth, all) => all.slice(0, depth + 1).join('/') || '/')
-  const has = allow.some((rule) => above.includes(rule.path) && rule.operations.includes(operation))
-  return has && !deny.some((denied) => above.includes(denied))
-}
 
 interface Attempt {
   readonly verb: (typeof verbs)[number]
