@@ -111,7 +111,7 @@ function read(fd: number): string {
 
 /**
  * By `copy_file_range`, from one call to the next until nothing is left. As `cp` does, it asks for the size first:
- * without that the kernel ends at the one it knew (see `questions/clients.ts`).
+ * without that the kernel ends at the one it knew (see `test/mount/questions/clients.ts`).
  */
 function copy(path: string, other: string): void {
   withOpen(path, 'r', (from) =>

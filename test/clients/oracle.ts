@@ -90,9 +90,8 @@ function variantsOf(turn: Turn, op: Op, answer: Outcome): readonly Line[] {
     // Looking while others write gives what it gives.
     return [{ steps: [], expected: undefined }]
   const steps = stepsOf(op, true)
-  // A file that layer work replaced is another one from then on, and those who have it open may hear so. They hear the
-  // same of a file that another client removed, which is a known gap (docs/guides/mount.md).
-  const isStale = answer === 'stale' && (op.type.endsWith('Held') || others.some(canReplace))
+  // A file that layer work replaced is another one from then on, and those who have it open may hear so.
+  const isStale = answer === 'stale' && others.some(({ type }) => layerWork.has(type))
   if (answer === 'unknown' || isStale)
     return Array.from({ length: steps.length + 1 }, (_, count) => ({
       steps: steps.slice(0, count),
@@ -101,10 +100,6 @@ function variantsOf(turn: Turn, op: Op, answer: Outcome): readonly Line[] {
   const lines: Line[] = [{ steps, expected: answer }]
   if (layerWork.has(op.type)) lines.push({ steps: stepsOf(op, false), expected: answer })
   return lines
-}
-
-function canReplace({ type }: Op): boolean {
-  return layerWork.has(type) || type === 'unlink' || type === 'save' || type === 'rename'
 }
 
 function isLook({ type }: Op): boolean {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { caches } from './questions/caches.ts'
+import { clients } from './questions/clients.ts'
 import { data } from './questions/data.ts'
 import { handles } from './questions/handles.ts'
 import { names, status } from './questions/names.ts'
@@ -41,6 +42,7 @@ describe.skipIf(noMount)('questions that only mounts can be asked', () => {
   askAll('open files', handles)
   askAll('caches', caches)
   askAll('bytes', data)
+  askAll('several clients', clients)
   askAll('names', names)
   askAll('the status directory', status, true)
 })

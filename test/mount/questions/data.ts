@@ -80,6 +80,7 @@ export const data: readonly TwoMountQuestion[] = [
   },
   {
     fact: 'both show the same number of blocks: of data, of an appended file, of holes, of a cut file',
+    ofOurs: 'ext4 counts in blocks of 4 KiB',
     ask: (a, b) => {
       a.write('full', 'x'.repeat(MiB))
       a.write('grown', 'x'.repeat(5000))
@@ -205,6 +206,7 @@ export const data: readonly TwoMountQuestion[] = [
   },
   {
     fact: 'COLLAPSE_RANGE is refused and nothing changes',
+    ofOurs: 'ext4 has it',
     ask: (a, b) => {
       a.write('f', 'x'.repeat(8192))
       return [allocate(a, 'f', { mode: 8, offset: 0, length: 4096 }), b.stat('f').size]

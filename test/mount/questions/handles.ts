@@ -185,6 +185,7 @@ export const handles: readonly TwoMountQuestion[] = [
   },
   {
     fact: 'a file without a name (O_TMPFILE) is refused or gets one by linkat, and then is seen',
+    ofOurs: 'the mount has no O_TMPFILE',
     ask: (a, b) => {
       const tried = spawnSync(
         'python3',

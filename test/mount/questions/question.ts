@@ -7,6 +7,8 @@ export interface TwoMountQuestion {
   readonly expect: unknown
   /** Not so yet, and why. */
   readonly todo?: string
+  /** Why ext4 answers otherwise. */
+  readonly ofOurs?: string
 }
 
 /** One fact that holds after everything was handed in and the branch is mounted anew, with nothing cached. */
