@@ -51,6 +51,13 @@ describe('ws', () => {
     })
     expect(await cairn.error('ws', 'rm', 'site')).toMatchObject({ code: 'usage', exit: 2 })
     expect(await cairn.text('ws', 'rm', 'site', '--yes')).toBe('removed workspace site\n')
+    await cairn.text('ws', 'create', 'named')
+    const add = ['--server', server.url, '--api-key-file', keyFile(server.apiKey), '-w', 'named']
+    await cairn.text('ctx', 'add', '--name', 'left', ...add)
+    expect(await cairn.text('ws', 'rm', 'named', '--yes')).toBe(
+      'removed workspace named\n' +
+        'context left still names it: cairn ctx use left --workspace NAME, or cairn ctx rm left\n',
+    )
     expect(await cairn.error('ws', 'rm', 'site', '-y')).toMatchObject({
       code: 'workspace_missing',
       exit: 4,

@@ -398,7 +398,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
   it('a home that lies too deep for the address of a socket', async () => {
     const XDG_CACHE_HOME = place('a-long-name-for-a-directory-of-caches'.repeat(3))
     const run = (...args: string[]): Promise<Ran> => cairn.run(args, { env: { XDG_CACHE_HOME } })
-    expect((await run('mount', ':/deep', 'work')).stderr).toBe('')
+    expect((await run('mount', ':/deep', 'work')).code).toBe(0)
     expect((await run('mount', 'status', 'work')).code).toBe(0)
     expect((await run('umount', 'work')).code).toBe(0)
   })

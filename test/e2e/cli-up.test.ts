@@ -1,5 +1,5 @@
 // The first commands of a new user: what `cairn serve` makes, `serve --background`, `up`, `status` and `down`.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -176,5 +176,36 @@ describe.skipIf(noMount)('up', () => {
     const [status] = await cairn.json<Status>('status', '--data', data)
     expect(status).not.toHaveProperty('server')
     expect(status).toMatchObject({ mounts: [] })
+  })
+})
+
+describe.skipIf(noMount)('what a mount makes and hides', () => {
+  const mount = async (path: string, directory: string): Promise<string> =>
+    (await cairn.run(['mount', '--context', await contextName(), path, place(directory)])).stderr
+
+  /** Servers of earlier tests have taken the name `local`. */
+  async function contextName(): Promise<string> {
+    const contexts = await cairn.json<{ name: string; server: string }>('ctx', 'ls')
+    return contexts.find(({ server }) => server === `http://${listen}`)!.name
+  }
+
+  it('a remote directory that was not there is told of: it may be a slip', async () => {
+    await cairn.text('serve', '--background', ...words())
+    expect(await mount(':/typo/deep', 'made')).toBe(
+      'made the directory :/typo/deep in workspace default\n',
+    )
+    await cairn.text('umount', place('made'))
+    expect(await mount(':/typo/deep', 'made')).toBe('')
+  })
+
+  it('what is in the local directory is named, and is there again afterwards', async () => {
+    await cairn.text('serve', '--background', ...words())
+    mkdirSync(place('full'))
+    for (const name of 'abcdefg') await writeFile(place('full', name), name)
+    expect(await mount(':/', 'full')).toBe(
+      `note: until you unmount, this hides what is in ${place('full')}: a, b, c, d, e and 2 more\n`,
+    )
+    await cairn.text('umount', place('full'))
+    expect(readFileSync(place('full/a'), 'utf8')).toBe('a')
   })
 })

@@ -18,6 +18,11 @@ describe('editDistance', () => {
 describe('findNearest', () => {
   const words = ['recursive', 'resume', 'append', 'fs cp', 'fs cat']
 
+  it('letters may be left out', () => {
+    expect(findNearest('mnt', ['umount', 'mount', 'mount status'])).toBe('mount')
+    expect(findNearest('dwn', ['doctor', 'down'])).toBe('down')
+  })
+
   it.each([
     ['resmue', 'resume'],
     ['rec', 'recursive'],

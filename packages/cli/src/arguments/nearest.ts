@@ -4,7 +4,8 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   // A third of the letters may differ, but one may always.
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
-    const distance = candidate.startsWith(word) ? 1 : editDistance(word, candidate)
+    const isShort = candidate.startsWith(word) || isAbbreviation(word, candidate)
+    const distance = isShort ? 1 : editDistance(word, candidate)
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance
@@ -30,4 +31,13 @@ export function editDistance(a: string, b: string): number {
     last = current
   }
   return last[b.length]!
+}
+
+/** `mnt` for `mount`: some letters are left out, but not the first, and not more than half. */
+function isAbbreviation(word: string, candidate: string): boolean {
+  if (word.length < 3 || candidate.length > 2 * word.length || word[0] !== candidate[0])
+    return false
+  let at = 0
+  for (const letter of candidate) if (letter === word[at]) at++
+  return at === word.length
 }

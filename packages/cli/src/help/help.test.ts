@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { allOptions, parseArguments } from '../arguments/parse.ts'
-import { aliases, commands, loadCommand, loadCommands } from '../commands.ts'
+import { aliases, commands, loadCommand, loadCommands, nouns } from '../commands.ts'
 import { findInvocation } from '../program.ts'
 import { renderBash } from './completion/bash.ts'
 import { renderFish } from './completion/fish.ts'
@@ -20,6 +20,13 @@ describe.each(Object.keys(commands))('cairn %s', (name) => {
     for (const argument of Object.keys(spec.arguments))
       expect(help).toContain(argument.toUpperCase())
     expect(help).toContain('Examples:')
+  })
+
+  it('its help fits 100 columns, but for commands to copy', async () => {
+    const { spec } = await loadCommand(name)
+    const copied = spec.examples.map(({ command }) => command)
+    const wide = (await renderHelp(name)).split('\n').filter((line) => line.length > 100)
+    expect(wide.filter((line) => !copied.includes(line.trim()))).toEqual([])
   })
 
   it('its examples are commands that can be read', async () => {
@@ -50,6 +57,13 @@ describe.each(Object.keys(commands))('cairn %s', (name) => {
       if (optional) expect(specs.slice(index).every((other) => other.optional)).toBe(true)
     }
   })
+})
+
+it.each(['', ...Object.keys(nouns)])('the help of %j fits 100 columns', async (noun) => {
+  const examples = (await loadCommands()).flatMap(({ command }) => command.spec.examples)
+  const copied = examples.map(({ command }) => command)
+  const wide = (await renderHelp(noun)).split('\n').filter((line) => line.length > 100)
+  expect(wide.filter((line) => !copied.includes(line.trim()))).toEqual([])
 })
 
 it('docs/reference/cli.md is what the commands say (else: npm run reference -w packages/cli)', async () => {

@@ -8,9 +8,13 @@ import {
   nouns,
   nounsOf,
 } from '../commands.ts'
-import { formatTable } from '../output/format.ts'
+import { wrapText } from '../output/wrap-text.ts'
 import { version } from '../version.ts'
 import { argumentName, optionName, usageLine } from './usage.ts'
+
+/** Many terminals are no wider, and longer lines are hard to read. */
+const columnsMax = 100
+const leftMax = 44
 
 /** The help of a command, of a noun, or with an empty name of everything. */
 export async function renderHelp(name: string): Promise<string> {
@@ -32,7 +36,7 @@ async function commandHelp(name: string, spec: CommandSpec): Promise<string> {
   return sections([
     `${spec.summary}.`,
     `Usage: ${usageLine(name, spec)}`,
-    spec.description,
+    spec.description === undefined ? undefined : wrapText(spec.description, columnsMax),
     titled('Arguments', words),
     titled('Options', options),
     titled(
@@ -67,8 +71,8 @@ async function overview(): Promise<string> {
       { command: 'cairn fs ls -l :/', does: 'look at it' },
       { command: 'cairn mount :/ ./work', does: 'work in it as in any directory' },
     ]),
-    remotePaths,
-    exitStatuses,
+    wrapText(remotePaths, columnsMax),
+    wrapText(exitStatuses, columnsMax),
     'More on one of them: cairn COMMAND --help',
   ])
 }
@@ -97,7 +101,20 @@ function nounRow([name, summary]: readonly [string, string]): string[] {
 
 function titled(title: string, rows: readonly (readonly string[])[]): string | undefined {
   if (rows.length === 0) return undefined
-  return [`${title}:`, ...formatTable(rows).map((line) => `  ${line}`)].join('\n')
+  return [`${title}:`, ...rows.flatMap((row) => twoColumns(row, leftWidth(rows)))].join('\n')
+}
+
+/** Of the left column; what is wider gets a line of its own. */
+function leftWidth(rows: readonly (readonly string[])[]): number {
+  return Math.min(leftMax, Math.max(...rows.map(([left = '']) => left.length)))
+}
+
+function twoColumns([left = '', right = '']: readonly string[], width: number): string[] {
+  const indent = width + 4
+  const [first = '', ...rest] = wrapText(right, columnsMax - indent).split('\n')
+  const below = rest.map((line) => ' '.repeat(indent) + line)
+  if (left.length <= width) return [`  ${left.padEnd(width)}  ${first}`, ...below]
+  return [`  ${left}`, ' '.repeat(indent) + first, ...below]
 }
 
 function examples(list: readonly Example[]): string {

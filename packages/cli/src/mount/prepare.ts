@@ -8,6 +8,7 @@ import { findCredentials } from '../context/credentials.ts'
 import { cliError, usageError } from '../errors.ts'
 import { parseRemote } from '../remote/location.ts'
 import { findStat, openRemote, type Remote, type WorkspaceValues } from '../remote/open.ts'
+import { tellHidden } from './hidden.ts'
 import { clearDead, findMount } from './find-mount.ts'
 import { untilHandedIn } from './until-handed-in.ts'
 import { refuseOwnPlaces } from './own-places.ts'
@@ -54,7 +55,11 @@ export async function prepareMount(
   await clearPlace(cli, mountPoint, args.directory)
   const undo = makeMountPoint(mountPoint)
   try {
-    if (!isThere) await remote.files.mkdir(remote.path, { parents: true, signal: cli.signal })
+    await tellHidden(cli, mountPoint)
+    if (!isThere) {
+      await remote.files.mkdir(remote.path, { parents: true, signal: cli.signal })
+      await cli.err.line(`made the directory :${remote.path} in workspace ${remote.workspace.name}`)
+    }
     const { apiKey: key } = await findCredentials(cli, {
       ...options,
       context: location.context ?? options.context,
