@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { release } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 
@@ -133,5 +134,36 @@ describe.skipIf(noMount)('appends', () => {
     await a.drain()
     const { stdout } = await site.cairn(['fs', 'cat', ':/stays'])
     expect(stdout).toBe(`${before.join('')}one more\nand another\nthe last\n`)
+  })
+})
+
+/** Before 6.6 a file that goes past the kernel's pages cannot be mapped, so none does. */
+const [major = 0, minor = 0] = release().split('.').map(Number)
+const isBefore66 = major < 6 || (major === 6 && minor < 6)
+
+describe.skipIf(noMount ?? isBefore66)('two mounts with shared locks (needs Linux 6.6)', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await Site.open()
+  })
+  afterAll(() => site.close())
+
+  it('append longer lines than a page border lets pass: none is torn', async () => {
+    const mounts = [
+      await site.mount('/', '--shared-locks'),
+      await site.mount('/', '--shared-locks'),
+    ]
+    await mounts[0]!.sh(': > log')
+    const lines = (mark: string): string =>
+      `python3 -c "import os; fd = os.open('log', os.O_WRONLY | os.O_APPEND)
+for i in range(40): os.write(fd, b'${mark}' * 2999 + b'\\n')"`
+    await Promise.all([mounts[0]!.sh(lines('a')), mounts[1]!.sh(lines('b'))])
+    const counted = await mounts[0]!.sh('sort log | uniq -c | cut -c1-9')
+    expect(
+      counted
+        .trim()
+        .split('\n')
+        .map((line) => line.trim()),
+    ).toEqual(['40 a', '40 b'])
   })
 })

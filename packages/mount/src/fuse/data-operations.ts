@@ -1,24 +1,31 @@
 import { touchesNode } from './attribute-operations.ts'
 import { errno, RawErrno } from './errno.ts'
 import { unlockAll } from './lock-operations.ts'
-import { keepCache } from './name-operations.ts'
+import { directIo, keepCache } from './name-operations.ts'
 import { after, type AnyOperation, type Operation } from './operation.ts'
 import { opcode, rootNodeid } from './opcodes.ts'
 
 const writeKillsPrivileges = 4
 const releaseEndsFlock = 2
 const dataOnly = 1
+const append = 0o2000
 
-const open: Operation<void> = {
+/** Gives the flags of the answer. */
+const open: Operation<number> = {
   name: 'OPEN',
-  call({ fs, locks }, request) {
-    if (fs.open !== undefined) return fs.open(request.nodeid, request.u32(40), request.caller)
+  call({ fs, locks, writesDirectly }, request) {
+    const flags = request.u32(40)
+    // Through its pages the kernel cuts an append at a page border, and another client's may come in between.
+    const given = writesDirectly && (flags & append) !== 0 ? directIo | keepCache : keepCache
+    if (fs.open !== undefined)
+      return after(fs.open(request.nodeid, flags, request.caller), () => given)
     // An flock ends with its open file, and of that the kernel tells only if it asked for the opening.
     if (!locks) throw new RawErrno(errno.ENOSYS)
+    return given
   },
-  write(reply) {
+  write(reply, flags) {
     reply.u64(0)
-    reply.u32(keepCache)
+    reply.u32(flags)
     reply.u32(0)
   },
 }

@@ -13,7 +13,7 @@ import type { Request } from './request.ts'
 
 /** Keeps pages from one open to the next: what changed elsewhere is invalidated by notification. */
 export const keepCache = 2
-const directIo = 1
+export const directIo = 1
 const access = { mask: 3, writeOnly: 1, exclusive: 0o200 } as const
 
 const permissionBits = 0o7777
