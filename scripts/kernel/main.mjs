@@ -21,7 +21,7 @@ run('node', ['packages/mount/native/build.mjs'])
 const files = process.argv.length > 2 ? process.argv.slice(2) : mountShortSuite
 const patterns = files.map((each) => each.replace('/*.test.ts', '/'))
 // Every instruction is translated, so the guest is some twenty times slower than the machine.
-const vitest = `vitest run --project=cairn --reporter=verbose --maxWorkers=1 --testTimeout=1200000 --hookTimeout=1200000 ${patterns.join(' ')}`
+const vitest = `CAIRN_TEST_HOOK_MS=1200000 vitest run --project=cairn --reporter=verbose --maxWorkers=1 --testTimeout=1200000 ${patterns.join(' ')}`
 process.exitCode = await start(makeGuest(vitest))
 
 /**
