@@ -62,6 +62,12 @@ const rules: Readonly<Record<string, Rule>> = {
     }),
     inside: all('malformed'),
   },
+  nameless: { say: () => ({}), inside: all('answer') },
+  hold: { say: () => ({ inos: Uint8Array.of(0) }), inside: all('silence') },
+  // These are for sessions that give single directories back.
+  look: { say: ({ directory }) => ({ inos: [directory] }), inside: all('read_only') },
+  claim: { say: ({ directory }) => ({ inos: [directory] }), inside: all('read_only') },
+  done: { say: () => ({ request: 99 }), inside: all('silence') },
   revisit: {
     say: () => ({
       version: sessionVersion,

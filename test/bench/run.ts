@@ -5,6 +5,7 @@ import { benchLayers } from './layers.ts'
 import { benchMount } from './mount.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchServer } from './server.ts'
+import { benchSharing } from './sharing.ts'
 
 // Mounts are processes that no Ctrl-C reaches.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -17,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   layers: benchLayers,
   sandbox: benchSandbox,
   fairness: benchFairness,
+  sharing: benchSharing,
 }
 
 const asked = process.argv.slice(2)

@@ -152,12 +152,16 @@ function judgeChain(world: World, branch: BranchId): readonly string[] {
   return []
 }
 
-/** While a lease is in force, nobody else's batch comes between what its holder acknowledged. */
+/**
+ * While a lease of the whole branch is in force, nobody else's batch comes between what its holder acknowledged. For one
+ * that gives single directories back, the world looks at each batch.
+ */
 function judgeLeases(world: World, written: readonly Written[]): readonly string[] {
   const acknowledged = new Map<number, string>()
-  for (const { submitted, name } of world.clients)
+  for (const { submitted, name, shared } of world.clients)
     for (const { tag, acknowledgedIn } of submitted)
-      if (acknowledgedIn !== undefined) acknowledged.set(tag, `${name} in ${acknowledgedIn}`)
+      if (acknowledgedIn !== undefined && !shared)
+        acknowledged.set(tag, `${name} in ${acknowledgedIn}`)
   const faults: string[] = []
   const othersIn = new Map<number, number>()
   for (const { branch, tag, epoch, row } of written) {

@@ -1,5 +1,6 @@
 import { type Batch, decodeBatch, encodeBody, type LogRow, type Op } from '@cairn/core'
 import { type Connect, type Reservation, SessionClient } from '@cairn/mount'
+import { SharedDirectories } from './shared-directories.ts'
 import {
   type BranchId,
   isCairnError,
@@ -35,6 +36,10 @@ export interface ClientParts {
   readonly nextTag: () => number
   /** The stored log of a branch, for looking up what a commit brought. */
   readonly rowsOf: (branch: BranchId) => readonly LogRow[]
+  /** It gives single directories back. */
+  readonly shares: boolean
+  /** Hears what it tells its programs is done. */
+  readonly onAcknowledge: (client: Client, parent: Ino) => void
 }
 
 /** How long a client may collect what it has acknowledged before it sends it. */
@@ -51,6 +56,8 @@ export class Client {
   isClosing = false
   isClosed = false
   leaseEpoch = 0
+  /** The newest that it heard of. */
+  epoch = 0
   lastSeq = 0
   readonly #parts: ClientParts
   /** Names in the root directory: what came in batches, and own ones that are on their way. */
@@ -68,16 +75,23 @@ export class Client {
   #logBytes = 0
   /** Acknowledged, and not handed to the session yet. */
   readonly #collecting = new Set<() => void>()
+  /** Acknowledged, and not settled. */
+  readonly #unsettled = new Set<Promise<unknown>>()
+  readonly #waiting = new Set<() => void>()
+  /** Of one that gives single directories back. */
+  readonly shared: SharedDirectories | undefined
 
   constructor(parts: ClientParts) {
     this.#parts = parts
     this.name = parts.name
+    this.shared = parts.shares ? this.#share() : undefined
     this.session = new SessionClient({
+      ...this.shared?.options,
       connect: parts.connect((reply) => this.#hear(reply)),
       clock: { sleep: (ms) => parts.scheduler.sleep(ms) },
       workspace: 'w',
       branch: 'main',
-      mode: 'write',
+      mode: parts.shares ? 'share' : 'write',
       random: () => parts.chance.below(1000) / 1000,
       onBatch: (bytes) => this.#arrive(bytes),
       onOwn: (_, seq) => this.#arrive({ seq }),
@@ -94,7 +108,28 @@ export class Client {
     return !this.isAlive || this.submitted.every(({ outcome }) => outcome !== 'pending')
   }
 
+  #share(): SharedDirectories {
+    return new SharedDirectories({
+      ask: (question) => this.session.ask(question),
+      seq: () => this.session.seq,
+      whenReached: async (seq) => {
+        while (this.lastSeq < seq) await new Promise<void>((wake) => this.#waiting.add(wake))
+      },
+      whenSent: async () => {
+        this.#sendCollected()
+        await Promise.allSettled(this.#unsettled)
+      },
+    })
+  }
+
   act(): void {
+    if (this.shared && this.#parts.chance.oneIn(3)) {
+      const dirs = [
+        rootIno,
+        ...[...this.#known].flatMap(([name, ino]) => (isDirectory(name) ? [ino] : [])),
+      ]
+      return this.shared.look(this.#parts.chance.choose(dirs))
+    }
     for (let left = 1 + this.#parts.chance.below(3); left > 0; left--) this.#submit()
   }
 
@@ -119,18 +154,24 @@ export class Client {
     const isKnown = this.#known.has(name) && ![...this.#open.values()].includes(name)
     const isFree = !this.#known.has(name) && ![...this.#open.values()].includes(name)
     const canSucceed = removes ? isKnown : isFree
-    const acknowledges = canSucceed && this.session.canAcknowledge && !chance.oneIn(hesitatesOneIn)
+    const acknowledges = canSucceed && this.#mayAcknowledge(parent) && !chance.oneIn(hesitatesOneIn)
+    if (acknowledges) this.#parts.onAcknowledge(this, parent)
     const reservation = acknowledges ? this.session.reserve() : undefined
-    const kind = name.startsWith('dir') ? 'directory' : 'file'
+    const kind = isDirectory(name) ? 'directory' : 'file'
     const ops = removes ? unlinkOps(tag, name) : createOps(tag, parent, name, kind)
-    if (reservation && kind === 'directory') this.#own.set(name, tag as Ino)
+    if (reservation && kind === 'directory') {
+      this.#own.set(name, tag as Ino)
+      this.shared?.noteMade(tag as Ino)
+    }
     this.#send(tag, { name, what: removes ? `without ${name}` : name, ops, reservation })
   }
 
   /** At the end that the holder of the lease knows, or wherever the end is when its turn comes. */
   #submitAppend(tag: number): void {
     const isKnown = ![...this.#open.values()].includes(logName)
-    const reservation = isKnown && this.session.canAcknowledge ? this.session.reserve() : undefined
+    const acknowledges = isKnown && this.#mayAcknowledge(rootIno)
+    if (acknowledges) this.#parts.onAcknowledge(this, rootIno)
+    const reservation = acknowledges ? this.session.reserve() : undefined
     const offset = reservation ? this.#logBytes : undefined
     const ops = [appendOp(tag, offset)]
     const what = `${logName} at ${offset ?? 'its end'}`
@@ -148,11 +189,22 @@ export class Client {
     this.#open.set(tag, name)
     const acknowledges = reservation !== undefined
     const time = { sec: tag, nsec: 0 }
-    if (reservation) this.#collect(reservation, encodeBody({ type: 'ops', ops }, time))
+    if (reservation) {
+      this.#collect(reservation, encodeBody({ type: 'ops', ops }, time))
+      const settled = reservation.settled.catch(() => undefined)
+      this.#unsettled.add(settled)
+      void settled.then(() => this.#unsettled.delete(settled))
+    }
     void (reservation?.settled ?? this.session.submit(ops, time)).then(
       (receipt) => this.#settle(submitted, name, ops, receipt),
       (error: unknown) => this.#settle(submitted, name, ops, readRefusal(error, acknowledges)),
     )
+  }
+
+  /** Beside others it also knows all that was done in the directory, and has claimed it. */
+  #mayAcknowledge(parent: Ino): boolean {
+    if (!this.session.canAcknowledge) return false
+    return !this.shared || (this.#arrived.length === 0 && this.shared.isMine(parent))
   }
 
   #settle(
@@ -203,7 +255,7 @@ export class Client {
     if (chance.oneIn(conditions.contestedOneIn))
       return { name: chance.choose(contested), parent: rootIno, removes: chance.oneIn(2) }
     if (sort === 1) return { name: `dir-${tag}`, parent: rootIno, removes: false }
-    const dirs = [...this.#known, ...this.#own].filter(([name]) => name.startsWith('dir'))
+    const dirs = [...this.#known, ...this.#own].filter(([name]) => isDirectory(name))
     if (sort < 5 && dirs.length > 0)
       return { name: `child-${tag}`, parent: chance.choose(dirs)[1], removes: false }
     return { name: `file-${tag}`, parent: rootIno, removes: false }
@@ -211,7 +263,8 @@ export class Client {
 
   #hear(reply: SessionReply): void {
     if (reply.type === 'welcome') this.#parts.trace.name(reply.session, `@${this.name}`)
-    if (reply.type === 'lease') this.leaseEpoch = reply.epoch
+    if (reply.type === 'lease' || reply.type === 'among') this.leaseEpoch = reply.epoch
+    if ('epoch' in reply) this.epoch = reply.epoch
   }
 
   #arrive(what: Uint8Array | { readonly seq: number }): void {
@@ -257,6 +310,8 @@ export class Client {
     if (seq !== this.lastSeq + 1)
       throw new Error(`${this.name} got batch ${seq} after ${this.lastSeq}`)
     this.lastSeq = seq
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
   }
 
   #take(ops: readonly Op[]): void {
@@ -275,6 +330,10 @@ interface Submission {
   readonly ops: readonly Op[]
   /** Of what is acknowledged at once. */
   readonly reservation: Reservation | undefined
+}
+
+function isDirectory(name: string): boolean {
+  return name.startsWith('dir')
 }
 
 /** What an operation does to the names in the root directory. */

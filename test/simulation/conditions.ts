@@ -19,6 +19,8 @@ export interface Conditions {
   readonly contestedOneIn: number
   /** How often a holder of the lease waits for the server all the same. */
   readonly hesitatesOneIn: number
+  /** One in so many clients gives everything back or nothing, instead of single directories; 0 for none. */
+  readonly wholeOneIn: number
   /** Swarm testing: a run without one trouble finds what a run with all of them hides. */
   readonly troubles: readonly Trouble[]
   /** How often clients append to the file that all of them append to; 0 for never. */
@@ -72,5 +74,6 @@ export function makeConditions(seed: number): Conditions {
     hesitatesOneIn: chance.choose([3, 30]),
     troubles: chance.shuffle(troubles).slice(0, 1 + chance.below(5)),
     appendsOneIn: 0,
+    wholeOneIn: chance.choose([0, 0, 1, 3]),
   }
 }

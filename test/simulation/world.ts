@@ -1,8 +1,9 @@
-import { decodeBatch, type LogRow } from '@cairn/core'
+import { type BatchBody, decodeBatch, type LogRow } from '@cairn/core'
 import {
   type BranchId,
   isCairnError,
   isFsError,
+  type Ino,
   type Name,
   rootIno,
   type SessionReply,
@@ -123,8 +124,33 @@ export class World {
     this.trace.note(() => `log ${branch} ${seq}: ${session} ${number} epoch ${epoch} ${what}`)
     if (branch !== this.main || body.type === 'epoch' || isReap(body)) return
     for (const client of this.clients)
-      if (client.believesInLease && client.leaseEpoch === epoch && client.session.id !== session)
+      if (
+        client.believesInLease &&
+        client.leaseEpoch === epoch &&
+        client.session.id !== session &&
+        concerns(body).some((ino) => client.shared?.holds(ino) ?? true)
+      )
         this.#complain(`batch ${seq} (${what}) while ${client.name} holds the lease of ${epoch}`)
+  }
+
+  /** A holder tells its programs that something is done. No other client may take the directory for known. */
+  #noteAcknowledged(holder: Client, parent: Ino): void {
+    // A client that is cut off, or too slow to keep its place, is not waited for.
+    if (this.#losesMessages) return
+    const others = this.clients.filter(
+      (client) => client !== holder && client.isAlive && !client.isClosing,
+    )
+    for (const client of others)
+      if (client.epoch === holder.leaseEpoch && client.shared?.isFresh(parent))
+        this.#complain(
+          `${holder.name} acknowledges in ${parent}, which ${client.name} has looked at`,
+        )
+  }
+
+  get #losesMessages(): boolean {
+    const { troubles, storeFailsOneIn } = this.conditions
+    const lossy: readonly Trouble[] = ['cut', 'half-open', 'partition', 'crash-server']
+    return storeFailsOneIn > 0 || troubles.some((trouble) => lossy.includes(trouble))
   }
 
   /** One epoch's lease is one session's: so no two can believe in the newest. */
@@ -165,7 +191,7 @@ export class World {
       name,
       connect: (onReply) => {
         const hear = (reply: SessionReply): void => {
-          if (reply.type === 'lease') this.#noteLease(name, reply.epoch)
+          if (reply.type === 'lease' || reply.type === 'among') this.#noteLease(name, reply.epoch)
           onReply(reply)
         }
         return this.#network.connectTo(this.servers, { name, onReply: hear })
@@ -176,9 +202,16 @@ export class World {
       trace,
       nextTag: () => this.#tag++,
       rowsOf: (branch) => this.rows(branch),
+      shares: !this.#isWhole(),
+      onAcknowledge: (holder, parent) => this.#noteAcknowledged(holder, parent),
     })
     this.clients.push(client)
     this.#keepActing(client)
+  }
+
+  #isWhole(): boolean {
+    const { wholeOneIn } = this.conditions
+    return wholeOneIn > 0 && this.#chance.oneIn(wholeOneIn)
   }
 
   #keepActing(client: Client): void {
@@ -289,4 +322,10 @@ export class World {
       throw error
     }
   }
+}
+
+/** The directories whose names a batch changes; of a change of the whole tree, the root directory. */
+function concerns(body: BatchBody): readonly Ino[] {
+  if (body.type !== 'ops') return [rootIno]
+  return body.ops.flatMap((op) => ('parent' in op ? [op.parent] : []))
 }

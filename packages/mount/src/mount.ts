@@ -18,7 +18,6 @@ import { shareLocks } from './locks/share-locks.ts'
 import type { SharedLocks } from './locks/shared-locks.ts'
 import { Notes } from './notes.ts'
 import { Outbox } from './outbox/outbox.ts'
-import { encodeRecord } from './outbox/record.ts'
 import { isOld, pendingNames, recover, type Recovered } from './outbox/recover.ts'
 import { Submitter } from './outbox/submitter.ts'
 import type { PutBlob } from './outbox/seal.ts'
@@ -30,7 +29,6 @@ import {
   type ConflictAnswer,
   decodeChangesAnswer,
   decodeConflictsAnswer,
-  decodeInodesAnswer,
 } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
 import type { Reservation } from './session/options.ts'
@@ -40,18 +38,20 @@ import { whenJoined } from './session/when-joined.ts'
 import type { Caches } from './sync/caches.ts'
 import { durabilities, windowOf } from './sync/durability.ts'
 import { Follower } from './sync/follower.ts'
+import { forgetInKernel } from './sync/forget-in-kernel.ts'
 import { Holds } from './sync/holds.ts'
-import { InodeNumbers } from './sync/inode-numbers.ts'
+import { type InodeNumbers, inodeNumbersAt } from './sync/inode-numbers.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { MountStatus } from './mount-status.ts'
-import { sessionOptionsOf } from './session-options-of.ts'
+import { isReader, sessionOptionsOf } from './session-options-of.ts'
 import { statusOf } from './status-of.ts'
-import { ProgressNotes } from './sync/progress-notes.ts'
+import { describeProgress, ProgressNotes } from './sync/progress-notes.ts'
 import { growthMax, QuotaRoom } from './sync/quota-room.ts'
+import { Sharing, sharingHandlers } from './sync/sharing.ts'
+import { Waiting } from './sync/waiting.ts'
 import { Writer } from './sync/writer.ts'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-const inodesAtOnce = 20_000
 const guessAfterMs = 100
 /** So long programs wait for a new process to take in what others did, before they see what the kernel remembers. */
 const catchUpMs = 500
@@ -69,6 +69,7 @@ export class Mount {
   readonly #outbox: Outbox
   readonly #follower: Follower
   readonly #holds: Holds
+  readonly #sharing: Sharing
   readonly #numbers: InodeNumbers
   readonly #told: ToldFile
   readonly #nodes: Nodes
@@ -80,7 +81,7 @@ export class Mount {
   readonly #notes: Notes
   /** Own batches that are in the image and not yet seen in the log. */
   readonly #acknowledged = new Set<number>()
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Waiting()
   readonly #room = new QuotaRoom()
   readonly #refusal = new Refusal()
   readonly #onAccess: MountOptions['onAccess']
@@ -123,7 +124,7 @@ export class Mount {
       directory: options.cacheDirectory,
       bytesMax: options.cacheBytes,
       io,
-      head: () => this.#describeProgress(),
+      head: this.#describeProgress,
     })
     this.#segments.skipTo(recovered?.lastSegment ?? 0)
     this.#spool = new Spool(this.#segments)
@@ -143,6 +144,7 @@ export class Mount {
     this.#loader = new Loader({
       image: this.#image,
       ask: (question) => this.#refusal.unlessRefused(session.ask(question)),
+      look: (ino) => this.#sharing.look(ino),
     })
     this.#outbox = this.#makeOutbox(options, putBlob)
     const keep: Spool['keep'] = (bytes) => this.#spool.keep(bytes)
@@ -156,12 +158,11 @@ export class Mount {
     this.#nodes = new Nodes(this.#image, this.#owners, this.#told)
     this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
     this.#holds = new Holds(this.#image, this.#nodes, this.#outbox, session)
+    this.#sharing = this.#makeSharing(options)
     this.#follower = this.#makeFollower(keep, recovered)
     const noteProgress = (): unknown => this.#segments.append(this.#describeProgress())
     this.#progress = new ProgressNotes(this.#follower, noteProgress)
-    this.#numbers = new InodeNumbers(async () =>
-      decodeInodesAnswer(await session.ask({ type: 'inodes', count: inodesAtOnce })),
-    )
+    this.#numbers = inodeNumbersAt(session)
     const writer = this.#makeWriter(waits === 'write', options.grant)
     this.fileSystem = this.#makeFileSystem(writer, waits !== 'nothing')
     if (options.sharedLocks)
@@ -171,6 +172,18 @@ export class Mount {
         note: (message) => this.note(message),
         sleep,
       })
+  }
+
+  #makeSharing(options: MountOptions): Sharing {
+    return new Sharing({
+      image: this.#image,
+      caches: this.#caches,
+      ask: (question) => this.#refusal.unlessRefused(this.#session.ask(question)),
+      whenReached: (seq) => this.#whenReached(seq),
+      whenSent: (inos) => this.#outbox.whenSent(inos),
+      forgetInKernel: this.#forgetInKernel,
+      isReader: isReader(options),
+    })
   }
 
   #makeOutbox({ durability, cacheBytes }: MountOptions, putBlob: PutBlob): Outbox {
@@ -198,7 +211,7 @@ export class Mount {
       keep,
       seen: (seq) => this.#session.seen(seq),
       onBatch: (batch) => this.#notes.noteBatch(batch),
-      onCurrent: () => this.#wake(),
+      onCurrent: () => this.#waiting.wake(),
       reset: () => this.#reset(),
       nodes: this.#nodes,
       doubt: () => {
@@ -210,8 +223,7 @@ export class Mount {
 
   /** Resolves when this mount and its kernel show all that the log has up to there, and the session may write. */
   async #whenCurrent(seq: number): Promise<void> {
-    while (this.#standing === 'waiting' || this.#loader.seq < seq)
-      await new Promise<void>((resolve) => this.#waiting.add(resolve))
+    await this.#waiting.until(() => this.#standing !== 'waiting' && this.#loader.seq >= seq)
     await this.#caches.settled()
   }
 
@@ -221,11 +233,12 @@ export class Mount {
       contents: this.#contents,
       outbox: this.#outbox,
       follower: this.#follower,
+      sharing: this.#sharing,
       room: this.#room,
       holds: this.#holds,
       standing: () => this.#standing,
       isConnected: () => this.#session.isConnected,
-      whenStanding: () => new Promise((resolve) => this.#waiting.add(resolve)),
+      whenStanding: () => this.#waiting.next(),
       submit: (op, request) => this.#submitter.submit(op, request),
       barrier: (seq) => this.#session.barrier(seq),
       waits,
@@ -236,8 +249,8 @@ export class Mount {
     })
   }
 
-  async #whenReached(seq: number): Promise<void> {
-    while (this.#loader.seq < seq) await new Promise<void>((wake) => this.#waiting.add(wake))
+  #whenReached(seq: number): Promise<void> {
+    return this.#waiting.until(() => this.#loader.seq >= seq)
   }
 
   #makeFileSystem(writer: Writer, syncs: boolean): MountedFileSystem {
@@ -247,6 +260,7 @@ export class Mount {
       loader: this.#loader,
       nodes: this.#nodes,
       writer,
+      sharing: this.#sharing,
       room: this.#room,
       numbers: this.#numbers,
       now,
@@ -339,6 +353,7 @@ export class Mount {
       },
       onRefused: (why) => this.note(why),
       onStanding: () => this.#onStanding(),
+      ...sharingHandlers(() => ({ sharing: this.#sharing, seq: this.#session.seq })),
       onRescue: (outcome) => this.#onRescue(outcome, recovered),
       onOver: (why) => this.#onOver(why),
     })
@@ -387,7 +402,7 @@ export class Mount {
       this.#onAccess?.(true)
     }
     if (!this.#session.canAcknowledge) this.#outbox.flushNow()
-    this.#wake()
+    this.#waiting.wake()
   }
 
   /**
@@ -399,24 +414,18 @@ export class Mount {
     this.note(why)
     this.#session.abandon()
     this.#refusal.begin(why)
-    this.#wake()
+    this.#waiting.wake()
   }
 
   /** What was not handed in stays in the spool. Should access come back, it goes on from there. */
   #onOver(why: unknown): void {
     const isRefused = isCairnError(why, 'access_ended') || isCairnError(why, 'unauthenticated')
-    if (!isRefused) return
-    if (this.#refusal.why) return
+    if (!isRefused || this.#refusal.why) return
     this.#refusal.begin(why)
     this.note(why)
     this.#onAccess?.(false)
     this.#forgetInKernel()
-    this.#wake()
-  }
-
-  #wake(): void {
-    for (const wake of this.#waiting) wake()
-    this.#waiting.clear()
+    this.#waiting.wake()
   }
 
   /** What was acknowledged is not on the branch as it was: everything is looked at anew. */
@@ -434,17 +443,8 @@ export class Mount {
     this.#holds.doubt()
   }
 
-  #forgetInKernel(): void {
-    for (const [parent, directory] of this.#image.directories())
-      for (const { name } of directory) this.#caches.entry(parent, name)
-    this.#nodes.forgetAll(this.#caches)
-  }
+  readonly #forgetInKernel = (): void => forgetInKernel(this.#image, this.#nodes, this.#caches)
 
-  #describeProgress(): Uint8Array[] {
-    const { lastNumber, pendingCount } = this.#session
-    // Of numbers that the outbox never had, the session alone knows.
-    const isAtRest = pendingCount === 0 && this.#outbox.pendingOps === 0
-    const settled = isAtRest ? lastNumber : this.#outbox.settled
-    return encodeRecord({ type: 'progress', settled, lastNumber, seq: this.#follower.settledSeq })
-  }
+  readonly #describeProgress = (): Uint8Array[] =>
+    describeProgress(this.#session, this.#outbox, this.#follower)
 }

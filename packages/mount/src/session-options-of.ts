@@ -11,7 +11,7 @@ export function sessionOptionsOf(
   recovered: Recovered | undefined,
   pending: readonly SealedBatch[],
 ): Omit<SessionOptions, 'clock'> {
-  const { connect, workspace, branch, at, path, readOnly, grant } = options
+  const { connect, workspace, branch, at, path } = options
   const watch = new FreezeWatch()
   return {
     connect: watch.through(connect),
@@ -20,8 +20,21 @@ export function sessionOptionsOf(
     branch,
     at,
     path,
-    mode: readOnly || !mayWrite(grant) ? 'read' : 'write',
+    mode: isReader(options) ? 'read' : modeOfWriter(recovered),
     startsAtHead: true,
     ...(recovered && { resume: resumeFrom(recovered, pending) }),
   }
+}
+
+/** One whose token lets it write nothing is no writer: it must not cost others anything. */
+export function isReader({ readOnly, grant }: Pick<MountOptions, 'readOnly' | 'grant'>): boolean {
+  return readOnly || !mayWrite(grant)
+}
+
+/**
+ * The kernel may remember names that a process before this one told it. Only the log says which of them change, so this
+ * mount cannot give single directories back.
+ */
+function modeOfWriter(recovered: Recovered | undefined): 'write' | 'share' {
+  return recovered ? 'write' : 'share'
 }

@@ -30,6 +30,8 @@ const requests: readonly SessionRequest[] = [
   { type: 'seen', seq: 12 },
   { type: 'barrier', id: 12, seq: 13 },
   { type: 'changes', id: 13, seq: 14 },
+  { type: 'look', id: 14, inos: [1 as Ino, 300 as Ino] },
+  { type: 'claim', id: 15, inos: [] },
 ]
 
 const replies: readonly SessionReply[] = [
@@ -38,6 +40,7 @@ const replies: readonly SessionReply[] = [
   { type: 'refused', number: 3, code: 'EEXIST', message: 'there' },
   { type: 'recall', epoch: 3 },
   { type: 'own', number: 3, seq: 4 },
+  { type: 'yield', id: 1, inos: [7 as Ino] },
 ]
 
 describe('session messages', () => {

@@ -16,6 +16,7 @@ export const messageBytesMax: number = 5 << 20
 interface FieldTypes {
   readonly number: number
   readonly ino: Ino
+  readonly inos: readonly Ino[]
   readonly text: string
   /** A name, a path or nothing, as a byte string. */
   readonly name: string
@@ -34,8 +35,8 @@ type MessageOf<T extends Table> = {
 /** From a session to the server. Those with an `id` are answered under it. */
 const requests = {
   /**
-   * `mode` is read or write; `session` goes on with an old one, or is empty; `seq` is the newest batch known; `path` is
-   * the directory to be found, or empty.
+   * `mode` is read, write, or share: a writer that gives single directories back. `session` goes on with an old one, or
+   * is empty; `seq` is the newest batch known; `path` is the directory to be found, or empty.
    */
   hello: {
     version: 'number',
@@ -117,6 +118,15 @@ const requests = {
   nameless: { id: 'number' },
   /** All inodes without a name that the session has open: a number for each. */
   hold: { inos: 'bytes' },
+  /** Answered when the server has all that was acknowledged in these directories. */
+  look: { id: 'number', inos: 'inos' },
+  /**
+   * From the holder: it wants to acknowledge in these directories, or in all of them if none is named. Answered when the
+   * others have forgotten them.
+   */
+  claim: { id: 'number', inos: 'inos' },
+  /** What `yield` or `forget` asked for under that id is done. */
+  done: { request: 'number' },
 } as const
 requests satisfies Table
 
@@ -152,6 +162,14 @@ const replies = {
   room: { bytes: 'number', files: 'number', maxBytes: 'number', maxFiles: 'number' },
   /** Whatever the session changes lies at that path or below: it is the layer's. Before any standing. */
   within: { path: 'name' },
+  /** As `lease`, beside other writers: it acknowledges in a directory only after it has claimed it, or made it. */
+  among: { epoch: 'number' },
+  /** As `shared`, beside a holder: what is known of a directory counts only after a look at it. */
+  beside: { epoch: 'number' },
+  /** Another client wants to see or change these directories. Submit what was acknowledged there, then say `done`. */
+  yield: { id: 'number', inos: 'inos' },
+  /** The holder is about to change these directories: what is cached of them counts no more. Then say `done`. */
+  forget: { id: 'number', inos: 'inos' },
 } as const
 replies satisfies Table
 
@@ -208,6 +226,10 @@ function write(writer: Writer, type: keyof FieldTypes, value: unknown): void {
     case 'ino':
       writer.varint(value as number)
       return
+    case 'inos':
+      writer.varint((value as readonly Ino[]).length)
+      for (const ino of value as readonly Ino[]) writer.varint(ino)
+      return
     case 'text':
       writer.text(value as string)
       return
@@ -228,6 +250,8 @@ function read(reader: Reader, type: keyof FieldTypes): unknown {
     case 'number':
     case 'ino':
       return reader.varint()
+    case 'inos':
+      return Array.from({ length: reader.count() }, () => reader.varint())
     case 'text':
       return reader.text()
     case 'name':

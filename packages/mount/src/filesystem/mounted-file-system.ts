@@ -20,6 +20,7 @@ import type {
   Caller,
   Entry,
   FileSystemStatistics,
+  FillListing,
   FuseFileSystem,
 } from '../fuse/file-system.ts'
 import { andThen, whenLoaded } from './answers.ts'
@@ -35,6 +36,7 @@ import {
   setattrOp,
   xattrModeOf,
 } from './calls.ts'
+import { list } from './list.ts'
 import type { MountedParts } from './mounted-parts.ts'
 import type { Attributed } from './nodes.ts'
 import { seek, seekHole } from './seek.ts'
@@ -53,10 +55,17 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   lookup(parent: number, name: ByteString): Answer<Entry | undefined> {
-    const { image, loader, nodes } = this.#parts
+    const { image, loader, nodes, sharing } = this.#parts
     return whenLoaded(loader, () => {
-      const dentry = image.child(this.#directory(parent), parseName(name))
-      return dentry && nodes.entry(dentry.ino)
+      const directory = this.#directory(parent)
+      sharing.requireFresh(directory)
+      const dentry = image.child(directory, parseName(name))
+      if (!dentry) {
+        image.noteAbsent(directory, name as Name)
+        return undefined
+      }
+      if (dentry.kind === 'directory') sharing.requireFresh(dentry.ino)
+      return nodes.entry(dentry.ino)
     })
   }
 
@@ -66,7 +75,7 @@ export class MountedFileSystem implements FuseFileSystem {
 
   getattr(nodeid: number): Answer<Attributed> {
     const { loader, nodes } = this.#parts
-    return whenLoaded(loader, () => nodes.attributed(nodes.ino(nodeid)))
+    return whenLoaded(loader, () => nodes.attributed(this.#fresh(nodeid)))
   }
 
   setattr(nodeid: number, change: AttributeChange, caller: Caller): Answer<Attributed> {
@@ -85,7 +94,7 @@ export class MountedFileSystem implements FuseFileSystem {
   readlink(nodeid: number): Answer<Uint8Array> {
     const { loader, nodes } = this.#parts
     return whenLoaded(loader, () => {
-      const { target } = nodes.inode(nodes.ino(nodeid))
+      const { target } = nodes.inode(this.#fresh(nodeid))
       if (!target) throw new FsError('EINVAL')
       return target
     })
@@ -129,7 +138,7 @@ export class MountedFileSystem implements FuseFileSystem {
   /** Another mount was quicker to make it. On ESTALE the kernel looks anew, once, and opens what it finds. */
   #lookAgain(parent: number, error: unknown): never {
     const { image, writer } = this.#parts
-    if (!isFsError(error, 'EEXIST') || writer.isAlone) throw error
+    if (!isFsError(error, 'EEXIST') || writer.decides(this.#directory(parent))) throw error
     image.drop(this.#directory(parent))
     throw new FsError('ESTALE')
   }
@@ -170,9 +179,9 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   read(nodeid: number, offset: number, size: number): Answer<Uint8Array> {
-    const { contents, loader, nodes } = this.#parts
-    const ino = nodes.ino(nodeid)
+    const { contents, loader } = this.#parts
     return whenLoaded(loader, () => {
+      const ino = this.#fresh(nodeid)
       const file = this.#file(ino)
       const end = Math.min(offset + size, file.size)
       return end <= offset ? nothing : contents.read(ino, file, offset, end)
@@ -190,7 +199,7 @@ export class MountedFileSystem implements FuseFileSystem {
     const { nodes, now, writer } = this.#parts
     const ino = nodes.ino(nodeid)
     // The request's buffer is the next request's, too. What is acknowledged at once is copied to the spool before that.
-    let bytes = writer.isAlone ? data : data.slice()
+    let bytes = writer.isLeaseHeld ? data : data.slice()
     const { length } = data
     const who = this.#who(caller)
     const isAppend = (flags & openFlags.append) !== 0
@@ -200,7 +209,7 @@ export class MountedFileSystem implements FuseFileSystem {
       const time = now()
       const written = { type: 'bytes', bytes } as const
       if (!isAppend) return { type: 'write', time, ino, offset, data: written, dropPrivileges }
-      end = writer.isAlone ? nodes.inode(ino).size : undefined
+      end = writer.decides(ino) ? nodes.inode(ino).size : undefined
       return { type: 'append', time, ino, data: written, dropPrivileges }
     })
     if (done instanceof Promise && bytes === data) bytes = data.slice()
@@ -269,9 +278,9 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   lseek(nodeid: number, offset: number, whence: number): Answer<number> {
-    const { contents, loader, nodes, writer, askSeek } = this.#parts
-    const ino = nodes.ino(nodeid)
+    const { contents, loader, writer, askSeek } = this.#parts
     return whenLoaded(loader, () => {
+      const ino = this.#fresh(nodeid)
       const file = this.#file(ino)
       const ranges = contents.of(ino, file)
       // Without holes there is nothing to find; with them, only the server knows where they are.
@@ -286,14 +295,14 @@ export class MountedFileSystem implements FuseFileSystem {
     const { loader, nodes } = this.#parts
     return whenLoaded(loader, () => {
       requireNamespace(name)
-      return nodes.inode(nodes.ino(nodeid)).xattrs?.get(name)
+      return nodes.inode(this.#fresh(nodeid)).xattrs?.get(name)
     })
   }
 
   listxattr(nodeid: number, { uid, gid }: Caller): Answer<readonly ByteString[]> {
-    const { image, loader, nodes, now } = this.#parts
+    const { image, loader, now } = this.#parts
     const call = callOf(image, now(), uid, gid)
-    return whenLoaded(loader, () => attributeCalls.listxattr(call, nodes.ino(nodeid)))
+    return whenLoaded(loader, () => attributeCalls.listxattr(call, this.#fresh(nodeid)))
   }
 
   setxattr(
@@ -321,22 +330,8 @@ export class MountedFileSystem implements FuseFileSystem {
     return this.#change(caller, () => attributeCalls.removexattr(callOf(image, now()), ino, name))
   }
 
-  readdir(
-    nodeid: number,
-    offset: number,
-    fill: (name: ByteString, position: number, entry: Entry) => boolean,
-  ): Answer<void> {
-    const { image, loader, nodes } = this.#parts
-    const ino = this.#directory(nodeid)
-    // Where the kernel's buffer filled up before something had to be loaded, the listing goes on from there.
-    let from = offset
-    return whenLoaded(loader, () => {
-      for (const { name, position, ino: child } of image.directory(ino).after(from)) {
-        if (!fill(name, position, nodes.peek(child))) return
-        nodes.count(child)
-        from = position
-      }
-    })
+  readdir(nodeid: number, offset: number, fill: FillListing): Answer<void> {
+    return list(this.#parts, this.#directory(nodeid), offset, fill)
   }
 
   dots(nodeid: number): { readonly self: number; readonly parent: number } {
@@ -413,6 +408,14 @@ export class MountedFileSystem implements FuseFileSystem {
 
   #directory(nodeid: number): Ino {
     return this.#parts.nodes.ino(nodeid)
+  }
+
+  /** Throws ImageMiss where others may have changed what is known of it. */
+  #fresh(nodeid: number): Ino {
+    const { nodes, sharing } = this.#parts
+    const ino = nodes.ino(nodeid)
+    sharing.requireFresh(ino)
+    return ino
   }
 
   #file(ino: Ino): Inode {

@@ -6,6 +6,7 @@ import type { Loader } from '../image/loader.ts'
 import type { Caches } from '../sync/caches.ts'
 import type { InodeNumbers } from '../sync/inode-numbers.ts'
 import type { QuotaRoom } from '../sync/quota-room.ts'
+import type { Sharing } from '../sync/sharing.ts'
 import type { Writer } from '../sync/writer.ts'
 import type { Nodes } from './nodes.ts'
 import type { Owners } from './owners.ts'
@@ -17,6 +18,7 @@ export interface MountedParts {
   readonly loader: Loader
   readonly nodes: Nodes
   readonly writer: Writer
+  readonly sharing: Sharing
   readonly room: QuotaRoom
   readonly numbers: InodeNumbers
   readonly now: () => Time

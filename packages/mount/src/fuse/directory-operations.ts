@@ -1,6 +1,6 @@
 import type { ByteString } from '@cairn/protocol'
 import { entryBytes, putEntry, putNoEntry, putU64 } from './encode.ts'
-import type { Answer, Entry } from './file-system.ts'
+import type { Answer, Directory, Entry } from './file-system.ts'
 import { after, type AnyOperation, type Context, type Operation } from './operation.ts'
 import { opcode } from './opcodes.ts'
 
@@ -34,14 +34,16 @@ class Listing {
     this.length = 0
   }
 
-  add(name: ByteString, position: number, entry: Entry): boolean {
+  add(name: ByteString, position: number, entry: Entry | Directory): boolean {
+    if (typeof entry === 'number')
+      return this.#put(name, position, entry, typeOfDirectory, undefined)
     const { ino, mode } = entry.attributes
     if (!this.#put(name, position, ino, mode >>> 12, entry)) return false
     this.#nodeids.push(entry.nodeid)
     return true
   }
 
-  /** `.` and `..`: without an entry, for the kernel knows them. */
+  /** `.` and `..`: without an entry, because the kernel knows them. */
   addDots(ino: number, parent: number, offset: number): boolean {
     return (
       (offset > 0 || this.#put('.', 1, ino, typeOfDirectory, undefined)) &&

@@ -80,8 +80,14 @@ export interface FileSystemStatistics {
   readonly nameMax: number
 }
 
-/** Takes one entry of a listing. False: it did not fit, was not taken, and nothing more will be. */
-export type FillListing = (name: ByteString, position: number, entry: Entry) => boolean
+/** The inode number of a directory whose attributes are not known. */
+export type Directory = number
+
+/**
+ * Takes one entry of a listing. False: it did not fit, was not taken, and nothing more will be. A directory may come
+ * without its attributes: then the kernel looks it up when they are wanted.
+ */
+export type FillListing = (name: ByteString, position: number, entry: Entry | Directory) => boolean
 
 /**
  * What the kernel asks of a file system, one method for a question.
@@ -174,7 +180,7 @@ export interface FuseFileSystem {
   /**
    * Entries after position `offset` (0 at the start) until `fill` says false. The position of an entry is what
    * the next call gets to go on after it. `.` and `..` are the dispatcher's (positions 1 and 2): positions of
-   * entries are 3 and above, and `offset` may be 0 or 2 at the start. An entry that was taken counts as a lookup.
+   * entries are 3 and above, and `offset` may be 0 or 2 at the start. An entry that was taken with its attributes counts as a lookup.
    */
   readdir(nodeid: number, offset: number, fill: FillListing): Answer<void>
   /** The numbers that a listing shows for `.` and `..`. */

@@ -79,6 +79,11 @@ export function mapsDirectFiles(info: InitInfo): boolean {
   return (info.flags2 & flag2.directIoAllowMmap) !== 0
 }
 
+/** Whether a name can be made to be looked up anew without being dropped. */
+export function canExpire(info: InitInfo): boolean {
+  return (info.flags2 & flag2.hasExpireOnly) !== 0
+}
+
 export function canResend(info: InitInfo): boolean {
   return (info.flags2 & flag2.hasResend) !== 0
 }

@@ -5,6 +5,7 @@ import { putU64 } from './encode.ts'
 import { notifierWorkerText } from './notifier-worker.ts'
 
 const code = { invalidateInode: 2, invalidateEntry: 3, delete: 6 } as const
+const expireOnly = 1
 
 interface NotifierSetup {
   readonly fd: number
@@ -28,6 +29,8 @@ export class Notifier {
   readonly #online = Promise.withResolvers<void>()
   readonly #written = new Int32Array(new SharedArrayBuffer(4))
   readonly #waiting = new Map<number, () => void>()
+  /** What the kernel can do, as soon as it has said so. */
+  canExpire = false
   #posted = 0
   #barriers = 0
   #isOpen = true
@@ -80,9 +83,19 @@ export class Notifier {
 
   /** Drops a name, also one remembered as absent. */
   invalidateEntry(parent: number, name: ByteString): void {
+    this.#postEntry(parent, name, 0)
+  }
+
+  /** A name is looked up when it is used next. For kernels that `canExpire`. */
+  expireEntry(parent: number, name: ByteString): void {
+    this.#postEntry(parent, name, expireOnly)
+  }
+
+  #postEntry(parent: number, name: ByteString, flags: number): void {
     const words = begin(code.invalidateEntry, 32 + name.length + 1)
     putU64(words, 4, parent)
     words[6] = name.length
+    words[7] = flags
     this.#post(words, name, 32)
   }
 

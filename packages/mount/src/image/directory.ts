@@ -21,6 +21,8 @@ interface Slot extends Listed {
 export class Directory {
   readonly #positionOf: (name: Name) => number
   readonly #slots = new Map<Name, Slot>()
+  /** Names that the kernel was told are not there. */
+  readonly absent: Set<Name> = new Set()
   /**
    * INVARIANT: positions grow strictly. What was taken away stays here for a while; what was added is in `#added` until
    * a program lists the directory. So nothing is sorted for programs that only make and remove files.
@@ -46,6 +48,7 @@ export class Directory {
     const position = before?.position ?? this.#positionOf(name)
     const slot = { name, ino, kind, position, isPlaced: before?.isPlaced ?? false }
     this.#slots.set(name, slot)
+    this.absent.delete(name)
     this.#added.push(slot)
     this.#compact()
   }

@@ -41,6 +41,8 @@ export class Image implements View {
   readonly #directories = new Map<Ino, Directory>()
   readonly #links = new Map<Ino, readonly Link[]>()
   readonly #nameless = new Set<Ino>()
+  /** Names in directories that are not known, or not any more: the kernel may know them. */
+  readonly #left = new Map<Ino, Directory>()
   /** Given to a file that is being made: nobody has it yet, and there is nothing to load. */
   #unborn: Ino | undefined
 
@@ -132,6 +134,9 @@ export class Image implements View {
     if (this.#inodes.has(ino)) return
     this.#set(ino, inode)
     this.#setLinks(ino, links)
+    if (inode.kind === 'directory') return
+    for (const { parent, name } of inode.home ? [inode.home] : links)
+      if (!this.#directories.has(parent)) this.#leftIn(parent).set(name, { ino, kind: inode.kind })
   }
 
   installDirectory(ino: Ino, entries: readonly LoadedEntry[]): void {
@@ -142,12 +147,38 @@ export class Image implements View {
       directory.set(entry.name, { ino: entry.ino, kind: entry.inode.kind })
     }
     this.#directories.set(ino, directory)
+    for (const { name } of this.toldNames(ino, this.#left.get(ino)))
+      if (!directory.get(name)) directory.absent.add(name)
+    this.#left.delete(ino)
+  }
+
+  /** The kernel is told that there is no such name. */
+  noteAbsent(parent: Ino, name: Name): void {
+    this.directory(parent).absent.add(name)
+  }
+
+  /** What the kernel may know of a directory: names, and names that are not there. */
+  *toldNames(
+    ino: Ino,
+    directory: Directory | undefined = this.#directories.get(ino) ?? this.#left.get(ino),
+  ): Generator<{ readonly name: Name; readonly dentry: Dentry | undefined }> {
+    if (!directory) return
+    for (const dentry of directory) yield { name: dentry.name, dentry }
+    for (const name of directory.absent) yield { name, dentry: undefined }
+  }
+
+  #leftIn(parent: Ino): Directory {
+    let left = this.#left.get(parent)
+    if (!left) this.#left.set(parent, (left = new Directory()))
+    return left
   }
 
   /** Unknown from here on; whoever needs it loads it. */
   drop(ino: Ino): void {
     this.#inodes.delete(ino)
     this.#nameless.delete(ino)
+    const directory = this.#directories.get(ino)
+    if (directory) this.#left.set(ino, directory)
     this.#directories.delete(ino)
     this.#links.delete(ino)
   }
@@ -157,10 +188,13 @@ export class Image implements View {
     this.#nameless.clear()
     this.#directories.clear()
     this.#links.clear()
+    this.#left.clear()
   }
 
-  *directories(): Generator<readonly [Ino, Directory]> {
-    yield* this.#directories
+  /** Those of which the kernel may know names. */
+  *toldDirectories(): Generator<Ino> {
+    yield* this.#directories.keys()
+    yield* this.#left.keys()
   }
 
   /** The inode with several names that has this one among them, if it is known. */

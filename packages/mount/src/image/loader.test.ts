@@ -19,7 +19,7 @@ describe('what the image misses', () => {
     server.write(create('f', file))
     questions = new Questions(server)
     image = new Image()
-    loader = new Loader({ image, ask: questions.ask })
+    loader = new Loader({ image, ask: questions.ask, look: async () => undefined })
     loader.advance(server.seq, [])
   })
 
@@ -52,6 +52,7 @@ describe('what the image misses', () => {
     let asked = 0
     const refused = new Loader({
       image,
+      look: async () => undefined,
       ask: async () => {
         asked++
         throw new Error('cut off')

@@ -16,6 +16,8 @@ type Question =
 export interface LoaderParts {
   readonly image: Image
   readonly ask: (question: Question) => Promise<Uint8Array>
+  /** Once the image has all that was acknowledged in the directory. */
+  readonly look: (ino: Ino) => Promise<void>
 }
 
 const entriesAtOnce = 1000
@@ -45,6 +47,7 @@ export class Loader {
   }
 
   load({ what, ino }: Pick<ImageMiss, 'what' | 'ino'>): Promise<void> {
+    if (what === 'look') return this.#parts.look(ino)
     return this.#once(`${what} ${ino}`, () =>
       what === 'inode' ? this.#loadInode(ino) : this.#loadDirectory(ino),
     )

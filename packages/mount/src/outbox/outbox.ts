@@ -40,6 +40,8 @@ interface OpenBatch {
   readonly time: Time
   readonly openedAt: number
   readonly ops: Op[]
+  /** That its operations concern. */
+  readonly directories: Set<Ino>
   /** Where its first operation stands. */
   segment: number
   bytes: number
@@ -132,7 +134,11 @@ export class Outbox {
    * Acknowledges an operation, for the kernel's request with that number. Gives the batch it is in, and where its bytes
    * lie: they are copied there, and the caller's are the caller's. Throws ENOSPC.
    */
-  add(op: Op, request: number): { readonly number: number; readonly place: Place | undefined } {
+  add(
+    op: Op,
+    request: number,
+    directories: readonly Ino[] = [],
+  ): { readonly number: number; readonly place: Place | undefined } {
     const batch = this.#open ?? this.#begin()
     const { segments } = this.#parts
     const bytes = op.type === 'write' && op.data.type === 'bytes' ? op.data.bytes : undefined
@@ -142,6 +148,7 @@ export class Outbox {
     // Its bytes are where they were just written: where they were before is the kernel's again.
     const kept = bytes ? withBytes(op as WriteOp, segments.tail(bytes.length)) : op
     if (batch.ops.push(kept) === 1) this.#pinTo(batch, segment)
+    for (const ino of directories) batch.directories.add(ino)
     const length = lengthOf(pieces)
     this.#count(batch, opBytes + length)
     if (batch.ops.length >= batchOps || batch.bytes >= batch.bytesMax) this.#close(batch)
@@ -213,6 +220,16 @@ export class Outbox {
     await Promise.allSettled(waiting)
   }
 
+  /** Waits until what was acknowledged in these directories is at the server, or known to be elsewhere. */
+  async whenSent(inos: readonly Ino[]): Promise<void> {
+    const isMeant = ({ directories }: OpenBatch): boolean =>
+      inos.some((ino) => directories.has(ino))
+    const pending = [...this.#closed.values(), ...(this.#open ? [this.#open] : [])].filter(isMeant)
+    if (pending.length === 0) return
+    this.flushNow()
+    await Promise.allSettled(pending.map(({ reservation }) => reservation.settled))
+  }
+
   /** As `drain`, for whoever was promised that it is on the branch: EIO when it went elsewhere. */
   async sync(): Promise<void> {
     this.flushNow()
@@ -243,6 +260,7 @@ export class Outbox {
       time: now(),
       openedAt: performance.now(),
       ops: [],
+      directories: new Set<Ino>(),
       segment: Infinity,
       bytes: 0,
       bytesMax: Math.min(batchBytes, this.#parts.batchBytes?.() ?? Infinity),

@@ -4,7 +4,7 @@ import { now } from '../clock.ts'
 import { refusing } from '../filesystem/refusing.ts'
 import { statusDirectory } from '../filesystem/status-directory.ts'
 import type { FuseFileSystem } from '../fuse/file-system.ts'
-import type { InitInfo } from '../fuse/init.ts'
+import { canExpire, type InitInfo } from '../fuse/init.ts'
 import { loadFuseIo } from '../fuse/native.ts'
 import { requestMemoryBytes } from '../fuse/request-memory.ts'
 import { Notifier } from '../fuse/notifier.ts'
@@ -152,11 +152,15 @@ function serveKernel(
   notifier: Notifier,
   { start: { config, init }, supervisor }: Pick<Daemon, 'start' | 'supervisor'>,
 ): ReturnType<typeof serveFuse> {
+  if (init !== undefined) notifier.canExpire = canExpire(init as InitInfo)
   return serveFuse(fd, fs, {
     memory,
     negativeTtl,
     locks: config.sharedLocks,
-    onInit: (info) => supervisor.send({ type: 'init', info }),
+    onInit(info) {
+      notifier.canExpire = canExpire(info)
+      supervisor.send({ type: 'init', info })
+    },
     onError: (error, operation) => void opening.then((mount) => mount.note(error, operation)),
     onLateChange: ({ nodeid, name }) =>
       name === undefined

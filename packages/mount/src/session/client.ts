@@ -8,8 +8,9 @@ import type { Reservation, SessionOptions, Standing, Welcome, WelcomeReply } fro
 import { Pace } from './pace.ts'
 import { type Question, Questions } from './questions.ts'
 import { isFinal, replyError } from './reply-error.ts'
+import { Refusals } from './refusals.ts'
 import { LateWrites } from './rescue.ts'
-import { type Submission, Submissions } from './submissions.ts'
+import { Submissions } from './submissions.ts'
 import type { Wire } from './wire.ts'
 
 /**
@@ -27,6 +28,7 @@ export class SessionClient {
   readonly #questions = new Questions(this.#pace)
   readonly #backOff: BackOff
   readonly #late: LateWrites
+  readonly #refusals: Refusals
   /** The inode at `path` when the session was first welcome. */
   root: Ino | undefined
   /** Why the server ended the connection. */
@@ -39,6 +41,8 @@ export class SessionClient {
   #seen = 0
   #epoch = 0
   #standing: Standing = 'waiting'
+  /** Over this connection. */
+  #hasStood = false
   readonly #lease = new HeldLease()
   /** Asked for over this connection, and to be handed back over it. */
   #recalledIn: number | undefined
@@ -50,6 +54,14 @@ export class SessionClient {
     this.#options = options
     this.#backOff = new BackOff(random)
     this.#late = new LateWrites((question) => this.ask(question), options.clock)
+    this.#refusals = new Refusals({
+      pending: this.#pending,
+      late: this.#late,
+      epoch: () => this.#epoch,
+      leaveEpoch: () => this.#leaveEpoch(),
+      onSettled: () => this.#afterAnswer(),
+      onRefused: options.onRefused,
+    })
     this.id = resume?.session ?? ''
     // Behind the end of every log: the server says where that is.
     this.#seq = resume?.seq ?? (startsAtHead ? Number.MAX_SAFE_INTEGER : 0)
@@ -213,6 +225,7 @@ export class SessionClient {
     this.#isWelcome = false
     this.#goodbye = undefined
     this.#standing = 'waiting'
+    this.#hasStood = false
     this.#recalledIn = undefined
     this.#pending.noteBroken()
     this.#questions.noteBroken()
@@ -276,8 +289,15 @@ export class SessionClient {
       case 'within':
         return this.#options.onWithin?.(reply.path)
       case 'lease':
+      case 'among':
+        return this.#hold(reply.epoch, reply.type === 'lease')
+      case 'beside':
       case 'shared':
-        return this.#stand(reply.type, reply.epoch)
+        return this.#share(reply.epoch, reply.type === 'beside')
+      case 'yield':
+        return void this.#do(reply.id, this.#options.onYield?.(reply.inos))
+      case 'forget':
+        return void this.#do(reply.id, this.#options.onForget?.(reply.inos))
       case 'recall':
         return this.#recall(reply.epoch)
       case 'goodbye':
@@ -302,7 +322,25 @@ export class SessionClient {
     void renewing(wire, clock, { everyMs: leaseMs / 3, holds, isCurrent })
   }
 
+  #share(epoch: number, isBeside: boolean): void {
+    if (!this.#hasStood || isBeside) this.#options.onShared?.(isBeside)
+    this.#stand('shared', epoch)
+  }
+
+  #hold(epoch: number, isAlone: boolean): void {
+    const isNew = epoch !== this.#lease.epoch
+    this.#stand('lease', epoch)
+    this.#options.onLease?.(isAlone, isNew)
+  }
+
+  async #do(id: number, doing: Promise<void> | undefined): Promise<void> {
+    const wire = this.#wire
+    await doing
+    if (wire === this.#wire) wire?.send({ type: 'done', request: id })
+  }
+
   #stand(standing: 'lease' | 'shared', epoch: number): void {
+    this.#hasStood = true
     this.#standing = standing
     this.#epoch = epoch
     this.#recalledIn = undefined
@@ -331,76 +369,17 @@ export class SessionClient {
   }
 
   #refused(number: number, code: string, message: string): void {
-    const submission = this.#pending.get(number)
-    if (!submission) return
-    if (code === 'stale_epoch') this.#refusedAsStale(submission)
-    else if (code === 'batch_passed_over') this.#passedOver(submission)
-    else if (this.#pending.isAstray(number)) this.#doubt(number, replyError(code, message))
-    else this.#refuse(submission, replyError(code, message))
+    this.#refusals.take(number, code, message)
     this.#afterAnswer()
   }
 
-  /** For good. Of what was acknowledged, programs were told that it is done: it may fit elsewhere. */
-  #refuse(submission: Submission | undefined, why: Error): void {
-    if (!submission) return
-    if (submission.leaseEpoch === undefined) {
-      this.#pending.take(submission.number)
-      return submission.settled.reject(why)
-    }
-    this.#tooLate(submission)
-    this.#options.onRefused?.(why)
-  }
-
-  /** What was acknowledged to nobody is sent again in the next epoch, as soon as this session knows of it. */
-  #refusedAsStale(submission: Submission): void {
-    if (this.#pending.sentIn(submission.number) === this.#epoch) this.#leaveEpoch()
-    if (submission.leaseEpoch !== undefined) return this.#tooLate(submission)
-    this.#pending.sendAgain(submission.number)
-  }
-
-  /** The epoch is over, and nobody has said which is next: whatever was sent in it now would only be refused. */
+  /** The epoch is over, and the server has not said which is next: what is sent in it now would only be refused. */
   #leaveEpoch(): void {
     if (this.#standing === 'waiting' && this.#recalledIn === undefined) return
     this.#standing = 'waiting'
     this.#recalledIn = undefined
     this.#endLease()
     this.#wire?.send({ type: 'renew' })
-  }
-
-  /** Never in the log under its number: because of the refusal we know of, or of one whose answer was lost. */
-  #passedOver(submission: Submission): void {
-    const { number, body, leaseEpoch, settled, doubt } = submission
-    if (leaseEpoch !== undefined) return this.#tooLate(submission)
-    this.#pending.take(number)
-    if (doubt) settled.reject(doubt)
-    else this.#pending.add({ body, leaseEpoch, settled })
-  }
-
-  #tooLate(submission: Submission): void {
-    this.#pending.take(submission.number)
-    this.#late.add(submission)
-  }
-
-  /**
-   * A copy of it that was sent over a broken connection may reach the log later and be taken. An empty batch with a
-   * higher number closes the log to it; asked once more after that, the server says for certain.
-   */
-  #doubt(number: number, error: Error): void {
-    this.#pending.holdInDoubt(number, error)
-    const settled = Promise.withResolvers<{ seq: number }>()
-    const body = encodeBody({ type: 'ops', ops: [] }, { sec: 0, nsec: 0 })
-    this.#pending.add({ body, leaseEpoch: undefined, settled })
-    void settled.promise.then(
-      () => {
-        this.#pending.sendAgain(number)
-        this.#sendPending()
-      },
-      // The log takes nothing at all: not that copy either.
-      () => {
-        this.#refuse(this.#pending.get(number), error)
-        this.#afterAnswer()
-      },
-    )
   }
 
   #afterAnswer(): void {

@@ -12,7 +12,8 @@ export interface SessionOptions {
   readonly clock: SessionClock
   readonly workspace: string
   readonly branch: string
-  readonly mode: 'read' | 'write'
+  /** `share`: a writer that gives single directories back, with `onYield` and `onForget`. */
+  readonly mode: 'read' | 'write' | 'share'
   /** A checkpoint: the branch as it was then, to be read. `branch` may then be empty. */
   readonly at?: string | undefined
   /** The directory whose inode the first welcome tells. */
@@ -35,6 +36,17 @@ export interface SessionOptions {
   readonly onRecall?: () => void
   /** Hears that `standing`, `canAcknowledge` or `isConnected` has changed. */
   readonly onStanding?: () => void
+  /** Hears that it has the lease: alone or beside other writers, and whether it is a new one. */
+  readonly onLease?: (isAlone: boolean, isNew: boolean) => void
+  /**
+   * Hears how it stands over a new connection, when it has no lease. Beside a holder, what it knew counts only after a
+   * look; otherwise it knows all that the batches it was sent tell.
+   */
+  readonly onShared?: (isBeside: boolean) => void
+  /** Gives directories back: resolves when all that was acknowledged there is at the server. */
+  readonly onYield?: (inos: readonly Ino[]) => Promise<void>
+  /** Forgets directories that the holder is about to change: resolves when nothing of them is shown without a look. */
+  readonly onForget?: (inos: readonly Ino[]) => Promise<void>
   /** Hears how much larger the tree may become, where that is limited, in order with `onOwn`. */
   readonly onRoom?: (room: Extract<SessionReply, { type: 'room' }>) => void
   /** Hears where alone it may change something, before it has any standing. Nothing is said where that is everywhere. */

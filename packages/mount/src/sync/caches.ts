@@ -5,6 +5,8 @@ export interface Caches {
   attributes(ino: Ino): void
   bytes(ino: Ino, offset: number, length: number): void
   entry(parent: Ino, name: Name): void
+  /** The name may lead elsewhere: it is looked up when it is used next. Programs that are in such a directory stay there. */
+  expire(parent: Ino, name: Name): void
   /** Once whoever tells the kernel is at it. */
   telling(): Promise<void>
   /** Once the kernel has forgotten everything it was told to. */

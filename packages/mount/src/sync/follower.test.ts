@@ -36,7 +36,11 @@ class Following {
   readonly server: ServerTree = new ServerTree()
   readonly questions: Questions = new Questions(this.server)
   readonly image: Image = new Image()
-  readonly loader: Loader = new Loader({ image: this.image, ask: this.questions.ask })
+  readonly loader: Loader = new Loader({
+    image: this.image,
+    ask: this.questions.ask,
+    look: async () => undefined,
+  })
   readonly contents: Contents
   readonly follower: Follower
   /** What the kernel was told to forget. */
@@ -70,6 +74,7 @@ class Following {
         attributes: (ino) => this.forgotten.push(`attributes of ${ino}`),
         bytes: (ino, from, length) => this.forgotten.push(`${ino} from ${from} for ${length}`),
         entry: (parent, entry) => this.forgotten.push(`${entry} in ${parent}`),
+        expire: () => undefined,
         telling: () => this.telling,
         settled: () => this.settled,
       },

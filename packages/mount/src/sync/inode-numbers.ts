@@ -1,3 +1,5 @@
+import { decodeInodesAnswer } from '../session/answers.ts'
+import type { SessionClient } from '../session/client.ts'
 import type { Ino } from '@cairn/protocol'
 
 /** Asks the server for numbers that nobody has. */
@@ -36,4 +38,12 @@ export class InodeNumbers {
       .finally(() => (this.#taking = undefined))
     return this.#taking
   }
+}
+
+const inodesAtOnce = 20_000
+
+export function inodeNumbersAt(session: Pick<SessionClient, 'ask'>): InodeNumbers {
+  return new InodeNumbers(async () =>
+    decodeInodesAnswer(await session.ask({ type: 'inodes', count: inodesAtOnce })),
+  )
 }

@@ -1,3 +1,6 @@
+import { encodeRecord } from '../outbox/record.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import type { SessionClient } from '../session/client.ts'
 import type { Follower } from './follower.ts'
 
 /** How often at most: after a crash, so much is looked at again. */
@@ -38,4 +41,16 @@ export class ProgressNotes {
   end(): void {
     this.#notedSeq = Infinity
   }
+}
+
+/** How far everything has come, for the process that comes after this one. */
+export function describeProgress(
+  { lastNumber, pendingCount }: Pick<SessionClient, 'lastNumber' | 'pendingCount'>,
+  outbox: Pick<Outbox, 'pendingOps' | 'settled'>,
+  { settledSeq: seq }: Pick<Follower, 'settledSeq'>,
+): Uint8Array[] {
+  // Of numbers that the outbox never had, the session alone knows.
+  const isAtRest = pendingCount === 0 && outbox.pendingOps === 0
+  const settled = isAtRest ? lastNumber : outbox.settled
+  return encodeRecord({ type: 'progress', settled, lastNumber, seq })
 }

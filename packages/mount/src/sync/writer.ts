@@ -1,4 +1,12 @@
-import { applyNewOp, deepens, type Op, placeOf, requireInside, requireOperation } from '@cairn/core'
+import {
+  applyNewOp,
+  deepens,
+  directoriesOf,
+  type Op,
+  placeOf,
+  requireInside,
+  requireOperation,
+} from '@cairn/core'
 import {
   allows,
   allowsAll,
@@ -22,12 +30,14 @@ import type { Answer } from '../fuse/file-system.ts'
 import type { Follower } from './follower.ts'
 import type { Holds } from './holds.ts'
 import { growthMax, type QuotaRoom } from './quota-room.ts'
+import type { Sharing } from './sharing.ts'
 
 export interface WriterParts {
   readonly image: Image
   readonly contents: Contents
   readonly outbox: Outbox
   readonly follower: Follower
+  readonly sharing: Sharing
   readonly room: QuotaRoom
   readonly holds: Holds
   /** How this session may write now. */
@@ -63,9 +73,14 @@ export class Writer {
     this.#parts = parts
   }
 
-  /** Nobody else writes, so nobody else is asked. */
-  get isAlone(): boolean {
+  get isLeaseHeld(): boolean {
     return this.#parts.standing() === 'lease'
+  }
+
+  /** Whether a change of the file, or of names in the directory, is acknowledged here. Throws ImageMiss. */
+  decides(ino: Ino): boolean {
+    const { sharing, standing } = this.#parts
+    return standing() === 'lease' && sharing.isMine(ino)
   }
 
   /**
@@ -73,12 +88,14 @@ export class Writer {
    * the kernel's number for what it is done for, or 0.
    */
   change(make: () => Op, request: number): Answer<void> {
-    const { outbox, standing, waits, room, refusal } = this.#parts
+    const { outbox, standing, waits, room, refusal, sharing } = this.#parts
     refusal.require()
     const now = standing()
     if (now === 'lease') {
       if (this.#asking) return this.#asking.then(() => this.change(make, request))
       const op = this.#placed(this.#allowed(make()))
+      const unclaimed = sharing.findUnclaimed(op)
+      if (unclaimed.length > 0) return this.#claim(unclaimed, make, request)
       if (!room.has(growthMax(op)) || this.#isForServer(op)) return this.#ask(make, request)
       if (outbox.isFull || !this.#tryToAcknowledge(op, request))
         return this.#whenRoom().then(() => this.change(make, request))
@@ -86,6 +103,19 @@ export class Writer {
     }
     const op = this.#allowed(make())
     if (now === 'waiting') return this.#parts.whenStanding().then(() => this.change(make, request))
+    return this.#share(op, request)
+  }
+
+  /**
+   * Other mounts forget the directories, and it is tried again. Where another client is at work the server decides about
+   * this one change. It goes behind all that was acknowledged before it.
+   */
+  async #claim(inos: readonly Ino[], make: () => Op, request: number): Promise<void> {
+    const { outbox, refusal, sharing, standing } = this.#parts
+    const isMine = await refusal.unlessRefused(sharing.claim(inos))
+    if (isMine || standing() !== 'lease') return this.change(make, request)
+    const op = this.#allowed(make())
+    outbox.flushNow()
     return this.#share(op, request)
   }
 
@@ -114,7 +144,15 @@ export class Writer {
   }
 
   #isForServer(op: Op): boolean {
-    return this.#mayMeetHidden(op) || this.#mayGetTooDeep(op)
+    return this.#mayMeetHidden(op) || this.#movesDirectory(op) || this.#mayGetTooDeep(op)
+  }
+
+  /** Two mounts that move directories at once could put each below the other. */
+  #movesDirectory(op: Op): boolean {
+    const { image, sharing } = this.#parts
+    if (op.type !== 'rename' || op.parent === op.newParent || sharing.isUnshared) return false
+    const ends = [image.child(op.parent, op.name), image.child(op.newParent, op.newName)]
+    return ends.some((dentry) => dentry?.kind === 'directory')
   }
 
   /** How deep the tree below a directory is, only the server knows: here most of it may not be loaded. */
@@ -167,16 +205,18 @@ export class Writer {
 
   /** Planned, then written down, then true: a full disk leaves everything as it was. */
   #acknowledge(op: Op, request: number): void {
-    const { image, contents, outbox, room, holds } = this.#parts
+    const { image, contents, outbox, room, holds, sharing } = this.#parts
+    const directories = directoriesOf(image, op)
     const changes = image.plan([op], applyNewOp)
     const before = 'ino' in op && op.type !== 'create' ? image.inode(op.ino) : undefined
     const from = op.type === 'copy' ? image.inode(op.from) : undefined
-    const { number, place } = outbox.add(op, request)
+    const { number, place } = outbox.add(op, request, directories)
     room.take(number, growthMax(op))
     if ('ino' in op && before?.nlink === 0) holds.noteChange(op.ino, number)
     if (op.type === 'copy' && from?.nlink === 0) holds.noteChange(op.from, number)
     if (before) applyOwn(contents, op, { before, from, place, number })
     image.absorb(changes)
+    if (op.type === 'create' && op.kind === 'directory') sharing.noteMade(op.ino)
   }
 
   /** There may be too little room for it. What is acknowledged must not be refused, so the server decides. */

@@ -161,6 +161,11 @@ export class SessionScope {
     if (id !== undefined) throw notStored(id)
   }
 
+  /** A session that writes costs other writers something. */
+  requireWriter(): void {
+    if (!allowsSomewhere(this.grant, 'delete')) this.requireSomewhere('write')
+  }
+
   requireSomewhere(operation: AccessOperation): void {
     if (allowsSomewhere(this.grant, operation)) return
     throw new CairnError('forbidden', {

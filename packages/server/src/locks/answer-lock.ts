@@ -7,7 +7,7 @@ import {
   type LockMode,
   lockModes,
 } from '@cairn/core'
-import { CairnError, type SessionId, type SessionRequest, Writer } from '@cairn/protocol'
+import { CairnError, type Ino, type SessionId, type SessionRequest, Writer } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Waits } from './waits.ts'
 
@@ -20,6 +20,8 @@ export interface LockPlace {
   readonly waits: Waits
   /** A lock counts while its session is known to be alive. */
   readonly stayAlive: () => Promise<void>
+  /** Resolves when the server has all that was acknowledged about the file: the lock orders the bytes, too. */
+  readonly whenGiven: (ino: Ino) => Promise<void>
 }
 
 const nothing = new Uint8Array()
@@ -37,7 +39,7 @@ export function answerLock(place: LockPlace, question: LockQuestion): Promise<Ui
 }
 
 async function setLock(
-  { workspace, branch, session, waits, stayAlive }: LockPlace,
+  { workspace, branch, session, waits, stayAlive, whenGiven }: LockPlace,
   question: Extract<LockQuestion, { type: 'lock' }>,
 ): Promise<Uint8Array> {
   const change = lockChange(session, question, question.pid)
@@ -49,6 +51,7 @@ async function setLock(
     waits.end(question.id)
   }
   if (change.mode === 'none') return nothing
+  await whenGiven(question.ino)
   // Whoever had it before may have written through another server.
   if (workspace.isShared) await branch.refresh()
   return new Writer(8).varint(branch.head.position.seq).finish()

@@ -1,5 +1,14 @@
-import { type Branch, decodeBatch, type LogStore, type Stores } from '@cairn/core'
-import { CairnError, type CheckpointId, type SessionId } from '@cairn/protocol'
+import { randomUUID } from 'node:crypto'
+import { type Branch, decodeBatch, type LogStore, type Stores, type Time } from '@cairn/core'
+import {
+  type ActorId,
+  CairnError,
+  type CheckpointId,
+  isCairnError,
+  type SessionId,
+} from '@cairn/protocol'
+
+const server = 'server' as ActorId
 
 /**
  * The checkpoint of what the branch was when an epoch ended at `seq`. Servers that race to end it prepare one each;
@@ -14,8 +23,33 @@ export function isEpochCheckpoint(id: CheckpointId): boolean {
 }
 
 /** The author of the batch that begins an epoch. It names who gets the lease with it, so that the log remembers. */
-export function epochAuthor(unique: string, holder: SessionId | undefined): SessionId {
+function epochAuthor(unique: string, holder: SessionId | undefined): SessionId {
   return `epoch-${unique}:${holder ?? ''}` as SessionId
+}
+
+/** False when it has ended already. What the branch was at its end stays as a checkpoint. */
+export async function endEpoch(
+  { refs }: Stores,
+  branch: Branch,
+  epoch: number,
+  next: { readonly holder: SessionId | undefined; readonly time: Time },
+): Promise<boolean> {
+  const { time } = next
+  const author = { session: epochAuthor(randomUUID(), next.holder), number: 1, actor: server, time }
+  try {
+    await branch.raiseEpoch(
+      author,
+      ({ seq, snapshot }) => {
+        const id = epochCheckpoint(epoch, seq)
+        return refs.putCheckpoint({ id, branch: branch.id, label: '', seq, snapshot, time })
+      },
+      epoch,
+    )
+    return true
+  } catch (error) {
+    if (isCairnError(error, 'stale_epoch')) return false
+    throw error
+  }
 }
 
 /**

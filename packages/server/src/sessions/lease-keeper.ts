@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Branch, Stores } from '@cairn/core'
-import { type ActorId, type Ino, isCairnError, type SessionId } from '@cairn/protocol'
+import { type Ino, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../workspaces/clock.ts'
 import { Audience, type Member, waitMsMax } from './audience.ts'
-import { epochAuthor, epochCheckpoint } from './epoch-end.ts'
+import { endEpoch } from './epoch-end.ts'
 import {
+  areTogether,
   forfeit,
+  grantBeside,
   isOverdue,
   join,
   leave,
@@ -13,6 +15,7 @@ import {
   newLease,
   type Patience,
   progress,
+  recall,
   release,
   renew,
   type Transition,
@@ -21,6 +24,7 @@ import {
 import type { LeaseStore } from './lease-store.ts'
 import { hurry, OtherServers } from './other-servers.ts'
 import type { SessionNoteStore } from './session-note-store.ts'
+import { Sharing } from './sharing.ts'
 
 export interface LeaseOptions {
   readonly store: LeaseStore
@@ -46,7 +50,6 @@ interface Follower {
   readonly onLease: ((record: LeaseRecord) => void) | undefined
 }
 
-const server = 'server' as ActorId
 const turnPrefix = 'turn-'
 /** How long a recalled holder is waited for after its last receipt, and in all: 30 s and 10 min with ordinary leases. */
 const recallLeases = 3
@@ -63,6 +66,11 @@ export class LeaseKeeper {
   readonly #followers = new Set<Follower>()
   /** Who is connected to this server, and what each has taken in. */
   readonly audience: Audience
+  /** Single directories that the holder gives back. */
+  readonly sharing: Sharing
+  readonly #id = randomUUID()
+  /** Sessions that give single directories back. */
+  readonly #shares = new Set<SessionId>()
   /** Undefined when there are none. */
   readonly #others: OtherServers | undefined
   #record: LeaseRecord
@@ -77,6 +85,7 @@ export class LeaseKeeper {
     const { clock, lookMs, notes: store } = options
     const audience = new Audience(clock)
     this.audience = audience
+    this.sharing = new Sharing(this, clock)
     const findLiveWriters = async (): Promise<readonly SessionId[]> => {
       await this.look()
       return this.liveWriters
@@ -127,7 +136,12 @@ export class LeaseKeeper {
   }
 
   /** A read-write session begins to follow the branch. Gives what ends that. */
-  async joinAudience(session: SessionId): Promise<{ member: Member; leave: () => void }> {
+  async joinAudience(
+    session: SessionId,
+    shares: boolean,
+  ): Promise<{ member: Member; leave: () => void }> {
+    if (shares) this.#shares.add(session)
+    else this.#shares.delete(session)
     const member = this.audience.join(session, 0)
     const leave = (): void => {
       if (this.audience.leave(member)) void this.#others?.leave(session).catch(() => undefined)
@@ -214,6 +228,43 @@ export class LeaseKeeper {
     )
   }
 
+  /**
+   * The session that holds the lease and gives single directories back to this server. Undefined where nobody holds it,
+   * or everything must be handed back first.
+   */
+  get sharingHolder(): SessionId | undefined {
+    const { holder, recalled } = this.#record
+    return recalled || this.sharing.hasQuota || !this.#areHere ? undefined : holder
+  }
+
+  /** All writers give single directories back, to this server. */
+  get #areHere(): boolean {
+    return areTogether(this.#record) && this.#record.writers[0]!.sharesAt === this.#id
+  }
+
+  /** Whether other sessions write. */
+  get hasOthers(): boolean {
+    return this.#record.writers.length > 1
+  }
+
+  /** Whether the server answers the session's writes. */
+  isServed(session: SessionId): boolean {
+    const { holder } = this.#record
+    return holder === undefined || (holder !== session && this.#areHere)
+  }
+
+  /** The session writes while nobody else does: it may get the lease. */
+  async grantBeside(session: SessionId): Promise<void> {
+    await this.#update((record) => grantBeside(record, session))
+  }
+
+  /** The holder does nothing, and another session works. */
+  async recallIdle(): Promise<void> {
+    await this.#update((record) =>
+      unchanged(recall(record, this.#options.clock.nowMs(), this.#patience)),
+    )
+  }
+
   get #patience(): Patience {
     const { leaseMs } = this.#options
     return { ms: recallLeases * leaseMs, mostMs: recallLeasesMax * leaseMs }
@@ -253,10 +304,14 @@ export class LeaseKeeper {
    * For a write that comes without a session. It counts as a writer for its moment, and writes in the epoch it is
    * given: in another one somebody else has the lease, and the log refuses.
    */
-  async withTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
+  withTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
+    return this.#untilInEpoch(() => this.asTurn(write))
+  }
+
+  async #untilInEpoch<T>(write: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await this.#takeTurn(write)
+        return await write()
       } catch (error) {
         if (!isCairnError(error, 'stale_epoch')) throw error
         await this.#update(unchanged)
@@ -264,7 +319,20 @@ export class LeaseKeeper {
     }
   }
 
-  async #takeTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
+  /**
+   * For a change of some directories that comes without a session. Beside a holder that gives single directories back,
+   * only these are waited for: `write` gets the ones that the holder has given back, and throws MoreDirectories for others.
+   */
+  async withDirectories<T>(
+    write: (epoch: number, given?: ReadonlySet<Ino>) => Promise<T>,
+  ): Promise<T> {
+    return this.#untilInEpoch(() =>
+      this.sharing.change(undefined, (given) => write(this.#record.epoch, given)),
+    )
+  }
+
+  /** Rejects with `stale_epoch` when another writer got the lease meanwhile. */
+  async asTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
     // What this server knows may be old. That is safe: nobody gets the lease in an epoch that others write in.
     if (this.#record.holder === undefined) return write(this.#record.epoch)
     const session = `${turnPrefix}${randomUUID()}` as SessionId
@@ -308,7 +376,10 @@ export class LeaseKeeper {
 
   #writer(session: SessionId): LeaseRecord['writers'][number] {
     const { clock, leaseMs } = this.#options
-    return { session, expiresAtMs: clock.nowMs() + leaseMs }
+    const expiresAtMs = clock.nowMs() + leaseMs
+    return this.#shares.has(session)
+      ? { session, expiresAtMs, sharesAt: this.#id }
+      : { session, expiresAtMs }
   }
 
   /** One after the other: several of one server would only be in each other's way. */
@@ -354,33 +425,13 @@ export class LeaseKeeper {
     record: LeaseRecord,
     endingEpoch: number | undefined,
   ): Promise<LeaseRecord | undefined> {
-    if (endingEpoch !== undefined && !(await this.#endEpoch(endingEpoch, record.holder)))
+    const [stores, branch, time] = [this.#stores, this.#branch, this.#options.clock.now()]
+    const next = { holder: record.holder, time }
+    if (endingEpoch !== undefined && !(await endEpoch(stores, branch, endingEpoch, next)))
       return undefined
     const epoch = endingEpoch === undefined ? before.epoch : endingEpoch + 1
     const after = { ...record, epoch, version: before.version + 1 }
     return (await this.#options.store.put(after)) ? after : undefined
-  }
-
-  /** False when it has ended already. */
-  async #endEpoch(epoch: number, next: SessionId | undefined): Promise<boolean> {
-    const time = this.#options.clock.now()
-    const session = epochAuthor(randomUUID(), next)
-    const author = { session, number: 1, actor: server, time }
-    try {
-      await this.#branch.raiseEpoch(
-        author,
-        ({ seq, snapshot }) => {
-          const id = epochCheckpoint(epoch, seq)
-          const checkpoint = { id, branch: this.#branch.id, label: '', seq, snapshot, time }
-          return this.#stores.refs.putCheckpoint(checkpoint)
-        },
-        epoch,
-      )
-      return true
-    } catch (error) {
-      if (isCairnError(error, 'stale_epoch')) return false
-      throw error
-    }
   }
 
   async #read(): Promise<LeaseRecord> {

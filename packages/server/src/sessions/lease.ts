@@ -4,11 +4,17 @@ import type { BranchId, SessionId } from '@cairn/protocol'
 export interface Writer {
   readonly session: SessionId
   readonly expiresAtMs: number
+  /**
+   * The server it is connected to, for a session that gives single directories back (sharing.ts). Absent for one that
+   * gives everything back or nothing, and for a write of a moment.
+   */
+  readonly sharesAt?: string | undefined
 }
 
 /**
  * Who may write to a branch, and how. With a holder, that session acknowledges writes to its own programs before
- * the server has seen them; everyone else waits. Without one the branch is shared: the server answers each write.
+ * the server has seen them. The others wait; where all are together (`areTogether`), the server answers their writes,
+ * and the holder gives back what these concern. Without a holder the server answers each write.
  */
 export interface LeaseRecord {
   readonly branch: BranchId
@@ -66,7 +72,7 @@ export function join(
     { ...record, writers: [...others, writer] },
     nowMs,
   )
-  const isWanted = alive.holder !== undefined && alive.holder !== writer.session
+  const isWanted = alive.holder !== undefined && alive.writers.length > 1 && !areTogether(alive)
   const recalled = alive.recalled || isWanted
   const deadline = recalled ? (alive.deadline ?? deadlineFrom(nowMs, patience)) : undefined
   return granted({ ...alive, recalled, deadline }, fence)
@@ -116,6 +122,26 @@ export function forfeit(record: LeaseRecord, session: SessionId, epoch: number):
   const isOthers = record.holder !== undefined && record.holder !== session
   if (isOthers || record.epoch !== epoch) return unchanged(record)
   return granted({ ...record, ...nobody }, true)
+}
+
+/** A session that works while nobody holds the lease gets it, beside the others. */
+export function grantBeside(record: LeaseRecord, session: SessionId): Transition {
+  if (record.holder !== undefined || !areTogether(record)) return unchanged(record)
+  if (!record.writers.some((writer) => writer.session === session)) return unchanged(record)
+  return { record: { ...record, holder: session }, newEpoch: true }
+}
+
+/** The holder is to hand its lease back, for another session that works. */
+export function recall(record: LeaseRecord, nowMs: number, patience: Patience): LeaseRecord {
+  if (record.holder === undefined || record.recalled) return record
+  return { ...record, recalled: true, deadline: deadlineFrom(nowMs, patience) }
+}
+
+/** All writers give single directories back, and to the same server: one of them may hold the lease beside the others. */
+export function areTogether({ writers }: LeaseRecord): boolean {
+  const [first] = writers
+  const server = first?.sharesAt
+  return server !== undefined && writers.every(({ sharesAt }) => sharesAt === server)
 }
 
 /** A writer goes, with everything it acknowledged at the server. */

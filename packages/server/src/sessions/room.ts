@@ -55,6 +55,8 @@ export class Room {
 
   async #begin(): Promise<void> {
     this.#limits = await this.#quotas.limitsOf(this.#branch, true)
+    // What the session used without a lease was charged at once: it is not left any more.
+    this.#most = this.#taken = this.#charged = noUsage
     await this.#lookAtBudget()
   }
 
@@ -86,6 +88,10 @@ export class Room {
       bytes: Math.max(limits.bytes, this.#limits.bytes),
       files: Math.max(limits.files, this.#limits.files),
     }
+  }
+
+  get hasQuota(): boolean {
+    return this.#limits !== undefined
   }
 
   /** Whether there is anything to say. */

@@ -1,25 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import {
   type Branch,
-  decodeBatch,
   decodeBody,
   isAnswer,
   isClosedState,
-  type LogRow,
   type Receipt,
+  type View,
 } from '@cairn/core'
 import {
   type ActorId,
-  allowsSomewhere,
   CairnError,
   decodeInos,
+  type Ino,
   isCairnError,
   type SessionId,
   type SessionReply,
   type SessionRequest,
   sessionVersion,
 } from '@cairn/protocol'
-import { maskBatch, type SessionScope, touchedBy } from '../access/session-scope.ts'
+import type { SessionScope } from '../access/session-scope.ts'
 import { answerLock, type LockQuestion } from '../locks/answer-lock.ts'
 import type { Waits } from '../locks/waits.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -33,7 +32,9 @@ import { findDirectory, headPlace, type Place } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { rescue, type RescueRequest } from './rescue.ts'
 import { Room } from './room.ts'
+import { Rows } from './rows.ts'
 import { writeScoped } from './scoped-writer.ts'
+import { answerSharer, type RequireGiven, Sharer } from './sharer.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 export interface SessionParts {
@@ -46,17 +47,12 @@ export interface SessionParts {
   readonly scope?: SessionScope
 }
 
+type Standing = 'shared' | 'beside' | 'recall' | 'lease' | 'among'
 type Hello = Extract<SessionRequest, { type: 'hello' }>
 type Submit = Extract<SessionRequest, { type: 'submit' }>
 
-const rowsAtOnce = 256
-/** A reader that does not keep up is waited for, not buffered for. */
-const bufferedBytesMax = 8 << 20
-const bufferLookMs = 20
 /** A time and no operations. */
 const emptyBodyBytesMax = 16
-/** A batch without operations is smaller than this. */
-const emptyBatchBytesMax = 4096
 
 /** A connected writer or reader of a branch. Everything about it that another server needs is in the stores. */
 export class Session {
@@ -69,26 +65,33 @@ export class Session {
   readonly #stop: (() => void)[] = []
   readonly #room: Room
   readonly #unread: UnreadAnswers
+  /** Of a session that gives single directories back. */
+  readonly #sharer: Sharer | undefined
   #member: Member | undefined
   #waits: Waits | undefined
-  /** The newest batch the other end has been sent. */
-  #sent: number
+  readonly #rows: Rows
   #sending: Promise<void> = Promise.resolve()
   /** The standing the other end was last told. */
   #told = ''
+  /** Of the lease that it was told it has. */
+  #heldEpoch: number | undefined
   #isClosed = false
 
   private constructor(parts: SessionParts, connection: Connection, hello: Hello) {
     this.#parts = parts
     this.#place = headPlace(parts.workspace, parts.branch, parts.scope)
     this.#connection = connection
-    this.#writes = hello.mode === 'write'
+    this.#writes = hello.mode === 'write' || hello.mode === 'share'
     this.#hello = hello
-    this.#sent = hello.seq
     const { clock } = parts.workspace
     this.#unread = new UnreadAnswers(connection, clock, () => this.#isClosed)
     this.#room = new Room(parts.branch, parts.workspace.quotas, parts.scope)
     this.id = parts.scope?.sessionId(hello.session) ?? idOf(hello.session)
+    this.#rows = new Rows(parts, this.id, connection, hello.seq)
+    if (hello.mode === 'share')
+      this.#sharer = new Sharer(this.id, parts, (reply) =>
+        this.#inOrder(async () => this.#send(reply)),
+      )
   }
 
   static async open(parts: SessionParts, connection: Connection, hello: Hello): Promise<Session> {
@@ -105,7 +108,7 @@ export class Session {
   async #start(): Promise<void> {
     const { branch, keeper, leaseMs } = this.#parts
     await branch.refresh()
-    this.#requireMode()
+    if (this.#writes) this.#parts.scope?.requireWriter()
     await this.#resumeScope()
     const root = await findDirectory(this.#place, this.#hello.path)
     const limit = await this.#parts.workspace.limitOf(branch.id)
@@ -114,7 +117,7 @@ export class Session {
     const [version, session] = [sessionVersion, this.id]
     this.#send({ type: 'welcome', version, session, seq, epoch, leaseMs, root })
     if (this.#writes && limit !== undefined) this.#send({ type: 'within', path: limit })
-    this.#sent = Math.min(this.#sent, seq)
+    this.#rows.sent = Math.min(this.#rows.sent, seq)
     this.#count()
     // A new session has nothing old. One that comes back says what it has.
     if (this.#hello.session === '') this.#see(seq)
@@ -134,23 +137,18 @@ export class Session {
     )
   }
 
-  /** Whoever writes costs other writers something. */
-  #requireMode(): void {
-    const { scope } = this.#parts
-    if (!scope || !this.#writes || allowsSomewhere(scope.grant, 'delete')) return
-    scope.requireSomewhere('write')
-  }
-
   /**
    * In this order: whoever changes the branch afterwards waits for this session, and what was changed before is in the
    * head that the session begins with.
    */
   async #joinWriters(): Promise<void> {
     const { keeper, workspace, branch } = this.#parts
-    const { member, leave } = await keeper.joinAudience(this.id)
+    const { member, leave } = await keeper.joinAudience(this.id, this.#sharer !== undefined)
     this.#member = member
     this.#stop.push(leave)
     await keeper.join(this.id)
+    this.#sharer?.join()
+    this.#stop.push(() => this.#sharer?.leave())
     if (workspace.isShared) await branch.refresh()
   }
 
@@ -199,6 +197,11 @@ export class Session {
         return this.#answer(request.id, () => this.#whenOthersHaveSeen(request.seq))
       case 'conflicts':
         return this.#answer(request.id, () => answerConflicts(this.#parts))
+      case 'look':
+      case 'claim':
+        return this.#answer(request.id, () => this.#answerSharer(request))
+      case 'done':
+        return this.#sharer?.done(request.request)
       case 'rescue':
         return this.#answer(request.id, () => this.#rescue(request))
       case 'seen':
@@ -224,6 +227,7 @@ export class Session {
 
   #end(): void {
     this.#isClosed = true
+    this.#rows.end()
     for (const stop of this.#stop.splice(0)) stop()
   }
 
@@ -238,7 +242,7 @@ export class Session {
   async #submit(request: Submit): Promise<void> {
     const { number } = request
     try {
-      const { seq, hash } = await this.#write(request)
+      const { seq, hash } = await this.#writeInTurn(request)
       // DURABLE: the batch is in the log; the other end may forget it.
       this.#send({ type: 'receipt', number, seq, hash })
       // An empty batch brings nothing.
@@ -255,12 +259,25 @@ export class Session {
     void this.#parts.keeper.noteProgress(this.id).catch(() => undefined)
   }
 
-  async #write({ number, epoch, body }: Submit): Promise<Receipt> {
+  #writeInTurn(request: Submit): Promise<Receipt> {
+    const body = decodeBody(request.body)
+    const write = (given?: RequireGiven): Promise<Receipt> => this.#write(request, body, given)
+    return this.#sharer ? this.#sharer.write(body.ops, write) : write()
+  }
+
+  async #write(
+    { number, epoch }: Submit,
+    { time, ops }: ReturnType<typeof decodeBody>,
+    given?: RequireGiven,
+  ): Promise<Receipt> {
     const { workspace, branch, keeper, actor, scope } = this.#parts
     this.#requireWriter('write')
-    const { time, ops } = decodeBody(body)
     this.#place.unused?.use(ops)
-    const check = workspace.checkOf(branch, ops)
+    const allowed = workspace.checkOf(branch, ops)
+    const check = async (view: View): Promise<void> => {
+      await allowed?.(view)
+      await given?.(view)
+    }
     const isHolder = keeper.record.holder === this.id
     const limits = isHolder ? () => this.#room.heldTo() : undefined
     const author = { session: this.id, number, actor, time: workspace.notAfterNow(time) }
@@ -297,7 +314,8 @@ export class Session {
     const stayAlive = async (): Promise<void> => {
       if (!keeper.liveWriters.includes(session)) await this.#renew()
     }
-    return answerLock({ workspace, branch, session, waits, stayAlive }, question)
+    const whenGiven = async (ino: Ino): Promise<void> => this.#sharer?.lookAt(ino)
+    return answerLock({ workspace, branch, session, waits, stayAlive, whenGiven }, question)
   }
 
   async #rescue(request: RescueRequest): Promise<Uint8Array> {
@@ -316,7 +334,8 @@ export class Session {
 
   async #whenOthersHaveSeen(seq: number): Promise<Uint8Array> {
     const { keeper, branch, workspace } = this.#parts
-    if (keeper.record.holder !== undefined && keeper.record.holder !== this.id) {
+    const isOthers = ![undefined, this.id].includes(keeper.record.holder)
+    if (isOthers && !(this.#sharer && keeper.sharingHolder)) {
       await keeper.whenHandedBack(this.id)
       if (workspace.isShared) await branch.refresh()
       // What the holder handed in comes before the answer.
@@ -342,35 +361,61 @@ export class Session {
 
   /** Tells the other end how it may write, when that changes. */
   async #tellStanding(record: LeaseRecord): Promise<void> {
-    const { holder, epoch } = record
-    if (holder !== undefined && holder !== this.id) return
+    const { epoch } = record
+    if (record.holder !== this.id && !this.#isServed(record)) return
     // Behind the batches: whoever gets the lease knows everything that came before it.
     await this.#sendRowsUpTo(epoch)
     const standing = this.#standingIn(record)
     const told = `${standing} ${epoch}`
     if (told === this.#told) return
     this.#told = told
-    if (standing !== 'recall') await this.#tellRoom(() => this.#room.begin())
+    const holds = standing === 'lease' || standing === 'among'
+    // A holder that hears of its lease again has acknowledged by the room that it was told.
+    const goesOn = holds && epoch === this.#heldEpoch
+    if (standing !== 'recall')
+      await this.#tellRoom(() => (goesOn ? this.#room.raise() : this.#room.begin()))
+    this.#heldEpoch = holds ? epoch : undefined
+    if (holds) this.#parts.keeper.sharing.noteLease(this.id, this.#room.hasQuota)
     this.#send({ type: standing, epoch })
+    this.#sharer?.noteTold()
   }
 
-  /** On a layer that is over nobody acknowledges anything: nothing would take it. */
-  #standingIn({ holder, recalled }: LeaseRecord): 'shared' | 'recall' | 'lease' {
-    if (holder !== undefined && recalled) return 'recall'
-    const { state } = this.#parts.branch.head.position
-    return holder === undefined || isClosedState(state) ? 'shared' : 'lease'
+  /** Whether the server answers its writes. */
+  #isServed({ holder }: LeaseRecord): boolean {
+    return (
+      holder === undefined || (this.#sharer !== undefined && this.#parts.keeper.isServed(this.id))
+    )
+  }
+
+  /** On a layer that is over no client acknowledges anything: nothing would take it. */
+  #standingIn({ holder, recalled }: LeaseRecord): Standing {
+    const { branch, keeper } = this.#parts
+    if (holder !== this.id) return this.#sharer?.isBeside ? 'beside' : 'shared'
+    if (recalled) return 'recall'
+    if (isClosedState(branch.head.position.state)) return 'shared'
+    return this.#sharer && keeper.hasOthers ? 'among' : 'lease'
+  }
+
+  async #answerSharer(
+    question: Extract<SessionRequest, { type: 'look' | 'claim' }>,
+  ): Promise<Uint8Array> {
+    const answer = await answerSharer(this.#sharer, question)
+    // The batches before that place go first.
+    this.#forward()
+    await this.#sending
+    return answer
   }
 
   /** Another server may have begun that epoch: then the batches before it are still to come. */
   async #sendRowsUpTo(epoch: number): Promise<void> {
     const { branch } = this.#parts
     if (branch.head.position.epoch < epoch) await branch.refresh()
-    await this.#sendRows()
+    await this.#rows.send()
   }
 
   #forward(): void {
     this.#inOrder(async () => {
-      await this.#sendRows()
+      await this.#rows.send()
       if (!this.#writes) return
       await this.#tellRoom(() => this.#room.raise())
       // The layer may be over since, or open again.
@@ -384,8 +429,8 @@ export class Session {
     if (!this.#room.isLimited) return
     const { head } = this.#parts.branch
     let used = await head.usage()
-    while (this.#sent < head.position.seq && !this.#isClosed) {
-      await this.#sendRows()
+    while (this.#rows.sent < head.position.seq && !this.#isClosed) {
+      await this.#rows.send()
       used = await head.usage()
     }
     this.#send(this.#room.tell(used))
@@ -395,44 +440,6 @@ export class Session {
     this.#sending = this.#sending.then(send).catch(() => this.#connection.close())
   }
 
-  /** Sends what the log has after what was sent. From the log and not from memory: a slow reader costs nothing. */
-  async #sendRows(): Promise<void> {
-    const { branch, workspace } = this.#parts
-    while (this.#sent < branch.head.position.seq && !this.#isClosed) {
-      await this.#whenRead()
-      const rows = await workspace.stores.log.read(branch.id, this.#sent, rowsAtOnce)
-      for (const row of rows) {
-        await this.#sendRow(row)
-        this.#sent = row.seq
-      }
-    }
-  }
-
-  async #sendRow(row: LogRow): Promise<void> {
-    const { scope } = this.#parts
-    const { number, seq, bytes } = row
-    if (row.session === this.id && hasOperations(row)) this.#send({ type: 'own', number, seq })
-    else if (!scope || scope.readsAll) this.#send({ type: 'batch', bytes })
-    else this.#send({ type: 'batch', bytes: await this.#masked(scope, row) })
-  }
-
-  async #masked(scope: SessionScope, { bytes }: LogRow): Promise<Uint8Array> {
-    const { workspace, branch } = this.#parts
-    const batch = decodeBatch(bytes)
-    const { body } = batch
-    if (body.type !== 'ops') return maskBatch(batch, true)
-    const { inodes, names } = await workspace.read(branch, (view) =>
-      scope.touched(view, touchedBy(view, body.ops)),
-    )
-    return maskBatch(batch, names.length > 0 || [...inodes].length > 0)
-  }
-
-  async #whenRead(): Promise<void> {
-    const { clock } = this.#parts.workspace
-    while (this.#connection.bufferedBytes > bufferedBytesMax && !this.#isClosed)
-      await clock.sleep(bufferLookMs)
-  }
-
   #send(reply: SessionReply): void {
     this.#connection.send(reply)
   }
@@ -440,11 +447,4 @@ export class Session {
 
 function idOf(wanted: string): SessionId {
   return (wanted === '' ? `s_${randomUUID()}` : wanted) as SessionId
-}
-
-/** One without is no submission of anybody's: it only closes the log to lower numbers. */
-function hasOperations({ bytes }: LogRow): boolean {
-  if (bytes.length > emptyBatchBytesMax) return true
-  const { body } = decodeBatch(bytes)
-  return body.type === 'ops' && body.ops.length > 0
 }

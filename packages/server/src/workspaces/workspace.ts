@@ -38,6 +38,7 @@ import { withToolCall } from '../log/tool-calls.ts'
 import { LockKeeper } from '../locks/lock-keeper.ts'
 import type { LockStore } from '../locks/lock-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../sessions/lease-keeper.ts'
+import { requireGiven } from '../sessions/sharing.ts'
 import type { LeaseStore } from '../sessions/lease-store.ts'
 import { Reaper } from '../sessions/reaper.ts'
 import { StoredBlobs } from '../sessions/stored-blobs.ts'
@@ -99,6 +100,8 @@ interface ChangeParts {
   readonly scoped?: ScopedEdit
   readonly epoch: number
   readonly newIno: () => Ino
+  /** The directories that the holder of the lease has given back; undefined where it has given back everything. */
+  readonly given?: ReadonlySet<Ino> | undefined
 }
 
 /** An open workspace: its branches, and changing them by path. */
@@ -250,15 +253,20 @@ export class Workspace {
     const { scope } = asker
     const holdings = scope && new Holdings(this.notes, scope.identity, () => this.clock.nowMs())
     const inodes = scope ? this.#inodesOf(scope, holdings!) : this.#inodes
-    const change = (epoch: number): Promise<{ receipt: Receipt; result: T | undefined }> =>
-      asker.scope
+    const change = (
+      epoch: number,
+      given?: ReadonlySet<Ino>,
+    ): Promise<{ receipt: Receipt; result: T | undefined }> => {
+      const parts = { limit, epoch, newIno: inodes.next, given }
+      return asker.scope
         ? editScope(asker.scope, holdings!, (scoped) =>
-            this.#change(branch, asker, decide, { limit, scoped, epoch, newIno: inodes.next }),
+            this.#change(branch, asker, decide, { ...parts, scoped }),
           )
-        : this.#change(branch, asker, decide, { limit, epoch, newIno: inodes.next })
+        : this.#change(branch, asker, decide, parts)
+    }
     // The turn first, then the token's budget: the holder that hands over may have to use the same one.
     const keeper = this.lease(branch)
-    const changed = await inodes.supply(() => keeper.withTurn(change))
+    const changed = await inodes.supply(() => keeper.withDirectories(change))
     // Whoever gets the answer and looks into a mount must find the change there.
     await keeper.whenSeen(changed.receipt.seq)
     return changed
@@ -289,7 +297,7 @@ export class Workspace {
     branch: Branch,
     asker: Asker,
     decide: Decide<T>,
-    { limit, scoped, epoch, newIno }: ChangeParts,
+    { limit, scoped, epoch, newIno, given }: ChangeParts,
   ): Promise<{ receipt: Receipt; result: T | undefined }> {
     const guard = (view: View, op: Op): void => {
       scoped?.require(view, op)
@@ -301,6 +309,7 @@ export class Workspace {
       const env = { now: this.clock.now(), newIno, reapsAtOnce }
       const edit = new TreeEdit(scoped?.see(view) ?? view, env, guard)
       result = yield* whilePresent(asker.gone, inSteps(decide(edit)))
+      if (given) requireGiven(view, edit.ops, given)
       if (scoped) yield* scoped.count(edit.view, view)
       return edit.ops
     }.bind(this)

@@ -1,0 +1,41 @@
+import type { Ino } from '@cairn/protocol'
+
+/** Some directories, or all but some: what is true of most need not be listed. */
+export class DirectorySet {
+  #isAll: boolean
+  /** Those in the set, or with `#isAll` those that are not. */
+  readonly #listed = new Set<Ino>()
+
+  constructor(isAll: boolean) {
+    this.#isAll = isAll
+  }
+
+  /** All of them. */
+  get isFull(): boolean {
+    return this.#isAll && this.#listed.size === 0
+  }
+
+  has(ino: Ino): boolean {
+    return this.#listed.has(ino) !== this.#isAll
+  }
+
+  add(ino: Ino): void {
+    if (this.#isAll) this.#listed.delete(ino)
+    else this.#listed.add(ino)
+  }
+
+  delete(ino: Ino): void {
+    if (this.#isAll) this.#listed.add(ino)
+    else this.#listed.delete(ino)
+  }
+
+  fill(): void {
+    this.#isAll = true
+    this.#listed.clear()
+  }
+
+  clear(): void {
+    this.#isAll = false
+    this.#listed.clear()
+  }
+}

@@ -1,0 +1,223 @@
+import { directoriesOf, homesOf, type Op, type View } from '@cairn/core'
+import { type Ino, Reader } from '@cairn/protocol'
+import type { Image } from '../image/image.ts'
+import { ImageMiss } from '../image/miss.ts'
+import type { SessionOptions } from '../session/options.ts'
+import type { Caches } from './caches.ts'
+import { DirectorySet } from './directory-set.ts'
+
+type Question = { readonly type: 'look' | 'claim'; readonly inos: readonly Ino[] }
+
+export interface SharingParts {
+  readonly image: View & Pick<Image, 'toldNames'>
+  readonly caches: Caches
+  readonly ask: (question: Question) => Promise<Uint8Array>
+  /** Once the image has the log up to there. */
+  readonly whenReached: (seq: number) => Promise<void>
+  /** Once what was acknowledged in these directories is at the server. */
+  readonly whenSent: (inos: readonly Ino[]) => Promise<void>
+  /** The kernel forgets everything. */
+  readonly forgetInKernel: () => void
+  /** A reader follows the log and no more. */
+  readonly isReader: boolean
+}
+
+/** Directories of a claim that is for all of them. */
+const everything: readonly Ino[] = []
+
+/** A question under way. It counts for nothing if the server takes back meanwhile what it will answer. */
+interface Pending {
+  readonly inos: readonly Ino[]
+  isVoid: boolean
+}
+
+/**
+ * Which directories this mount may change on its own, and which it may show without asking.
+ *
+ * The image follows the log, but another mount that holds the lease has acknowledged changes that are not in the log yet.
+ * So a directory is shown after a look: the holder sends what it has, and this mount takes that in. Before the holder
+ * changes the directory again, this mount is asked to forget it. A mount that holds the lease gives directories back in
+ * the same way, and claims them before it changes them.
+ */
+export class Sharing {
+  readonly #parts: SharingParts
+  /** With the lease: where changes are acknowledged. */
+  readonly #mine = new DirectorySet(true)
+  /** What is known of these is all there is. */
+  readonly #fresh: DirectorySet
+  readonly #looks = new Map<Ino, Promise<void>>()
+  readonly #pending = new Set<Pending>()
+  #isAlone = true
+  /** Grows with each lease, and when everything here counts no more. */
+  #turn = 0
+
+  constructor(parts: SharingParts) {
+    this.#parts = parts
+    // A writer hears first whether another one holds the lease.
+    this.#fresh = new DirectorySet(parts.isReader)
+  }
+
+  /** No other mount has looked at anything here since this one got the lease. */
+  get isUnshared(): boolean {
+    return this.#isAlone && this.#mine.isFull
+  }
+
+  /** This mount gets the lease, or hears of it again. What others may know must be claimed first. */
+  onLease(isAlone: boolean, isNew: boolean, seq: number): void {
+    this.#isAlone = isAlone
+    if (!isNew) return
+    if (isAlone) this.#mine.fill()
+    else this.#mine.clear()
+    this.#voidAll(this.#pending)
+    this.#refresh(seq)
+  }
+
+  /** Over a new connection. Beside a holder, this mount may have missed what it was to forget. */
+  onShared(isBeside: boolean, seq: number): void {
+    if (!isBeside) return this.#refresh(seq)
+    this.#turn++
+    this.#voidAll(this.#pending)
+    this.#fresh.clear()
+    this.#parts.forgetInKernel()
+  }
+
+  /** No other mount acknowledges anything now. What they did before is shown when it has been taken in. */
+  #refresh(seq: number): void {
+    const turn = ++this.#turn
+    void this.#parts.whenReached(seq).then(() => {
+      if (turn === this.#turn) this.#fresh.fill()
+    })
+  }
+
+  /** Others want to see or change these. */
+  async yield(inos: readonly Ino[]): Promise<void> {
+    this.#isAlone = false
+    this.#voidAll(this.#concerning(inos))
+    for (const ino of inos) this.#mine.delete(ino)
+    await this.#parts.whenSent(inos)
+  }
+
+  /** The holder is about to change these. */
+  async forget(inos: readonly Ino[]): Promise<void> {
+    const { caches } = this.#parts
+    this.#turn++
+    this.#voidAll(this.#concerning(inos))
+    for (const ino of inos) {
+      this.#fresh.delete(ino)
+      this.#forgetInKernel(ino)
+    }
+    await caches.settled()
+  }
+
+  /** Throws ImageMiss for a look. */
+  requireFresh(ino: Ino): void {
+    if (this.#fresh.isFull) return
+    const homes = homesOf(this.#parts.image, ino)
+    // Whoever changes a file claims all directories that have it.
+    if (homes.length > 0 && !homes.some((home) => this.#fresh.has(home)))
+      throw new ImageMiss('look', homes[0]!)
+  }
+
+  isFresh(directory: Ino): boolean {
+    return this.#fresh.has(directory)
+  }
+
+  /** Resolves when what is known of the directory is all there is. */
+  look(ino: Ino): Promise<void> {
+    const looking = this.#looks.get(ino)
+    if (looking) return looking
+    const look = this.#look(ino).finally(() => this.#looks.delete(ino))
+    this.#looks.set(ino, look)
+    return look
+  }
+
+  async #look(ino: Ino): Promise<void> {
+    while (!this.#fresh.has(ino)) {
+      const isAnswered = await this.#ask('look', [ino])
+      if (isAnswered) this.#fresh.add(ino)
+    }
+  }
+
+  /** Whether the directory, or all that have the file, may be changed here. */
+  isMine(ino: Ino): boolean {
+    return (
+      this.#mine.isFull || homesOf(this.#parts.image, ino).every((home) => this.#mine.has(home))
+    )
+  }
+
+  /** Of those that an operation concerns, the directories that must be claimed before it is acknowledged. */
+  findUnclaimed(op: Op): readonly Ino[] {
+    if (this.#mine.isFull) return []
+    return directoriesOf(this.#parts.image, op).filter((ino) => !this.#mine.has(ino))
+  }
+
+  /** A directory that this mount made is known to no other. */
+  noteMade(ino: Ino): void {
+    this.#mine.add(ino)
+  }
+
+  /** False where another client is at work: then the server decides. */
+  async claim(inos: readonly Ino[]): Promise<boolean> {
+    // The others have left: then all of it can be had at once.
+    if (this.#isAlone && (await this.#ask('claim', everything))) {
+      this.#mine.fill()
+      return true
+    }
+    const isMine = await this.#ask('claim', inos)
+    if (isMine) for (const ino of inos) this.#mine.add(ino)
+    return isMine
+  }
+
+  /** False when it was refused, or taken back before this mount was ready. */
+  async #ask(type: Question['type'], inos: readonly Ino[]): Promise<boolean> {
+    const { ask, whenReached } = this.#parts
+    const pending = { inos, isVoid: false }
+    this.#pending.add(pending)
+    try {
+      const reader = new Reader(await ask({ type, inos }), type)
+      const isGiven = type === 'look' || reader.u8() === 1
+      await whenReached(reader.varint())
+      return isGiven && !pending.isVoid
+    } finally {
+      this.#pending.delete(pending)
+    }
+  }
+
+  #concerning(inos: readonly Ino[]): readonly Pending[] {
+    return [...this.#pending].filter(
+      (pending) => pending.inos === everything || pending.inos.some((ino) => inos.includes(ino)),
+    )
+  }
+
+  #voidAll(all: Iterable<Pending>): void {
+    for (const pending of all) pending.isVoid = true
+  }
+
+  /** Names are looked up again, also those that were not there; files are read again. */
+  #forgetInKernel(ino: Ino): void {
+    const { caches, image } = this.#parts
+    for (const { name, dentry } of image.toldNames(ino)) {
+      caches.expire(ino, name)
+      if (dentry && dentry.kind !== 'directory') caches.bytes(dentry.ino, 0, 0)
+    }
+    caches.bytes(ino, 0, 0)
+  }
+}
+
+/** What a session tells its mount about directories. `find` is asked when there is something to tell. */
+export function sharingHandlers(
+  find: () => { readonly sharing: Sharing; readonly seq: number },
+): Required<Pick<SessionOptions, 'onLease' | 'onShared' | 'onYield' | 'onForget'>> {
+  return {
+    onLease(isAlone, isNew) {
+      const { sharing, seq } = find()
+      sharing.onLease(isAlone, isNew, seq)
+    },
+    onShared(isBeside) {
+      const { sharing, seq } = find()
+      sharing.onShared(isBeside, seq)
+    },
+    onYield: (inos) => find().sharing.yield(inos),
+    onForget: (inos) => find().sharing.forget(inos),
+  }
+}

@@ -1,0 +1,124 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noMount, Site, type SiteMount } from './fixture.ts'
+
+/** What a program sees of a directory. */
+function look(mount: SiteMount, directory: string): unknown {
+  return readdirSync(mount.path(directory), { withFileTypes: true })
+    .map((entry) => {
+      const path = mount.path(`${directory}/${entry.name}`)
+      const { size, mtimeNs, nlink, mode } = statSync(path, { bigint: true })
+      const text = entry.isFile() ? readFileSync(path, 'utf8') : ''
+      return { name: entry.name, size, mtimeNs, nlink, mode, text }
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+describe.skipIf(noMount)('a mount that holds the lease beside another one', () => {
+  let site: Site
+  let holder: SiteMount
+  let reader: SiteMount
+
+  beforeAll(async () => {
+    site = await Site.open()
+    holder = await site.mount('/')
+    await holder.sh('mkdir -p work/deep; echo 1 > work/one; echo 2 > work/deep/two; mkdir other')
+    await holder.drain()
+    reader = await site.mount('/')
+  })
+  afterAll(() => site.close())
+
+  const standing = async (mount: SiteMount): Promise<string> => (await mount.status()).standing
+
+  it('keeps the lease when the other one comes, reads and waits', async () => {
+    expect(await standing(holder)).toBe('lease')
+    expect(await reader.sh('cat work/one work/deep/two; ls other')).toBe('1\n2\n')
+    expect(await standing(holder)).toBe('lease')
+    expect(await standing(reader)).toBe('shared')
+  })
+
+  it('shows the other one each change as soon as it is done', () => {
+    for (let round = 0; round < 25; round++) {
+      const name = `work/file${round}`
+      expect(existsSync(reader.path(name))).toBe(false)
+      writeFileSync(holder.path(name), `text ${round}`)
+      expect(readFileSync(reader.path(name), 'utf8')).toBe(`text ${round}`)
+      writeFileSync(holder.path(name), `again ${round}`)
+      expect(look(reader, 'work')).toEqual(look(holder, 'work'))
+      renameSync(holder.path(name), holder.path('work/last'))
+      expect(existsSync(reader.path(name))).toBe(false)
+      mkdirSync(holder.path(`work/deep/d${round}`))
+      writeFileSync(holder.path(`work/deep/d${round}/f`), `${round}`)
+      expect(look(reader, 'work/deep')).toEqual(look(holder, 'work/deep'))
+      expect(readFileSync(reader.path(`work/deep/d${round}/f`), 'utf8')).toBe(`${round}`)
+      rmSync(holder.path(`work/deep/d${round}`), { recursive: true })
+      expect(existsSync(reader.path(`work/deep/d${round}`))).toBe(false)
+    }
+  })
+
+  it('a program stays in a directory that the holder changes around it', async () => {
+    await reader.sh('touch work/deep/ready')
+    const waiting = 'while [ -e ready ]; do :; done'
+    const inside = reader.sh(`cd work/deep; mv ready here; touch ready; ${waiting}; /bin/pwd -P`)
+    await expect.poll(() => existsSync(holder.path('work/deep/here'))).toBe(true)
+    await holder.sh(
+      'mkdir work/x; rm -r work/x work/deep/here; mkdir work/deep/y; rm work/deep/ready',
+    )
+    expect((await inside).trim()).toBe(reader.path('work/deep'))
+    await holder.sh('rmdir work/deep/y')
+  })
+
+  it('keeps the lease beside changes through HTTP elsewhere, and sees them', async () => {
+    const headers = { authorization: `Bearer ${site.key}` }
+    for (let round = 0; round < 10; round++) {
+      const url = `${site.url}/v1/workspaces/demo/files/other/http${round}`
+      writeFileSync(holder.path(`work/mine${round}`), 'mine')
+      expect((await fetch(url, { method: 'PUT', headers, body: `${round}` })).ok).toBe(true)
+      for (const mount of [holder, reader])
+        expect(readFileSync(mount.path(`other/http${round}`), 'utf8')).toBe(`${round}`)
+      expect(await standing(holder)).toBe('lease')
+    }
+    expect(look(reader, 'work')).toEqual(look(holder, 'work'))
+  })
+
+  it('an append through HTTP goes behind what the holder has not sent yet', async () => {
+    const headers = { authorization: `Bearer ${site.key}` }
+    const url = `${site.url}/v1/workspaces/demo/files/work/log?append`
+    for (let round = 0; round < 10; round++) {
+      await holder.sh(`echo holder ${round} >> work/log`)
+      expect(
+        (await fetch(url, { method: 'POST', headers, body: `http ${round}\n` })).status,
+      ).toBeLessThan(300)
+      await reader.sh(`echo reader ${round} >> work/log`)
+    }
+    const lines = Array.from({ length: 10 }, (_, round) =>
+      ['holder', 'http', 'reader'].map((who) => `${who} ${round}\n`).join(''),
+    ).join('')
+    for (const mount of [holder, reader]) expect(await mount.sh('cat work/log')).toBe(lines)
+  })
+
+  it('a second writer gets the lease when it works and the first does not', async () => {
+    await expect
+      .poll(
+        async () => {
+          for (let i = 0; i < 5; i++) writeFileSync(reader.path(`other/own${i}`), 'mine')
+          return standing(reader)
+        },
+        { timeout: 30_000 },
+      )
+      .toBe('lease')
+    expect(await standing(holder)).toBe('shared')
+    writeFileSync(reader.path('other/own1'), 'new')
+    expect(readFileSync(holder.path('other/own1'), 'utf8')).toBe('new')
+    expect(look(holder, 'other')).toEqual(look(reader, 'other'))
+  })
+})

@@ -1,0 +1,60 @@
+import type { Inode } from '@cairn/core'
+import { Sharing, sharingHandlers, type SharingParts } from '@cairn/mount'
+import type { Ino } from '@cairn/protocol'
+
+type Parts = Pick<SharingParts, 'ask' | 'whenReached' | 'whenSent'> & { readonly seq: () => number }
+
+/** Which directories a simulated client may change on its own, and which it may show: as a mount does, without a kernel. */
+export class SharedDirectories {
+  readonly #sharing: Sharing
+  readonly options: ReturnType<typeof sharingHandlers>
+
+  constructor({ seq, ...parts }: Parts) {
+    const nothing = (): undefined => undefined
+    const caches = {
+      attributes: nothing,
+      bytes: nothing,
+      entry: nothing,
+      expire: nothing,
+      telling: async () => undefined,
+      settled: async () => undefined,
+    }
+    const kernel = { caches, forgetInKernel: nothing, isReader: false }
+    const sharing = new Sharing({ ...parts, ...kernel, image: tree })
+    this.#sharing = sharing
+    this.options = sharingHandlers(() => ({ sharing, seq: seq() }))
+  }
+
+  isFresh(directory: Ino): boolean {
+    return this.#sharing.isFresh(directory)
+  }
+
+  holds(directory: Ino): boolean {
+    return this.#sharing.isMine(directory)
+  }
+
+  /** If not, it claims the directory for the next time. */
+  isMine(directory: Ino): boolean {
+    if (this.#sharing.isMine(directory)) return true
+    this.#sharing.claim([directory]).catch(() => undefined)
+    return false
+  }
+
+  noteMade(ino: Ino): void {
+    this.#sharing.noteMade(ino)
+  }
+
+  look(directory: Ino): void {
+    this.#sharing.look(directory).catch(() => undefined)
+  }
+}
+
+/** Whatever is asked about here is a directory. */
+const tree = {
+  inode: (): Inode => ({ kind: 'directory' }) as Inode,
+  links: () => [],
+  child: () => undefined,
+  blockFrom: () => undefined,
+  entries: () => [],
+  toldNames: function* (): Generator<never> {},
+}
