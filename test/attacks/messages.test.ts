@@ -62,7 +62,7 @@ const rules: Readonly<Record<string, Rule>> = {
     }),
     inside: all('malformed'),
   },
-  nameless: { say: () => ({}), inside: all('answer') },
+  nameless: { say: () => ({}), inside: { ...all('answer'), past: 'read_only' } },
   hold: { say: () => ({ inos: Uint8Array.of(0) }), inside: all('silence') },
   // These are for sessions that give single directories back.
   look: { say: ({ directory }) => ({ inos: [directory] }), inside: all('read_only') },
