@@ -43,13 +43,15 @@ export function readOwnToken(secret: string): OwnToken {
 }
 
 interface KeyValues {
+  readonly 'api-key'?: string | undefined
   readonly token?: string | undefined
   readonly 'api-key-file'?: string | undefined
 }
 
 /** The key or token that a command is to save; undefined where none is given. */
 export async function readKeyOption(cli: Cli, values: KeyValues): Promise<string | undefined> {
-  const { token, 'api-key-file': file } = values
+  const { token, 'api-key-file': file, 'api-key': key } = values
+  if (key !== undefined) return key
   if (token !== undefined) return token === '-' ? readSecret(cli, token) : token
   return file === undefined ? undefined : readSecret(cli, file)
 }

@@ -96,8 +96,8 @@ describe('upload', () => {
     expect(textOf(stub)).toBe('0123|4567|89ab|cd')
     const sent = stub.seen
       .filter(({ url }) => url.includes('/blocks/'))
-      .map(({ url }) => url.slice(-1))
-    expect(sent.toSorted()).toEqual(['1', '3'])
+      .map(({ url }) => url.split('/').at(-1))
+    expect(sent.toSorted()).toEqual(['1?path=%2Fbig', '3?path=%2Fbig'])
     expect(stub.seen[0]).toMatchObject({ method: 'GET', url: '/v1/workspaces/w/uploads/u1' })
     expect(progress[0]).toEqual({ uploadId: 'u1', sentBytes: 0, totalBytes: 14 })
     expect(progress.at(-1)).toEqual({ uploadId: 'u1', sentBytes: 14, totalBytes: 14 })
@@ -169,14 +169,15 @@ describe('write', () => {
     await workspace.files.write('/a', large, { ifMatch: '"e"', parents: false })
     await workspace.files.write('/b', ReadableStream.from([large]))
     const requests = seen.map(({ method, url }) => `${method} ${url.split('/').slice(4).join('/')}`)
-    const wanted = [
+    // Where the bytes will go is said with each block: a token's budget counts them as they arrive.
+    const wanted = (path: string): string[] => [
       'POST uploads',
       'POST uploads/u1/complete',
-      'PUT uploads/u1/blocks/0',
-      'PUT uploads/u1/blocks/1',
+      `PUT uploads/u1/blocks/0?path=${path}`,
+      `PUT uploads/u1/blocks/1?path=${path}`,
     ]
-    expect(requests.slice(0, 4).toSorted()).toEqual(wanted)
-    expect(requests.slice(4).toSorted()).toEqual(wanted)
+    expect(requests.slice(0, 4).toSorted()).toEqual(wanted('%2Fa'))
+    expect(requests.slice(4).toSorted()).toEqual(wanted('%2Fb'))
     expect(JSON.parse(seen[3]!.body.toString())).toEqual({
       path: '/a',
       size: large.length,

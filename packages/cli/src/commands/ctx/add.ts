@@ -23,6 +23,11 @@ export const command: Command = defineCommand({
       value: 'FILE',
       summary: 'A file that only you can read, with the key; - for standard input',
     },
+    'api-key': {
+      kind: 'text',
+      value: 'KEY',
+      summary: 'The key itself; other users of this machine can see it meanwhile',
+    },
     token: {
       kind: 'text',
       value: 'TOKEN',

@@ -1,0 +1,135 @@
+import type { Inode, Op } from '@cairn/core'
+import { type Ino, type Name, Writer } from '@cairn/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ImageMiss } from '../image/miss.ts'
+import { Sharing } from './sharing.ts'
+
+const [d, e] = [2, 3] as [Ino, Ino]
+
+/** The server's side of one mount: it answers when a test says so. */
+class Server {
+  readonly asked: { readonly text: string; readonly answer: (bytes: Uint8Array) => void }[] = []
+
+  ask = (question: { readonly type: string; readonly inos: readonly Ino[] }): Promise<Uint8Array> =>
+    new Promise((answer) => {
+      this.asked.push({ text: `${question.type} ${question.inos.join(' ')}`.trim(), answer })
+    })
+
+  async answer(...bytes: number[]): Promise<void> {
+    const writer = new Writer()
+    for (const byte of bytes) writer.varint(byte)
+    this.asked.shift()!.answer(writer.finish())
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+describe('the directories of a mount', () => {
+  let server: Server
+  let sharing: Sharing
+  /** What the kernel was told to forget. */
+  let forgotten: string[]
+
+  beforeEach(() => {
+    server = new Server()
+    forgotten = []
+    sharing = new Sharing({
+      image: {
+        inode: () => ({ kind: 'directory' }) as Inode,
+        links: () => [],
+        child: () => undefined,
+        blockFrom: () => undefined,
+        entries: () => [],
+        *toldNames() {
+          yield { name: 'f' as Name, dentry: { ino: 9 as Ino, kind: 'file' } }
+          yield { name: 'absent' as Name, dentry: undefined }
+        },
+      },
+      caches: {
+        attributes: (ino) => forgotten.push(`attributes ${ino}`),
+        bytes: (ino) => forgotten.push(`bytes ${ino}`),
+        entry: (parent, name) => forgotten.push(`drop ${parent}/${name}`),
+        expire: (parent, name) => forgotten.push(`${parent}/${name}`),
+        telling: () => Promise.resolve(),
+        settled: () => Promise.resolve(),
+      },
+      ask: server.ask,
+      whenReached: () => Promise.resolve(),
+      whenSent: () => Promise.resolve(),
+      forgetInKernel: () => forgotten.push('everything'),
+      isReader: false,
+    })
+  })
+
+  const create = (parent: Ino): Op => ({ type: 'create', parent }) as Op
+
+  it('are shown only after a look, beside a holder', async () => {
+    sharing.onShared(true, 0)
+    expect(() => sharing.requireFresh(d)).toThrow(ImageMiss)
+    const looked = sharing.look(d)
+    await server.answer(7)
+    await looked
+    sharing.requireFresh(d)
+    expect(sharing.isFresh(e)).toBe(false)
+  })
+
+  it('are all shown where no other mount holds the lease', async () => {
+    sharing.onShared(false, 0)
+    await Promise.resolve()
+    sharing.requireFresh(d)
+  })
+
+  it('are looked at again when they must be forgotten while the answer is on its way', async () => {
+    sharing.onShared(true, 0)
+    const looked = sharing.look(d)
+    await sharing.forget([d])
+    await server.answer(7)
+    expect(server.asked.map(({ text }) => text)).toEqual(['look 2'])
+    await server.answer(8)
+    await looked
+  })
+
+  it('that are forgotten are forgotten by the kernel: names, names that were not there, files', async () => {
+    await sharing.forget([d])
+    expect(forgotten).toEqual(['2/f', 'bytes 9', '2/absent', 'bytes 2'])
+  })
+
+  it('belong to the only writer, until it gives one back; it gets it back by a claim', async () => {
+    sharing.onLease(true, true, 0)
+    expect(sharing.findUnclaimed(create(d))).toEqual([])
+    await sharing.yield([d])
+    expect([sharing.findUnclaimed(create(d)), sharing.findUnclaimed(create(e))]).toEqual([[d], []])
+    const claimed = sharing.claim([d])
+    await server.answer(1, 7)
+    expect([await claimed, sharing.findUnclaimed(create(d))]).toEqual([true, []])
+  })
+
+  it('of a holder among others are those that it claimed or made', async () => {
+    sharing.onLease(false, true, 0)
+    sharing.noteMade(e)
+    expect([sharing.findUnclaimed(create(d)), sharing.findUnclaimed(create(e))]).toEqual([[d], []])
+  })
+
+  it('stay given back when they are asked for while a claim is on its way', async () => {
+    sharing.onLease(false, true, 0)
+    const claimed = sharing.claim([d])
+    await sharing.yield([d])
+    await server.answer(1, 7)
+    expect([await claimed, sharing.isMine(d)]).toEqual([false, false])
+  })
+
+  it('stay as they are when the same lease is heard of again', async () => {
+    sharing.onLease(true, true, 0)
+    await sharing.yield([d])
+    sharing.onLease(true, false, 0)
+    expect(sharing.isMine(d)).toBe(false)
+  })
+
+  it('can be had all at once when the others have left', async () => {
+    sharing.onLease(false, true, 0)
+    sharing.onLease(true, false, 0)
+    const claimed = sharing.claim([d])
+    expect(server.asked[0]!.text).toBe('claim')
+    await server.answer(1, 7)
+    expect([await claimed, sharing.isMine(e), sharing.isUnshared]).toEqual([true, true, true])
+  })
+})
