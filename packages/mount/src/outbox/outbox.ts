@@ -47,17 +47,25 @@ interface OpenBatch {
   bytes: number
   /** It is complete with so many bytes. */
   readonly bytesMax: number
+  /** Files that it creates. */
+  readonly created: Set<Ino>
+  /** One of them was written since the outbox last looked. */
+  isFilling: boolean
+  /** It ends with the file that is being written. */
+  isDue: boolean
 }
 
 /** Soon enough to count as at once, late enough for a program's next calls to ride along. */
 const flushMs = 20
 /**
- * While a program changes so much that it would wait for the server's share of the machine, the server waits for it: a
- * clone beside its own upload takes a third longer. Up to this long, and for no more than this part of the window.
+ * While a program changes much, larger batches cost the server less. Up to this long, and for no more than this part of
+ * the window: what a sandbox has not sent is lost with it.
  */
 const busyOps = 50
-const busyMs = 2000
+const busyMs = 100
 const busyPart = 3 / 4
+/** A file up to this size goes in one batch, if its program writes it at once: after a loss it is whole or absent. */
+const wholeBytes = 1 << 20
 const batchOps = 8000
 const batchBytes = 2 << 20
 /** What an operation weighs in the window beside what is written down of it. */
@@ -139,6 +147,7 @@ export class Outbox {
     request: number,
     directories: readonly Ino[] = [],
   ): { readonly number: number; readonly place: Place | undefined } {
+    if (op.type === 'create' && this.#open?.isDue) this.#close(this.#open)
     const batch = this.#open ?? this.#begin()
     const { segments } = this.#parts
     const bytes = op.type === 'write' && op.data.type === 'bytes' ? op.data.bytes : undefined
@@ -151,7 +160,8 @@ export class Outbox {
     for (const ino of directories) batch.directories.add(ino)
     const length = lengthOf(pieces)
     this.#count(batch, opBytes + length)
-    if (batch.ops.length >= batchOps || batch.bytes >= batch.bytesMax) this.#close(batch)
+    noteFile(batch, op)
+    if (batch.ops.length >= batchOps || batch.bytes >= batch.bytesMax) this.#end(batch)
     const place = bytes && { segment, position: position + length - bytes.length }
     return { number: batch.reservation.number, place }
   }
@@ -161,8 +171,26 @@ export class Outbox {
     this.#lookAtAge()
     this.#isBusy = this.#opsSince >= busyOps
     this.#opsSince = 0
-    if (!this.#isBusy || this.#isHoldingTooMuch()) this.flush()
+    const isFilling = this.#open?.isFilling ?? false
+    if (this.#open) this.#open.isFilling = false
+    if (this.#isHoldingTooMuch()) this.#flushSoon(isFilling)
+    else if (!this.#isBusy && !isFilling) this.flush()
     if (this.#open || this.#held.length > 0) this.#lookLater()
+  }
+
+  /** What is complete goes. The open batch ends between two files, if that comes before the next look. */
+  #flushSoon(isFilling: boolean): void {
+    if (!isFilling || !this.#open || this.#open.isDue) return this.flush()
+    this.#open.isDue = this.#held.length === 0
+    this.#sendHeld()
+  }
+
+  /** With the file that is being written, unless that is too large. */
+  #end(batch: OpenBatch): void {
+    const isShort = batch.bytesMax < batchBytes
+    if (isShort || !batch.isFilling || batch.bytes >= batch.bytesMax + wholeBytes)
+      this.#close(batch)
+    else batch.isDue = true
   }
 
   #lookAtAge(): void {
@@ -185,6 +213,10 @@ export class Outbox {
   /** Sends what there is, as far as the server keeps up. */
   flush(): void {
     if (this.#open && this.#inFlight < batchesAtOnce) this.#close(this.#open)
+    this.#sendHeld()
+  }
+
+  #sendHeld(): void {
     this.#dueTo = this.#held.at(-1)?.reservation.number ?? this.#dueTo
     this.#sendDue()
   }
@@ -264,6 +296,9 @@ export class Outbox {
       segment: Infinity,
       bytes: 0,
       bytesMax: Math.min(batchBytes, this.#parts.batchBytes?.() ?? Infinity),
+      created: new Set<Ino>(),
+      isFilling: false,
+      isDue: false,
     }
     this.#open = batch
     this.#lookAtAge()
@@ -324,6 +359,14 @@ export class Outbox {
     for (const { segment } of this.#closed.values()) first = Math.min(first, segment)
     this.#parts.segments.pinFrom(first)
   }
+}
+
+/** Whether a file that the batch creates is being written. */
+function noteFile(batch: OpenBatch, op: Op): void {
+  if (op.type === 'create') {
+    if (op.kind === 'file') batch.created.add(op.ino)
+  } else if ((op.type === 'write' || op.type === 'append') && batch.created.has(op.ino))
+    batch.isFilling = true
 }
 
 function* inodesOf(ops: readonly Op[]): Generator<Ino> {
