@@ -18,6 +18,7 @@ describe.skipIf(noMount)('a mount in the foreground', () => {
     command = site.startCairn(['mount', '--foreground', ':/front', place()])
     said = createInterface(command.stderr!)[Symbol.asyncIterator]()
     ended = once(command, 'exit')
+    expect(await nextLine()).toContain('made the directory')
     expect(await nextLine()).toContain('Ctrl-C unmounts')
   })
   afterEach(async () => {
