@@ -76,6 +76,7 @@ describe.skipIf(noMount)('options of a mount, and what its status tells', () => 
     expect(await mount.status()).toMatchObject({ ...well, ...nothing })
     const other = await site.mount('/')
     writeFileSync(other.path('g'), '')
-    expect(await mount.status()).toMatchObject({ ...well, standing: 'shared' })
+    expect(await mount.status()).toMatchObject({ ...well, standing: 'lease' })
+    expect(await other.status()).toMatchObject({ standing: 'shared' })
   })
 })
