@@ -22,6 +22,10 @@ export class Turns {
       get: (target, key) => {
         const member: unknown = Reflect.get(target, key)
         if (typeof member !== 'function') return member
+        // It gives a part of the store, at once.
+        if (key === 'draft')
+          return (...args: readonly unknown[]): object =>
+            this.around(Reflect.apply(member, target, args) as object)
         return async (...args: readonly unknown[]): Promise<unknown> => {
           await this.#turn()
           try {
