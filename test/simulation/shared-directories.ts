@@ -19,7 +19,7 @@ export class SharedDirectories {
       telling: async () => undefined,
       settled: async () => undefined,
     }
-    const kernel = { caches, forgetInKernel: nothing, isReader: false }
+    const kernel = { caches, forgetInKernel: nothing, shares: true }
     const sharing = new Sharing({ ...parts, ...kernel, image: tree })
     this.#sharing = sharing
     this.options = sharingHandlers(() => ({ sharing, seq: seq() }))

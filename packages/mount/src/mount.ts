@@ -43,7 +43,7 @@ import { Holds } from './sync/holds.ts'
 import { type InodeNumbers, inodeNumbersAt } from './sync/inode-numbers.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { MountStatus } from './mount-status.ts'
-import { isReader, sessionOptionsOf } from './session-options-of.ts'
+import { modeOf, sessionOptionsOf } from './session-options-of.ts'
 import { statusOf } from './status-of.ts'
 import { describeProgress, ProgressNotes } from './sync/progress-notes.ts'
 import { growthMax, QuotaRoom } from './sync/quota-room.ts'
@@ -158,7 +158,7 @@ export class Mount {
     this.#nodes = new Nodes(this.#image, this.#owners, this.#told)
     this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
     this.#holds = new Holds(this.#image, this.#nodes, this.#outbox, session)
-    this.#sharing = this.#makeSharing(options)
+    this.#sharing = this.#makeSharing(modeOf(options, recovered) === 'share')
     this.#follower = this.#makeFollower(keep, recovered)
     const noteProgress = (): unknown => this.#segments.append(this.#describeProgress())
     this.#progress = new ProgressNotes(this.#follower, noteProgress)
@@ -174,7 +174,7 @@ export class Mount {
       })
   }
 
-  #makeSharing(options: MountOptions): Sharing {
+  #makeSharing(shares: boolean): Sharing {
     return new Sharing({
       image: this.#image,
       caches: this.#caches,
@@ -182,7 +182,7 @@ export class Mount {
       whenReached: (seq) => this.#whenReached(seq),
       whenSent: (inos) => this.#outbox.whenSent(inos),
       forgetInKernel: this.#forgetInKernel,
-      isReader: isReader(options),
+      shares,
     })
   }
 

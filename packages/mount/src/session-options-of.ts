@@ -20,21 +20,20 @@ export function sessionOptionsOf(
     branch,
     at,
     path,
-    mode: isReader(options) ? 'read' : modeOfWriter(recovered),
+    mode: modeOf(options, recovered),
     startsAtHead: true,
     ...(recovered && { resume: resumeFrom(recovered, pending) }),
   }
 }
 
-/** One whose token lets it write nothing is no writer: it must not cost others anything. */
-export function isReader({ readOnly, grant }: Pick<MountOptions, 'readOnly' | 'grant'>): boolean {
-  return readOnly || !mayWrite(grant)
-}
-
 /**
- * The kernel may remember names that a process before this one told it. Only the log says which of them change, so this
- * mount cannot give single directories back.
+ * Only a token that may write makes a writer: others must cost nothing. The kernel may remember names that a process
+ * before this one told it; only the log says which of them change, so such a mount cannot give single directories back.
  */
-function modeOfWriter(recovered: Recovered | undefined): 'write' | 'share' {
+export function modeOf(
+  { readOnly, grant }: Pick<MountOptions, 'readOnly' | 'grant'>,
+  recovered: Recovered | undefined,
+): SessionOptions['mode'] {
+  if (readOnly || !mayWrite(grant)) return 'read'
   return recovered ? 'write' : 'share'
 }

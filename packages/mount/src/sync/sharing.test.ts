@@ -56,7 +56,7 @@ describe('the directories of a mount', () => {
       whenReached: () => Promise.resolve(),
       whenSent: () => Promise.resolve(),
       forgetInKernel: () => forgotten.push('everything'),
-      isReader: false,
+      shares: true,
     })
   })
 

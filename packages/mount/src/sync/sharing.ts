@@ -18,8 +18,8 @@ export interface SharingParts {
   readonly whenSent: (inos: readonly Ino[]) => Promise<void>
   /** The kernel forgets everything. */
   readonly forgetInKernel: () => void
-  /** A reader follows the log and no more. */
-  readonly isReader: boolean
+  /** Whether the session gives single directories back. Others follow the log and no more. */
+  readonly shares: boolean
 }
 
 /** Directories of a claim that is for all of them. */
@@ -53,8 +53,8 @@ export class Sharing {
 
   constructor(parts: SharingParts) {
     this.#parts = parts
-    // A writer hears first whether another one holds the lease.
-    this.#fresh = new DirectorySet(parts.isReader)
+    // It hears first whether another one holds the lease.
+    this.#fresh = new DirectorySet(!parts.shares)
   }
 
   /** No other mount has looked at anything here since this one got the lease. */
