@@ -108,7 +108,7 @@ export class Sharing {
       try {
         return await this.#sharing(session, [...given], async (isWhole) => {
           const written = await write(isWhole ? undefined : given)
-          for (const ino of given) this.#changedMs.set(ino, this.#clock.nowMs())
+          this.#noteChanged(given)
           return written
         })
       } catch (error) {
@@ -220,16 +220,22 @@ export class Sharing {
     await Promise.all(asked)
   }
 
+  #noteChanged(inos: Iterable<Ino>): void {
+    const nowMs = this.#clock.nowMs()
+    for (const ino of inos) {
+      // In the order of their times, so that the old ones come first.
+      this.#changedMs.delete(ino)
+      this.#changedMs.set(ino, nowMs)
+    }
+    for (const [ino, changedMs] of this.#changedMs) {
+      if (changedMs > nowMs - contestedMs) break
+      this.#changedMs.delete(ino)
+    }
+  }
+
   #isContested(inos: readonly Ino[]): boolean {
     const sinceMs = this.#clock.nowMs() - contestedMs
-    let isContested = false
-    for (const ino of inos) {
-      const changedMs = this.#changedMs.get(ino)
-      if (changedMs === undefined) continue
-      if (changedMs > sinceMs) isContested = true
-      else this.#changedMs.delete(ino)
-    }
-    return isContested
+    return inos.some((ino) => (this.#changedMs.get(ino) ?? -Infinity) > sinceMs)
   }
 }
 
