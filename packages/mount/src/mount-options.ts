@@ -20,6 +20,8 @@ export interface MountOptions {
   /** This mount's own, on a local disk. */
   readonly cacheDirectory: string
   readonly cacheBytes: number
+  /** The server runs on the same machine. */
+  readonly isServerHere?: boolean
   /** Whose files appear as root's, and root's as theirs. */
   readonly uid: number | undefined
   readonly gid: number | undefined

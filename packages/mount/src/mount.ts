@@ -186,7 +186,7 @@ export class Mount {
     })
   }
 
-  #makeOutbox({ durability, cacheBytes }: MountOptions, putBlob: PutBlob): Outbox {
+  #makeOutbox(options: MountOptions, putBlob: PutBlob): Outbox {
     return new Outbox({
       segments: this.#segments,
       reserve: () => this.#reserve(),
@@ -195,7 +195,7 @@ export class Mount {
       now,
       onRescued: (error) => this.note(error),
       onRefused: (error) => this.#giveUp(error),
-      window: windowOf(durability, cacheBytes),
+      window: windowOf(options.durability, options),
     })
   }
 

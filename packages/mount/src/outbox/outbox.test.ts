@@ -11,7 +11,7 @@ import { Outbox } from './outbox.ts'
 const io = await loadFuseIo()
 const MiB = 1 << 20
 const time = { sec: 1, nsec: 0 }
-const window = { bytes: 8 * MiB, ms: 5000 }
+const window = { bytes: 8 * MiB, ms: 5000, busyMs: 100 }
 
 /** An operation that can be told from others by its number. */
 const reap = (number: number): Op => ({ type: 'reap', ino: number as Ino })

@@ -33,6 +33,8 @@ export interface OutboxParts {
 export interface Window {
   readonly bytes: number
   readonly ms: number
+  /** How long what a busy program does may wait, so that batches are larger and cost the server less. */
+  readonly busyMs: number
 }
 
 interface OpenBatch {
@@ -57,12 +59,8 @@ interface OpenBatch {
 
 /** Soon enough to count as at once, late enough for a program's next calls to ride along. */
 const flushMs = 20
-/**
- * While a program changes much, larger batches cost the server less. Up to this long, and for no more than this part of
- * the window: what a sandbox has not sent is lost with it.
- */
+/** While a program changes so much, what it did waits, but for no more than this part of the window. */
 const busyOps = 50
-const busyMs = 100
 const busyPart = 3 / 4
 /** A file up to this size goes in one batch, if its program writes it at once: after a loss it is whole or absent. */
 const wholeBytes = 1 << 20
@@ -201,7 +199,9 @@ export class Outbox {
   #isHoldingTooMuch(): boolean {
     const oldest = this.#held[0] ?? this.#open
     const age = oldest ? performance.now() - oldest.openedAt : 0
-    return age >= busyMs || this.#pendingBytes > this.#parts.window.bytes * busyPart
+    return (
+      age >= this.#parts.window.busyMs || this.#pendingBytes > this.#parts.window.bytes * busyPart
+    )
   }
 
   #lookLater(): void {

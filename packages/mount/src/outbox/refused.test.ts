@@ -35,7 +35,7 @@ describe('what was acknowledged', () => {
       now: () => time,
       onRescued: () => heard.push('rescued'),
       onRefused: () => heard.push('refused'),
-      window: { bytes: 64 << 20, ms: Infinity },
+      window: { bytes: 64 << 20, ms: Infinity, busyMs: 100 },
     })
   })
   afterEach(() => rmSync(directory, { recursive: true }))

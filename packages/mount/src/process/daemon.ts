@@ -57,6 +57,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     durability: config.durability,
     cacheDirectory: config.cacheDirectory,
     cacheBytes: config.cacheBytes,
+    isServerHere: isLoopback(config.server),
     uid: config.uid,
     gid: config.gid,
     caches: (nodeid) => notifyingCaches(notifier, nodeid),
@@ -242,4 +243,8 @@ async function servedToTheEnd(supervisor: ToSupervisor, run: RunDaemon): Promise
   } finally {
     await supervisor.end()
   }
+}
+
+function isLoopback(server: string): boolean {
+  return /^(127\..*|localhost|\[::1\])$/.test(new URL(server).hostname)
 }

@@ -1,3 +1,4 @@
+import type { MountOptions } from '../mount-options.ts'
 import type { Window } from '../outbox/outbox.ts'
 
 /** When what a program did is safe from the loss of its sandbox. */
@@ -5,7 +6,7 @@ export interface Durability {
   /** What waits until the server has it. */
   readonly waits: 'nothing' | 'fsync' | 'close' | 'write'
   /** How far the server may be behind under a lease. */
-  readonly window: Window
+  readonly window: Omit<Window, 'busyMs'>
 }
 
 export const durabilityNames = ['auto', 'interactive', 'fsync', 'close-sync', 'write-sync'] as const
@@ -21,8 +22,23 @@ export const durabilities: Readonly<Record<DurabilityName, Durability>> = {
   'write-sync': { waits: 'write', window: { bytes: 64 * mib, ms: 5000 } },
 }
 
+/** What a sandbox has not sent is lost with it. */
+const busyMs = 100
+/**
+ * A server on the same machine shares its CPUs with the program: a clone beside its own upload takes a third longer. And
+ * what was not sent is in the spool on the same disk, so waiting loses nothing.
+ */
+const busyHereMs = 2000
+
 /** What is on its way cannot be let go: it must fit in the cache, beside what is being written. */
-export function windowOf(durability: DurabilityName, cacheBytes: number): Window {
+export function windowOf(
+  durability: DurabilityName,
+  { cacheBytes, isServerHere }: Pick<MountOptions, 'cacheBytes' | 'isServerHere'>,
+): Window {
   const { bytes, ms } = durabilities[durability].window
-  return { bytes: Math.min(bytes, cacheBytes / 2), ms }
+  return {
+    bytes: Math.min(bytes, cacheBytes / 2),
+    ms,
+    busyMs: isServerHere ? busyHereMs : busyMs,
+  }
 }

@@ -32,8 +32,8 @@ class MoreDirectories extends FsError {
 const yieldMsMax = 2000
 /** For so long after another client's change, the holder does not get the directory back. */
 const contestedMs = 300
-/** A holder that sent nothing for so long may lose its lease to a session that works. Busy ones send every 100 ms. */
-const idleMs = 1000
+/** A holder that sent nothing for so long may lose its lease to a session that works. Busy ones send every 2 s at least. */
+const idleMs = 2500
 /** So many changes in a row make a session one that works. */
 const changesInRow = 3
 /** What concerns more directories than this has the holder hand everything back. */
