@@ -117,7 +117,7 @@ export class State {
     this.move(name)
   }
 
-  /** Equal for states that nobody can tell apart. */
+  /** Equal for states that no client can tell apart. */
   describe(): string {
     const held = [...this.#held].sort(([a], [b]) => (a < b ? -1 : 1))
     const inos = held.map(([, ino]) => ino)

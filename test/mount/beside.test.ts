@@ -31,7 +31,7 @@ describe.skipIf(noMount)('a mount that holds the lease beside another one', () =
   beforeAll(async () => {
     site = await Site.open()
     holder = await site.mount('/')
-    await holder.sh('mkdir -p work/deep; echo 1 > work/one; echo 2 > work/deep/two; mkdir other')
+    await holder.sh('mkdir -p repo/deep; echo 1 > repo/one; echo 2 > repo/deep/two; mkdir other')
     await holder.drain()
     reader = await site.mount('/')
   })
@@ -41,69 +41,69 @@ describe.skipIf(noMount)('a mount that holds the lease beside another one', () =
 
   it('keeps the lease when the other one comes, reads and waits', async () => {
     expect(await standing(holder)).toBe('lease')
-    expect(await reader.sh('cat work/one work/deep/two; ls other')).toBe('1\n2\n')
+    expect(await reader.sh('cat repo/one repo/deep/two; ls other')).toBe('1\n2\n')
     expect(await standing(holder)).toBe('lease')
     expect(await standing(reader)).toBe('shared')
   })
 
   it('shows the other one each change as soon as it is done', () => {
     for (let round = 0; round < 25; round++) {
-      const name = `work/file${round}`
+      const name = `repo/file${round}`
       expect(existsSync(reader.path(name))).toBe(false)
       writeFileSync(holder.path(name), `text ${round}`)
       expect(readFileSync(reader.path(name), 'utf8')).toBe(`text ${round}`)
       writeFileSync(holder.path(name), `again ${round}`)
-      expect(look(reader, 'work')).toEqual(look(holder, 'work'))
-      renameSync(holder.path(name), holder.path('work/last'))
+      expect(look(reader, 'repo')).toEqual(look(holder, 'repo'))
+      renameSync(holder.path(name), holder.path('repo/last'))
       expect(existsSync(reader.path(name))).toBe(false)
-      mkdirSync(holder.path(`work/deep/d${round}`))
-      writeFileSync(holder.path(`work/deep/d${round}/f`), `${round}`)
-      expect(look(reader, 'work/deep')).toEqual(look(holder, 'work/deep'))
-      expect(readFileSync(reader.path(`work/deep/d${round}/f`), 'utf8')).toBe(`${round}`)
-      rmSync(holder.path(`work/deep/d${round}`), { recursive: true })
-      expect(existsSync(reader.path(`work/deep/d${round}`))).toBe(false)
+      mkdirSync(holder.path(`repo/deep/d${round}`))
+      writeFileSync(holder.path(`repo/deep/d${round}/f`), `${round}`)
+      expect(look(reader, 'repo/deep')).toEqual(look(holder, 'repo/deep'))
+      expect(readFileSync(reader.path(`repo/deep/d${round}/f`), 'utf8')).toBe(`${round}`)
+      rmSync(holder.path(`repo/deep/d${round}`), { recursive: true })
+      expect(existsSync(reader.path(`repo/deep/d${round}`))).toBe(false)
     }
   })
 
   it('a program stays in a directory that the holder changes around it', async () => {
-    await reader.sh('touch work/deep/ready')
+    await reader.sh('touch repo/deep/ready')
     const waiting = 'while [ -e ready ]; do :; done'
-    const inside = reader.sh(`cd work/deep; mv ready here; touch ready; ${waiting}; /bin/pwd -P`)
-    await expect.poll(() => existsSync(holder.path('work/deep/here'))).toBe(true)
+    const inside = reader.sh(`cd repo/deep; mv ready here; touch ready; ${waiting}; /bin/pwd -P`)
+    await expect.poll(() => existsSync(holder.path('repo/deep/here'))).toBe(true)
     await holder.sh(
-      'mkdir work/x; rm -r work/x work/deep/here; mkdir work/deep/y; rm work/deep/ready',
+      'mkdir repo/x; rm -r repo/x repo/deep/here; mkdir repo/deep/y; rm repo/deep/ready',
     )
-    expect((await inside).trim()).toBe(reader.path('work/deep'))
-    await holder.sh('rmdir work/deep/y')
+    expect((await inside).trim()).toBe(reader.path('repo/deep'))
+    await holder.sh('rmdir repo/deep/y')
   })
 
   it('keeps the lease beside changes through HTTP elsewhere, and sees them', async () => {
     const headers = { authorization: `Bearer ${site.key}` }
     for (let round = 0; round < 10; round++) {
       const url = `${site.url}/v1/workspaces/demo/files/other/http${round}`
-      writeFileSync(holder.path(`work/mine${round}`), 'mine')
+      writeFileSync(holder.path(`repo/mine${round}`), 'mine')
       expect((await fetch(url, { method: 'PUT', headers, body: `${round}` })).ok).toBe(true)
       for (const mount of [holder, reader])
         expect(readFileSync(mount.path(`other/http${round}`), 'utf8')).toBe(`${round}`)
       expect(await standing(holder)).toBe('lease')
     }
-    expect(look(reader, 'work')).toEqual(look(holder, 'work'))
+    expect(look(reader, 'repo')).toEqual(look(holder, 'repo'))
   })
 
   it('an append through HTTP goes behind what the holder has not sent yet', async () => {
     const headers = { authorization: `Bearer ${site.key}` }
-    const url = `${site.url}/v1/workspaces/demo/files/work/log?append`
+    const url = `${site.url}/v1/workspaces/demo/files/repo/log?append`
     for (let round = 0; round < 10; round++) {
-      await holder.sh(`echo holder ${round} >> work/log`)
+      await holder.sh(`echo holder ${round} >> repo/log`)
       expect(
         (await fetch(url, { method: 'POST', headers, body: `http ${round}\n` })).status,
       ).toBeLessThan(300)
-      await reader.sh(`echo reader ${round} >> work/log`)
+      await reader.sh(`echo reader ${round} >> repo/log`)
     }
     const lines = Array.from({ length: 10 }, (_, round) =>
       ['holder', 'http', 'reader'].map((who) => `${who} ${round}\n`).join(''),
     ).join('')
-    for (const mount of [holder, reader]) expect(await mount.sh('cat work/log')).toBe(lines)
+    for (const mount of [holder, reader]) expect(await mount.sh('cat repo/log')).toBe(lines)
   })
 
   it('a second writer gets the lease when it works and the first does not', async () => {

@@ -153,7 +153,7 @@ function judgeChain(world: World, branch: BranchId): readonly string[] {
 }
 
 /**
- * While a lease of the whole branch is in force, nobody else's batch comes between what its holder acknowledged. For one
+ * While a lease of the whole branch is in force, no other session's batch comes between what its holder acknowledged. For one
  * that gives single directories back, the world looks at each batch.
  */
 function judgeLeases(world: World, written: readonly Written[]): readonly string[] {
@@ -252,7 +252,7 @@ async function readTexts(
   return texts
 }
 
-/** Whoever appended, nothing was overwritten, doubled or lost, and nothing else is there. */
+/** Of what all clients appended, nothing was overwritten, doubled or lost, and nothing else is there. */
 function judgeLog(world: World, text: string | undefined): readonly string[] {
   if (world.conditions.appendsOneIn === 0) return []
   const tags = readTokens(text ?? '')

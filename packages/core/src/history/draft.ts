@@ -161,15 +161,15 @@ export class Draft {
     }
   }
 
-  /** The rows are in the log: the head moves on, whoever waits gets the receipt, and `tell` hears of each batch. */
+  /** The rows are in the log: the head moves on, the callers get their receipts, and `tell` hears of each batch. */
   async settle(tell: (batch: Batch) => void): Promise<void> {
     for (const { batch, hash, changes, waiting } of this.entries) {
       const absorbed = this.#head.advance(batch, hash, changes)
       for (const { resolve } of waiting) resolve({ seq: batch.seq, hash })
-      // In the same turn: whoever begins to listen finds a batch in the head or hears of it, never both.
+      // In the same turn: a new listener finds a batch in the head or hears of it, never both.
       tell(batch)
       if (absorbed) await absorbed
-      // The head and whoever listens know of the same batches here, so others can have their turn.
+      // The head and its listeners know of the same batches here, so others can have their turn.
       const { pacer } = this.#stores.nodes
       if (pacer.isDue()) await pacer.rest()
     }

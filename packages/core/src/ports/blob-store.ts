@@ -29,7 +29,7 @@ export interface BlobDraft {
   keep(): Promise<void>
   /**
    * Nothing of this draft points at them, and nothing will. Takes away at once those that it stored first and that
-   * nobody has put or touched since; the others are for the collector. Nothing may be put afterwards.
+   * no client has put or touched since; the others are for the collector. Nothing may be put afterwards.
    */
   drop(): Promise<void>
 }

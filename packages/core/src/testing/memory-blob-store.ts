@@ -4,7 +4,7 @@ import type { BlobDraft, BlobStore } from '../ports/blob-store.ts'
 export class MemoryBlobStore implements BlobStore {
   /** Open to tests that damage or count what is stored. */
   readonly blobs: Map<Hash, Uint8Array> = new Map()
-  /** Those that a draft stored first and nobody else has used. */
+  /** Those that a draft stored first and no other client has used. */
   readonly #drafts = new Map<Hash, BlobDraft>()
 
   async get(id: Hash): Promise<Uint8Array> {

@@ -113,7 +113,7 @@ export class Sharing {
   requireFresh(ino: Ino): void {
     if (this.#fresh.isFull) return
     const homes = homesOf(this.#parts.image, ino)
-    // Whoever changes a file claims all directories that have it.
+    // A mount that changes a file claims all directories that have it.
     if (homes.length > 0 && !homes.some((home) => this.#fresh.has(home)))
       throw new ImageMiss('look', homes[0]!)
   }

@@ -12,7 +12,7 @@ function namespaceOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/pid`)
   } catch {
-    // Ended, or somebody else's.
+    // It has ended, or belongs to another user.
     return undefined
   }
 }

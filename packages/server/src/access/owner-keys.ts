@@ -124,7 +124,7 @@ export class OwnerKeys {
     if (known && known.untilMs > this.#clock.nowMs()) return known.value
     const untilMs = this.#clock.nowMs() + knownMs
     const value = await this.#store.findBySecret(secretHash)
-    // Wrong keys are not remembered: whoever tries many must not fill the memory.
+    // Wrong keys are not remembered: many tries must not fill the memory.
     if (value) this.#known.set(hash, { value, untilMs })
     else this.#known.delete(hash)
     return value
@@ -138,7 +138,7 @@ export class OwnerKeys {
     })
   }
 
-  /** One that only has its grace left keeps nobody in. */
+  /** One that only has its grace left does not count as a key. */
   #isLasting({ endsAt }: KeyValue): boolean {
     return endsAt === undefined
   }

@@ -19,7 +19,7 @@ const places = [
   { table: 'blob_objects', bytes: 100_000 },
 ] as const
 
-/** What collecting relies on: content is deleted only if nobody has used it since it was condemned. */
+/** What collecting relies on: content is deleted only if no client has used it since it was condemned. */
 export const surveyTableCases: readonly StoreCase<Database>[] = casesOf((test) => {
   for (const { table, bytes } of places)
     contentCases((name, run) =>
@@ -110,7 +110,7 @@ function crashCases(test: StoreTest<Place>): void {
     place.objects.delete = () => Promise.reject(new Error('killed'))
     expect(await rejectionOf(place.remove(1000))).toMatchObject({ message: 'killed' })
     expect(place.objects.objects.size).toBe(1)
-    // Stored again before anybody cleans up: that is another object.
+    // Stored again before the cleaning: that is another object.
     await place.put()
     Reflect.deleteProperty(place.objects, 'delete')
     await place.survey.removeDeadObjects()

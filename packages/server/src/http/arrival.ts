@@ -60,7 +60,7 @@ class Arrival {
   async take(bytes: number): Promise<void> {
     this.#rooms ??= await this.#findRooms()
     if (this.#findFull(bytes)) {
-      // Whoever holds the lease may have freed some that is not in the log yet.
+      // The holder of the lease may have freed some that is not in the log yet.
       await atBarrier(this.#target.workspace, this.#target.branch, async () => {})
       this.#rooms = await this.#findRooms()
     }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Aborted when the client has gone: what it asked for is of use to nobody. */
+    /** Aborted when the client has gone: what it asked for is of no more use. */
     gone: AbortSignal
   }
 }

@@ -200,7 +200,7 @@ export class LeaseKeeper {
     return this.audience.isEmpty && writers.length === 0 && epoch === current
   }
 
-  /** Nobody follows the branch, nor will a session come back to it that was here before. */
+  /** No session follows the branch, and none that was here before will come back. */
   get isUnused(): boolean {
     return !this.#options.isShared && this.#followers.size === 0 && this.#hasNoSessions
   }
@@ -229,7 +229,7 @@ export class LeaseKeeper {
   }
 
   /**
-   * The session that holds the lease and gives single directories back to this server. Undefined where nobody holds it,
+   * The session that holds the lease and gives single directories back to this server. Undefined where no session holds it,
    * or everything must be handed back first.
    */
   get sharingHolder(): SessionId | undefined {
@@ -253,7 +253,7 @@ export class LeaseKeeper {
     return holder === undefined || (holder !== session && this.#areHere)
   }
 
-  /** The session writes while nobody else does: it may get the lease. */
+  /** The session writes while no other does: it may get the lease. */
   async grantBeside(session: SessionId): Promise<void> {
     await this.#update((record) => grantBeside(record, session))
   }

@@ -124,7 +124,7 @@ export function forfeit(record: LeaseRecord, session: SessionId, epoch: number):
   return granted({ ...record, ...nobody }, true)
 }
 
-/** A session that works while nobody holds the lease gets it, beside the others. */
+/** A session that works while no session holds the lease gets it, beside the others. */
 export function grantBeside(record: LeaseRecord, session: SessionId): Transition {
   if (record.holder !== undefined || !areTogether(record)) return unchanged(record)
   if (!record.writers.some((writer) => writer.session === session)) return unchanged(record)

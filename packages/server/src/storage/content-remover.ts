@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
 import type { ObjectStore } from './object-store.ts'
 import { type ContentTableName, groupHashes, whereHashes } from './touch-rows.ts'
 
-/** What must be true of a row when it is deleted: part of the deletion, so that nobody can come in between. */
+/** What must be true of a row when it is deleted: part of the deletion, so that nothing comes in between. */
 interface Condition {
   readonly sql: string
   readonly params: readonly number[]
@@ -50,7 +50,7 @@ export class ContentRemover {
     }
   }
 
-  /** A key is given once: what has no row any more nobody can come to need. */
+  /** A key is given once: what has no row any more is never needed again. */
   async #removeDeadObject(key: string): Promise<void> {
     const params = [keyBytes(key)]
     const rows = await this.#database.query('SELECT hash FROM blob_objects WHERE object_key = ?', [

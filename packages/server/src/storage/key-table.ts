@@ -7,7 +7,7 @@ const columns = ['id', 'owner', 'secret_hash', 'kind', 'label', 'created_at', 'r
 const idsAtOnce = 100
 
 /**
- * Owner keys. Secrets are long and random, so nobody finds one by trying; and looking up a hash tells by its timing
+ * Owner keys. Secrets are long and random, so none is found by trying; and looking up a hash tells by its timing
  * nothing about the secret.
  */
 export class KeyTable implements KeyStore {

@@ -98,7 +98,7 @@ export class PlacedBlobs implements BlobStore {
     return row['bytes'] === null ? textOf(row, 'object_key') : bytesOf(row, 'bytes')
   }
 
-  /** A mark is taken back by whoever puts or touches: what still has it is this draft's alone. */
+  /** Each put or touch takes a mark back: what still has it is this draft's alone. */
   async #drop(ids: readonly Hash[], marks: readonly DraftMark[]): Promise<void> {
     if (ids.length === 0) return
     const remover = new ContentRemover(this.#database, this.#objects)

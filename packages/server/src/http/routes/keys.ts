@@ -5,7 +5,7 @@ import { ownerOf } from '../context.ts'
 import { objectSchema } from '../schema.ts'
 
 const url = '/v1/keys'
-// Whoever removes or rotates the key in use gets the answer all the same.
+// A client that removes or rotates its own key gets the answer all the same.
 const config = { access: 'owner', watchesAccess: true } as const
 const graceMsMax = 30 * 24 * 60 * 60 * 1000
 const params = objectSchema({ key: { type: 'string', maxLength: 64 } }, ['key'])
