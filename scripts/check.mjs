@@ -2,7 +2,7 @@ import { checks, countFailedChecks } from './checks.mjs'
 import { install } from './install.mjs'
 
 const tidy = {
-  command: 'vitest run scripts/tidy.test.ts',
+  command: 'vitest run scripts/tidy',
   remedy: 'Each message names its remedy.',
 }
 

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { findFolderCycles } from './tidy/folder-cycles.ts'
 import { importRules } from './tidy/import-rules.ts'
 import { findViolations } from './tidy/rule.ts'
 import type { ProjectFile } from './tidy/rule.ts'
@@ -28,6 +29,10 @@ describe.each([...importRules, ...textRules])('$fact', (rule) => {
   it.each(Object.entries(rule.kept))('is kept by %s', (path, text) => {
     expect(findViolations(rule, [{ path, text }])).toEqual([])
   })
+})
+
+it('no two folders of a package import each other, directly or through others', () => {
+  expect(findFolderCycles(files).join('\n')).toBe('')
 })
 
 /** Whatever git tracks or would track: the rules hold before a commit, too. */

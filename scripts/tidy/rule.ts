@@ -50,11 +50,19 @@ export function forbidText(pattern: RegExp): Rule['find'] {
 export function forbidImport(
   judge: (specifier: string, importer: string) => string | undefined,
 ): Rule['find'] {
-  return ({ path, text }) =>
-    [...withoutComments(path, text).matchAll(importPattern)].flatMap((match) => {
-      const what = judge(match[1] ?? '', path)
-      return what === undefined ? [] : [{ line: lineAt(text, match.index), what }]
+  return (file) =>
+    findImports(file).flatMap(({ specifier, line }) => {
+      const what = judge(specifier, file.path)
+      return what === undefined ? [] : [{ line, what }]
     })
+}
+
+/** Every module that a file names, with its line. */
+export function findImports({ path, text }: ProjectFile): { specifier: string; line: number }[] {
+  return [...withoutComments(path, text).matchAll(importPattern)].map((match) => ({
+    specifier: match[1] ?? '',
+    line: lineAt(text, match.index),
+  }))
 }
 
 const importPattern = /\b(?:from|import)\b\s*\(?\s*['"]([^'"\n]+)['"]/g
