@@ -37,6 +37,18 @@ function exists(path: string, paths: ReadonlySet<string>): boolean {
   return paths.has(path) || [...paths].some((other) => other.startsWith(folder))
 }
 
+/** A file may be named by the end of its path: `writer.ts`, `sync/writer.ts`, `mount/src/sync/writer.ts`. */
+function findAbsentSources({ text }: ProjectFile, paths: ReadonlySet<string>): Violation[] {
+  const names = text.matchAll(
+    /`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|c|py)|[\w-]+\/src(?:\/[\w.-]+)*\/?)`/g,
+  )
+  return [...names].flatMap((match) => {
+    const name = match[1]!.replace(/\/$/, '')
+    const isThere = [...paths].some((path) => `/${path}/`.includes(`/${name}/`))
+    return isThere ? [] : [{ line: lineAt(text, match.index), what: `names \`${name}\`` }]
+  })
+}
+
 export const textRules: readonly Rule[] = [
   {
     fact: 'core takes time and chance from ports',
@@ -111,6 +123,20 @@ export const textRules: readonly Rule[] = [
       'docs/a.md':
         'See [a](a.md#top), [docs](../docs/), [root](..), [web](https://example.org), `[b](b.md)`.\n' +
         '```\n[c](c.md)\n```\n',
+    },
+  },
+  {
+    fact: 'documents about the code name files that exist',
+    remedy: 'A file was moved or renamed: correct the name, and read the sentence around it again.',
+    appliesTo: (path) => path === 'ARCHITECTURE.md' || /^docs\/internals\/.*\.md$/.test(path),
+    find: findAbsentSources,
+    broken: {
+      'docs/internals/a.md': 'See `mount/src/sync/no-such-file.ts`.',
+      'ARCHITECTURE.md': 'It is in `server/src/no-such-folder`.',
+    },
+    kept: {
+      'docs/internals/a.md': '`state.json` and `Branch.append` are not files.',
+      'docs/guides/a.md': 'Write `main.ts`.',
     },
   },
   {
