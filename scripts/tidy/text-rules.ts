@@ -111,6 +111,20 @@ export const textRules: readonly Rule[] = [
     kept: { 'packages/core/src/index.ts': '', 'packages/core/src/testing/index.ts': '' },
   },
   {
+    fact: 'every export is named',
+    remedy: 'List the names that others import, so that a reader can search for them.',
+    appliesTo: (path) => isCode(path) && packageOf(path) !== undefined,
+    find: forbidText(/^export (?:type )?\* from .*$/gm),
+    broken: {
+      'packages/core/src/index.ts': "export * from './tree/apply.ts'",
+      'packages/mount/src/beside.ts': "export type * from './mount-status.ts'",
+    },
+    kept: {
+      'packages/core/src/index.ts':
+        "export { apply } from './tree/apply.ts'\nexport * as nameCalls from './calls/names.ts'",
+    },
+  },
+  {
     fact: 'links in documents lead somewhere',
     remedy: 'Correct the path (it is relative to the document), or drop the link.',
     appliesTo: (path) => path.endsWith('.md'),

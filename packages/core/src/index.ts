@@ -1,71 +1,169 @@
-export * from './access/paths.ts'
-export * from './access/require.ts'
-export * from './access/scoped-view.ts'
-export * from './content/assemble.ts'
-export * from './content/block.ts'
-export * from './content/blobs.ts'
-export * from './content/in-flight.ts'
-export * from './content/content.ts'
-export * from './content/extents.ts'
+export { joinNames, placeOf } from './access/paths.ts'
+export {
+  inoReplacing,
+  type IsOwn,
+  requireAllowed,
+  requireOnInode,
+  requireOperation,
+  requireWritable,
+} from './access/require.ts'
+export { scopedView } from './access/scoped-view.ts'
+export { assemble } from './content/assemble.ts'
+export { blockBytes } from './content/block.ts'
+export { blobBytesMax, Blobs, type DraftBlobs } from './content/blobs.ts'
+export { InFlight } from './content/in-flight.ts'
+export { allocatedBytes, type Content, type FoldedBlock } from './content/content.ts'
+export { type Extent, Extents } from './content/extents.ts'
 export { withoutTrailingZeros } from './content/fold-content.ts'
-export * from './content/read.ts'
-export * from './content/seek.ts'
-export * from './filesystem/access.ts'
-export * from './filesystem/apply.ts'
+export { readFile } from './content/read.ts'
+export { seekData, seekHole } from './content/seek.ts'
+export { type Credentials, may } from './filesystem/access.ts'
+export { applyOp } from './filesystem/apply.ts'
 export * as attributeCalls from './filesystem/calls/attributes.ts'
-export type * from './filesystem/calls/context.ts'
+export type { Call } from './filesystem/calls/context.ts'
 export * as dataCalls from './filesystem/calls/data.ts'
 export * as nameCalls from './filesystem/calls/names.ts'
 export * as pathCalls from './filesystem/calls/paths.ts'
-export * from './filesystem/changes.ts'
+export { Changes } from './filesystem/changes.ts'
 export { deepens, levelsMax } from './filesystem/depth.ts'
 export { directoriesOf, homesOf } from './filesystem/directories-of.ts'
-export * from './filesystem/entry-pages.ts'
+export { EntryPages } from './filesystem/entry-pages.ts'
 export { largestFileBytes } from './filesystem/file-size.ts'
-export * from './filesystem/inode.ts'
+export {
+  compareTimes,
+  type Dentry,
+  type Inode,
+  type Kind,
+  kinds,
+  type Link,
+  modeBits,
+  type Time,
+} from './filesystem/inode.ts'
 export { applyNewOp } from './filesystem/new-op.ts'
-export * from './filesystem/op.ts'
-export * from './filesystem/resolve.ts'
-export * from './filesystem/rules/data.ts'
-export * from './filesystem/totals.ts'
-export * from './filesystem/tree-view.ts'
-export * from './filesystem/usage.ts'
+export {
+  type AppendOp,
+  type CopyOp,
+  type CreateOp,
+  type Data,
+  type FallocateMode,
+  fallocateModes,
+  type FallocateOp,
+  type LinkOp,
+  type Op,
+  type PrivilegeDrop,
+  privilegeDrops,
+  type RenameMode,
+  renameModes,
+  type RenameOp,
+  type SetattrOp,
+  type SetxattrOp,
+  type WriteOp,
+  type XattrMode,
+  xattrModes,
+} from './filesystem/op.ts'
+export { pathOf, type Resolved, resolveExisting, resolvePath } from './filesystem/resolve.ts'
+export {
+  contentExtents,
+  copyLength,
+  dataLength,
+  withoutPrivileges,
+} from './filesystem/rules/data.ts'
+export { type Totals, totalsOf } from './filesystem/totals.ts'
+export { type Snapshot, TreeView } from './filesystem/tree-view.ts'
+export {
+  addUsage,
+  allocatedBytesMax,
+  growthOf,
+  type Limits,
+  noUsage,
+  type Usage,
+  usageOf,
+} from './filesystem/usage.ts'
 export { decodeInode, encodeInode } from './filesystem/values.ts'
-export * from './filesystem/view.ts'
-export * from './history/batch.ts'
-export * from './history/branch.ts'
-export * from './history/draft.ts'
-export * from './history/head.ts'
-export * from './history/new-tree.ts'
-export * from './history/reach.ts'
+export type { NamedDentry, View } from './filesystem/view.ts'
+export {
+  type Batch,
+  type BatchBody,
+  batchBytesMax,
+  type BranchState,
+  branchStates,
+  decodeBatch,
+  decodeBody,
+  decodeInSteps,
+  encodeBatch,
+  encodeBody,
+  encodedBytes,
+  genesis,
+  isClosedState,
+  type RootChange,
+  writeOneOp,
+  writeOps,
+} from './history/batch.ts'
+export { Branch } from './history/branch.ts'
+export {
+  type Author,
+  changeTooLarge,
+  isAnswer,
+  type Receipt,
+  type Submission,
+} from './history/draft.ts'
+export type { FoldPoint } from './history/head.ts'
+export { storeNewTree } from './history/new-tree.ts'
+export {
+  blobsOfOps,
+  type LogMemory,
+  newLogMemory,
+  Reach,
+  type Reference,
+  referencesOf,
+} from './history/reach.ts'
 export { hashOfRow } from './history/reference.ts'
 export { findLostBatches } from './history/check-replay.ts'
 export { ScratchStore } from './history/scratch-store.ts'
 export { trimLog } from './history/trim-log.ts'
 export { findBase, readLayer } from './layers/base.ts'
-export * from './layers/changed-keys.ts'
-export * from './layers/commit.ts'
-export * from './layers/conflict.ts'
-export * from './layers/conflict-error.ts'
-export * from './layers/fork.ts'
+export { findChangedKeys } from './layers/changed-keys.ts'
+export {
+  commitLayer,
+  type CommitReceipt,
+  type LayerOptions,
+  rebaseLayer,
+  resolveConflict,
+} from './layers/commit.ts'
+export {
+  type Conflict,
+  type ConflictKind,
+  conflictKinds,
+  type ConflictSide,
+} from './layers/conflict.ts'
+export { LayerConflictError } from './layers/conflict-error.ts'
+export { createBranch, forkBranch } from './layers/fork.ts'
 export { abandonLayer, findClosedState, reopenLayer } from './layers/layer-state.ts'
-export type { LayerAuthor } from './layers/layer-state.ts'
-export * from './layers/merge.ts'
-export * from './layers/own-bytes.ts'
-export * from './layers/path-changes.ts'
-export * from './layers/path-limit.ts'
-export type * from './layers/resolution.ts'
-export * from './layers/rollback.ts'
-export * from './locks/file-locks.ts'
-export type * from './ports/blob-store.ts'
-export type * from './ports/content-worker.ts'
-export type * from './ports/hash.ts'
-export * from './ports/log-store.ts'
-export type * from './ports/node-store.ts'
-export type * from './ports/pacer.ts'
-export type * from './ports/ref-store.ts'
-export type * from './ports/stores.ts'
-export type { Hunk } from './text/hunk.ts'
+export { merge, type MergeOptions, type MergeResult } from './layers/merge.ts'
+export { ownBytesOf } from './layers/own-bytes.ts'
+export { diffPaths, type PathChange } from './layers/path-changes.ts'
+export { isBelow, namesOf, requireAllInside, requireInside } from './layers/path-limit.ts'
+export type { Choice, Resolution } from './layers/resolution.ts'
+export { makeCheckpoint, requireSameBase, rollback, undoRollback } from './layers/rollback.ts'
+export {
+  applyLock,
+  type FileLock,
+  type FileLocks,
+  findBlocker,
+  type LockChange,
+  type LockKind,
+  lockKinds,
+  type LockMode,
+  lockModes,
+  ownLocks,
+} from './locks/file-locks.ts'
+export type { BlobDraft, BlobStore } from './ports/blob-store.ts'
+export type { ContentWorker } from './ports/content-worker.ts'
+export { type Charge, logReadBytesMax, type LogRow, type LogStore } from './ports/log-store.ts'
+export type { NodeStore } from './ports/node-store.ts'
+export type { Pacer } from './ports/pacer.ts'
+export type { BranchRecord, Checkpoint, NextBase, RefStore } from './ports/ref-store.ts'
+export type { Stores } from './ports/stores.ts'
 export { diffLines } from './text/line-diff.ts'
 export {
   findTextProblem,
@@ -74,10 +172,10 @@ export {
   type TextLines,
   textMergeBytesMax,
 } from './text/lines.ts'
-export * from './text/patch.ts'
+export { diffStat, formatPatch } from './text/patch.ts'
 export { quotePath } from './text/quote-path.ts'
-export * from './tree/node-miss.ts'
-export * from './tree/nodes.ts'
-export * from './tree/steps.ts'
+export { Misses, NodeMiss } from './tree/node-miss.ts'
+export { Nodes } from './tree/nodes.ts'
+export { inSteps, runAtOnce, type Steps, takeSteps } from './tree/steps.ts'
 export { mapPaced } from './tree/map-paced.ts'
 export { sortInSteps } from './tree/sort-in-steps.ts'

@@ -2,16 +2,16 @@
  * What a process beside a mount needs: to start it, to ask it, to see what it left. Nothing of what a daemon has to
  * load, which takes as long as Node does.
  */
-export { type Mounter, unmount } from './fuse/mounting.ts'
+export { unmount } from './fuse/mounting.ts'
 export { findOurMount } from './fuse/mount-table.ts'
 export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'
-export type * from './mount-status.ts'
+export type { MountStatus } from './mount-status.ts'
 export type { MountConfig } from './process/config.ts'
-export { askControl, ControlRefusal, type ControlReply } from './process/control.ts'
+export { askControl, ControlRefusal } from './process/control.ts'
 export { findDaemonLog } from './process/daemon-log.ts'
 export { type DaemonCommand, DaemonProcess, startDaemon } from './process/daemon-process.ts'
 export { handOver } from './process/hand-over.ts'
-export { findLeftBehind, type LeftBehind } from './process/left-behind.ts'
+export { findLeftBehind } from './process/left-behind.ts'
 export { type KernelFeatures, probeKernel } from './process/probe-kernel.ts'
 export {
   isRunning,

@@ -1,11 +1,29 @@
 export { decodeGrant, decodeHeldLocks, decodeLockAnswer } from './locks/answers.ts'
-export * from './session/answers.ts'
-export * from './session/client.ts'
-export type * from './session/options.ts'
-export * from './session/websocket-wire.ts'
-export type * from './session/wire.ts'
-export * from './beside.ts'
+export {
+  decodeBlobAnswer,
+  decodeChangesAnswer,
+  decodeContentAnswer,
+  decodeDirectoryAnswer,
+  decodeInodeAnswer,
+  decodeInodesAnswer,
+  decodeSubtreeAnswer,
+} from './session/answers.ts'
+export { SessionClient } from './session/client.ts'
+export type { Reservation, SessionOptions } from './session/options.ts'
+export { connectWebSocket } from './session/websocket-wire.ts'
+export type { Connect, Wire, WireEvents } from './session/wire.ts'
+export {
+  askControl,
+  type DaemonCommand,
+  findLeftBehind,
+  isRunning,
+  type MountConfig,
+  type MountState,
+  type MountStatus,
+  readState,
+  Supervisor,
+} from './beside.ts'
+export type { Mounter } from './fuse/mounting.ts'
 export { daemonMain } from './process/daemon.ts'
-export { durabilityNames } from './sync/durability.ts'
 export { Sharing, sharingHandlers, type SharingParts } from './sync/sharing.ts'
 export type { VaultSource } from './vault/vault-file-system.ts'

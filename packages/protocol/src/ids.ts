@@ -15,7 +15,6 @@ export const rootIno: Ino = 1 as Ino
 /** A directory entry's name: 1–255 bytes, no `/`, no NUL, neither `.` nor `..`. */
 export type Name = Branded<ByteString, 'Name'>
 
-export type WorkspaceId = Branded<string, 'WorkspaceId'>
 export type BranchId = Branded<string, 'BranchId'>
 export type SessionId = Branded<string, 'SessionId'>
 export type CheckpointId = Branded<string, 'CheckpointId'>

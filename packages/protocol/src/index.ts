@@ -1,22 +1,157 @@
-export * from './api-journal.ts'
-export * from './api-keys.ts'
-export * from './api-layers.ts'
-export type * from './api-server.ts'
-export type * from './api-tokens.ts'
-export * from './api-vault.ts'
-export * from './api.ts'
-export * from './base64.ts'
-export * from './bytes.ts'
-export * from './canonical-json.ts'
-export * from './errno.ts'
-export * from './errors.ts'
-export * from './grant.ts'
-export * from './ids.ts'
-export * from './inos.ts'
-export * from './journal-check.ts'
-export * from './path.ts'
-export * from './reader.ts'
-export * from './session-messages.ts'
-export * from './shell-quote.ts'
-export * from './token.ts'
-export * from './writer.ts'
+export {
+  type HashedEntry,
+  type JournalEntry,
+  type JournalHead,
+  type JournalHeader,
+  type JournalInfo,
+  journalLimits,
+  type JournalReceipt,
+  type JournalVerdict,
+  type NewJournalEntry,
+  sealType,
+  type SignedHead,
+} from './api-journal.ts'
+export { type IssuedKey, type KeyInfo, keyNamePattern } from './api-keys.ts'
+export {
+  type CheckpointInfo,
+  type CommitReceipt,
+  type ConflictSideName,
+  conflictSides,
+  type LayerChange,
+  type LayerConflict,
+  type LayerConflictSide,
+  type LayerDecision,
+  type LayerInfo,
+  type LayerOverlap,
+  type LayerState,
+  layerStates,
+  type LayerStatus,
+  type PickReceipt,
+  type RadarEvent,
+  type RefusedMerge,
+  type ResolveReceipt,
+  type RootReceipt,
+} from './api-layers.ts'
+export type { CollectReport, ContentTally, Gone, Tally } from './api-server.ts'
+export type { IssuedToken, TokenInfo, TokenRequest, TokenRule } from './api-tokens.ts'
+export {
+  type IssuedVaultGrant,
+  type RotationReport,
+  type SecretInfo,
+  type SecretReceipt,
+  type SecretValues,
+  type SecretVersion,
+  type VaultAuditEntry,
+  type VaultGrant,
+  type VaultOutcome,
+  vaultOutcomes,
+  type VaultPermission,
+  vaultPermissions,
+  type VaultScope,
+  type VaultValue,
+} from './api-vault.ts'
+export type {
+  ApiErrorBody,
+  BatchOperation,
+  Blame,
+  BlameOrigin,
+  BlamePart,
+  ChangeEvent,
+  ChangeReceipt,
+  FileEntry,
+  FileKind,
+  FileStat,
+  LogEntry,
+  LogOperation,
+  Page,
+  Quota,
+  Spelled,
+  Upload,
+  Used,
+  WorkspaceInfo,
+} from './api.ts'
+export { fromBase64Url, toBase64Url } from './base64.ts'
+export {
+  type ByteString,
+  compareBytes,
+  concatBytes,
+  equalBytes,
+  fromByteString,
+  fromHex,
+  toByteString,
+  toHex,
+} from './bytes.ts'
+export { canonicalJson, type Json } from './canonical-json.ts'
+export { type Errno, errnoTable, FsError, isFsError } from './errno.ts'
+export {
+  CairnError,
+  type ErrorCode,
+  type ErrorRow,
+  errorTable,
+  isCairnError,
+  type RetryClass,
+} from './errors.ts'
+export {
+  type AccessOperation,
+  accessOperations,
+  allows,
+  allowsAll,
+  allowsSomewhere,
+  type Caveat,
+  type Grant,
+  isInScope,
+  isVisible,
+  isWay,
+  isWithin,
+  makeRule,
+  parsePrefix,
+  parseRule,
+  removesOwn,
+  seesAll,
+} from './grant.ts'
+export {
+  type ActorId,
+  type BranchId,
+  type CheckpointId,
+  formatHash,
+  type Hash,
+  hashBytes,
+  type Ino,
+  type Name,
+  parseHash,
+  rootIno,
+  type SessionId,
+} from './ids.ts'
+export { decodeInos, encodeInos } from './inos.ts'
+export {
+  checkJournal,
+  type JournalCrypto,
+  journalLines,
+  type JournalWitness,
+  signedText,
+} from './journal-check.ts'
+export { formatPath, isName, nameBytesMax, parseName, parsePath, pathBytesMax } from './path.ts'
+export { Reader } from './reader.ts'
+export {
+  decodeReply,
+  decodeRequest,
+  encodeReply,
+  encodeRequest,
+  messageBytesMax,
+  type SessionReply,
+  type SessionRequest,
+  sessionTables,
+  sessionVersion,
+} from './session-messages.ts'
+export { shellQuote } from './shell-quote.ts'
+export {
+  decodeCaveat,
+  encodeCaveat,
+  formatToken,
+  grantOfToken,
+  isToken,
+  parseToken,
+  tokenCharactersMax,
+  type TokenText,
+} from './token.ts'
+export { Writer } from './writer.ts'

@@ -1,5 +1,28 @@
-export type * from './sandbox.ts'
-export type * from './jail/jail.ts'
+export type {
+  DisposeOptions,
+  ExecOptions,
+  ExecResult,
+  FileChange,
+  GlobOptions,
+  Sandbox,
+  SandboxFs,
+  SandboxStatus,
+  SandboxWorkspace,
+  WorkspaceStatus,
+} from './sandbox.ts'
+export type {
+  EgressRules,
+  Jail,
+  JailBase,
+  JailBind,
+  JailCommand,
+  JailExit,
+  JailLimits,
+  JailOptions,
+  JailOutside,
+  JailProcess,
+  JailUsage,
+} from './jail/jail.ts'
 export { findRunningServer, type RunningE2BServer } from './e2b-server/claim.ts'
 export { type E2BServer, type E2BServerOptions, serveE2B } from './e2b-server/server.ts'
 export { createJail } from './jail/create-jail.ts'

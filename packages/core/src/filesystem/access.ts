@@ -28,7 +28,7 @@ export function privilegeDropOf(who: Credentials, inode: Inode): PrivilegeDrop {
 }
 
 /** Whether the permission bits allow `wanted`, a sum of `may`'s values. */
-export function allows(inode: Inode, who: Credentials, wanted: number): boolean {
+function allows(inode: Inode, who: Credentials, wanted: number): boolean {
   if (isRoot(who)) return overrides(inode, wanted)
   const shift = inode.uid === who.uid ? 6 : isMember(who, inode.gid) ? 3 : 0
   return ((inode.mode >>> shift) & wanted) === wanted

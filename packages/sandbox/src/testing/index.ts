@@ -1,1 +1,1 @@
-export * from './sandbox-contract.ts'
+export { runSandboxTests, type SandboxSetup } from './sandbox-contract.ts'

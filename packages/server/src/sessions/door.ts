@@ -43,7 +43,7 @@ interface Refusal {
 }
 
 /** Where sessions come in. */
-export const sessionsPath = '/v1/sessions'
+const sessionsPath = '/v1/sessions'
 
 /** Takes WebSockets on `/v1/sessions`; gives what ends them all. */
 export function openSessionDoor(server: Server, parts: SessionDoorParts): () => void {

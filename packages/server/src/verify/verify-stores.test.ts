@@ -9,8 +9,9 @@ import { MariadbServer, whyNoMariadb } from '../testing/servers/mariadb.ts'
 import { type S3Server, s3UrlOf, startS3, whyNoS3 } from '../testing/servers/s3.ts'
 import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
 import { MysqlPlace } from './mysql-place.ts'
+import type { StoreCheck } from './report.ts'
 import { makeScratchName } from './scratch-name.ts'
-import { type StoreCheck, verifyStores } from './verify-stores.ts'
+import { verifyStores } from './verify-stores.ts'
 
 const { signal } = new AbortController()
 const dayMs = 24 * 60 * 60 * 1000

@@ -15,7 +15,7 @@ import { fail, type Finding, ok, warn } from './report.ts'
 import { runSuite, type Suite } from './run-suite.ts'
 import { judgeScratch, makeScratchName } from './scratch-name.ts'
 
-export type * from './report.ts'
+export type { VerifyReport } from './report.ts'
 
 export interface VerifyOptions {
   /** The data directory, for what is kept in neither of the other two. */
