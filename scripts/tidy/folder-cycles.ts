@@ -7,13 +7,6 @@ import { findImports, type ProjectFile } from './rule.ts'
  * line.
  */
 const knownUpwardImports: readonly string[] = [
-  'packages/core/src/content -> packages/core/src/filesystem',
-  'packages/core/src/content -> packages/core/src/filesystem/rules',
-  'packages/core/src/ports -> packages/core/src/content',
-  'packages/core/src/ports -> packages/core/src/filesystem',
-  'packages/core/src/ports -> packages/core/src/history',
-  'packages/core/src/ports -> packages/core/src/layers',
-  'packages/core/src/ports -> packages/core/src/tree',
   'packages/mount/src/data -> packages/mount/src/outbox',
   'packages/mount/src/outbox -> packages/mount/src/sync',
   'packages/mount/src/sync -> packages/mount/src/filesystem',

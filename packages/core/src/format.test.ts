@@ -8,13 +8,8 @@ import { kinds } from './filesystem/inode.ts'
 import { parseKey } from './filesystem/keys.ts'
 import { fallocateModes, privilegeDrops, renameModes, xattrModes } from './filesystem/op.ts'
 import { decodeInode } from './filesystem/values.ts'
-import {
-  batchBytesMax,
-  branchStates,
-  decodeBatch,
-  decodeBody,
-  rootCauses,
-} from './history/batch.ts'
+import { batchBytesMax, decodeBatch, decodeBody, rootCauses } from './history/batch.ts'
+import { branchStates } from './ports/records.ts'
 import { readOp } from './history/op-codec.ts'
 import { endsNode } from './tree/chunker.ts'
 import { keyBytesMax, levelMax, nodeBytesMax } from './tree/layout.ts'

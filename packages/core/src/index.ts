@@ -15,7 +15,7 @@ export { InFlight } from './content/in-flight.ts'
 export { allocatedBytes, type Content, type FoldedBlock } from './content/content.ts'
 export { type Extent, Extents } from './content/extents.ts'
 export { withoutTrailingZeros } from './content/fold-content.ts'
-export { readFile } from './content/read.ts'
+export { readFile } from './filesystem/read-file.ts'
 export { seekData, seekHole } from './content/seek.ts'
 export { type Credentials, may } from './filesystem/access.ts'
 export { applyOp } from './filesystem/apply.ts'
@@ -37,8 +37,17 @@ export {
   kinds,
   type Link,
   modeBits,
-  type Time,
 } from './filesystem/inode.ts'
+export {
+  type BranchState,
+  branchStates,
+  type Choice,
+  type FoldPoint,
+  isClosedState,
+  type Resolution,
+  type Snapshot,
+  type Time,
+} from './ports/records.ts'
 export { applyNewOp } from './filesystem/new-op.ts'
 export {
   type AppendOp,
@@ -69,7 +78,7 @@ export {
   withoutPrivileges,
 } from './filesystem/rules/data.ts'
 export { type Totals, totalsOf } from './filesystem/totals.ts'
-export { type Snapshot, TreeView } from './filesystem/tree-view.ts'
+export { TreeView } from './filesystem/tree-view.ts'
 export {
   addUsage,
   allocatedBytesMax,
@@ -85,8 +94,6 @@ export {
   type Batch,
   type BatchBody,
   batchBytesMax,
-  type BranchState,
-  branchStates,
   decodeBatch,
   decodeBody,
   decodeInSteps,
@@ -94,7 +101,6 @@ export {
   encodeBody,
   encodedBytes,
   genesis,
-  isClosedState,
   type RootChange,
   writeOneOp,
   writeOps,
@@ -107,7 +113,6 @@ export {
   type Receipt,
   type Submission,
 } from './history/draft.ts'
-export type { FoldPoint } from './history/head.ts'
 export { storeNewTree } from './history/new-tree.ts'
 export {
   blobsOfOps,
@@ -143,7 +148,6 @@ export { merge, type MergeOptions, type MergeResult } from './layers/merge.ts'
 export { ownBytesOf } from './layers/own-bytes.ts'
 export { diffPaths, type PathChange } from './layers/path-changes.ts'
 export { isBelow, namesOf, requireAllInside, requireInside } from './layers/path-limit.ts'
-export type { Choice, Resolution } from './layers/resolution.ts'
 export { makeCheckpoint, requireSameBase, rollback, undoRollback } from './layers/rollback.ts'
 export {
   applyLock,
@@ -163,7 +167,7 @@ export { type Charge, logReadBytesMax, type LogRow, type LogStore } from './port
 export type { NodeStore } from './ports/node-store.ts'
 export type { Pacer } from './ports/pacer.ts'
 export type { BranchRecord, Checkpoint, NextBase, RefStore } from './ports/ref-store.ts'
-export type { Stores } from './ports/stores.ts'
+export type { Stores } from './history/stores.ts'
 export { diffLines } from './text/line-diff.ts'
 export {
   findTextProblem,

@@ -9,7 +9,8 @@ import {
   toByteString,
 } from '@cairn/protocol'
 import fc from 'fast-check'
-import { kinds, type Time } from '../src/filesystem/inode.ts'
+import { kinds } from '../src/filesystem/inode.ts'
+import { branchStates, type Snapshot, type Time } from '../src/ports/records.ts'
 import {
   type Data,
   fallocateModes,
@@ -19,8 +20,7 @@ import {
   type SetattrOp,
   xattrModes,
 } from '../src/filesystem/op.ts'
-import type { Snapshot } from '../src/filesystem/tree-view.ts'
-import { type Batch, type BatchBody, branchStates, rootCauses } from '../src/history/batch.ts'
+import { type Batch, type BatchBody, rootCauses } from '../src/history/batch.ts'
 
 /** Anything the formats can say, for tests that write and read it. */
 

@@ -1,6 +1,5 @@
 import { type BranchId, type CheckpointId, type Hash, isCairnError } from '@cairn/protocol'
-import type { Snapshot } from '../filesystem/tree-view.ts'
-import { branchStates } from '../history/batch.ts'
+import { branchStates, type Snapshot } from '../ports/records.ts'
 import type { BranchRecord, Checkpoint, RefStore } from '../ports/ref-store.ts'
 import { lookAlikes } from './look-alikes.ts'
 import { expect, expectCode } from './expect.ts'

@@ -1,5 +1,5 @@
 import { CairnError, type Ino, type Reader, type Writer } from '@cairn/protocol'
-import type { Time } from './inode.ts'
+import type { Time } from '../ports/records.ts'
 
 /** Fields that values and operations share, as docs/internals/format.md has them. */
 

@@ -1,5 +1,6 @@
 import type { ByteString, Ino, Name } from '@cairn/protocol'
 import type { Content } from '../content/content.ts'
+import type { Time } from '../ports/records.ts'
 
 export const kinds = [
   'file',
@@ -14,12 +15,6 @@ export type Kind = (typeof kinds)[number]
 
 export function isDevice(kind: Kind): boolean {
   return kind === 'character' || kind === 'block'
-}
-
-export interface Time {
-  readonly sec: number
-  /** 0 to 999,999,999, also before 1970. */
-  readonly nsec: number
 }
 
 export function compareTimes(a: Time, b: Time): number {

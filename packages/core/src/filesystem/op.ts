@@ -1,5 +1,6 @@
 import type { ByteString, Hash, Ino, Name } from '@cairn/protocol'
-import type { Kind, Time } from './inode.ts'
+import type { Kind } from './inode.ts'
+import type { Time } from '../ports/records.ts'
 
 /**
  * One change, with everything that decides its outcome inside: replaying it on the same tree gives the same

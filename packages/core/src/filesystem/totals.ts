@@ -1,7 +1,7 @@
 import { rank } from '../tree/lookup.ts'
 import type { Nodes } from '../tree/nodes.ts'
 import { rangeStart } from './keys.ts'
-import type { Snapshot } from './tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import { weighEntry } from './values.ts'
 
 /** What statfs needs to know of a tree. */

@@ -2,21 +2,12 @@ import type { Hash, Ino, Name } from '@cairn/protocol'
 import type { BlockRef } from '../content/block.ts'
 import type { FoldedBlock } from '../content/content.ts'
 import { findValue, range } from '../tree/lookup.ts'
+import type { Snapshot } from '../ports/records.ts'
 import type { Nodes } from '../tree/nodes.ts'
 import type { Dentry, Inode, Link } from './inode.ts'
 import { blockKey, dentryKey, inodeKey, parseKey, rangeStart } from './keys.ts'
 import { checkLink, decodeBlock, decodeDentry, decodeInode } from './values.ts'
 import type { NamedDentry, View } from './view.ts'
-
-/** A frozen state of a branch. */
-export interface Snapshot {
-  readonly root: Hash
-  /**
-   * A tree of the inodes that have no name but were in use. Beside the root and not in it: the same files
-   * have the same root, whoever has something open.
-   */
-  readonly orphans: Hash
-}
 
 /** A snapshot as the rules see it. Throws NodeMiss for nodes that are not in memory. */
 export class TreeView implements View {

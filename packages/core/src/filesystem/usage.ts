@@ -5,7 +5,7 @@ import type { Steps } from '../tree/steps.ts'
 import type { Changes } from './changes.ts'
 import type { Inode } from './inode.ts'
 import { totalsOf } from './totals.ts'
-import type { Snapshot } from './tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import type { View } from './view.ts'
 
 /**

@@ -17,7 +17,8 @@ import {
 } from '../content/block.ts'
 import type { Content } from '../content/content.ts'
 import { Extents } from '../content/extents.ts'
-import { type Inode, kinds, type Time } from './inode.ts'
+import { type Inode, kinds } from './inode.ts'
+import type { Time } from '../ports/records.ts'
 import {
   decodeBlock,
   decodeDentry,

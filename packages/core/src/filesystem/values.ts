@@ -4,15 +4,8 @@ import { type Content } from '../content/content.ts'
 import { Extents } from '../content/extents.ts'
 import { readIno, readTime, u32Max, writeTime } from './field-codecs.ts'
 import { findBlockProblem, findInodeProblem } from './inode-invariants.ts'
-import {
-  type Dentry,
-  type Inode,
-  isDevice,
-  kinds,
-  modeBits,
-  type Time,
-  type Xattrs,
-} from './inode.ts'
+import { type Dentry, type Inode, isDevice, kinds, modeBits, type Xattrs } from './inode.ts'
+import type { Time } from '../ports/records.ts'
 import { keyKinds } from './keys.ts'
 
 /** The values of the tree, as docs/internals/format.md has them. */

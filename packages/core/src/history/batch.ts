@@ -7,9 +7,8 @@ import {
   type SessionId,
   Writer,
 } from '@cairn/protocol'
-import type { Time } from '../filesystem/inode.ts'
+import { branchStates, type BranchState, type Snapshot, type Time } from '../ports/records.ts'
 import type { Op } from '../filesystem/op.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
 import { readTime, writeTime } from '../filesystem/field-codecs.ts'
 import { runAtOnce, type Steps } from '../tree/steps.ts'
 import { readOp, writeOp } from './op-codec.ts'
@@ -41,15 +40,6 @@ export type BatchBody =
   | { readonly type: 'state'; readonly state: BranchState }
 
 const bodyTypes = ['ops', 'root', 'epoch', 'state'] as const satisfies readonly BatchBody['type'][]
-
-export const branchStates = ['open', 'conflicted', 'committed', 'abandoned'] as const
-/** `conflicted` is open, too: a state to work in. */
-export type BranchState = (typeof branchStates)[number]
-
-/** Over: it takes no more writes. */
-export function isClosedState(state: BranchState): state is 'committed' | 'abandoned' {
-  return state === 'committed' || state === 'abandoned'
-}
 
 /** One entry of a branch's log. */
 export interface Batch {

@@ -3,16 +3,16 @@ import type { Changes } from '../filesystem/changes.ts'
 import type { Op } from '../filesystem/op.ts'
 import type { View } from '../filesystem/view.ts'
 import type { LogRow } from '../ports/log-store.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from './stores.ts'
 import { inSteps, type Steps } from '../tree/steps.ts'
 import {
   type Batch,
   batchBytesMax,
   type BatchBody,
-  type BranchState,
   decodeInSteps,
   type RootChange,
 } from './batch.ts'
+import type { BranchState, FoldPoint, Position } from '../ports/records.ts'
 import {
   type Author,
   Draft,
@@ -23,7 +23,7 @@ import {
   type Submission,
   type Waiting,
 } from './draft.ts'
-import { type FoldPoint, Head, type Position } from './head.ts'
+import { Head } from './head.ts'
 import { hashRowInSteps } from './reference.ts'
 
 const rowsAtOnce = 256

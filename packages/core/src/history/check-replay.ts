@@ -1,7 +1,7 @@
 import { type BranchId, isCairnError, isFsError } from '@cairn/protocol'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import type { LogRow } from '../ports/log-store.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from './stores.ts'
 import { decodeInSteps, genesis } from './batch.ts'
 import { Head } from './head.ts'
 

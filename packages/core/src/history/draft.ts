@@ -10,7 +10,8 @@ import {
   type SessionId,
 } from '@cairn/protocol'
 import { Changes } from '../filesystem/changes.ts'
-import { laterTime, type Time } from '../filesystem/inode.ts'
+import { laterTime } from '../filesystem/inode.ts'
+import { isClosedState, type Position, type Time } from '../ports/records.ts'
 import { takeNewOp } from '../filesystem/new-op.ts'
 import type { Op } from '../filesystem/op.ts'
 import {
@@ -24,7 +25,7 @@ import {
 import type { View } from '../filesystem/view.ts'
 import type { HashFunction } from '../ports/hash.ts'
 import type { Charge, LogRow } from '../ports/log-store.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from './stores.ts'
 import { runAtOnce, type Steps } from '../tree/steps.ts'
 import {
   type Batch,
@@ -33,9 +34,8 @@ import {
   decodeBatch,
   encodeInSteps,
   encodeBody,
-  isClosedState,
 } from './batch.ts'
-import type { Head, Position } from './head.ts'
+import type { Head } from './head.ts'
 import { hashOfBatch, referenceBody } from './reference.ts'
 import { requireTreeLevels } from './tree-levels.ts'
 

@@ -3,31 +3,18 @@ import type { Blobs } from '../content/blobs.ts'
 import type { Content } from '../content/content.ts'
 import { applyOp } from '../filesystem/apply.ts'
 import { Changes } from '../filesystem/changes.ts'
-import type { Time } from '../filesystem/inode.ts'
+import type { FoldPoint, Position, Snapshot, Time } from '../ports/records.ts'
 import { parseKey } from '../filesystem/keys.ts'
 import type { Op } from '../filesystem/op.ts'
-import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
+import { TreeView } from '../filesystem/tree-view.ts'
 import { addUsage, growthOf, type Usage, usageOf } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
 import { NodeMiss } from '../tree/node-miss.ts'
 import type { Nodes } from '../tree/nodes.ts'
 import { scan } from '../tree/scan.ts'
 import { runAtOnce, type Steps, takeSteps } from '../tree/steps.ts'
-import type { Batch, BranchState } from './batch.ts'
+import type { Batch } from './batch.ts'
 import { type Folded, fold } from './fold.ts'
-
-/** A place in a branch's log. */
-export interface Position {
-  readonly seq: number
-  /** Hash of the batch there. */
-  readonly hash: Hash
-  readonly epoch: number
-  readonly state: BranchState
-}
-
-export interface FoldPoint extends Position {
-  readonly snapshot: Snapshot
-}
 
 /**
  * What a branch looks like now: its newest folded snapshot, and in memory what the log changed since. Never

@@ -5,7 +5,7 @@ import { sha256 } from '../../test/ports.ts'
 import type { View } from '../filesystem/view.ts'
 import { Nodes } from '../tree/nodes.ts'
 import { Branch } from './branch.ts'
-import type { FoldPoint } from './head.ts'
+import type { FoldPoint } from '../ports/records.ts'
 
 const many = 3000
 

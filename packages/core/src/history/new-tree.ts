@@ -1,7 +1,7 @@
 import { rootIno } from '@cairn/protocol'
 import type { Inode } from '../filesystem/inode.ts'
 import { inodeKey } from '../filesystem/keys.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import { encodeInode, weighEntry } from '../filesystem/values.ts'
 import { applyEdits } from '../tree/apply.ts'
 import type { Nodes } from '../tree/nodes.ts'

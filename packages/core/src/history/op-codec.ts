@@ -7,7 +7,8 @@ import {
   type Writer,
 } from '@cairn/protocol'
 import { readIno, readTimeNear, u32Max, writeTimeNear } from '../filesystem/field-codecs.ts'
-import { isDevice, kinds, type Time } from '../filesystem/inode.ts'
+import { isDevice, kinds } from '../filesystem/inode.ts'
+import type { Time } from '../ports/records.ts'
 import {
   type CreateOp,
   type Data,

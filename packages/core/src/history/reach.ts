@@ -1,11 +1,10 @@
 import type { BranchId, Hash, Ino } from '@cairn/protocol'
-import type { Time } from '../filesystem/inode.ts'
+import type { Snapshot, Time } from '../ports/records.ts'
 import { parseKey } from '../filesystem/keys.ts'
 import type { Op } from '../filesystem/op.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
 import { decodeBlock, decodeInode } from '../filesystem/values.ts'
 import type { LogRow } from '../ports/log-store.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from './stores.ts'
 import type { TreeNode } from '../tree/node.ts'
 import { type Batch, decodeBatch } from './batch.ts'
 

@@ -1,7 +1,7 @@
 import type { BranchId } from '@cairn/protocol'
 import type { HashFunction } from '../ports/hash.ts'
 import type { LogRow } from '../ports/log-store.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from './stores.ts'
 import type { Steps } from '../tree/steps.ts'
 import { decodeInSteps } from './batch.ts'
 import { encodeReference, hashRowInSteps } from './reference.ts'

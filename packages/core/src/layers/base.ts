@@ -1,10 +1,10 @@
 import { type BranchId, CairnError, type Hash } from '@cairn/protocol'
 import { decodeBatch } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
-import type { FoldPoint } from '../history/head.ts'
+import type { FoldPoint } from '../ports/records.ts'
 import type { LogStore } from '../ports/log-store.ts'
 import type { BranchRecord, NextBase } from '../ports/ref-store.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from '../history/stores.ts'
 import { layerSession } from './layer-state.ts'
 import { UnknownPlaceError } from './unknown-place.ts'
 

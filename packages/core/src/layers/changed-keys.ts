@@ -1,7 +1,7 @@
 import type { Ino } from '@cairn/protocol'
 import type { Link } from '../filesystem/inode.ts'
 import { parseKey } from '../filesystem/keys.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import { diff } from '../tree/diff.ts'
 import type { Nodes } from '../tree/nodes.ts'
 

@@ -4,7 +4,7 @@ import { failureOf, LayerBench } from '../../test/layer-bench.ts'
 import type { Branch } from '../history/branch.ts'
 import { commitLayer, resolveConflict } from './commit.ts'
 import { merge, type MergeResult } from './merge.ts'
-import type { Choice } from './resolution.ts'
+import type { Choice } from '../ports/records.ts'
 
 describe('commit › conflicts', () => {
   it('leave the target alone, tree and log; decided, the layer commits', async () => {

@@ -39,3 +39,11 @@ export interface Conflict {
   readonly layer: ConflictSide | undefined
   readonly target: ConflictSide | undefined
 }
+
+/**
+ * What a conflict is about, as the target has it. The rest of the id is about the layer's side: a decision for the
+ * layer is about whatever the layer makes of the thing, any other decision about both sides as they were seen.
+ */
+export function subjectOf(conflict: string): string {
+  return conflict.slice(0, conflict.lastIndexOf(':'))
+}

@@ -1,9 +1,9 @@
 import type { BranchId } from '@cairn/protocol'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import { genesis } from '../history/batch.ts'
 import { storeNewTree } from '../history/new-tree.ts'
 import type { BranchRecord } from '../ports/ref-store.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from '../history/stores.ts'
 
 /** Starts a branch with an empty tree. */
 export async function createBranch(stores: Stores, id: BranchId): Promise<void> {

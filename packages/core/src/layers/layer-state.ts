@@ -1,11 +1,10 @@
 import { type BranchId, CairnError, isCairnError, type SessionId } from '@cairn/protocol'
-import type { BranchState } from '../history/batch.ts'
+import type { BranchState, Position } from '../ports/records.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Author } from '../history/draft.ts'
-import type { Position } from '../history/head.ts'
 import type { LogStore } from '../ports/log-store.ts'
 import type { BranchRecord } from '../ports/ref-store.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from '../history/stores.ts'
 
 export interface LayerAuthor {
   readonly layer: Branch

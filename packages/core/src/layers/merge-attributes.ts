@@ -1,5 +1,6 @@
 import { equalBytes } from '@cairn/protocol'
-import { type Inode, laterTime, type Time, type Xattrs } from '../filesystem/inode.ts'
+import { type Inode, laterTime, type Xattrs } from '../filesystem/inode.ts'
+import type { Time } from '../ports/records.ts'
 import { sameTime } from '../filesystem/values.ts'
 import { disagree, mergeValue } from './merge-value.ts'
 import type { Changed } from './objects.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Histories, MergeCase, mergedTree } from '../../test/merge-case.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import { readTree } from '../testing/read-tree.ts'
 
 describe('merge › one side', () => {

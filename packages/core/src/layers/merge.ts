@@ -1,5 +1,5 @@
 import type { Ino } from '@cairn/protocol'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import { weighEntry } from '../filesystem/values.ts'
 import { applyEdits } from '../tree/apply.ts'
 import { ConflictBook, type DecisionOptions } from './conflict-book.ts'

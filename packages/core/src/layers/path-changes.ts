@@ -1,7 +1,7 @@
 import type { Ino, Name } from '@cairn/protocol'
 import type { Inode, Kind, Link } from '../filesystem/inode.ts'
 import { parseKey } from '../filesystem/keys.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import { decodeInode, sameTime } from '../filesystem/values.ts'
 import { diff } from '../tree/diff.ts'
 import { mapPaced } from '../tree/map-paced.ts'

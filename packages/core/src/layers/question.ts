@@ -1,7 +1,7 @@
 import type { Link } from '../filesystem/inode.ts'
 import type { ConflictKind } from './conflict.ts'
 import type { Changed } from './objects.ts'
-import type { Choice } from './resolution.ts'
+import type { Choice } from '../ports/records.ts'
 import type { SideName, ThreeSides } from './touched.ts'
 import type { Version } from './version.ts'
 

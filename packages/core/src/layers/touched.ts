@@ -1,7 +1,7 @@
 import type { Ino } from '@cairn/protocol'
 import type { Inode } from '../filesystem/inode.ts'
 import { parseKey } from '../filesystem/keys.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import { decodeInode } from '../filesystem/values.ts'
 import type { Nodes } from '../tree/nodes.ts'
 import { threeWay, type ThreeWayChange } from '../tree/three-way.ts'

@@ -1,10 +1,9 @@
 import type { ActorId, SessionId } from '@cairn/protocol'
 import { Branch } from '../history/branch.ts'
 import type { Author } from '../history/draft.ts'
-import type { Position } from '../history/head.ts'
-import type { BranchState } from '../history/batch.ts'
+import type { BranchState, Position } from '../ports/records.ts'
 import type { NextBase } from '../ports/ref-store.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from '../history/stores.ts'
 
 /** A batch was noted for a place in a log, and that place is still free: whether the batch comes is not known. */
 export class UnknownPlaceError extends Error {

@@ -1,8 +1,5 @@
 import type { BranchId, CheckpointId, Hash } from '@cairn/protocol'
-import type { FoldPoint } from '../history/head.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
-import type { Time } from '../filesystem/inode.ts'
-import type { Resolution } from '../layers/resolution.ts'
+import type { FoldPoint, Resolution, Snapshot, Time } from './records.ts'
 
 export interface BranchRecord {
   readonly id: BranchId

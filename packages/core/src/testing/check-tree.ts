@@ -2,7 +2,7 @@ import { equalBytes, type Ino, type Name, rootIno } from '@cairn/protocol'
 import { type BlockRef, blockBytes, blockLength } from '../content/block.ts'
 import type { Dentry, Inode, Kind, Link } from '../filesystem/inode.ts'
 import { parseKey } from '../filesystem/keys.ts'
-import type { Snapshot } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
 import { totalsOf } from '../filesystem/totals.ts'
 import {
   decodeBlock,

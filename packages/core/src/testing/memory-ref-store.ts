@@ -1,5 +1,5 @@
 import { type BranchId, CairnError, type CheckpointId } from '@cairn/protocol'
-import type { Resolution } from '../layers/resolution.ts'
+import type { Resolution } from '../ports/records.ts'
 import type { BranchRecord, Checkpoint, RefStore } from '../ports/ref-store.ts'
 
 export class MemoryRefStore implements RefStore {

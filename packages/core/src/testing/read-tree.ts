@@ -1,8 +1,9 @@
 import { type Ino, rootIno } from '@cairn/protocol'
-import { readFile } from '../content/read.ts'
+import { readFile } from '../filesystem/read-file.ts'
 import type { Inode } from '../filesystem/inode.ts'
-import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
-import type { Stores } from '../ports/stores.ts'
+import { TreeView } from '../filesystem/tree-view.ts'
+import type { Snapshot } from '../ports/records.ts'
+import type { Stores } from '../history/stores.ts'
 
 export interface TreeEntry {
   readonly ino: Ino

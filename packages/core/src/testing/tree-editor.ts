@@ -5,13 +5,14 @@ import type { Call } from '../filesystem/calls/context.ts'
 import * as data from '../filesystem/calls/data.ts'
 import * as paths from '../filesystem/calls/paths.ts'
 import { Changes } from '../filesystem/changes.ts'
-import type { Inode, Kind, Time } from '../filesystem/inode.ts'
+import type { Inode, Kind } from '../filesystem/inode.ts'
+import type { Snapshot, Time } from '../ports/records.ts'
 import type { Op, RenameMode } from '../filesystem/op.ts'
 import { resolveExisting } from '../filesystem/resolve.ts'
-import { type Snapshot, TreeView } from '../filesystem/tree-view.ts'
+import { TreeView } from '../filesystem/tree-view.ts'
 import type { NamedDentry } from '../filesystem/view.ts'
 import { fold } from '../history/fold.ts'
-import type { Stores } from '../ports/stores.ts'
+import type { Stores } from '../history/stores.ts'
 
 /** Numbers and times for all editors of one test: no number is given twice. */
 export class Supply {

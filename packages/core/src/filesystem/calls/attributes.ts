@@ -8,7 +8,8 @@ import {
   requireOwner,
   privilegeDropOf,
 } from '../access.ts'
-import { type Inode, modeBits, type Time } from '../inode.ts'
+import { type Inode, modeBits } from '../inode.ts'
+import type { Time } from '../../ports/records.ts'
 import type { RemovexattrOp, SetattrOp, SetxattrOp, XattrMode } from '../op.ts'
 import { requireXattrName } from '../rules/attributes.ts'
 import { withoutPrivileges } from '../rules/data.ts'

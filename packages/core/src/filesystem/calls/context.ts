@@ -1,6 +1,6 @@
 import type { Ino } from '@cairn/protocol'
 import type { Credentials } from '../access.ts'
-import type { Time } from '../inode.ts'
+import type { Time } from '../../ports/records.ts'
 import type { View } from '../view.ts'
 
 /**

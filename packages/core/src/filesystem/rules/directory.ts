@@ -1,6 +1,7 @@
 import { FsError, type Ino, type Name } from '@cairn/protocol'
 import type { Changes } from '../changes.ts'
-import { type Dentry, type Inode, laterTime, type Link, type Time } from '../inode.ts'
+import { type Dentry, type Inode, laterTime, type Link } from '../inode.ts'
+import type { Time } from '../../ports/records.ts'
 import type { View } from '../view.ts'
 
 export function getInode(view: View, ino: Ino): Inode {

@@ -1,6 +1,7 @@
 import { FsError, type Ino, parseName } from '@cairn/protocol'
 import type { Changes } from '../changes.ts'
-import { type Dentry, laterTime, type Link, type Time } from '../inode.ts'
+import { type Dentry, laterTime, type Link } from '../inode.ts'
+import type { Time } from '../../ports/records.ts'
 import type { RenameOp } from '../op.ts'
 import type { View } from '../view.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Blobs } from '../content/blobs.ts'
 import type { Nodes } from '../tree/nodes.ts'
-import type { LogStore } from './log-store.ts'
-import type { RefStore } from './ref-store.ts'
+import type { LogStore } from '../ports/log-store.ts'
+import type { RefStore } from '../ports/ref-store.ts'
 
 /** Everything a branch stands on. */
 export interface Stores {

@@ -1,10 +1,10 @@
 import type { Ino } from '@cairn/protocol'
-import type { Inode } from '../filesystem/inode.ts'
-import { contentExtents } from '../filesystem/rules/data.ts'
-import type { View } from '../filesystem/view.ts'
+import type { Inode } from './inode.ts'
+import { contentExtents } from './rules/data.ts'
+import type { View } from './view.ts'
 import type { Nodes } from '../tree/nodes.ts'
-import { assemble } from './assemble.ts'
-import type { Blobs } from './blobs.ts'
+import { assemble } from '../content/assemble.ts'
+import type { Blobs } from '../content/blobs.ts'
 
 /** A file's bytes from `offset` to `end` or to where it ends. */
 export async function readFile(
