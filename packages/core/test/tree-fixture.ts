@@ -11,7 +11,7 @@ import { sha256 } from './ports.ts'
 export class CountingNodeStore implements NodeStore {
   readonly #store: NodeStore
   loads = 0
-  /** Loads that began while no other was under way: how often somebody waited for the store. */
+  /** Loads that began while no other was under way: how often a reader waited for the store. */
   waits = 0
   #underWay = 0
 

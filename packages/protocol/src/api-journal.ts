@@ -72,7 +72,7 @@ export interface JournalReceipt extends SignedHead {
   readonly journal: string
   readonly first: number
   readonly last: number
-  /** Of the last of them: whoever keeps it can show that it was there. */
+  /** The hash of the last entry: keep it to prove later that the entry was there. */
   readonly hash: string
 }
 

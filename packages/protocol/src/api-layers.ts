@@ -63,7 +63,7 @@ export interface LayerConflict {
   readonly target?: LayerConflictSide
 }
 
-/** What somebody else changed that this layer has changed too, at the path or below it. */
+/** A path that this layer and another one both changed, at the path or below it. */
 export interface LayerOverlap {
   readonly path: string
   /** Where it was before the other one renamed it. */
@@ -75,7 +75,7 @@ export interface LayerOverlap {
   readonly kind: LayerChange['kind']
 }
 
-/** Paths of a layer that somebody else changed too, since the event before. */
+/** Paths of a layer that another layer changed too, since the event before. */
 export interface RadarEvent {
   readonly layer: string
   readonly overlaps: readonly LayerOverlap[]
@@ -92,7 +92,7 @@ export interface LayerStatus extends LayerInfo {
   readonly behind: boolean
   /** What a commit would find now. */
   readonly conflicts: readonly LayerConflict[]
-  /** Of these paths, what the parent or a sibling changed too. */
+  /** Those of these paths that the parent or a sibling changed too. */
   readonly overlaps: readonly LayerOverlap[]
   /** How much it may add to its base. Absent where nothing is limited. */
   readonly quota?: Quota

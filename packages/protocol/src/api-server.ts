@@ -27,7 +27,7 @@ export interface Gone {
     readonly state: LayerState
     readonly closedAt: string
   }[]
-  /** Those of these workspaces and layers, and of layers that somebody deleted. */
+  /** Those of these workspaces and layers, and of deleted layers. */
   readonly branches: readonly {
     readonly workspace: string
     readonly id: string
@@ -43,13 +43,13 @@ export interface CollectReport {
   readonly layers: number
   /** Branches that went with their logs and checkpoints: of layers and workspaces that were deleted for so long. */
   readonly branches: number
-  /** Of what holders of leases had when they lost them, and will not ask for any more. */
+  /** Checkpoints of lost leases that their holders will not ask for any more. */
   readonly checkpoints: number
   /** Over HTTP, of the asker's own workspaces: the numbers are of all. */
   readonly gone: Gone
   /** What is stored and needed. */
   readonly kept: ContentTally
-  /** What nobody can ask for any more. */
+  /** Unreachable data. */
   readonly removed: ContentTally
   /** What nothing needs, in its grace time. */
   readonly waiting: ContentTally

@@ -6,7 +6,7 @@ export type VaultValue = { readonly text: string } | { readonly base64: string }
 /** What may be known of a secret without reading it. */
 export interface SecretInfo {
   readonly name: string
-  /** Of its newest version, from 1. */
+  /** The number of its newest version, from 1. */
   readonly version: number
   /** Those that may be read, in order. */
   readonly fields: readonly string[]

@@ -23,7 +23,7 @@ export interface Quota {
 
 /** What counts against a quota: everything that has a name. */
 export interface Used {
-  /** Of content, without holes, before compression. */
+  /** Bytes of content, without holes, before compression. */
   readonly bytes: number
   /** Files, directories, symlinks and the like. */
   readonly files: number
@@ -159,7 +159,7 @@ export interface BlameOrigin {
 
 /** Lines of text, or a binary file as a whole. */
 export interface BlamePart {
-  /** Of the first line, from 1; absent for binary files. */
+  /** The number of the first line, from 1; absent for binary files. */
   readonly line?: number
   readonly count?: number
   /** The lines, with their ends; what is not UTF-8 appears as U+FFFD. */
@@ -202,11 +202,11 @@ export interface ApiErrorBody {
     readonly errno?: string
     readonly retry: 'never' | 'same-request' | 'after-refresh'
     readonly subject?: string
-    /** Of `layer_conflict`. */
+    /** Set with `layer_conflict`. */
     readonly conflicts?: readonly LayerConflict[]
-    /** Of `layer_conflict`, too. */
+    /** Set with `layer_conflict`, too. */
     readonly refused?: RefusedMerge
-    /** Of `reference_ambiguous`: ids that were meant, maybe. */
+    /** Set with `reference_ambiguous`: the ids that may have been meant. */
     readonly candidates?: readonly string[]
     readonly requestId: string
   }

@@ -1,6 +1,6 @@
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** Of RFC 4648 §5, without padding: it stands in URLs, headers and file names as it is. */
+/** Base64url of RFC 4648 §5, without padding: safe in URLs, headers and file names. */
 export function toBase64Url(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 3) {

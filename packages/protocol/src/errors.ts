@@ -216,7 +216,7 @@ export const errorTable = {
     errno: 'EAGAIN',
     exitCode: 13,
     retry: 'after-refresh',
-    hint: 'Somebody else wrote first. Read the new head and try again.',
+    hint: 'Another client wrote first. Read the new head and try again.',
   },
   stale_epoch: {
     httpStatus: 409,

@@ -101,7 +101,7 @@ export function allows(grant: Grant, operation: AccessOperation, path: ByteStrin
     grant.rules.some(
       ({ prefix, operations }) => operations.includes(wanted) && isWithin(path, prefix),
     )
-  // Whoever may not read a file learns nothing of what is in it.
+  // A caller without read access to a file learns nothing about its content.
   return has(operation) && (operation !== 'search' || has('read'))
 }
 
@@ -117,7 +117,7 @@ export function isWay(grant: Grant, path: ByteString): boolean {
   )
 }
 
-/** Whether a path exists at all for whoever has the grant. */
+/** Whether a path exists at all for the holder of the grant. */
 export function isVisible(grant: Grant, path: ByteString): boolean {
   return isInScope(grant, path) || isWay(grant, path)
 }
@@ -158,7 +158,7 @@ export function parseRule(text: string): AccessRule {
   return makeRule(text.slice(0, at), text.slice(at + 1).split(','))
 }
 
-/** Checks what somebody gave; rejects what could never be meant. */
+/** Checks user input; rejects a rule that could never be meant. */
 export function makeRule(path: string, names: readonly string[]): AccessRule {
   const known = new Set<AccessOperation>()
   for (const name of names) {

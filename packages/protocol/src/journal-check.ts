@@ -19,7 +19,10 @@ export interface JournalCrypto {
 
 /** What the reader knows from elsewhere. */
 export interface JournalWitness {
-  /** In hex. Without it the export's own is believed, and then whoever rewrote everything may have signed it anew. */
+  /**
+   * In hex. Without it the export's own key is trusted, and an attacker who rewrote everything may
+   * have signed it again.
+   */
   readonly publicKey?: string | undefined
   /** The hash of an entry that was there once, from a receipt. */
   readonly receipt?: { readonly seq: number; readonly hash: string } | undefined

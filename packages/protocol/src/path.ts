@@ -19,8 +19,9 @@ export function isName(text: ByteString): text is Name {
 }
 
 /**
- * Reads an absolute or relative path into names, as users type it: repeated and trailing slashes and
- * `.` mean nothing; `..` is refused, because what it means depends on symlinks nobody has looked at.
+ * Parses an absolute or relative path into names, as users type it: repeated and trailing slashes
+ * and `.` mean nothing; `..` is refused, because its meaning depends on symlinks that have not been
+ * read.
  */
 export function parsePath(path: string): Name[] {
   // Encoding would put U+FFFD for half a surrogate pair, and two paths would name one file.

@@ -49,7 +49,7 @@ export class Reader {
     throw this.malformed(`a number above ${max}`)
   }
 
-  /** Of numbers that count from 1. */
+  /** Reads a number that counts from 1. */
   positive(): number {
     const value = this.varint()
     if (value === 0) throw this.malformed('a zero')

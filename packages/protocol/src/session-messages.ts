@@ -72,8 +72,8 @@ const requests = {
   /** The first offset from `offset` on that lies in data, or with `hole` 1 in a hole. */
   seek: { id: 'number', ino: 'ino', offset: 'number', hole: 'number' },
   /**
-   * A lock on the bytes from `start` to `end`. `kind` is posix or flock; `mode` read, write or none, which unlocks; with
-   * `wait` 1 it is answered when nobody is in the way any more.
+   * A lock on the bytes from `start` to `end`. `kind` is posix or flock; `mode` is read, write or
+   * none, which unlocks. With `wait` 1 the answer comes when no other lock is in the way.
    */
   lock: {
     id: 'number',
@@ -144,11 +144,14 @@ const replies = {
   refused: { number: 'number', code: 'text', message: 'text' },
   answer: { id: 'number', bytes: 'bytes' },
   failure: { id: 'number', code: 'text', message: 'text' },
-  /** The next batch of the log, in order, whoever wrote it; but see `own`. */
+  /** The next batch of the log, in order, whichever session wrote it; but see `own`. */
   batch: { bytes: 'bytes' },
   /** This session alone writes: it may acknowledge before the server has seen it. */
   lease: { epoch: 'number' },
-  /** Somebody else wants to write: acknowledge nothing more, submit everything, then say `released`. */
+  /**
+   * Another client wants to write: acknowledge nothing more, submit everything, then send
+   * `released`.
+   */
   recall: { epoch: 'number' },
   /** The server answers each write. */
   shared: { epoch: 'number' },

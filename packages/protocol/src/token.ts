@@ -2,9 +2,10 @@ import { fromBase64Url, toBase64Url } from './base64.ts'
 import { type Caveat, type Grant, isOperation, narrow, wholeGrant } from './grant.ts'
 
 /**
- * A token says itself what it allows: `cairn_t1.ID.CAVEAT….SIGNATURE`. The first signature is an HMAC of the first
- * caveat under a key that only the server knows; each further one is an HMAC of the next caveat under the signature
- * before it. So whoever holds a token can add a caveat, and nobody can take one away.
+ * A token contains what it allows: `cairn_t1.ID.CAVEAT….SIGNATURE`. The first signature is an HMAC
+ * of the first caveat under a key that only the server knows; each further one is an HMAC of the
+ * next caveat under the signature before it. So a holder can add a caveat to a token, and can never
+ * remove one.
  */
 export interface TokenText {
   readonly id: string

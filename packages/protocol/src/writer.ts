@@ -2,8 +2,8 @@ import type { ByteString } from './bytes.ts'
 import { CairnError } from './errors.ts'
 
 /**
- * Appends to a growing buffer. The counterpart of Reader; both follow docs/internals/format.md. What Reader
- * would refuse is refused here first: a log that nobody can read again must not be written.
+ * Appends to a growing buffer. The counterpart of Reader; both follow docs/internals/format.md. It
+ * refuses everything that Reader would refuse: an unreadable log must not be written.
  */
 export class Writer {
   #bytes: Uint8Array

@@ -77,8 +77,8 @@ export class Cairn {
   }
 
   /**
-   * Has the server take away what nobody can ask for any more, beside its writers. It does so by itself, too, several
-   * times a day. With `dryRun` it only tells what that would be.
+   * Makes the server delete unreachable data, beside its writers. The server also does so by
+   * itself, several times a day. With `dryRun` it only reports what it would delete.
    *
    * @example
    * ```ts
@@ -92,8 +92,9 @@ export class Cairn {
   }
 
   /**
-   * Has the server take its next master key into use and wrap every workspace's key with it, beside all readers and
-   * writers. A list of keys that somebody else keeps must have the new one on top, on every server, before.
+   * Makes the server use its next master key and wrap every workspace's key with it, beside all
+   * readers and writers. If you keep the list of keys yourself, put the new one on top on every
+   * server first.
    *
    * @example
    * ```ts

@@ -24,7 +24,7 @@ export interface WorkspaceOptions {
   readonly layer?: string | undefined
   /** A checkpoint: what was there then, to be read only. */
   readonly at?: string | undefined
-  /** Of a layer in conflict: what it stands on, what it has, or what it is committed to, to be read only. */
+  /** One side of a layer in conflict: its base, its own version, or its target's. Read-only. */
   readonly side?: ConflictSideName | undefined
 }
 

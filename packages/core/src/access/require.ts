@@ -17,7 +17,7 @@ import type { Op } from '../filesystem/op.ts'
 import type { View } from '../filesystem/view.ts'
 import { parentPath, pathsOf, placeOf } from './paths.ts'
 
-/** Whether whoever asks knew the inode when it lost its last name. */
+/** Whether the caller knew the inode when it lost its last name. */
 export type IsHeld = (ino: Ino) => boolean
 
 /** Whether the caller created the inode, and it replaced no file of another client. */

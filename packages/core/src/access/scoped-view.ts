@@ -21,7 +21,10 @@ export function scopedView(view: View, grant: Grant, shown?: Shown): View {
   return seesAll(grant) ? view : new ScopedView(view, grant, shown)
 }
 
-/** Which inodes have been shown: what loses its last name stays for whoever knew it, as an open file does. */
+/**
+ * Which inodes have been shown: an inode that loses its last name stays visible to callers that
+ * knew it, as an open file does.
+ */
 export interface Shown {
   has(ino: Ino): boolean
   add(ino: Ino): void

@@ -19,7 +19,7 @@ export const emptyContent: Content = {
   extents: Extents.none,
 }
 
-/** Whether there are folded blocks numbered 1 or above. Most files are small: for them nobody need look. */
+/** Whether there are folded blocks numbered 1 or above. Most files are small and need no lookup. */
 export function hasFurtherBlocks({
   first,
   allocated,

@@ -16,7 +16,9 @@ const steps = fc.array(
 )
 type Step = typeof steps extends fc.Arbitrary<(infer T)[]> ? T : never
 
-/** What each offset holds: a byte, 0 where a hole was made, nothing where nobody wrote. */
+/**
+ * The content of each offset: a byte, 0 where a hole was made, nothing where nothing was written.
+ */
 type Plain = readonly (number | undefined)[]
 
 function overwrite(plain: Plain, at: number, values: readonly number[]): Plain {

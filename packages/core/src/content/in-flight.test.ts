@@ -20,7 +20,7 @@ describe('work in flight', () => {
     await draining
   })
 
-  it('a failure that nobody waited for is told to the next one, and stays', async () => {
+  it('a failure without a waiter rejects the next caller, and every one after it', async () => {
     const flights = new InFlight(8)
     await flights.add(Promise.reject(new Error('no room')))
     await turn()

@@ -1,6 +1,6 @@
 /**
- * Work that goes on beside its caller, so much at a time. What fails is told to whoever adds or waits next: by then it
- * may long have ended, with nobody waiting for it.
+ * Work that runs beside its caller, up to a limit at a time. A failure rejects the next `add` or
+ * wait: by then the failed work may long have ended, with no caller waiting for it.
  */
 export class InFlight {
   readonly #max: number

@@ -34,7 +34,7 @@ function allows(inode: Inode, who: Credentials, wanted: number): boolean {
   return ((inode.mode >>> shift) & wanted) === wanted
 }
 
-/** The superuser does everything, but does not execute a file that nobody may execute. */
+/** The superuser may do everything, except execute a file without any execute bit. */
 function overrides(inode: Inode, wanted: number): boolean {
   return inode.kind === 'directory' || (wanted & may.execute) === 0 || (inode.mode & 0o111) !== 0
 }

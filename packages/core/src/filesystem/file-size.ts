@@ -26,7 +26,7 @@ const growing: ReadonlySet<Op['type']> = new Set([
   'setattr',
 ])
 
-/** Of the file that an operation may make larger; 0 for every other operation. */
+/** The size of the file that an operation may make larger; 0 for every other operation. */
 function sizeOf(changes: Changes, op: Op): number {
   return growing.has(op.type) && 'ino' in op ? (changes.inode(op.ino)?.size ?? 0) : 0
 }

@@ -39,7 +39,10 @@ export interface Dentry {
 
 export type Xattrs = ReadonlyMap<ByteString, Uint8Array>
 
-/** Never changed in place: a change makes a new one, so whoever holds the old one holds the past. */
+/**
+ * Never changed in place: a change makes a new one, so a reader that holds the old one sees the
+ * past.
+ */
 export interface Inode {
   readonly kind: Kind
   /** Permission, set-id and sticky bits: 0 to 0o7777. */

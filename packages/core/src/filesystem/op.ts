@@ -164,7 +164,7 @@ export interface RemovexattrOp extends Timed {
   readonly name: ByteString
 }
 
-/** Nobody has the nameless inode open any more: its bytes may go. */
+/** No client has the nameless inode open any more: its bytes may be deleted. */
 export interface ReapOp {
   readonly type: 'reap'
   readonly ino: Ino

@@ -15,7 +15,7 @@ import {
 import { TreeView } from './tree-view.ts'
 
 const root = { uid: 0, gid: 0, groups: [] }
-const somebody = { uid: 1000, gid: 1000, groups: [] }
+const ordinaryUser = { uid: 1000, gid: 1000, groups: [] }
 const time = { sec: 0, nsec: 0 }
 
 let tree: Changes
@@ -94,7 +94,7 @@ describe('resolveExisting', () => {
   it('a directory that may not be searched: EACCES, before anything below it is known', () => {
     add(add(rootIno, 'd', 'directory', undefined, 0o700), 'f', 'file')
     for (const path of ['d/f', 'd/missing', 'd/.', 'd/..', `d/${'n'.repeat(256)}`])
-      expect(errno(() => find(path, { who: somebody }))).toBe('EACCES')
+      expect(errno(() => find(path, { who: ordinaryUser }))).toBe('EACCES')
   })
 })
 

@@ -28,7 +28,10 @@ export interface Resolved {
   readonly directoryOnly: boolean
 }
 
-/** A path walked up to its last component, which nobody has looked up: it may be a symlink or too long. */
+/**
+ * A path walked up to its last component, which has not been looked up: it may be a symlink or too
+ * long.
+ */
 export interface PathEnd {
   readonly parent: Ino
   /** `.` and `..` included; empty for `/`. */
@@ -89,7 +92,8 @@ class Walk {
     const parts = path.split('/').filter((part) => part !== '')
     const last = parts.pop() ?? ''
     for (const part of parts) this.#enter(part)
-    // Also where the last component is a dot: whoever may not search a directory learns nothing below it.
+    // Also where the last component is a dot: a caller without search permission on a directory
+    // learns nothing below it.
     searchable(this.#view, this.#at, this.#who)
     return { parent: this.#at, last, directoryOnly: path.endsWith('/') }
   }

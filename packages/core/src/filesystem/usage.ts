@@ -14,11 +14,11 @@ import type { View } from './view.ts'
  */
 export interface Usage {
   readonly bytes: number
-  /** Files, directories and all else that has an inode; the root is nobody's. */
+  /** Files, directories and everything else that has an inode; the root is not counted. */
   readonly files: number
 }
 
-/** Nobody may make a tree larger than this. Infinity where nothing limits it. */
+/** No change may make a tree larger than this. Infinity where nothing limits it. */
 export type Limits = Usage
 
 export const noUsage: Usage = { bytes: 0, files: 0 }
@@ -73,7 +73,7 @@ export function allocatedBytesMax({ allocated, foldedEnd, extents }: Content): n
   return Math.min(allocated, foldedEnd - covered) + written
 }
 
-/** Of the folded bytes, those in blocks that a gapless run of extents covers wholly. */
+/** The folded bytes in blocks that a gapless run of extents covers completely. */
 function coveredBytes(start: number, end: number, foldedEnd: number): number {
   const from = Math.ceil(start / blockBytes) * blockBytes
   const to = end >= foldedEnd ? foldedEnd : blockStart(end)

@@ -58,7 +58,10 @@ export interface Batch {
   readonly previous: Hash
 }
 
-/** Nobody writes two at once, and a mount writes one for each change: a new buffer each time was half of that. */
+/**
+ * Shared: only one batch is written at a time, and a mount writes one for each change. A new buffer
+ * each time cost half of that.
+ */
 const scratch = new Writer(1024)
 
 /** A step codes this many operations: less than 1 ms. */

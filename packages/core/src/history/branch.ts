@@ -27,7 +27,10 @@ import { Head } from './head.ts'
 import { hashRowInSteps } from './reference.ts'
 
 const rowsAtOnce = 256
-/** Of one append. Databases bound a transaction: TiDB at 100 MiB by default, MariaDB by the log it keeps in memory. */
+/**
+ * The limit of one append. Databases bound a transaction: TiDB at 100 MiB by default, MariaDB by
+ * the log it keeps in memory.
+ */
 const groupBytesMax = 16 << 20
 
 /**
@@ -146,7 +149,10 @@ export class Branch {
     this.#limits = limits
   }
 
-  /** Hears of every batch once it is in the log, in order, whoever wrote it. Gives what stops it. */
+  /**
+   * Calls the listener with every batch once it is in the log, in order, whichever session wrote
+   * it. Returns a function that stops it.
+   */
   subscribe(listener: (batch: Batch) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -228,7 +234,7 @@ export class Branch {
     for (const listener of this.#listeners) listener(batch)
   }
 
-  /** What was once accepted must be accepted again: an errno here answers nobody's call. */
+  /** An accepted operation must be accepted again: an errno here answers no call. */
   async #replan(row: LogRow, ops: readonly Op[]): Promise<Changes> {
     try {
       return await this.head.plan(this.head.view, ops)
@@ -280,7 +286,10 @@ export class Branch {
     return this.#waiting.splice(0, Math.min(count, rowsAtOnce))
   }
 
-  /** Again and again until nobody else appends in between: then every answer is true of the log as it is. */
+  /**
+   * Repeats until no other server appends in between: then every answer is true for the log as it
+   * is.
+   */
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     for (;;) {
       const draft = new Draft(this.id, this.#stores, this.head, this.#brokenLines, this.#limits)
@@ -307,7 +316,7 @@ export class Branch {
     return group.length
   }
 
-  /** False when somebody else appended first: then also what was refused may be right. */
+  /** False when another server appended first: then a refused batch may also be right now. */
   async #commit(draft: Draft): Promise<boolean> {
     const { seq } = this.head.position
     if (draft.entries.length === 0) {
@@ -320,7 +329,8 @@ export class Branch {
     } catch (error) {
       await this.#catchUp()
       if (isCairnError(error, 'sequence_conflict')) {
-        // Nobody was quicker, and yet it does not fit: then the branch itself is gone, and trying again would never end.
+        // No other server appended, and yet it does not fit: the branch itself is gone, and
+        // retrying would never end.
         if (this.head.position.seq === seq) await this.#stores.refs.getBranch(this.id)
         return false
       }

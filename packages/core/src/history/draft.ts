@@ -56,8 +56,8 @@ export interface Submission extends Author {
   /** Asked in its turn, before it is planned on `view`; refuses by rejecting. May be asked several times. */
   readonly check?: ((view: View) => Promise<void>) | undefined
   /**
-   * The connection it came through. When one of a line goes without an answer, those behind it on the same line
-   * do, too: whoever sends them again finds their order kept.
+   * The connection it came through. When one batch of a line gets no answer, those behind it on the
+   * same line get none either: a client that sends them again finds their order kept.
    */
   readonly line?: object
   /** Instead of the branch's own. */
@@ -80,7 +80,7 @@ export interface Waiting {
   readonly author: Author
   /** Given by sessions, which may have lost their lease; the server's own batches are of any epoch. */
   readonly epoch: number | undefined
-  /** What sees the head as it is (everything but ops) shares its draft with nobody. */
+  /** A batch that sees the head as it is (everything but ops) gets a draft of its own. */
   readonly type: BatchBody['type']
   /** What the batch is, seen from where it will stand: after those before it in the draft. */
   readonly body: (place: Place) => Promise<BatchBody>

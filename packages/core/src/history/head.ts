@@ -37,7 +37,7 @@ export class Head {
   readonly #lastNumbers = new Map<SessionId, number>()
   #folding: Promise<FoldPoint> | undefined
   #lastTime: Time | undefined
-  /** Kept up to date once somebody has asked for it. */
+  /** Kept up to date from the first time a caller asks for it. */
   #usage: Usage | undefined
 
   constructor(nodes: Nodes, blobs: Blobs, folded: FoldPoint) {
@@ -56,7 +56,7 @@ export class Head {
     return this.#position
   }
 
-  /** Of the newest batch, if this head has taken in any. */
+  /** The time of the newest batch, if this head has applied any. */
   get lastTime(): Time | undefined {
     return this.#lastTime
   }
@@ -180,7 +180,7 @@ export class Head {
       this.#usage = addUsage(this.#usage, runAtOnce(growthOf(changes, this.#table)))
     } catch (error) {
       if (!(error instanceof NodeMiss)) throw error
-      // Not in memory any more: whoever asks next waits for it.
+      // Not in memory any more: the next reader waits for it.
       this.#usage = undefined
     }
   }

@@ -25,7 +25,7 @@ export function newLogMemory(): LogMemory {
   return { seq: 0, rootChanges: [] }
 }
 
-/** Of a batch where no node is named. */
+/** Called for a damaged batch without `node`. */
 export type OnDamage = (error: unknown, node?: Hash) => void
 
 function rethrow(error: unknown): void {

@@ -49,7 +49,7 @@ export function* hashOfBatch(batch: Batch, bytes: Uint8Array, hash: HashFunction
   return hash(body === batch.body ? bytes : yield* encodeInSteps({ ...batch, body }))
 }
 
-/** Of a row as it was appended, or as it was trimmed: both give the same. */
+/** The hash of a row as it was appended, or as it was trimmed: both give the same. */
 export function hashOfRow(bytes: Uint8Array, hash: HashFunction): Hash {
   return runAtOnce(hashRowInSteps(bytes, hash))
 }
@@ -61,7 +61,7 @@ export function* hashRowInSteps(bytes: Uint8Array, hash: HashFunction): Steps<Ha
   try {
     return yield* hashOfBatch(yield* decodeInSteps(bytes), bytes, hash)
   } catch (error) {
-    // No batch we know: then its bytes must do. Whoever reads it will say what is wrong.
+    // An unknown batch: fall back to its bytes. Decoding it will report the error.
     if (isCairnError(error)) return hash(bytes)
     throw error
   }

@@ -17,7 +17,7 @@ async function withFiveBatches(): Promise<BranchFixture> {
   return fixture
 }
 
-/** A row whose batch was changed by somebody who knows how to hash. */
+/** A row whose batch an attacker changed and hashed again. */
 function forge(row: LogRow, change: object): LogRow {
   const bytes = encodeBatch({ ...decodeBatch(row.bytes), ...change })
   return { ...row, bytes, hash: sha256(bytes) }
@@ -75,7 +75,7 @@ describe('replay', () => {
     'two rows are swapped': (rows) => rows.splice(1, 2, rows[2]!, rows[1]!),
     'a row is there twice': (rows) => rows.splice(2, 0, rows[2]!),
     'a batch was changed and hashed again': (rows) =>
-      (rows[2] = forge(rows[2]!, { actor: 'somebody else' })),
+      (rows[2] = forge(rows[2]!, { actor: 'another user' })),
     'a batch of another branch': (rows) => (rows[4] = forge(rows[4]!, { branch: 'other' })),
     'a batch with another number than its row': (rows) =>
       (rows[4] = forge(rows[4]!, { number: 9 })),

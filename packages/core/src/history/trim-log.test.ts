@@ -108,7 +108,7 @@ describe('trimLog', () => {
     expect(isCairnError(error, 'chain_broken')).toBe(true)
   })
 
-  it('a damaged row is not trimmed: whoever checks still finds it', async () => {
+  it('a damaged row is not trimmed, so a check still finds it', async () => {
     await fixture.branch.fold()
     const row = fixture.rows[1]!
     const bytes = row.bytes.map((byte, i) => (i === 1000 ? byte ^ 1 : byte))

@@ -10,9 +10,10 @@ import { encodeReference, hashRowInSteps } from './reference.ts'
 const rowsAtOnce = 64
 
 /**
- * Content that a fold has stored need not stand in the log as well: rows up to the newest fold that is written down are
- * left with its name. Nobody replays them any more; who changed what, and the chain, stay as they are. `step` is asked
- * after each few rows, so that others get their turn. Gives how far it came.
+ * Content that a fold has stored need not stay in the log as well: rows up to the newest recorded
+ * fold keep only its name. They are not replayed any more; who changed what, and the chain, stay as
+ * they are. Calls `step` after each few rows, so that others get their turn. Returns how far it
+ * came.
  */
 export async function trimLog(
   { log, refs, nodes }: Pick<Stores, 'log' | 'refs' | 'nodes'>,

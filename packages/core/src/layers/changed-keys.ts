@@ -13,8 +13,8 @@ export interface ChangedKeys {
 }
 
 /**
- * What a memory of one snapshot must forget to become one of the other: whoever has neither tree cannot compare them.
- * Undefined when there is more than `limit` of it.
+ * What a cache of one snapshot must forget to become a cache of the other: a client that has
+ * neither tree cannot compare them. Undefined when there is more than `limit` of it.
  */
 export async function findChangedKeys(
   nodes: Nodes,

@@ -171,7 +171,7 @@ describe('commit', () => {
 })
 
 describe('commit › a layer that is written to meanwhile', () => {
-  /** Lets somebody write to the layer between the commit and its close. */
+  /** Writes to the layer between the commit and its close. */
   async function commitWhileWriting(
     bench: LayerBench,
     layer: Branch,

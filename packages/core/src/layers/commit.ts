@@ -30,7 +30,10 @@ export interface LayerOptions extends LayerAuthor {
   readonly message?: string
   /** Merge files that both sides edited line by line, where the lines allow it. */
   readonly mergeText?: boolean
-  /** Of the branch that is written to, the target of a commit or the layer of a rebase; in another one it rejects with `stale_epoch`. */
+  /**
+   * The epoch of the branch that is written to: the target of a commit or the layer of a rebase. In
+   * another epoch it rejects with `stale_epoch`.
+   */
   readonly epoch?: number
   /** Commits the layer as it was then. What came after stays in it, and makes its next commit. */
   readonly at?: CommitPoint
@@ -61,7 +64,7 @@ export async function commitLayer(stores: Stores, options: LayerOptions): Promis
     try {
       return await onceKnown(stores, [layer, target], author, () => commitOnce(stores, options))
     } catch (error) {
-      // Of the head, the next one is as good.
+      // For a commit of the head, the next head is as good.
       if (options.at || !isCairnError(error, 'checkpoint_outdated')) throw error
       await layer.refresh()
     }

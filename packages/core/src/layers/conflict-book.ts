@@ -23,7 +23,7 @@ export interface DecisionOptions {
   readonly mergeText?: boolean
 }
 
-/** Answers from the decisions made so far, and keeps what nobody has decided. */
+/** Answers from the decisions made so far, and collects the undecided conflicts. */
 export class ConflictBook implements Decisions {
   readonly sides: ThreeSides
   readonly #options: DecisionOptions
@@ -100,7 +100,10 @@ export class ConflictBook implements Decisions {
     return undefined
   }
 
-  /** Another target or layer, another conflict: what somebody decided was about what they saw. */
+  /**
+   * Another target or layer is another conflict: a decision covers only the versions that were
+   * shown.
+   */
   async #id({ kind, object, other, link, stakes }: Question): Promise<string> {
     const names = [object, ...(other ? [other] : [])].map((each) => each.id)
     const place = link ? [dentryKey(link.parent, link.name)] : []

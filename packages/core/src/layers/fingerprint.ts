@@ -7,8 +7,8 @@ import type { Version } from './version.ts'
 const epoch = { sec: 0, nsec: 0 }
 
 /**
- * Bytes that differ when a thing's content, attributes or names do. Its times are left out, and what a directory
- * counts: a decision about a directory stands when somebody writes a file into it.
+ * Bytes that differ when a thing's content, attributes or names do. They exclude its times and a
+ * directory's entry count: a decision about a directory stands when a file is written into it.
  */
 export async function fingerprint(side: Side, version: Version): Promise<Uint8Array> {
   const { inode, names } = version

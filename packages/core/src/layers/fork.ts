@@ -20,7 +20,7 @@ export async function forkBranch(
   snapshot: Snapshot,
   parent?: BranchId,
 ): Promise<void> {
-  // What somebody had open on the other branch is not open on this one.
+  // A file that is open on the other branch is not open on this one.
   const base = { ...snapshot, orphans: stores.nodes.emptyRoot }
   await stores.refs.createBranch(newBranch(id, parent, base))
   // DURABLE: the branch exists.

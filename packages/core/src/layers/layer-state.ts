@@ -79,7 +79,7 @@ export async function trySetState(
   }
 }
 
-/** Whoever writes meanwhile only has it tried again. */
+/** Retries when a concurrent write wins. */
 export async function endConflict(options: LayerAuthor): Promise<void> {
   const { layer } = options
   while (layer.head.position.state === 'conflicted') {

@@ -7,7 +7,7 @@ import { hasLink, sameLinks, type Version, withoutLinks } from './version.ts'
 
 /** Where a thing is. */
 export interface MergedLinks {
-  /** None while nobody has decided: then it is in nobody's way. */
+  /** Undefined while it is undecided: then it blocks nothing. */
   readonly links: readonly Link[]
   readonly settled: boolean
 }
@@ -29,7 +29,7 @@ export function isHardLinked({ base, layer, target }: Changed): boolean {
   return [base, layer, target].some((version) => version !== undefined && version.links.length > 1)
 }
 
-/** Of something with several names each name is added or taken away by itself. */
+/** Each name of a thing with several names is added or removed by itself. */
 async function mergeNames(
   decisions: Decisions,
   object: Changed,

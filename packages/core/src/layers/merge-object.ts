@@ -17,7 +17,9 @@ export interface Merged extends Pick<Version, 'ino' | 'inode' | 'links'> {
 export interface State {
   readonly object: Changed
   merged: Merged | undefined
-  /** Somebody decided whether it stays, or where. Who decided about one thing is not asked about it again. */
+  /**
+   * A decision says whether it stays, or where. A thing with one decision is not asked about again.
+   */
   settled: boolean
   /** Names that a decision took from it. It does not come back to them. */
   readonly refused: Link[]

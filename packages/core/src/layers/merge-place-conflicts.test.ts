@@ -107,7 +107,7 @@ describe('merge › directory cycle', () => {
       target: (t) => t.rename('b', 'a/b'),
       gives: ['directory cycle b/a: a/ | b/a/ | a/b/'],
     },
-    'through directories that nobody touched': {
+    'through unchanged directories': {
       base: (t) => t.mkdir('a').mkdir('a/x').mkdir('a/x/y').mkdir('b').mkdir('b/z').mkdir('b/z/w'),
       layer: (t) => t.rename('a', 'b/z/w/a'),
       target: (t) => t.rename('b', 'a/x/y/b'),

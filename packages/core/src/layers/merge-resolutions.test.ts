@@ -271,7 +271,7 @@ describe('merge › decided › about places', () => {
       layerChosen: { b: 'directory 700', 'b/2': '2', 'b/a': 'directory 750', 'b/a/1': '1' },
       targetChosen: { a: 'directory 750', 'a/1': '1', 'a/b': 'directory 700', 'a/b/2': '2' },
     },
-    'directory cycle through what nobody touched': {
+    'directory cycle through unchanged directories': {
       base: (t) => t.mkdir('a').mkdir('a/x').mkdir('b').mkdir('b/z'),
       layer: (t) => t.rename('a', 'b/z/a'),
       target: (t) => t.rename('b', 'a/x/b'),

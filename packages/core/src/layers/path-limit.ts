@@ -52,8 +52,9 @@ export function isBelow(path: readonly Name[], directory: readonly Name[]): bool
 }
 
 /**
- * The names an operation is about. Of a file with several, one: whoever has a name inside may write. What has none
- * belongs to whoever has it open; what is not there the rules refuse.
+ * The names an operation is about. For a file with several names one of them: a caller with a name
+ * inside may write. A file without a name belongs to the client that has it open; the rules refuse
+ * an absent one.
  */
 function placesOf(locate: Locate, op: Op): readonly (readonly Name[])[] {
   switch (op.type) {

@@ -5,7 +5,7 @@ import type { Choice } from '../ports/records.ts'
 import type { SideName, ThreeSides } from './touched.ts'
 import type { Version } from './version.ts'
 
-/** Where the sides do not agree and somebody has to decide. */
+/** The sides do not agree here, and a decision is needed. */
 export interface Question {
   readonly kind: ConflictKind
   readonly object: Changed

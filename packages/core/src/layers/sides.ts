@@ -20,7 +20,7 @@ export class Side {
 
   constructor(nodes: Nodes, snapshot: Snapshot) {
     this.#nodes = nodes
-    // Both are about names; what has none belongs to whoever has it open.
+    // Both are about names; a file without one belongs to the client that has it open.
     this.view = new TreeView(nodes, { ...snapshot, orphans: nodes.emptyRoot })
   }
 

@@ -44,7 +44,7 @@ class Structure {
     this.#placement = placement
   }
 
-  /** Whoever decided to keep a directory meant it as it was, not an empty one. */
+  /** A decision to keep a directory means the directory as it was, not an empty one. */
   bringBackKept(): void {
     for (const state of this.#placement.states.values())
       if (state.settled && state.merged && isDirectory(state) && isOneSided(state))
@@ -93,7 +93,10 @@ class Structure {
     return false
   }
 
-  /** With the directories above it that are gone, too. Nobody is asked: what is in them was asked about. */
+  /**
+   * Includes the removed directories above it. This needs no question: their contents were asked
+   * about.
+   */
   #restore(directory: State): void {
     let next: State | undefined = directory
     while (next && !next.merged) {

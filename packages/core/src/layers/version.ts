@@ -13,7 +13,7 @@ export interface Version {
   readonly names: readonly Link[]
 }
 
-/** Whether two inodes say the same of who may do what. Times are nobody's decision. */
+/** Whether two inodes have the same permissions and owners. Times are not decisions. */
 export function sameAttributes(a: Inode, b: Inode): boolean {
   return (
     a === b ||

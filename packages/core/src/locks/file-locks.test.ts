@@ -34,7 +34,7 @@ const anyChange = fc
 class ByteModel {
   readonly #bytes = new Map<string, Map<string, LockMode>>()
 
-  /** False, and nothing changed, where somebody else is in the way. */
+  /** False, and nothing changed, where another owner's lock blocks it. */
   apply(change: LockChange): boolean {
     const cells = this.#cells(change)
     const own = ownerOf(change)
@@ -126,7 +126,7 @@ describe('file locks', () => {
     )
   })
 
-  it('the same owner of another session is somebody else', () => {
+  it('the same owner in another session is another owner', () => {
     const [mine] = granted([], { ...a, mode: 'write' })
     expect(applyLock([mine!], { ...b, mode: 'read' })).toEqual({ blocker: mine })
   })
@@ -149,6 +149,6 @@ describe('file locks', () => {
 
 function granted(locks: FileLocks, change: LockChange): FileLocks {
   const outcome = applyLock(locks, change)
-  if (!('locks' in outcome)) throw new Error('somebody is in the way')
+  if (!('locks' in outcome)) throw new Error('another lock is in the way')
   return outcome.locks
 }

@@ -19,7 +19,7 @@ export interface FileLock {
   /** The last byte that is locked. */
   readonly end: number
   readonly mode: Exclude<LockMode, 'none'>
-  /** Who asked for it, for whoever asks who is in the way. */
+  /** The process that asked for it, reported to a caller who asks which lock blocks it. */
   readonly pid: number
 }
 
@@ -29,10 +29,10 @@ export interface FileLock {
  */
 export type FileLocks = readonly FileLock[]
 
-/** What somebody wants of a range; `none` unlocks it. */
+/** The lock that a caller wants on a range; `none` unlocks it. */
 export type LockChange = Omit<FileLock, 'mode'> & { readonly mode: LockMode }
 
-/** The first lock of somebody else that stands in the way. */
+/** The first lock of another owner that is in the way. */
 export function findBlocker(locks: FileLocks, change: LockChange): FileLock | undefined {
   if (change.mode === 'none') return undefined
   return locks.find(
@@ -89,7 +89,7 @@ function without(lock: FileLock, { start, end }: Range): FileLock[] {
   return pieces
 }
 
-/** Of one owner, not overlapping. */
+/** Takes the locks of one owner, which do not overlap. */
 function merge(locks: FileLocks): FileLocks {
   const merged: FileLock[] = []
   for (const lock of locks.toSorted((a, b) => a.start - b.start)) {

@@ -13,8 +13,8 @@ export interface BlobStore {
    */
   put(blobs: ReadonlyMap<Hash, Uint8Array>): Promise<void>
   /**
-   * Gives those that are stored. Nobody takes them away for as long as after a put: whoever is about to point at one
-   * that others stored asks here first.
+   * Returns those that are stored. They stay for as long as after a put: ask here before you point
+   * at a blob that another client stored.
    */
   touch(ids: readonly Hash[]): Promise<ReadonlySet<Hash>>
   /** Begins blobs that may come to nothing. `nowMs` tells the time of day. */

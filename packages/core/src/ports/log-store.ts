@@ -6,7 +6,10 @@ export interface LogRow {
   readonly number: number
   /** The encoded batch, as it was appended or as it was trimmed. */
   readonly bytes: Uint8Array
-  /** Of the batch, whatever was trimmed. Without it, nothing would tell damage to the newest row, which no other row follows. */
+  /**
+   * The hash of the batch, also after trimming. Without it, damage to the newest row would go
+   * unnoticed, because no other row follows it.
+   */
   readonly hash: Hash
 }
 

@@ -10,8 +10,8 @@ export interface Time {
 export interface Snapshot {
   readonly root: Hash
   /**
-   * A tree of the inodes that have no name but were in use. Beside the root and not in it: the same files
-   * have the same root, whoever has something open.
+   * A tree of the inodes that have no name but were in use. It is beside the root and not in it:
+   * the same files have the same root, whatever clients have open.
    */
   readonly orphans: Hash
 }

@@ -9,7 +9,7 @@ export interface BranchRecord {
   readonly base: Snapshot
   /** The root it stood on before the first commit that left it open, since the last rebase; undefined without one. */
   readonly firstBase?: Hash | undefined
-  /** The place in its own log since which it stands there; undefined where nobody noted it. */
+  /** The place in its own log since which it has this base; undefined where it was not recorded. */
   readonly baseSeq: number | undefined
   /** Where it may stand by now: each once its batch is in a log. `findBase` knows. */
   readonly next: readonly NextBase[]

@@ -41,7 +41,7 @@ export async function checkTree(nodes: Nodes, snapshot: Snapshot): Promise<reado
 interface Facts extends Pick<Inode, 'kind' | 'nlink' | 'size' | 'home'> {
   readonly allocated: number
   blockBytes: number
-  /** Of a directory. */
+  /** Set for a directory. */
   entries: number
   subdirectories: number
   names: number

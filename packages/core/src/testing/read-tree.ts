@@ -8,7 +8,7 @@ import type { Stores } from '../history/stores.ts'
 export interface TreeEntry {
   readonly ino: Ino
   readonly inode: Inode
-  /** Of a file. */
+  /** Set for a file. */
   readonly bytes: Uint8Array | undefined
 }
 

@@ -56,7 +56,7 @@ export class AnchorSearch {
   }
 }
 
-/** Of anchors in old order, most that are in new order, too. */
+/** The longest run of anchors, in old order, that is in new order, too. */
 function longestAscending(anchors: readonly Point[]): Point[] {
   // lasts[n] ends the chain of n + 1 anchors that ends earliest in the new file.
   const lasts: number[] = []

@@ -20,7 +20,7 @@ const hasTool = (tool: string): boolean => spawnSync(tool, ['--version']).status
 const hasGit = hasTool('git')
 const hasPatch = hasTool('patch')
 
-/** Nobody's settings, and no repository above: then git apply works on plain files. */
+/** No user settings, and no repository above: then git apply works on plain files. */
 const env: NodeJS.ProcessEnv = {
   ...process.env,
   GIT_CONFIG_GLOBAL: '/dev/null',

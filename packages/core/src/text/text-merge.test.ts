@@ -75,7 +75,7 @@ describe('mergeText: laws', () => {
     )
   })
 
-  it('keeps every added line, and every line that nobody removed, in order', () => {
+  it('keeps every added line, and every line that neither side removed, in order', () => {
     fc.assert(
       fc.property(distinctEdits, ([base, ours, theirs]) => {
         const result = merge(base.join(''), ours.join(''), theirs.join(''))

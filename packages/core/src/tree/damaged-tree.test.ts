@@ -83,7 +83,7 @@ describe.each(Object.entries(walks))('%s on a damaged store', (_, walk) => {
   })
 })
 
-/** Trees whose hashes are chosen, as nobody can who has to find SHA-256 preimages. */
+/** Trees with chosen hashes, which would need SHA-256 preimages in reality. */
 class Forgery {
   readonly #store = new MemoryNodeStore()
   readonly #names = new Map<string, Hash>()

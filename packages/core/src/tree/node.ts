@@ -236,7 +236,7 @@ export class TreeNode {
   }
 }
 
-/** Checks structure, not identity: whoever fetched the bytes compares their hash. */
+/** Checks structure, not identity: the code that fetched the bytes compares their hash. */
 export function openNode(bytes: Uint8Array, hash: Hash): TreeNode {
   if (bytes[0] !== undefined && bytes[0] > nodeVersion)
     throw new CairnError('unsupported_version', {

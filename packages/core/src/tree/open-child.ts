@@ -8,10 +8,10 @@ export interface Step {
 }
 
 /**
- * A child must stand one level below its parent, end with the key its parent says, and begin behind whatever
- * stands to its left: `left` is the last step on the way down, this one included, that left something there.
- * Hashes keep out accidents; this keeps out trees that somebody built to make a walk endless, by going through
- * the same nodes again and again, or a key unfindable.
+ * A child must be one level below its parent, end with the key its parent says, and begin behind
+ * everything to its left: `left` is the last step on the way down, this one included, that left
+ * something there. Hashes catch accidents; this catches trees that an attacker built to make a walk
+ * endless, by going through the same nodes again and again, or to make a key unfindable.
  */
 export function openChild(step: Step, left: Step | undefined, child: TreeNode): TreeNode {
   const { node, index } = step

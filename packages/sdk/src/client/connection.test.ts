@@ -76,7 +76,7 @@ describe('sending again', () => {
 })
 
 describe('a server that is not there or silent', () => {
-  it('nobody listens: unreachable, with what to check', async () => {
+  it('a server that does not listen is unreachable, and the error says what to check', async () => {
     const clock = new TestClock()
     const cairn = new Cairn({ server: 'http://127.0.0.1:1', apiKey: 'k', clock })
     const failure = await failureOf(cairn.workspaces.get('w'))

@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   readonly clock: Clock
   /** For calls that do not say. */
   readonly timeoutMs: number | undefined
-  /** Of an agent; told to the server with every request. */
+  /** The agent's tool call; sent to the server with every request. */
   readonly toolCall?: string | undefined
 }
 

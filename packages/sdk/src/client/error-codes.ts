@@ -24,7 +24,7 @@ export const clientErrorTable = {
     errno: 'ESTALE',
     exitCode: 13,
     retry: 'after-refresh',
-    hint: 'Somebody wrote to it in the meantime. Read it again from the start.',
+    hint: 'Another client changed the file meanwhile. Read it again from the start.',
   },
 } as const
 clientErrorTable satisfies Record<string, Omit<ErrorRow, 'httpStatus'>>

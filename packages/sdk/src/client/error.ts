@@ -49,15 +49,15 @@ export class CairnError extends Error {
   readonly errno: string | undefined
   /** Whether sending it again can help. Calls have already tried again where that was safe. */
   readonly retry: RetryClass
-  /** Of HTTP, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status: number | undefined
-  /** Of a batch: `operations[3]`. */
+  /** The part of the request that failed, such as `operations[3]` of a batch. */
   readonly subject: string | undefined
-  /** Of `layer_conflict`: every path that stands in the way. */
+  /** Set with `layer_conflict`: every path that is in the way. */
   readonly conflicts: readonly LayerConflict[] | undefined
-  /** Of `layer_conflict`: what would have been merged, who asked for it, and when. */
+  /** Set with `layer_conflict`: what would have been merged, who asked for it, and when. */
   readonly refused: RefusedMerge | undefined
-  /** Of `reference_ambiguous`: everything that may have been meant. */
+  /** Set with `reference_ambiguous`: everything that may have been meant. */
   readonly candidates: readonly string[] | undefined
   /** Finds the request in the server's log. */
   readonly requestId: string | undefined

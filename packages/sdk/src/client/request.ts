@@ -16,7 +16,7 @@ export interface Call {
   readonly body?: string | Uint8Array | Blob
   /** Statuses of 400 and above that are answers, not failures. */
   readonly expected?: readonly number[]
-  /** Of a mutation that may be repeated as it is, without a key. */
+  /** Set for a mutation that can be repeated as it is, without a key. */
   readonly repeatable?: boolean
 }
 

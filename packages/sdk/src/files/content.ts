@@ -59,7 +59,7 @@ export class StreamCutter {
     this.#chunks.unshift(bytes)
   }
 
-  /** Tells the source that nobody will read on. */
+  /** Cancels the source: no more will be read. */
   async cancel(reason: unknown): Promise<void> {
     await this.#reader.cancel(reason)
   }

@@ -37,8 +37,8 @@ const singleBytesMax = 8 << 20
 /** The files of a workspace, on one branch. */
 export class Files extends ReadableFiles {
   /**
-   * Makes the file, or replaces what is in it, in one step: nobody sees half of it. Any size; a stream is read only
-   * as fast as it can be sent.
+   * Creates the file, or replaces its content, in one step: readers never see half of it. Any size;
+   * a stream is read only as fast as it can be sent.
    *
    * @example
    * ```ts

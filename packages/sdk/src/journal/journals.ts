@@ -36,7 +36,7 @@ export interface FollowOptions extends RequestOptions {
 export interface FindEntriesOptions extends PageOptions {
   readonly journal?: string | undefined
   readonly type?: string | undefined
-  /** Of the journal. */
+  /** The journal's kind. */
   readonly kind?: string | undefined
   /** `key=value`, of the journal. */
   readonly meta?: string | undefined

@@ -2,13 +2,13 @@ import type { LayerState } from '@cairn/protocol'
 import type { RequestOptions } from '../client/deadline.ts'
 import type { PageOptions } from '../files/list.ts'
 
-/** Of calls that change something. */
+/** Options of calls that change something. */
 export interface ChangeOptions extends RequestOptions {
   /** The same key again is the same request again: it gets the first answer. One of its own for each call unless given. */
   readonly idempotencyKey?: string | undefined
 }
 
-/** Of layers that are made. */
+/** Options of new layers. */
 export interface LayerSettings {
   /** How much the layer may add to its base; without end unless given. */
   readonly maxBytes?: number | undefined

@@ -13,7 +13,7 @@ import {
 import { CairnError } from '../client/error.ts'
 
 export interface NarrowOptions {
-  /** Of what it allows, only this. */
+  /** Allow only this, of what the token allows now. */
   readonly allow?:
     | readonly { readonly path: string; readonly operations: readonly AccessOperation[] }[]
     | undefined
@@ -57,7 +57,7 @@ function caveatOf({ allow, deny, layer, ttlMs, maxBytes, maxFiles }: NarrowOptio
   }
 }
 
-/** HMAC-SHA-256 with the signature before as its key: that is why nobody can take a caveat away. */
+/** HMAC-SHA-256 with the previous signature as its key, so a caveat cannot be removed. */
 async function sign(before: Uint8Array, caveat: string): Promise<Uint8Array> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const bytes = Uint8Array.from(before)

@@ -35,7 +35,8 @@ export function chown(
   const owners = { ...(uid === undefined ? {} : { uid }), ...(gid === undefined ? {} : { gid }) }
   const mode = modeAfterChown(inode, call.who)
   if (mode === inode.mode) return setattr(call, ino, owners)
-  // Whoever owns nothing may "change" nothing to nothing, but not clear set-id bits that way.
+  // A caller that does not own the file may "change" nothing to nothing, but cannot clear set-id
+  // bits that way.
   requireOwner(inode, call.who)
   return setattr(call, ino, { ...owners, mode })
 }

@@ -4,8 +4,8 @@ import type { Time } from '../../ports/records.ts'
 import type { View } from '../view.ts'
 
 /**
- * One call by somebody, now. A call checks who may, in the order in which Linux asks, and gives the operation
- * to apply; the rules then say whether it can be done.
+ * One call by one user at one time. A call checks permissions in the order that Linux does, and
+ * returns the operation to apply; the rules then decide whether it can be done.
  */
 export interface Call {
   readonly view: View

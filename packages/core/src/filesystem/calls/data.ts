@@ -20,13 +20,13 @@ export function open(call: Call, ino: Ino, wanted: number): Inode {
   return inode
 }
 
-/** Of a file by its name: the caller must be allowed to write it. */
+/** Truncates a file by its name: the caller needs permission to write it. */
 export function truncate(call: Call, ino: Ino, size: number): SetattrOp {
   requireAccess(getFile(call.view, ino), call.who, may.write)
   return truncateOpen(call, ino, size)
 }
 
-/** Of a file that the caller has open for writing. */
+/** Truncates a file that the caller has open for writing. */
 export function truncateOpen(call: Call, ino: Ino, size: number): SetattrOp {
   const file = getFile(call.view, ino)
   if (size < 0) throw new FsError('EINVAL')

@@ -75,7 +75,10 @@ export function addLink(changes: Changes, ino: Ino, link: Link, time: Time): voi
   })
 }
 
-/** Takes one name from an inode. Without a name it stays until it is reaped: somebody may have it open. */
+/**
+ * Takes one name from an inode. Without a name it stays until it is reaped: a client may have it
+ * open.
+ */
 export function removeLink(changes: Changes, ino: Ino, link: Link, time: Time): void {
   const inode = getInode(changes, ino)
   if (inode.home) {

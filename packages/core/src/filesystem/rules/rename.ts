@@ -44,7 +44,7 @@ export function findRenameEnds(view: View, names: RenameNames): RenameEnds {
   return { source, target }
 }
 
-/** What must hold before anybody asks who may do it. */
+/** These conditions come before any permission check. */
 export function checkRename(view: View, op: RenameNames): RenameEnds {
   const { source, target } = findRenameEnds(view, op)
   if (isInside(view, op.newParent, source.ino)) throw new FsError('EINVAL')
