@@ -7,14 +7,8 @@ import { findImports, type ProjectFile } from './rule.ts'
  * line.
  */
 const knownUpwardImports: readonly string[] = [
-  'packages/mount/src/data -> packages/mount/src/outbox',
-  'packages/mount/src/outbox -> packages/mount/src/sync',
-  'packages/mount/src/sync -> packages/mount/src/filesystem',
-  'packages/sandbox/src/e2b-server/templates -> packages/sandbox/src/e2b-server/sandboxes',
-  'packages/sandbox/src/workspace -> packages/sandbox/src/local',
   'packages/server/src/access -> packages/server/src/layers',
   'packages/server/src/access -> packages/server/src/sessions',
-  'packages/server/src/conformance -> packages/server/src/testing',
   'packages/server/src/files -> packages/server/src/layers',
   'packages/server/src/journal -> packages/server/src/http',
   'packages/server/src/journal -> packages/server/src/vault',

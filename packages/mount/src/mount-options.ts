@@ -1,6 +1,6 @@
 import type { ByteString, Grant, Ino } from '@cairn/protocol'
 import type { Connect } from './session/wire.ts'
-import type { Caches } from './sync/caches.ts'
+import type { Caches } from './kernel/caches.ts'
 import type { DurabilityName } from './sync/durability.ts'
 
 export interface MountOptions {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openMasterKey } from './master-key.ts'
 import { expectCode } from '@cairn/core/conformance'
-import { withTemporaryDirectory } from './testing/temporary-directory.ts'
+import { withTemporaryDirectory } from './conformance/temporary-directory.ts'
 
 const hex = 'ab'.repeat(32)
 const base64 = Buffer.from(hex, 'hex').toString('base64')

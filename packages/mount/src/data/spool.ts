@@ -1,4 +1,4 @@
-import { encodeRecord, type SpoolRecord } from '../outbox/record.ts'
+import { encodeRecord, type SpoolRecord } from './spool-record.ts'
 import type { Place, Segments } from './segments.ts'
 
 /** What may be written down, and may be left out when the disk is full. */

@@ -24,8 +24,8 @@ import type {
   FuseFileSystem,
 } from '../fuse/file-system.ts'
 import { andThen, whenLoaded } from './answers.ts'
-import { dropMisplaced } from './append.ts'
-import { inherited, kindOf } from './attributes.ts'
+import { dropMisplaced } from '../sync/append.ts'
+import { inherited, kindOf } from '../kernel/attributes.ts'
 import {
   callOf,
   fallocateModeOf,
@@ -38,7 +38,7 @@ import {
 } from './calls.ts'
 import { list } from './list.ts'
 import type { MountedParts } from './mounted-parts.ts'
-import type { Attributed } from './nodes.ts'
+import type { Attributed } from '../kernel/nodes.ts'
 import { seek, seekHole } from './seek.ts'
 
 /** What the kernel checked is not checked again: with several users in the mount it does so itself. */

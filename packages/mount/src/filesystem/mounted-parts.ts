@@ -3,13 +3,13 @@ import type { Ino } from '@cairn/protocol'
 import type { Contents } from '../data/contents.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
-import type { Caches } from '../sync/caches.ts'
+import type { Caches } from '../kernel/caches.ts'
 import type { InodeNumbers } from '../sync/inode-numbers.ts'
-import type { QuotaRoom } from '../sync/quota-room.ts'
+import type { QuotaRoom } from '../outbox/quota-room.ts'
 import type { Sharing } from '../sync/sharing.ts'
 import type { Writer } from '../sync/writer.ts'
-import type { Nodes } from './nodes.ts'
-import type { Owners } from './owners.ts'
+import type { Nodes } from '../kernel/nodes.ts'
+import type { Owners } from '../kernel/owners.ts'
 
 /** What answers of a mounted workspace are made of. */
 export interface MountedParts {

@@ -1,5 +1,5 @@
 import type { MountedFileSystem } from '../filesystem/mounted-file-system.ts'
-import type { Nodes } from '../filesystem/nodes.ts'
+import type { Nodes } from '../kernel/nodes.ts'
 import type { SessionClient } from '../session/client.ts'
 import { SharedLocks } from './shared-locks.ts'
 

@@ -1,7 +1,7 @@
 import type { Op, Time, WriteOp } from '@cairn/core'
 import { FsError, type Ino } from '@cairn/protocol'
 import type { Place, Segments } from '../data/segments.ts'
-import { encodeOpRecord, encodeRecord, withBytes } from './record.ts'
+import { encodeOpRecord, encodeRecord, withBytes } from '../data/spool-record.ts'
 import { type PutBlob, Sealer } from './seal.ts'
 import { isKept, isRescued } from '../session/rescue.ts'
 

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import type { Ino } from '@cairn/protocol'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { encodeRecord, type SpoolRecord } from './record.ts'
+import { encodeRecord, type SpoolRecord } from '../data/spool-record.ts'
 import { recover } from './recover.ts'
 import { removeSession, writeSession } from './session-file.ts'
 

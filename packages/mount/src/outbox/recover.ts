@@ -1,9 +1,9 @@
 import { unlinkSync } from 'node:fs'
 import type { Op, Time } from '@cairn/core'
 import { readSegmentFile, Segments } from '../data/segments.ts'
-import { type Touched, touchedBy } from '../sync/touched.ts'
+import { type Touched, touchedBy } from '../kernel/touched.ts'
 import type { Requests } from './done-before.ts'
-import { decodeRecords, type SpoolRecord } from './record.ts'
+import { decodeRecords, type SpoolRecord } from '../data/spool-record.ts'
 import { readSession } from './session-file.ts'
 
 export interface PendingBatch {

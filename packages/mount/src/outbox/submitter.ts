@@ -2,7 +2,7 @@ import type { Op } from '@cairn/core'
 import { now } from '../clock.ts'
 import type { Spool } from '../data/spool.ts'
 import type { SessionClient } from '../session/client.ts'
-import { growthMax, type QuotaRoom } from '../sync/quota-room.ts'
+import { growthMax, type QuotaRoom } from './quota-room.ts'
 import { type PutBlob, storeLarge } from './seal.ts'
 
 export interface SubmitterParts {

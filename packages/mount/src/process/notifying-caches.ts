@@ -1,7 +1,7 @@
 import type { Ino, Name } from '@cairn/protocol'
 import type { Notifier } from '../fuse/notifier.ts'
-import type { Caches } from '../sync/caches.ts'
-import { toTheEnd } from '../sync/touched.ts'
+import type { Caches } from '../kernel/caches.ts'
+import { toTheEnd } from '../kernel/touched.ts'
 
 /** Tells the kernel what to forget. */
 export function notifyingCaches(notifier: Notifier, nodeid: (ino: Ino) => number): Caches {

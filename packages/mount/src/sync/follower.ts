@@ -11,14 +11,14 @@ import { isFsError, type Ino, type Name } from '@cairn/protocol'
 import { applyForeign, applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
 import type { Place } from '../data/segments.ts'
-import type { Nodes } from '../filesystem/nodes.ts'
+import type { Nodes } from '../kernel/nodes.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { ChangesAnswer } from '../session/answers.ts'
 import { isRescueLayer } from '../session/rescue.ts'
-import { type Caches, settledSoon } from './caches.ts'
-import { type Touched, touchedBy } from './touched.ts'
+import { type Caches, settledSoon } from '../kernel/caches.ts'
+import { type Touched, touchedBy } from '../kernel/touched.ts'
 
 export interface FollowerParts {
   readonly image: Image

@@ -1,5 +1,5 @@
 import { decodeInos, type Ino } from '@cairn/protocol'
-import type { Nodes } from '../filesystem/nodes.ts'
+import type { Nodes } from '../kernel/nodes.ts'
 import type { Image } from '../image/image.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { SessionClient } from '../session/client.ts'

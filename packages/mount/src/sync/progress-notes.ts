@@ -1,4 +1,4 @@
-import { encodeRecord } from '../outbox/record.ts'
+import { encodeRecord } from '../data/spool-record.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { SessionClient } from '../session/client.ts'
 import type { Follower } from './follower.ts'

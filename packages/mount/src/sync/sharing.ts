@@ -3,7 +3,7 @@ import { type Ino, Reader } from '@cairn/protocol'
 import type { Image } from '../image/image.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { SessionOptions } from '../session/options.ts'
-import type { Caches } from './caches.ts'
+import type { Caches } from '../kernel/caches.ts'
 import { DirectorySet } from './directory-set.ts'
 
 type Question = { readonly type: 'look' | 'claim'; readonly inos: readonly Ino[] }

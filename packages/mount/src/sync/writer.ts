@@ -22,14 +22,14 @@ import {
 } from '@cairn/protocol'
 import { applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
-import { placeAtEnd } from '../filesystem/append.ts'
+import { placeAtEnd } from './append.ts'
 import type { Image } from '../image/image.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Refusal } from '../session/refusal.ts'
 import type { Answer } from '../fuse/file-system.ts'
 import type { Follower } from './follower.ts'
 import type { Holds } from './holds.ts'
-import { growthMax, type QuotaRoom } from './quota-room.ts'
+import { growthMax, type QuotaRoom } from '../outbox/quota-room.ts'
 import type { Sharing } from './sharing.ts'
 
 export interface WriterParts {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Jail } from '../jail/jail.ts'
 import type { FileChange } from '../sandbox.ts'
 import { parseMtime } from './local-files.ts'
-import { runInside } from './run-inside.ts'
+import { runInside } from '../workspace/run-inside.ts'
 
 const pauseMs = 250
 /** One line a path, empty where there is nothing. */

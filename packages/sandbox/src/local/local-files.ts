@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { parseListing, pickMatches } from '../pick-matches.ts'
 import type { Jail } from '../jail/jail.ts'
 import type { GlobOptions, SandboxFs } from '../sandbox.ts'
-import { type Ran, runInside } from './run-inside.ts'
+import { type Ran, runInside } from '../workspace/run-inside.ts'
 
 export interface LocalFilesOptions {
   readonly workDir: string

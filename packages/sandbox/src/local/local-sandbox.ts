@@ -22,7 +22,7 @@ import { refuseDangerous } from './dangerous.ts'
 import { FileWatch } from './file-watch.ts'
 import { LocalFiles } from './local-files.ts'
 import { jailsDirectory } from './places.ts'
-import { runInside } from './run-inside.ts'
+import { runInside } from '../workspace/run-inside.ts'
 
 export interface LocalSandboxOptions {
   /** In the sandbox; made if it is missing. Default: where the workspace is mounted, else /home/user. */

@@ -15,7 +15,7 @@ import {
 import { toByteString } from '@cairn/protocol'
 import type { Jail } from '../jail/jail.ts'
 import { isRoot, ordinaryUser } from '../jail/users.ts'
-import { runInside } from '../local/run-inside.ts'
+import { runInside } from './run-inside.ts'
 import type { WorkspaceStatus } from '../sandbox.ts'
 import type { Credential } from './credential.ts'
 import { takeDirectory } from './find-abandoned.ts'

@@ -17,7 +17,7 @@ import type { Database, SqlValue } from '../storage/database.ts'
 import { openVaultTables } from '../storage/vault-tables.ts'
 import { openVaultDoor } from '../vault/open-vault.ts'
 import { systemClock } from '../workspaces/clock.ts'
-import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
+import { withTemporaryDirectory } from './temporary-directory.ts'
 
 interface Place {
   readonly journals: Journals

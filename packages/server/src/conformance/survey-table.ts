@@ -11,7 +11,7 @@ import { NodeTable } from '../storage/node-table.ts'
 import { PlacedBlobs } from '../storage/placed-blobs.ts'
 import { SurveyTable } from '../storage/survey-table.ts'
 import type { ContentTableName } from '../storage/touch-rows.ts'
-import { MemoryObjectStore } from '../testing/memory-object-store.ts'
+import { MemoryObjectStore } from './memory-object-store.ts'
 
 const places = [
   { table: 'nodes', bytes: 100 },

@@ -18,7 +18,7 @@ import type { VaultAsker } from '../vault/audit.ts'
 import { openVaultDoor, type VaultDoor } from '../vault/open-vault.ts'
 import type { Values } from '../vault/vault.ts'
 import { type Clock, systemClock } from '../workspaces/clock.ts'
-import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
+import { withTemporaryDirectory } from './temporary-directory.ts'
 
 interface Place extends VaultDoor {
   readonly asker: VaultAsker

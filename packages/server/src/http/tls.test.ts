@@ -8,7 +8,7 @@ import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { serve } from '../serve.ts'
-import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
+import { withTemporaryDirectory } from '../conformance/temporary-directory.ts'
 import { followCertificate, readCertificate } from './tls.ts'
 
 const noOpenssl = spawnSync('openssl', ['version']).status !== 0

@@ -10,7 +10,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { contentWorker, sha256 } from '../ports.ts'
 import { openStorage, type Storage } from '../storage/open.ts'
-import { makeTemporaryDirectory, removeDirectory } from '../testing/temporary-directory.ts'
+import { makeTemporaryDirectory, removeDirectory } from '../conformance/temporary-directory.ts'
 import { type Clock, systemClock } from '../workspaces/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'

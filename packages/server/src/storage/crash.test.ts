@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { BranchId } from '@cairn/protocol'
 import { keysUnder } from '../conformance/object-store.ts'
 import { ChildProgram, whyNoStrace } from '../testing/programs/child-program.ts'
-import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
+import { withTemporaryDirectory } from '../conformance/temporary-directory.ts'
 import { DiskObjectStore } from './disk/disk-object-store.ts'
 import { openStorage } from './open.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runCases } from '@cairn/core/testing'
 import { CairnError, type ErrorCode } from '@cairn/protocol'
-import { MemoryObjectStore } from '../testing/memory-object-store.ts'
+import { MemoryObjectStore } from '../conformance/memory-object-store.ts'
 import { keysUnder, objectStoreCases } from '../conformance/object-store.ts'
 import { expectCode } from '@cairn/core/conformance'
 import { withMetrics } from './metrics.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { expectCode } from '@cairn/core/conformance'
-import { withTemporaryDirectory } from '../testing/temporary-directory.ts'
+import { withTemporaryDirectory } from '../conformance/temporary-directory.ts'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { type Migration, migrations } from './schema.ts'

@@ -21,5 +21,5 @@ export {
   whyNoS3,
 } from './servers/s3.ts'
 export { whyNoSmallDisk, withSmallDisk } from './servers/small-disk.ts'
-export { makeTemporaryDirectory, removeDirectory } from './temporary-directory.ts'
+export { makeTemporaryDirectory, removeDirectory } from '../conformance/temporary-directory.ts'
 export { waitUntil } from './wait-until.ts'

@@ -2,7 +2,7 @@ import { describe } from 'vitest'
 import { runCases } from '@cairn/core/testing'
 import { blobCases, databaseSuites } from '../conformance/suites.ts'
 import type { Database } from '../storage/database.ts'
-import { MemoryObjectStore } from './memory-object-store.ts'
+import { MemoryObjectStore } from '../conformance/memory-object-store.ts'
 
 /** Everything that stands on a database, asked on one that has the schema. It is shared by all tests. */
 export function runTableTests(database: () => Database): void {

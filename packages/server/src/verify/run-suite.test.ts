@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkClock } from './clock-skew.ts'
 import { EndableObjects } from './endable-objects.ts'
-import { MemoryObjectStore } from '../testing/memory-object-store.ts'
+import { MemoryObjectStore } from '../conformance/memory-object-store.ts'
 import { runSuite } from './run-suite.ts'
 import { judgeScratch, makeScratchName } from './scratch-name.ts'
 

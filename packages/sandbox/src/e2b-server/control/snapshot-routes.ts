@@ -1,7 +1,7 @@
 import { ApiError, notFound } from '../api-error.ts'
 import { readJson, sendJson } from '../http.ts'
 import { newBuild } from '../templates/catalog.ts'
-import { defaultTag, parseReference, type Template } from '../templates/template.ts'
+import { defaultTag, parseReference, type Template } from '../template.ts'
 import { optionalText } from './fields.ts'
 import { pageOf } from './pages.ts'
 import type { Handler, Routes } from './route.ts'

@@ -2,7 +2,7 @@ import { ApiError, notFound } from '../api-error.ts'
 import { readJson, sendJson, sendNothing } from '../http.ts'
 import { newBuild } from '../templates/catalog.ts'
 import { parseSpec } from '../templates/build-spec.ts'
-import { type Build, defaultTag, parseReference, type Template } from '../templates/template.ts'
+import { type Build, defaultTag, parseReference, type Template } from '../template.ts'
 import { type Fields, optionalNumber, optionalText } from './fields.ts'
 import type { ControlRequest, Handler, Routes } from './route.ts'
 

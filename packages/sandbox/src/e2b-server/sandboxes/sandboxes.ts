@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { notFound } from '../api-error.ts'
-import type { Build, Template } from '../templates/template.ts'
+import type { Build, Template } from '../template.ts'
 import type { Host } from './host.ts'
 import { HostedSandbox } from './hosted-sandbox.ts'
 import type { Lifecycle, NetworkRules, SandboxRecord, VolumeMount } from './record.ts'

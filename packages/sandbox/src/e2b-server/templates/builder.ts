@@ -6,7 +6,7 @@ import type { BuildFiles } from './build-files.ts'
 import type { BuildSpec } from './build-spec.ts'
 import type { Catalog } from './catalog.ts'
 import { runStep, StepError } from './run-step.ts'
-import { type Build, defaultSettings, defaultTag, type Template } from './template.ts'
+import { type Build, defaultSettings, defaultTag, type Template } from '../template.ts'
 
 export interface BuildLogEntry {
   readonly timestamp: string

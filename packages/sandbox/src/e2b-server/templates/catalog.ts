@@ -8,7 +8,7 @@ import {
   defaultTag,
   parseReference,
   type Template,
-} from './template.ts'
+} from '../template.ts'
 
 /** Templates that are always there: this machine's own system. */
 const builtInNames = ['base']

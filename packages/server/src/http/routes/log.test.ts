@@ -1,7 +1,7 @@
 import type { LogEntry, Page } from '@cairn/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serve, type Serving } from '../../serve.ts'
-import { makeTemporaryDirectory, removeDirectory } from '../../testing/temporary-directory.ts'
+import { makeTemporaryDirectory, removeDirectory } from '../../conformance/temporary-directory.ts'
 
 describe('the log over HTTP', () => {
   let data: string

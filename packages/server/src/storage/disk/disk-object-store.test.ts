@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { runCases } from '@cairn/core/testing'
 import { objectStoreCases } from '../../conformance/object-store.ts'
-import { makeTemporaryDirectory, removeDirectory } from '../../testing/temporary-directory.ts'
+import { makeTemporaryDirectory, removeDirectory } from '../../conformance/temporary-directory.ts'
 import { DiskObjectStore } from './disk-object-store.ts'
 
 describe('disk object store', () => {

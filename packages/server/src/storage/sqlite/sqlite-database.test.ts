@@ -6,7 +6,7 @@ import {
   makeTemporaryDirectory,
   removeDirectory,
   withTemporaryDirectory,
-} from '../../testing/temporary-directory.ts'
+} from '../../conformance/temporary-directory.ts'
 import { migrate } from '../migrate.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 

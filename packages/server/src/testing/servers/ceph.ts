@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeTemporaryDirectory, removeDirectory } from '../temporary-directory.ts'
+import { makeTemporaryDirectory, removeDirectory } from '../../conformance/temporary-directory.ts'
 import { waitUntil } from '../wait-until.ts'
 import {
   findFreePort,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { makeTemporaryDirectory, removeDirectory } from '../temporary-directory.ts'
+import { makeTemporaryDirectory, removeDirectory } from '../../conformance/temporary-directory.ts'
 import { findMissingProgram, runProgram } from './server-process.ts'
 
 const missing = findMissingProgram(['mkfs.ext4', 'e2fsck', 'losetup'])

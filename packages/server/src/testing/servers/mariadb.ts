@@ -3,7 +3,7 @@ import { chown, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
-import { makeTemporaryDirectory, removeDirectory } from '../temporary-directory.ts'
+import { makeTemporaryDirectory, removeDirectory } from '../../conformance/temporary-directory.ts'
 import { waitUntil } from '../wait-until.ts'
 import {
   findFreePort,

@@ -1,4 +1,4 @@
-import { makeTemporaryDirectory, removeDirectory } from '../temporary-directory.ts'
+import { makeTemporaryDirectory, removeDirectory } from '../../conformance/temporary-directory.ts'
 import { runProgram } from './server-process.ts'
 
 export const whyNoSmallDisk: string | undefined =

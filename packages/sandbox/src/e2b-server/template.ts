@@ -1,4 +1,4 @@
-import type { MachineSettings } from '../envd/machine.ts'
+import type { MachineSettings } from './envd/machine.ts'
 
 export interface Build {
   readonly id: string

@@ -1,4 +1,4 @@
-import type { Nodes } from '../filesystem/nodes.ts'
+import type { Nodes } from './nodes.ts'
 import type { Image } from '../image/image.ts'
 import type { Caches } from './caches.ts'
 

@@ -2,7 +2,7 @@ import type { Op } from '@cairn/core'
 import { type Ino, type Name } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeRecords, encodeRecord, type SpoolRecord } from './record.ts'
+import { decodeRecords, encodeRecord, type SpoolRecord } from './spool-record.ts'
 
 const time = fc.record({ sec: fc.integer({ min: -1000, max: 2 ** 33 }), nsec: fc.nat(999_999_999) })
 const ino = fc.integer({ min: 2, max: 2 ** 40 }).map((n) => n as Ino)

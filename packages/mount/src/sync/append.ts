@@ -2,7 +2,7 @@ import type { AppendOp, Inode, WriteOp } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import type { Contents } from '../data/contents.ts'
 import type { Answer } from '../fuse/file-system.ts'
-import { type Caches, settledSoon } from '../sync/caches.ts'
+import { type Caches, settledSoon } from '../kernel/caches.ts'
 
 /**
  * Where an append goes. The kernel sends an offset with it, and that is only where the kernel believes the end to be: it
