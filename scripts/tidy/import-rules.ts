@@ -11,7 +11,8 @@ const importsOf: Readonly<Record<string, readonly string[]>> = {
   sdk: ['protocol'],
   mount: ['core', 'protocol'],
   sandbox: ['sdk', 'mount', 'protocol'],
-  cli: ['sdk', 'mount', 'sandbox', 'protocol'],
+  agents: ['sdk', 'protocol'],
+  cli: ['sdk', 'agents', 'mount', 'sandbox', 'protocol'],
   console: ['sdk'],
 }
 

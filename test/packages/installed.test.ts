@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { noMount } from '../mount/fixture.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const packages = ['protocol', 'core', 'server', 'sdk', 'mount', 'sandbox', 'cli']
+const packages = ['protocol', 'core', 'server', 'sdk', 'agents', 'mount', 'sandbox', 'cli']
 /** Packing and installing takes minutes. */
 const isSoak = process.env['CAIRN_RUNS'] !== undefined
 

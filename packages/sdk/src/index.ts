@@ -35,6 +35,7 @@ export type {
   LogEntry,
   LogOperation,
   NewJournalEntry,
+  Page,
   PickReceipt,
   Quota,
   RadarEvent,
@@ -73,7 +74,7 @@ export type {
 } from './files/files.ts'
 export type { PageOptions } from './files/list.ts'
 export type { ByteRange, ReadOptions } from './files/read.ts'
-export type { ReadableFiles, StatOptions } from './files/readable-files.ts'
+export type { ListPageOptions, ReadableFiles, StatOptions } from './files/readable-files.ts'
 export type { UploadOptions, UploadProgress, WriteConditions } from './files/upload.ts'
 export type { LayerEvent, WatchOptions } from './files/watch.ts'
 export { compileGlob, type GlobOptions } from './glob/compile-glob.ts'

@@ -1,4 +1,4 @@
-import type { ChangeEvent, FileEntry, FileStat, LogEntry } from '@cairn/protocol'
+import type { ChangeEvent, FileEntry, FileStat, LogEntry, Page } from '@cairn/protocol'
 import { collect, type OwnBytes } from '../client/answer.ts'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
@@ -13,6 +13,14 @@ import { watchEvents, type WatchOptions } from './watch.ts'
 export interface StatOptions extends RequestOptions {
   /** False: tells about a symlink itself. */
   readonly follow?: boolean | undefined
+}
+
+export interface ListPageOptions extends RequestOptions {
+  readonly recursive?: boolean | undefined
+  /** 1000 unless given, which is also the most. */
+  readonly limit?: number | undefined
+  /** `next` of the page before. */
+  readonly cursor?: string | undefined
 }
 
 /** The half of `Files` that changes nothing. */
@@ -113,6 +121,24 @@ export class ReadableFiles {
   async *list(path: FilePath = '/', options: PageOptions = {}): AsyncIterable<FileEntry> {
     const call = fileCall(this.location, 'GET', path, `list ${showPath(path)}`, { list: true })
     yield* readPages<FileEntry>(this.connection, call, options)
+  }
+
+  /**
+   * One page of a listing and the cursor of the next one, for callers that keep their place between calls. With
+   * `recursive`, of everything below the directory.
+   *
+   * @example
+   * ```ts
+   * const { items, next } = await workspace.files.listPage('/src', { limit: 100 })
+   * ```
+   */
+  async listPage(
+    path: FilePath,
+    { recursive = false, limit = 1000, cursor, ...options }: ListPageOptions = {},
+  ): Promise<Page<FileEntry>> {
+    const query = { list: true, recursive: recursive || undefined, limit, cursor }
+    const call = fileCall(this.location, 'GET', path, `list ${showPath(path)}`, query)
+    return this.connection.json<Page<FileEntry>>(call, options)
   }
 
   /**

@@ -1,0 +1,3 @@
+export { tools, toolsFor } from './registry.ts'
+export { runTool, type ToolOutcome } from './run-tool.ts'
+export type { Effect, Tool, ToolAnswer, ToolSite } from './tool.ts'
