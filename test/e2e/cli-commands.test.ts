@@ -50,18 +50,38 @@ describe('ws', () => {
       exit: 5,
     })
     expect(await cairn.error('ws', 'rm', 'site')).toMatchObject({ code: 'usage', exit: 2 })
-    expect(await cairn.text('ws', 'rm', 'site', '--yes')).toBe('removed workspace site\n')
+    expect(await cairn.text('ws', 'rm', 'site', '--yes')).toMatch(
+      /^removed workspace site\nuntil \S+ you can bring it back: cairn ws restore ws_\S+\n$/,
+    )
     await cairn.text('ws', 'create', 'named')
     const add = ['--server', server.url, '--api-key-file', keyFile(server.apiKey), '-w', 'named']
     await cairn.text('ctx', 'add', '--name', 'left', ...add)
-    expect(await cairn.text('ws', 'rm', 'named', '--yes')).toBe(
-      'removed workspace named\n' +
-        'context left still names it: cairn ctx use left --workspace NAME, or cairn ctx rm left\n',
-    )
+    await server.cairn.workspaces.fork('named', 'fork')
+    expect((await cairn.text('ws', 'rm', 'named', '--yes')).split('\n').slice(2)).toEqual([
+      'its forks stay as they are: fork',
+      'context left still names it: cairn ctx use left --workspace NAME, or cairn ctx rm left',
+      '',
+    ])
     expect(await cairn.error('ws', 'rm', 'site', '-y')).toMatchObject({
       code: 'workspace_missing',
       exit: 4,
     })
+  })
+
+  it('restore brings back what rm took, and rename takes the contexts along', async () => {
+    await cairn.text('ws', 'create', 'shop')
+    await server.cairn.workspace('shop').files.write('/a/b.txt', 'x')
+    await cairn.text('ws', 'rm', 'shop', '--yes')
+    expect(await cairn.text('ws', 'ls', '--deleted')).toMatch(/^shop +ws_\S+ +removed \S+ +until/m)
+    expect(await cairn.text('ws', 'restore', 'shop')).toBe(
+      'restored workspace shop: 2 files and directories\n',
+    )
+    await cairn.text('ctx', 'use', 'test', '-w', 'shop')
+    expect(await cairn.text('ws', 'rename', 'shop', 'store')).toBe(
+      'renamed workspace shop to store\nchanged with it: context test\n',
+    )
+    expect(await cairn.text('fs', 'cat', ':/a/b.txt')).toBe('x')
+    expect(await cairn.error('ws', 'restore', 'shop')).toMatchObject({ code: 'workspace_missing' })
   })
 
   it('the first workspace of a context becomes its own', async () => {

@@ -47,6 +47,10 @@ describe('workspaces', () => {
     expect((await gather(workspaces.list({ pageSize: 1 }))).map(({ name }) => name)).toContain(
       'site',
     )
+    expect(await workspaces.delete('site')).toMatchObject({ id: made.id, forks: [] })
+    expect((await gather(workspaces.listDeleted())).map(({ id }) => id)).toContain(made.id)
+    expect(await workspaces.restore('site', { as: 'again' })).toEqual({ ...now, name: 'again' })
+    expect(await workspaces.rename('again', 'site')).toEqual(now)
     await workspaces.delete('site')
     expect((await failureOf(workspaces.get('site'))).code).toBe('workspace_missing')
     expect((await failureOf(server.cairn.workspace('site').files.read('/a'))).code).toBe(

@@ -16,6 +16,21 @@ export interface WorkspaceInfo {
   readonly used?: Used
 }
 
+/** Can be restored until `expiresAt`, with everything that it had. */
+export interface DeletedWorkspace {
+  readonly id: string
+  /** The name it had. Another workspace may have it now. */
+  readonly name: string
+  readonly createdAt: string
+  readonly deletedAt: string
+  readonly expiresAt: string
+}
+
+export interface WorkspaceDeletion extends DeletedWorkspace {
+  /** Workspaces that were forked from it, or that it was forked from. They stay as they are. */
+  readonly forks: readonly string[]
+}
+
 export interface Quota {
   readonly maxBytes?: number
   readonly maxFiles?: number

@@ -10,6 +10,7 @@ export type {
   CollectReport,
   CommitReceipt,
   ConflictSideName,
+  DeletedWorkspace,
   FileEntry,
   FileKind,
   FileStat,
@@ -55,6 +56,7 @@ export type {
   VaultOutcome,
   VaultPermission,
   VaultScope,
+  WorkspaceDeletion,
   WorkspaceInfo,
 } from '@cairn/protocol'
 export { Cairn, type CairnOptions, type CollectOptions } from './cairn.ts'
@@ -116,4 +118,9 @@ export type {
   WriteSecretOptions,
 } from './vault/vault.ts'
 export type { LogOptions, Workspace, WorkspaceOptions } from './workspace.ts'
-export type { ForkWorkspaceOptions, QuotaOptions, Workspaces } from './workspaces.ts'
+export type {
+  ForkWorkspaceOptions,
+  QuotaOptions,
+  RestoreOptions,
+  Workspaces,
+} from './workspaces.ts'

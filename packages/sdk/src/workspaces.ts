@@ -1,4 +1,4 @@
-import type { WorkspaceInfo } from '@cairn/protocol'
+import type { DeletedWorkspace, WorkspaceDeletion, WorkspaceInfo } from '@cairn/protocol'
 import type { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
 import { encodeSegment } from './client/path.ts'
@@ -10,6 +10,11 @@ export interface QuotaOptions extends RequestOptions {
   /** Null takes the limit away; what is not given stays. */
   readonly maxBytes?: number | null | undefined
   readonly maxFiles?: number | null | undefined
+}
+
+export interface RestoreOptions extends RequestOptions {
+  /** The name it gets; the one it had unless given. */
+  readonly as?: string | undefined
 }
 
 export interface ForkWorkspaceOptions extends RequestOptions, Omit<WorkspaceOptions, 'side'> {}
@@ -109,16 +114,65 @@ export class Workspaces {
   }
 
   /**
-   * Takes a workspace away, with all its files and history.
+   * Gives a workspace another name. Mounts and tokens go on; `workspace_exists` when the name is taken.
    *
    * @example
    * ```ts
-   * await cairn.workspaces.delete('website')
+   * await cairn.workspaces.rename('website', 'shop')
    * ```
    */
-  async delete(name: string, options: RequestOptions = {}): Promise<void> {
+  async rename(name: string, to: string, options: RequestOptions = {}): Promise<WorkspaceInfo> {
+    const what = `rename the workspace ${name} to ${to}`
+    const path = `/workspaces/${encodeSegment(name, what)}`
+    return this.#connection.json<WorkspaceInfo>(
+      { what, method: 'PATCH', path, ...jsonBody({ name: to }) },
+      options,
+    )
+  }
+
+  /**
+   * Deletes a workspace, with all its files and history. It can be restored until `expiresAt`.
+   *
+   * @example
+   * ```ts
+   * const { expiresAt, forks } = await cairn.workspaces.delete('website')
+   * ```
+   */
+  async delete(name: string, options: RequestOptions = {}): Promise<WorkspaceDeletion> {
     const what = `remove the workspace ${name}`
     const path = `/workspaces/${encodeSegment(name, what)}`
-    return this.#connection.nothing({ what, method: 'DELETE', path }, options)
+    return this.#connection.json<WorkspaceDeletion>({ what, method: 'DELETE', path }, options)
+  }
+
+  /**
+   * The workspaces that can be restored, read page by page.
+   *
+   * @example
+   * ```ts
+   * for await (const { name, expiresAt } of cairn.workspaces.listDeleted()) console.log(name, expiresAt)
+   * ```
+   */
+  async *listDeleted(options: PageOptions = {}): AsyncIterable<DeletedWorkspace> {
+    const what = 'list deleted workspaces'
+    const call = { what, method: 'GET', path: '/workspaces', query: { deleted: '' } } as const
+    yield* readPages<DeletedWorkspace>(this.#connection, call, options)
+  }
+
+  /**
+   * Brings a deleted workspace back with its files, history, layers and tokens. `name` is its id, or the name it had; of
+   * several, the one that was deleted last. `workspace_missing` when its time is over.
+   *
+   * @example
+   * ```ts
+   * await cairn.workspaces.restore('website')
+   * ```
+   */
+  async restore(name: string, { as, ...options }: RestoreOptions = {}): Promise<WorkspaceInfo> {
+    const what = `restore the workspace ${name}`
+    const path = `/workspaces/${encodeSegment(name, what)}/restore`
+    return this.#connection.json<WorkspaceInfo>(
+      { what, method: 'POST', path, ...jsonBody({ name: as }) },
+      options,
+    )
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { MountConfig } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
@@ -50,17 +50,22 @@ export function stateDirectories(cli: Home): string[] {
   }
 }
 
+type SpoolIdentity = Pick<
+  MountConfig,
+  'server' | 'workspace' | 'branch' | 'at' | 'path' | 'readOnly' | 'mountPoint'
+>
+
 /**
  * What was left behind is for the same files alone: another workspace at the same place gets a spool of its own, and so
  * does another mount with the same --cache-dir.
  */
-export function spoolDirectory(
-  base: string,
-  of: Pick<
-    MountConfig,
-    'server' | 'workspace' | 'branch' | 'at' | 'path' | 'readOnly' | 'mountPoint'
-  >,
-): string {
+export function findSpool(base: string, of: SpoolIdentity, workspaceId: string): string {
+  // Version 0.1 went by the name: it may hold what a killed mount had not sent.
+  const byName = spoolDirectory(base, of)
+  return existsSync(byName) ? byName : spoolDirectory(base, { ...of, workspace: workspaceId })
+}
+
+function spoolDirectory(base: string, of: SpoolIdentity): string {
   const { server, workspace, branch, at, path, readOnly, mountPoint } = of
   const identity = JSON.stringify([
     server,

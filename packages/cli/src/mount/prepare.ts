@@ -12,7 +12,7 @@ import { tellHidden } from './hidden.ts'
 import { clearDead, findMount } from './find-mount.ts'
 import { untilHandedIn } from './until-handed-in.ts'
 import { refuseOwnPlaces } from './own-places.ts'
-import { mountPointOf, spoolDirectory, stateDirectory } from './places.ts'
+import { findSpool, mountPointOf, stateDirectory } from './places.ts'
 import { commandLine, shellWord } from '../output/shell-words.ts'
 
 export interface MountValues extends WorkspaceValues {
@@ -64,7 +64,8 @@ export async function prepareMount(
       ...options,
       context: location.context ?? options.context,
     })
-    const config = configOf(cli, { remote, key, mountPoint, past, readOnly }, options)
+    const { id } = await remote.cairn.workspaces.get(remote.workspace.name, { signal: cli.signal })
+    const config = configOf(cli, { remote, id, key, mountPoint, past, readOnly }, options)
     mkdirSync(config.directory, { recursive: true, mode: 0o700 })
     const { operations } = findLeftBehind(config.cacheDirectory)
     return { config, leftOperations: operations, undo }
@@ -195,6 +196,8 @@ function ownId(id: number | undefined): number | undefined {
 
 interface Ends {
   readonly remote: Remote
+  /** Of the workspace. */
+  readonly id: string
   readonly key: string
   readonly mountPoint: string
   readonly past: string | undefined
@@ -202,7 +205,7 @@ interface Ends {
 }
 
 function configOf(cli: Cli, ends: Ends, options: MountValues): MountConfig {
-  const { remote, key, mountPoint, past, readOnly } = ends
+  const { remote, id, key, mountPoint, past, readOnly } = ends
   const directory = stateDirectory(cli, mountPoint)
   const identity = {
     mountPoint,
@@ -214,17 +217,16 @@ function configOf(cli: Cli, ends: Ends, options: MountValues): MountConfig {
     path: toByteString(new TextEncoder().encode(remote.path)),
     readOnly,
   }
+  const base = options['cache-dir'] === undefined ? directory : resolve(options['cache-dir'])
   return {
     ...identity,
+    workspaceId: id,
     key,
     allowOther: options['allow-other'],
     sharedLocks: options['shared-locks'],
     durability: options.durability ?? 'auto',
     directory,
-    cacheDirectory: spoolDirectory(
-      options['cache-dir'] === undefined ? directory : resolve(options['cache-dir']),
-      identity,
-    ),
+    cacheDirectory: findSpool(base, identity, id),
     cacheBytes: (options['cache-size'] ?? cacheMib) * mib,
     uid: options.uid ?? ownId(process.getuid?.()),
     gid: options.gid ?? ownId(process.getgid?.()),

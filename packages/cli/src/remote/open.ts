@@ -23,6 +23,7 @@ export interface WorkspaceValues extends ConnectionValues {
 
 /** A path of a workspace, ready to be used. */
 export interface Remote {
+  readonly cairn: Cairn
   readonly workspace: Workspace
   readonly files: Files
   readonly path: string
@@ -52,7 +53,7 @@ export async function openRemote(
   if (branch !== undefined && layer !== undefined)
     throw usageError('use --branch and --layer', 'a layer is a branch', 'Give one of them.')
   const workspace = cairn.workspace(name, { branch, layer, at, side })
-  return { workspace, files: workspace.files, path, server: credentials.server }
+  return { cairn, workspace, files: workspace.files, path, server: credentials.server }
 }
 
 /** The workspace as a whole. */

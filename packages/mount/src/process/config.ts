@@ -7,6 +7,8 @@ export interface MountConfig {
   readonly server: string
   readonly key: string
   readonly workspace: string
+  /** Sessions name it by this, so that a rename does not end them. Without it, by its name. */
+  readonly workspaceId?: string | undefined
   readonly branch: string
   /** A checkpoint to show instead of the branch as it is. `branch` is empty where it is found without. */
   readonly at?: string | undefined

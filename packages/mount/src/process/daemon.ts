@@ -47,7 +47,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   const link = new Link()
   const opening = Mount.open({
     connect: connectWebSocket(config.server, config.key, { link }),
-    workspace: config.workspace,
+    workspace: config.workspaceId ?? config.workspace,
     branch: config.branch,
     at: config.at,
     path: config.path as ByteString,

@@ -12,6 +12,7 @@ import type { StoredWorkspace, WorkspaceTable } from '../storage/workspace-table
 /** The contract of WorkspaceTable, on whichever database. */
 export const workspaceTableCases: readonly StoreCase<WorkspaceTable>[] = casesOf((test) => {
   nameCases(test)
+  deletionCases(test)
   listCases(test)
   inodeCases(test)
 })
@@ -88,14 +89,75 @@ function nameCases(test: Test): void {
     const name = uniqueId()
     for (let i = 0; i < 3; i++) {
       const { id } = await make(table, { owner, name })
-      expect(await table.remove(uniqueId(), id)).toBe(false)
-      expect(await table.remove(owner, id)).toBe(true)
-      expect(await table.remove(owner, id)).toBe(false)
+      expect(await table.remove(uniqueId(), id, noon)).toBe(false)
+      expect(await table.remove(owner, id, noon)).toBe(true)
+      expect(await table.remove(owner, id, noon)).toBe(false)
       expect(await table.rename(owner, id, uniqueId())).toBe(false)
       expect(await table.find(owner, name)).toBe(undefined)
       expect(await table.find(owner, id)).toBe(undefined)
       expect(await table.list(owner, undefined, 10)).toEqual([])
     }
+  })
+}
+
+const [morning, noon, evening] = ['T08', 'T12', 'T18'].map(
+  (hour) => `2031-05-01${hour}:00:00.000Z`,
+) as [string, string, string]
+
+function deletionCases(test: Test): void {
+  test('a deleted workspace comes back as it was, under its own name or another', async (table) => {
+    const workspace = await make(table, {})
+    const { owner, id, name } = workspace
+    for (const next of [name, uniqueId()]) {
+      expect(await table.restore(owner, id, next, morning)).toBe(false)
+      await table.remove(owner, id, noon)
+      expect(await table.restore(uniqueId(), id, next, morning)).toBe(false)
+      expect(await table.restore(owner, id, next, morning)).toBe(true)
+      expect(await table.find(owner, next)).toEqual({ ...workspace, name: next })
+      expect(await table.listDeleted(owner, morning, undefined, 10)).toEqual([])
+    }
+  })
+
+  test('one that was deleted too long ago is not found and stays away', async (table) => {
+    const { owner, id, name } = await make(table, {})
+    await table.remove(owner, id, noon)
+    expect(await table.restore(owner, id, name, evening)).toBe(false)
+    expect(await table.findDeleted(owner, name, evening)).toBe(undefined)
+    expect(await table.listDeleted(owner, evening, undefined, 10)).toEqual([])
+    expect(await table.find(owner, name)).toBe(undefined)
+  })
+
+  test('a taken name is refused, and the workspace stays deleted', async (table) => {
+    const { owner, id, name } = await make(table, {})
+    await table.remove(owner, id, noon)
+    await make(table, { owner, name })
+    await expectCode(table.restore(owner, id, name, morning), 'workspace_exists', name)
+    expect((await table.findDeleted(owner, id, morning))?.deletedAt).toBe(noon)
+  })
+
+  test('of several that had a name, the last is found, and each by its id', async (table) => {
+    const owner = uniqueId()
+    const name = uniqueId()
+    const ids: string[] = []
+    for (const time of [noon, evening, `${noon}-later`]) {
+      const { id } = await make(table, { owner, name })
+      await table.remove(owner, id, time)
+      ids.push(id)
+    }
+    expect((await table.findDeleted(owner, name, morning))?.id).toBe(ids[1])
+    for (const id of ids) expect((await table.findDeleted(owner, id, morning))?.id).toBe(id)
+    const [first] = await table.listDeleted(owner, morning, undefined, 1)
+    const rest = await table.listDeleted(owner, morning, first?.id, 10)
+    expect([first, ...rest].map((each) => each?.id)).toEqual(ids.toSorted())
+  })
+
+  test('the workspaces of a pool are named, without those that were deleted', async (table) => {
+    const { owner, pool, name, id } = await make(table, {})
+    const fork = await make(table, { owner, pool })
+    await make(table, { owner })
+    expect(await table.listPool(owner, pool)).toEqual([name, fork.name].toSorted())
+    await table.remove(owner, id, noon)
+    expect(await table.listPool(owner, pool)).toEqual([fork.name])
   })
 }
 

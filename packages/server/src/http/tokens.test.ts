@@ -53,6 +53,26 @@ describe('a token over HTTP', () => {
       await owner('PUT', `/files${path}`, `in ${path}`)
   })
 
+  it('no token renames, deletes, restores or lists deleted workspaces; a rename leaves it as it is', async () => {
+    const token = await issue([['/', ...accessOperations]])
+    const refusals = [
+      await call(token, 'PATCH', '', { name: 'mine' }),
+      await call(token, 'DELETE', ''),
+      await call(token, 'POST', '/restore', {}),
+      await call(token, 'GET', '/../../workspaces?deleted'),
+    ]
+    expect(refusals.map(({ status, code }) => [status, code])).toEqual(
+      refusals.map(() => [403, 'forbidden']),
+    )
+    await owner('PATCH', '', { name: 'shop' })
+    expect((await call(token, 'GET', '/../shop/files/other/o')).body).toBe('in /other/o')
+    expect((await call(token, 'GET', '/files/other/o')).status).toBe(404)
+    await owner('DELETE', '/../shop')
+    expect((await call(token, 'GET', '/../shop/files/other/o')).status).toBe(404)
+    await owner('POST', '/../shop/restore', {})
+    expect((await call(token, 'GET', '/../shop/files/other/o')).body).toBe('in /other/o')
+  })
+
   it('the four outcomes: read src, read tests, write tests denied, outside is not there', async () => {
     const token = await issue([
       ['/repo/src', 'read', 'list', 'search', 'write'],

@@ -26,6 +26,12 @@ const columns = [
   'next_ino',
 ] as const
 const selected = 'id, owner, name, pool, created_at'
+const isDeleted = 'owner = ? AND live_name IS NULL AND deleted_at > ?'
+
+export interface StoredDeletedWorkspace extends StoredWorkspace {
+  /** ISO 8601. */
+  readonly deletedAt: string
+}
 
 /** Which workspaces there are. A deleted one keeps its row, for the collector of garbage; its name is free. */
 export class WorkspaceTable {
@@ -83,28 +89,77 @@ export class WorkspaceTable {
   }
 
   /** False when there is no such workspace. Rejects with `workspace_exists` when the name is taken. */
-  async rename(owner: string, id: string, name: string): Promise<boolean> {
-    const statement = {
-      sql: 'UPDATE workspaces SET name = ?, live_name = ? WHERE owner = ? AND id = ? AND live_name IS NOT NULL',
-      params: [keyBytes(name), keyBytes(name), keyBytes(owner), keyBytes(id)],
-      expect: 1,
-    }
+  rename(owner: string, id: string, name: string): Promise<boolean> {
+    const sql =
+      'UPDATE workspaces SET name = ?, live_name = ? WHERE owner = ? AND id = ? AND live_name IS NOT NULL'
+    const params = [name, name, owner, id].map(keyBytes)
+    return this.#takeName('rename it to', name, { sql, params })
+  }
+
+  /**
+   * Brings back one that was deleted after that time, under this name. False when there is none. Rejects with
+   * `workspace_exists` when the name is taken.
+   */
+  restore(owner: string, id: string, name: string, after: string): Promise<boolean> {
+    const sql = `UPDATE workspaces SET name = ?, live_name = ?, deleted_at = NULL WHERE ${isDeleted} AND id = ?`
+    const params = [name, name, owner, after, id].map(keyBytes)
+    return this.#takeName('restore', name, { sql, params })
+  }
+
+  async #takeName(
+    verb: string,
+    name: string,
+    statement: { readonly sql: string; readonly params: readonly Uint8Array[] },
+  ): Promise<boolean> {
     try {
-      await this.#database.transact([statement])
+      await this.#database.transact([{ ...statement, expect: 1 }])
       return true
     } catch (error) {
       if (!(error instanceof StatementConflict)) throw error
-      if (error.reason === 'key_taken') throw exists('rename it to', name)
+      if (error.reason === 'key_taken') throw exists(verb, name)
       return false
     }
   }
 
-  /** Marks it as deleted. False when there is none. */
-  remove(
+  /** Of those that were deleted after that time, the one with that id, or else the last that had that name. */
+  async findDeleted(
     owner: string,
-    id: string,
-    deletedAt: string = new Date().toISOString(),
-  ): Promise<boolean> {
+    nameOrId: string,
+    after: string,
+  ): Promise<StoredDeletedWorkspace | undefined> {
+    const [row] = await this.#database.query(
+      `SELECT ${selected}, deleted_at FROM workspaces WHERE ${isDeleted} AND (id = ? OR name = ?)
+        ORDER BY id = ? DESC, deleted_at DESC LIMIT 1`,
+      [owner, after, nameOrId, nameOrId, nameOrId].map(keyBytes),
+    )
+    return row && storedDeleted(row)
+  }
+
+  /** Up to `limit` that were deleted after that time, in the order of their ids, after `afterId`. */
+  async listDeleted(
+    owner: string,
+    after: string,
+    afterId: string | undefined,
+    limit: number,
+  ): Promise<readonly StoredDeletedWorkspace[]> {
+    const rows = await this.#database.query(
+      `SELECT ${selected}, deleted_at FROM workspaces WHERE ${isDeleted} AND id > ? ORDER BY id LIMIT ?`,
+      [...[owner, after, afterId ?? ''].map(keyBytes), limit],
+    )
+    return rows.map(storedDeleted)
+  }
+
+  /** The names of an owner's workspaces in a pool. */
+  async listPool(owner: string, pool: string): Promise<readonly string[]> {
+    const rows = await this.#database.query(
+      'SELECT name FROM workspaces WHERE owner = ? AND pool = ? AND live_name IS NOT NULL ORDER BY live_name',
+      [owner, pool].map(keyBytes),
+    )
+    return rows.map((row) => textOf(row, 'name'))
+  }
+
+  /** Marks it as deleted. False when there is none. */
+  remove(owner: string, id: string, deletedAt: string): Promise<boolean> {
     const statement = {
       sql: 'UPDATE workspaces SET live_name = NULL, deleted_at = ? WHERE owner = ? AND id = ? AND live_name IS NOT NULL',
       params: [keyBytes(deletedAt), keyBytes(owner), keyBytes(id)],
@@ -154,6 +209,10 @@ function storedWorkspace(row: Row): StoredWorkspace {
     pool: textOf(row, 'pool'),
     createdAt: textOf(row, 'created_at'),
   }
+}
+
+function storedDeleted(row: Row): StoredDeletedWorkspace {
+  return { ...storedWorkspace(row), deletedAt: textOf(row, 'deleted_at') }
 }
 
 function exists(verb: string, name: string): CairnError {

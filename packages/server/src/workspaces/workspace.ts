@@ -106,7 +106,8 @@ interface ChangeParts {
 
 /** An open workspace: its branches, and changing them by path. */
 export class Workspace {
-  readonly info: WorkspaceInfo
+  /** Replaced when the workspace is renamed. */
+  info: WorkspaceInfo
   readonly stores: Stores
   readonly storedBlobs: StoredBlobs
   readonly isShared: boolean

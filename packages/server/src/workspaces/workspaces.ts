@@ -3,8 +3,10 @@ import { createBranch, forkBranch, type Snapshot, type Stores } from '@cairn/cor
 import {
   type BranchId,
   CairnError,
+  type DeletedWorkspace,
   isCairnError,
   type Page,
+  type WorkspaceDeletion,
   type WorkspaceInfo,
 } from '@cairn/protocol'
 import { type KeepTimes, ordinaryKeepTimes } from '../jobs/keep-times.ts'
@@ -26,6 +28,10 @@ export interface WorkspaceRecord {
   readonly createdAt: string
 }
 
+export interface DeletedRecord extends WorkspaceRecord {
+  readonly deletedAt: string
+}
+
 /** Where workspaces and the names of their branches are written down. */
 export interface WorkspaceDirectory {
   /** Rejects with `workspace_exists`. */
@@ -39,8 +45,23 @@ export interface WorkspaceDirectory {
   find(owner: string, nameOrId: string): Promise<WorkspaceRecord | undefined>
   /** In order of names, after that one. */
   list(owner: string, after: string | undefined, limit: number): Promise<readonly WorkspaceRecord[]>
+  /** False when there is none. Rejects with `workspace_exists` when the name is taken. */
+  rename(owner: string, id: string, name: string): Promise<boolean>
   /** False when there was none. */
-  remove(owner: string, id: string): Promise<boolean>
+  remove(owner: string, id: string, deletedAt: string): Promise<boolean>
+  /** One that was deleted after that time, under this name. Like `rename`. */
+  restore(owner: string, id: string, name: string, after: string): Promise<boolean>
+  /** By id, or the last one of that name, if it was deleted after that time. */
+  findDeleted(owner: string, nameOrId: string, after: string): Promise<DeletedRecord | undefined>
+  /** Deleted after that time, in order of ids, after that one. */
+  listDeleted(
+    owner: string,
+    after: string,
+    afterId: string | undefined,
+    limit: number,
+  ): Promise<readonly DeletedRecord[]>
+  /** The names of an owner's workspaces in a pool. */
+  listPool(owner: string, pool: string): Promise<readonly string[]>
   findBranch(workspace: string, name: string): Promise<BranchId | undefined>
   /** Reserves inode numbers for good; gives the first. */
   takeInodes(workspace: string, count: number): Promise<number>
@@ -61,6 +82,9 @@ export interface WorkspacesParts {
 
 /** How long a name is remembered: what another server deletes or renames is felt within this time. */
 const knownMs = 500
+
+/** A collector may begin with one whose time is nearly over while it is being restored. */
+const restoreMarginMs = 60_000
 
 /** Open workspaces. Each is opened once and kept: what is in memory of it is a cache of its log. */
 export class Workspaces {
@@ -129,6 +153,8 @@ export class Workspaces {
     if (!record) throw workspaceMissing(nameOrId)
     let workspace = this.#open.get(record.id)
     if (!workspace) this.#open.set(record.id, (workspace = this.#openRecord(record)))
+    // It was renamed, perhaps by another server.
+    if (workspace.info.name !== record.name) workspace.info = infoOf(record)
     return workspace
   }
 
@@ -160,12 +186,67 @@ export class Workspaces {
     return { ...infoOf(record), ...(await quotaOf(this.#layers, record.id)) }
   }
 
-  async remove(owner: string, nameOrId: string): Promise<void> {
+  async rename(owner: string, nameOrId: string, name: string): Promise<void> {
     const record = await this.#directory.find(owner, nameOrId)
-    if (!record || !(await this.#directory.remove(owner, record.id)))
+    if (!record || !(await this.#directory.rename(owner, record.id, name)))
       throw workspaceMissing(nameOrId)
-    this.#open.delete(record.id)
     this.#known.clear()
+  }
+
+  /** Its sessions go on until they reconnect, with the same object if it is restored meanwhile: so it stays open. */
+  async remove(owner: string, nameOrId: string): Promise<WorkspaceDeletion> {
+    const record = await this.#directory.find(owner, nameOrId)
+    const deletedAt = new Date(this.#clock.nowMs()).toISOString()
+    if (!record || !(await this.#directory.remove(owner, record.id, deletedAt)))
+      throw workspaceMissing(nameOrId)
+    this.#known.clear()
+    const forks = await this.#directory.listPool(owner, record.pool)
+    return { ...this.#describeDeleted({ ...record, deletedAt }), forks }
+  }
+
+  async listDeleted(
+    owner: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<Page<DeletedWorkspace>> {
+    const since = this.#restorableSince()
+    const records = await this.#directory.listDeleted(owner, since, after, limit + 1)
+    const items = records.slice(0, limit).map((record) => this.#describeDeleted(record))
+    return records.length > limit ? { items, next: items.at(-1)!.id } : { items }
+  }
+
+  /** Under the name it had, unless another is given. */
+  async restore(owner: string, nameOrId: string, name?: string): Promise<WorkspaceInfo> {
+    const since = this.#restorableSince()
+    const record = await this.#directory.findDeleted(owner, nameOrId, since)
+    if (!record || !(await this.#hasTree(record))) throw notRestorable(nameOrId)
+    if (!(await this.#directory.restore(owner, record.id, name ?? record.name, since)))
+      throw notRestorable(nameOrId)
+    this.#known.clear()
+    return this.describe(owner, record.id)
+  }
+
+  /** Not once a collector that was started with a shorter time has taken it. */
+  async #hasTree({ id, pool }: WorkspaceRecord): Promise<boolean> {
+    const main = await this.#directory.findBranch(id, 'main')
+    if (main === undefined) return false
+    try {
+      await this.#storesOf(pool).refs.getBranch(main)
+      return true
+    } catch (error) {
+      if (isCairnError(error, 'branch_missing')) return false
+      throw error
+    }
+  }
+
+  #describeDeleted({ id, name, createdAt, deletedAt }: DeletedRecord): DeletedWorkspace {
+    const expiresMs = Date.parse(deletedAt) + this.#keep.retentionMs - restoreMarginMs
+    return { id, name, createdAt, deletedAt, expiresAt: new Date(expiresMs).toISOString() }
+  }
+
+  #restorableSince(): string {
+    const ms = this.#clock.nowMs() - this.#keep.retentionMs + restoreMarginMs
+    return new Date(ms).toISOString()
   }
 
   /** To be done several times in a grace time; see `Workspace.renew`. */
@@ -216,6 +297,13 @@ async function forkOrFind(stores: Stores, id: BranchId, snapshot: Snapshot): Pro
 
 function infoOf({ id, name, createdAt }: WorkspaceRecord): WorkspaceInfo {
   return { id, name, createdAt }
+}
+
+function notRestorable(name: string): CairnError {
+  return new CairnError('workspace_missing', {
+    message: `cannot restore workspace '${name}': none that can be restored has that name or id; see cairn ws ls --deleted`,
+    subject: name,
+  })
 }
 
 export function workspaceMissing(name: string): CairnError {

@@ -1,5 +1,7 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { connectionOptions, findCredentials } from '../../context/credentials.ts'
+import type { Cairn, DeletedWorkspace } from '@cairn/sdk'
+import type { Cli } from '../../cli.ts'
 import { formatQuota } from '../../layers/quota.ts'
 import { formatTable } from '../../output/format.ts'
 import { connect } from '../../remote/open.ts'
@@ -9,14 +11,17 @@ export const command: Command = defineCommand({
   arguments: {},
   options: {
     ...connectionOptions,
+    deleted: { kind: 'flag', summary: 'Those that were removed and can be restored' },
     long: { kind: 'flag', short: 'l', summary: 'Also when they were made, their ids and quotas' },
   },
   examples: [
     { command: 'cairn ws ls', does: 'their names' },
     { command: 'cairn ws ls -l', does: 'with times, ids and quotas' },
+    { command: 'cairn ws ls --deleted', does: 'then: cairn ws restore NAME' },
   ],
   async run({ options, cli }) {
     const cairn = connect(await findCredentials(cli, options))
+    if (options.deleted) return listDeleted(cli, cairn)
     const rows: string[][] = []
     for await (const workspace of cairn.workspaces.list({ signal: cli.signal })) {
       const { id, name, createdAt, quota } = workspace
@@ -28,3 +33,20 @@ export const command: Command = defineCommand({
     for (const line of formatTable(rows)) await cli.out.line(line)
   },
 })
+
+async function listDeleted(cli: Cli, cairn: Cairn): Promise<void> {
+  const all: DeletedWorkspace[] = []
+  for await (const each of cairn.workspaces.listDeleted({ signal: cli.signal })) all.push(each)
+  all.sort((a, b) => (a.deletedAt < b.deletedAt ? 1 : -1))
+  if (cli.isJson) {
+    for (const each of all) await cli.out.json(each)
+    return
+  }
+  const rows = all.map(({ name, id, deletedAt, expiresAt }) => [
+    name,
+    id,
+    `removed ${deletedAt}`,
+    `until ${expiresAt}`,
+  ])
+  for (const line of formatTable(rows)) await cli.out.line(line)
+}

@@ -1,14 +1,24 @@
-import type { FastifyInstance } from 'fastify'
-import { seesAll } from '@cairn/protocol'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { CairnError, seesAll } from '@cairn/protocol'
 import { requireUnbound, requireWhole } from '../../access/layers.ts'
 import type { SettingsEdit } from '../../layers/quotas.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openWorkspace, ownerOf, scopeOf } from '../context.ts'
-import { limitSchema, objectSchema, quotaEditSchema, workspaceParams } from '../schema.ts'
+import {
+  flagSchema,
+  isOn,
+  limitSchema,
+  objectSchema,
+  quotaEditSchema,
+  workspaceParams,
+} from '../schema.ts'
+
+const nameSchema = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' } as const
 
 export function workspaceRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   collectionRoutes(app, workspaces)
   workspaceRoute(app, workspaces)
+  deletionRoutes(app, workspaces)
 }
 
 function collectionRoutes(app: FastifyInstance, workspaces: Workspaces): void {
@@ -18,10 +28,7 @@ function collectionRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       config: { access: 'owner' },
       schema: {
         summary: 'Make a workspace',
-        body: objectSchema(
-          { name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' } },
-          ['name'],
-        ),
+        body: objectSchema({ name: nameSchema }, ['name']),
       },
     },
     async (request, reply) => {
@@ -30,20 +37,29 @@ function collectionRoutes(app: FastifyInstance, workspaces: Workspaces): void {
     },
   )
 
-  app.get<{ Querystring: { cursor?: string; limit: number } }>(
+  app.get<{ Querystring: { cursor?: string; limit: number; deleted?: string } }>(
     '/v1/workspaces',
     {
       config: { access: 'workspace' },
       schema: {
-        summary: 'List workspaces',
-        querystring: objectSchema({ cursor: { type: 'string' }, limit: limitSchema }),
+        summary: 'List workspaces, or those that were deleted and can be restored',
+        querystring: objectSchema({
+          cursor: { type: 'string' },
+          limit: limitSchema,
+          deleted: flagSchema,
+        }),
       },
     },
     async (request) => {
       const [owner, scope] = [ownerOf(request), scopeOf(request)]
-      if (!scope) return workspaces.list(owner, request.query.cursor, request.query.limit)
+      const { cursor, limit, deleted } = request.query
+      if (isOn(deleted)) {
+        requireOwner(request, 'list deleted workspaces')
+        return workspaces.listDeleted(owner, cursor, limit)
+      }
+      if (!scope) return workspaces.list(owner, cursor, limit)
       const { info } = await workspaces.open(owner, scope.workspace)
-      return { items: request.query.cursor === undefined ? [info] : [] }
+      return { items: cursor === undefined ? [info] : [] }
     },
   )
 }
@@ -64,36 +80,64 @@ function workspaceRoute(app: FastifyInstance, workspaces: Workspaces): void {
     },
   )
 
-  app.patch<{ Params: { workspace: string }; Body: SettingsEdit }>(
+  app.patch<{ Params: { workspace: string }; Body: SettingsEdit & { name?: string } }>(
     '/v1/workspaces/:workspace',
     {
       config: { access: ['admin'] },
       schema: {
-        summary: 'Limit how much a workspace may hold',
+        summary: 'Rename a workspace, or limit how much it may hold',
         params: workspaceParams,
-        body: objectSchema(quotaEditSchema),
+        body: objectSchema({ name: nameSchema, ...quotaEditSchema }),
       },
     },
     async (request) => {
       const { info } = await openWorkspace(workspaces, request)
       const scope = scopeOf(request)
+      const { name, ...quota } = request.body
+      if (name !== undefined) {
+        requireOwner(request, 'rename a workspace')
+        await workspaces.rename(ownerOf(request), info.id, name)
+      }
       if (scope) {
         requireUnbound(scope)
         requireWhole(scope, 'admin', '/')
       }
-      return workspaces.setQuota(ownerOf(request), info.id, request.body)
+      return workspaces.setQuota(ownerOf(request), info.id, quota)
     },
   )
+}
 
+function deletionRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.delete<{ Params: { workspace: string } }>(
     '/v1/workspaces/:workspace',
     {
       config: { access: 'owner' },
-      schema: { summary: 'Take a workspace away', params: workspaceParams },
+      schema: {
+        summary: 'Delete a workspace; it can be restored for a week',
+        params: workspaceParams,
+      },
     },
-    async (request, reply) => {
-      await workspaces.remove(ownerOf(request), request.params.workspace)
-      void reply.code(204)
-    },
+    async (request) => workspaces.remove(ownerOf(request), request.params.workspace),
   )
+
+  app.post<{ Params: { workspace: string }; Body: { name?: string } }>(
+    '/v1/workspaces/:workspace/restore',
+    {
+      config: { access: 'owner' },
+      schema: {
+        summary: 'Restore a deleted workspace, by id or by the name it had',
+        params: workspaceParams,
+        body: objectSchema({ name: nameSchema }),
+      },
+    },
+    async (request) =>
+      workspaces.restore(ownerOf(request), request.params.workspace, request.body.name),
+  )
+}
+
+function requireOwner(request: FastifyRequest, what: string): void {
+  if (!scopeOf(request)) return
+  throw new CairnError('forbidden', {
+    message: `cannot ${what} with a token: it takes an owner's key`,
+  })
 }
