@@ -58,6 +58,7 @@ export type {
   BlamePart,
   ChangeEvent,
   ChangeReceipt,
+  DeletedWorkspace,
   FileEntry,
   FileKind,
   FileStat,
@@ -68,6 +69,7 @@ export type {
   Spelled,
   Upload,
   Used,
+  WorkspaceDeletion,
   WorkspaceInfo,
 } from './api.ts'
 export { fromBase64Url, toBase64Url } from './base64.ts'

@@ -24,6 +24,7 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /v1/workspaces/{workspace}': {},
   'PATCH /v1/workspaces/{workspace}': { payload: { maxFiles: 100 } },
   'DELETE /v1/workspaces/{workspace}': {},
+  'POST /v1/workspaces/{workspace}/restore': { payload: {} },
   'GET /v1/workspaces/{workspace}/files/{path}': {},
   'HEAD /v1/workspaces/{workspace}/files/{path}': {},
   'PUT /v1/workspaces/{workspace}/files/{path}': { payload: 'new' },

@@ -13,8 +13,7 @@ export const command: Command = defineCommand({
     as: { kind: 'text', value: 'NAME', summary: 'The name it gets, where its own is taken' },
   },
   examples: [
-    { command: 'cairn ws ls --deleted', does: 'what can be restored' },
-    { command: 'cairn ws restore website', does: 'as it was' },
+    { command: 'cairn ws restore website', does: 'as it was; see cairn ws ls --deleted' },
     { command: 'cairn ws restore website --as website-2', does: 'where another has the name' },
   ],
   async run({ args: { name }, options, cli }) {
