@@ -44,7 +44,10 @@ if (major < 22) {
   import(pathToFileURL(join(home, 'cairn.mjs')).href)
 }
 
-/** Beside its place and then into it: whoever comes meanwhile finds all of it or nothing. */
+/**
+ * Written beside its place and then renamed into it: a concurrent reader finds all of it or
+ * nothing.
+ */
 function unpack() {
   mkdirSync(cache, { recursive: true, mode: 0o700 })
   const draft = mkdtempSync(home + '-')

@@ -73,7 +73,7 @@ async function report(edge: Edge, error: unknown): Promise<number> {
     else await edge.err.line(`${['cairn', edge.name].join(' ').trim()}: ${described.text}`)
     await edge.err.flush()
   } catch {
-    // Nobody is listening; the exit code still tells.
+    // The reader has gone; the exit code still reports the failure.
   }
   return described.exitCode
 }

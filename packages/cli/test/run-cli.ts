@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly home: string
   readonly env?: Record<string, string>
   readonly stdin?: string
-  /** As if somebody were sitting there. */
+  /** Pretends that the streams are a terminal. */
   readonly isTerminal?: boolean
 }
 

@@ -23,7 +23,7 @@ export const piece = {
     { of: 'linux-x64', zig: 'x86_64-linux-musl', args: ['-static'] },
     { of: 'linux-arm64', zig: 'aarch64-linux-musl', args: ['-static'] },
   ],
-  /** Of the sources and of how they are compiled. */
+  /** A digest of the sources and of how they are compiled. */
   digest: () => {
     const sum = createHash('sha256').update(flags.join(' '))
     for (const source of [...sources, join(here, 'jail.h')]) sum.update(readFileSync(source))

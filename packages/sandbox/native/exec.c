@@ -104,7 +104,10 @@ static _Noreturn void run(const struct passwd *user, const char *cwd, bool is_te
   _exit(error == ENOENT ? 127 : 126);
 }
 
-/* A line of the control socket: `signal NUMBER` or `size COLUMNS ROWS`. False: nobody listens any more. */
+/*
+ * A line of the control socket: `signal NUMBER` or `size COLUMNS ROWS`. False when the other end is
+ * gone.
+ */
 static bool obey(pid_t child, int terminal) {
   char lines[256];
   ssize_t got = read(CONTROL, lines, sizeof lines - 1);
@@ -212,8 +215,9 @@ static bool has_ended(pid_t child, int children) {
 static bool has_output(void) { return routes[output].from >= 0 || routes[errors].from >= 0; }
 
 /*
- * Until the program and everything that holds its output open has ended. What a terminal shows after the end of its program
- * was written before it: others may keep it open, but nobody looks any more.
+ * Until the program and everything that holds its output open has ended. What a terminal shows
+ * after the end of its program was written before it: others may keep it open, but no output
+ * follows.
  */
 static void watch(pid_t child, int children, int terminal) {
   int control = CONTROL;

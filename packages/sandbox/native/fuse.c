@@ -1,4 +1,7 @@
-/* fuse: as fusermount3, but mounts in a jail. The descriptor goes to whoever asked, who may be outside. */
+/*
+ * fuse: as fusermount3, but mounts in a jail. The descriptor goes to the caller, who may be
+ * outside.
+ */
 #include "jail.h"
 
 #include <sys/mount.h>

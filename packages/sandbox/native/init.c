@@ -1,8 +1,8 @@
 /*
  * init: makes a jail and is its process 1.
  *
- * On the standard input come fields that end in NUL: an operation and its arguments, until `end`. The input then stays
- * open for as long as whoever made the jail lives; its end is the jail's.
+ * On the standard input come fields that end in NUL: an operation and its arguments, until `end`.
+ * The input then stays open for as long as the jail's creator lives; its end is the jail's.
  */
 #include "jail.h"
 
@@ -177,7 +177,7 @@ static void follow_plan(int users) {
   }
 }
 
-/* Buries orphans until whoever made the jail is gone. */
+/* Reaps orphans until the jail's creator is gone. */
 static _Noreturn void stay(int children) {
   struct pollfd watched[] = {{.fd = 0, .events = POLLIN}, {.fd = children, .events = POLLIN}};
   struct signalfd_siginfo ignored;
@@ -191,8 +191,8 @@ static _Noreturn void stay(int children) {
 }
 
 /*
- * What is made is made by the jail's root, but with the powers of the host's: overlayfs does later what it does as whoever
- * mounted it, and on layers whose owners are shifted the host's root is nobody.
+ * Mounts are made by the jail's root, but with the capabilities of the host's: overlayfs acts later
+ * as the user that mounted it, and on layers with shifted owners the host's root has no rights.
  */
 static void act_as(uid_t owner) {
   if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0) die("users", "keep powers");
@@ -229,7 +229,10 @@ static _Noreturn void be_first(int users, uid_t owner) {
   stay(children);
 }
 
-/* An ordinary user is the only one in the jail, and its root: the kernel lets nobody but root give it more. */
+/*
+ * An ordinary user is the only one in the jail, and its root: the kernel lets only root give it
+ * more.
+ */
 static pid_t clone_alone(void) {
   int mapped[2];
   char path[64], map[64], byte;
@@ -259,8 +262,9 @@ static pid_t clone_alone(void) {
 }
 
 /*
- * The plan begins with the users, `BASE COUNT`, or a BASE of 0 for an ordinary user, then `join CGROUP` for each. Whoever
- * waits here for process 1 is in none of them: it ends when everything in the jail has.
+ * The plan begins with the users, `BASE COUNT`, or a BASE of 0 for an ordinary user, then `join
+ * CGROUP` for each. The process that waits here for process 1 is in none of them: it ends when
+ * everything in the jail has.
  */
 int init_main(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -10,7 +10,7 @@ void say(const char *format, ...) {
   int length = vsnprintf(line, sizeof line, format, args);
   va_end(args);
   if (length > (int)sizeof line - 1) length = sizeof line - 1;
-  /* Whoever listened may be gone; that is theirs to know. */
+  /* The reader may be gone; that is its own concern. */
   if (send(CONTROL, line, length, MSG_NOSIGNAL) < 0) return;
 }
 

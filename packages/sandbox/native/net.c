@@ -1,6 +1,6 @@
 /*
- * net: opens sockets in a jail's network and hands them over to whoever started it, on a channel of Node's own: lines of
- * JSON, with a descriptor beside those that bring one.
+ * net: opens sockets in a jail's network and hands them over to its parent process, on a channel of
+ * Node's own: lines of JSON, with a descriptor beside those that bring one.
  *
  * It sees no byte of what is sent, and ends with its channel.
  */

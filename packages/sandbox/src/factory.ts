@@ -31,7 +31,7 @@ export class SandboxFactory {
   /** Resolves when it can be used. */
   async createAsync(config: SandboxConfig): Promise<Sandbox> {
     const sandbox = this.create(config)
-    // One that somebody registered may have nothing to do.
+    // A registered kind may need no initialisation.
     await (sandbox as Partial<Sandbox>).init?.()
     return sandbox
   }

@@ -10,7 +10,7 @@ export function parseListing(listing: string): string[] {
     .map((name) => name.slice('./'.length))
 }
 
-/** Of the files below `base`, those that a pattern means: the same on every provider. */
+/** The files below `base` that a pattern matches: the same on every provider. */
 export function pickMatches(
   names: readonly string[],
   pattern: string,

@@ -39,7 +39,7 @@ export const command: Command = defineCommand({
     },
     {
       command: 'cairn login --server http://127.0.0.1:7070 --token TOKEN -w website',
-      does: 'with what somebody issued',
+      does: 'with a token that you were given',
     },
   ],
   async run({ options, cli }) {

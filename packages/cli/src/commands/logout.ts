@@ -10,6 +10,6 @@ export const command: Command = defineCommand({
   async run({ cli }) {
     const wasLoggedIn = await forgetLogin(cli)
     if (cli.isJson) await cli.out.json({ wasLoggedIn })
-    else await cli.out.line(wasLoggedIn ? 'logged out' : 'nobody was logged in')
+    else await cli.out.line(wasLoggedIn ? 'logged out' : 'you were not logged in')
   },
 })

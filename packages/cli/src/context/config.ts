@@ -12,7 +12,7 @@ export interface SavedContext {
   readonly server: string
   readonly apiKey: string
   readonly workspace?: string
-  /** Of tokens: what they say of themselves. The server decides. */
+  /** Set for tokens: what the token itself says. The server decides. */
   readonly scope?: readonly string[]
   readonly expiresAt?: string
 }

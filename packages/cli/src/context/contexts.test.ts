@@ -88,14 +88,14 @@ describe('ctx add, use, ls, rm', () => {
     await add('a')
     await add('b')
     expect((await ctx('rm a --yes')).stderr).toContain('it is the current one')
-    expect((await ctx('rm b')).stderr).toContain('nobody is there to be asked. Give --yes.')
+    expect((await ctx('rm b')).stderr).toContain('there is no terminal to ask on. Give --yes.')
     expect((await ctx('rm b --yes')).exitCode).toBe(0)
     expect(Object.keys(config().contexts)).toEqual(['a'])
     expect((await ctx('rm a -y')).exitCode).toBe(0)
     expect(config().currentContext).toBeUndefined()
   })
 
-  it('rm asks whoever sits there', async () => {
+  it('rm asks for confirmation on a terminal', async () => {
     await add('a')
     await add('b')
     const no = await ctx('rm b', { isTerminal: true, stdin: '\n' })
@@ -112,7 +112,7 @@ describe('ctx add, use, ls, rm', () => {
     ['add --server h --api-key-file KEY', "'h' is not an http or https address"],
     ['add --server http://h --api-key-file KEY --name a/b', 'it is no name'],
     ['add --server http://h --api-key-file KEY --name __proto__', 'it is no name'],
-    ['use nobody', 'There are: none yet. Add one with: cairn ctx add.'],
+    ['use unknown', 'There are: none yet. Add one with: cairn ctx add.'],
   ])('%s: %s', async (words, message) => {
     const ran = await ctx(words.replace('KEY', keyFile()))
     expect(ran.stderr).toContain(message)

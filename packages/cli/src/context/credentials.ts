@@ -31,13 +31,13 @@ const fileOptions = {
   at: { kind: 'text', value: 'CHECKPOINT', summary: 'As it was then; to be read only' },
 } as const
 
-/** Of those that work on a workspace as a whole, this too. */
+/** Options of commands that work on a workspace as a whole. */
 export const layerOptions: typeof connectionOptions & typeof workspaceOption = {
   ...connectionOptions,
   ...workspaceOption,
 }
 
-/** Of those that work on files, these too. */
+/** Options of commands that work on files. */
 export const workspaceOptions: typeof layerOptions & typeof fileOptions = {
   ...layerOptions,
   ...fileOptions,
@@ -59,7 +59,7 @@ const sideOption: SideOption = {
   },
 }
 
-/** Of those that read files, this too. */
+/** Options of commands that read files. */
 export const readerOptions: typeof workspaceOptions & SideOption = {
   ...workspaceOptions,
   ...sideOption,
@@ -113,7 +113,7 @@ async function findSource(
   throw cliError(
     'not_configured',
     'find a server',
-    'no context is saved, and nobody is logged in',
+    'no context is saved, and you are not logged in',
     'Start one with: cairn serve; or save one with: cairn ctx add --name NAME --server URL --api-key-file FILE.',
   )
 }

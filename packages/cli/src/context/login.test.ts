@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Ran, runCli, type RunOptions, temporaryDirectory } from '../../test/run-cli.ts'
 
-const key = 'key-of-somebody-0123456789'
+const key = 'key-of-a-user-0123456789'
 let home: string
 let door: Server
 let url: string

@@ -14,7 +14,7 @@ function loginPath({ home }: Pick<Cli, 'home'>): string {
   return join(home, '.cairn', 'credentials.json')
 }
 
-/** Undefined when nobody is logged in. */
+/** Undefined when no user is logged in. */
 export function readLogin(cli: Pick<Cli, 'home'>): Promise<Login | undefined> {
   return readJsonFile(
     loginPath(cli),
@@ -23,7 +23,7 @@ export function readLogin(cli: Pick<Cli, 'home'>): Promise<Login | undefined> {
   )
 }
 
-/** Other fields are somebody else's. */
+/** Keep fields that this program does not know. */
 function parseLogin(value: unknown): Login {
   const { token, apiUrl, workspace } = asObject(value, 'the file')
   if (typeof token !== 'string' || typeof apiUrl !== 'string' || token === '' || apiUrl === '')

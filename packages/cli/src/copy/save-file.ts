@@ -9,7 +9,9 @@ export interface SaveOptions {
   readonly onBytes: (count: number) => void
 }
 
-/** Writes beside the path and then renames: whoever reads it meanwhile sees the old file or the new one. */
+/**
+ * Writes beside the path and then renames: a concurrent reader sees the old file or the new one.
+ */
 export async function saveFile(
   path: Buffer,
   content: FileContent,

@@ -9,7 +9,7 @@ export interface TreeEntry {
   readonly kind: FileKind
   readonly size: number
   readonly mode: number
-  /** Of a symlink, as bytes. */
+  /** The target of a symlink, as bytes. */
   readonly target?: ByteString
   /** Another whenever the bytes may have changed. */
   readonly version: string

@@ -42,7 +42,7 @@ export async function uploadFile(
   try {
     const earlier = resume ? await records.find(key) : undefined
     await send(earlier).catch((error: unknown) => {
-      // Expired, or finished by somebody else.
+      // Expired, or finished by another process.
       if (earlier === undefined || !isCairnError(error, 'not_found')) throw error
       saving = undefined
       return send(undefined)

@@ -61,7 +61,7 @@ describe('fusermount3', () => {
     })
   })
 
-  it.skipIf(!isRoot)('setuid, and of somebody else than root: fails (needs root)', () => {
+  it.skipIf(!isRoot)('a setuid fusermount3 that root does not own fails (needs root)', () => {
     const path = join(place, 'bin/fusermount3')
     chownSync(path, 65534, 65534)
     chmodSync(path, 0o4755)

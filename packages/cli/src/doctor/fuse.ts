@@ -23,7 +23,7 @@ export function checkDevice(code: string | undefined): Check {
 /** The program that mounts for ordinary users. */
 export interface Helper {
   readonly path: string
-  /** Whether it runs as root, whoever starts it. */
+  /** Whether it runs as root, whichever user starts it. */
   readonly isSetuidRoot: boolean
 }
 

@@ -104,7 +104,7 @@ function titled(title: string, rows: readonly (readonly string[])[]): string | u
   return [`${title}:`, ...rows.flatMap((row) => twoColumns(row, leftWidth(rows)))].join('\n')
 }
 
-/** Of the left column; what is wider gets a line of its own. */
+/** The width of the left column; anything wider gets a line of its own. */
 function leftWidth(rows: readonly (readonly string[])[]): number {
   return Math.min(leftMax, Math.max(...rows.map(([left = '']) => left.length)))
 }

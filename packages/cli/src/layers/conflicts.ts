@@ -3,7 +3,7 @@ import type { Cli } from '../cli.ts'
 import { formatName } from '../output/format.ts'
 import { shellWord } from '../output/shell-words.ts'
 
-/** Why each kind needs somebody to decide. */
+/** Why each kind needs a decision. */
 const reasons: Readonly<Record<string, string>> = {
   'edit/edit': 'both changed its content',
   'edit/delete': 'one changed it, the other deleted it',

@@ -2,7 +2,7 @@ import type { LayerSettings } from '@cairn/sdk'
 import { parseTimeout } from '../mount/duration.ts'
 import { parseQuota, withoutNone } from './quota.ts'
 
-/** Of commands that make a layer. */
+/** Options of commands that create a layer. */
 export const newLayerOptions = {
   name: { kind: 'text', value: 'NAME', summary: 'What to call it' },
   id: { kind: 'text', value: 'ID', summary: 'Its id; a new one unless given' },
@@ -24,7 +24,7 @@ export function parseSettings(
   return { ...withoutNone(parseQuota(options)), autoCheckpointMs }
 }
 
-/** Of commands that bring two sides together. */
+/** Options of commands that merge two sides. */
 export const mergeOptions = {
   message: { kind: 'text', short: 'm', value: 'TEXT', summary: 'What it is about' },
   merge: { kind: 'flag', summary: 'Merge text that both sides edited, line by line' },

@@ -2,7 +2,7 @@ import type { Quota, Used } from '@cairn/sdk'
 import { usageError } from '../errors.ts'
 import { formatBytes } from '../output/format.ts'
 
-/** Of commands that set a quota, or make something with one. */
+/** Options of commands that set a quota, or create something with one. */
 export const quotaOptions = {
   'max-bytes': { kind: 'text', value: 'SIZE', summary: 'The most bytes: 500MiB, 10GiB, none' },
   'max-files': { kind: 'text', value: 'N', summary: 'The most files and directories, or none' },

@@ -18,7 +18,7 @@ export type Found =
   | { readonly kind: 'running'; readonly state: MountState }
   /** Its processes are gone. What it looks like to programs: nothing, or an error for everything. */
   | { readonly kind: 'dead'; readonly state: MountState | undefined }
-  /** Somebody else's, or made with another home. */
+  /** Another user's, or made with another home. */
   | { readonly kind: 'foreign' }
 
 const pollMs = 20

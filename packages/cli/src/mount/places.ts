@@ -25,7 +25,7 @@ function linkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path)
   } catch {
-    // No link, or nothing at all: whoever uses it will see.
+    // No link, or nothing at all: the next use of the path reports it.
     return undefined
   }
 }

@@ -29,7 +29,7 @@ export interface MountValues extends WorkspaceValues {
 
 interface Prepared {
   readonly config: MountConfig
-  /** Of a mount that was killed here: it goes on from there. */
+  /** Operations that a killed mount left here: the new one sends them. */
   readonly leftOperations: number
   /** Removes the directories that were made for it. */
   readonly undo: () => void
@@ -184,7 +184,7 @@ function removeMade(mountPoint: string, first: string | undefined): void {
     try {
       rmdirSync(at)
     } catch {
-      // Somebody has put something into it.
+      // A user has put something into it.
       return
     }
 }

@@ -1,10 +1,10 @@
 import type { DaemonCommand } from '@cairn/mount/beside'
 import { thisProgram } from '../this-program.ts'
 
-/** The word that makes this program one of a mount's processes. Not a command: nobody types it. */
+/** The word that makes this program one of a mount's processes. It is not a command for users. */
 export const processWord = '__mount'
 
-/** Of a workspace's mount, and of a vault's. */
+/** The daemons of a workspace's mount and of a vault's. */
 const daemons = { supervisor: 'daemon', 'vault-supervisor': 'vault-daemon' } as const
 export type SupervisorRole = keyof typeof daemons
 export type ProcessRole = SupervisorRole | (typeof daemons)[SupervisorRole]

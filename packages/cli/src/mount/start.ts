@@ -12,7 +12,7 @@ interface StartValues extends MountValues {
 
 export interface StartedMount {
   readonly config: MountConfig
-  /** Of a mount that was killed here: they go to the server now. */
+  /** Operations that a killed mount left here: they go to the server now. */
   readonly leftOperations: number
 }
 

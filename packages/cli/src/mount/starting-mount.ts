@@ -12,12 +12,13 @@ import { cliError } from '../errors.ts'
 import { whereToLook } from './describe.ts'
 import { daemonOf, processCommand, type SupervisorRole } from './processes.ts'
 
-/** After so long, whoever waits is told what for. */
+/** After this time the waiting user learns what the command waits for. */
 const patienceMs = 5000
 
 /**
- * A mount whose daemon loads while this process asks the server what to mount. This process supervises it until it is
- * usable; the one that does so from then on loads when nobody waits any more.
+ * A mount whose daemon loads while this process asks the server what to mount. This process
+ * supervises it until it is usable; its permanent supervisor loads after that, when no user waits
+ * any more.
  */
 export class StartingMount {
   readonly #role: SupervisorRole

@@ -27,7 +27,7 @@ function list(directory: string): string[] {
   try {
     return readdirSync(directory)
   } catch {
-    // It has ended, or belongs to somebody else.
+    // It has ended, or belongs to another user.
     return []
   }
 }

@@ -4,11 +4,11 @@ import { usageError } from '../errors.ts'
 
 export const yesOption = { kind: 'flag', short: 'y', summary: 'Do not ask' } as const
 
-/** Asks before something that cannot be undone. Where nobody can answer, `--yes` must be given. */
+/** Asks before something that cannot be undone. Without a terminal, `--yes` is required. */
 export async function confirm(cli: Cli, isYes: boolean, what: string): Promise<void> {
   if (isYes) return
   if (cli.stdin.isTTY !== true || !cli.err.isTerminal)
-    throw usageError(what, 'nobody is there to be asked', 'Give --yes.')
+    throw usageError(what, 'there is no terminal to ask on', 'Give --yes.')
   await cli.err.raw(`really ${what}? [y/N] `)
   const lines = createInterface({ input: cli.stdin })
   try {

@@ -119,7 +119,7 @@ describe('ProgressBar', () => {
     expect(text.endsWith('\r\x1b[K')).toBe(true)
   })
 
-  it('is not drawn for what is quick, for programs, nor where nobody looks', async () => {
+  it('is not drawn for quick work, for programs or without a terminal', async () => {
     expect(await draw(true, false, 100)).toBe('')
     expect(await draw(true, true, 1000)).toBe('')
     expect(await draw(false, false, 1000)).toBe('')

@@ -58,7 +58,7 @@ describe('fetch without Node’s own', () => {
     expect(await text(response)).toBe('in it')
   })
 
-  it('nobody there: the error says so', async () => {
+  it('a refused connection is named in the error', async () => {
     await expect(leanFetch('http://127.0.0.1:1')).rejects.toThrow('ECONNREFUSED')
   })
 
@@ -69,7 +69,7 @@ describe('fetch without Node’s own', () => {
     await expect(leanFetch(url).then(text)).rejects.toThrow()
   })
 
-  it('an abort after the end disturbs nobody, also not the next on that connection', async () => {
+  it('an abort after the end has no effect, also not on the next request of that connection', async () => {
     const url = await serve((_, response) => void response.end('all'))
     const late = new AbortController()
     const response = await leanFetch(url, { signal: late.signal })

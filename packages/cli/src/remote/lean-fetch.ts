@@ -29,11 +29,13 @@ function send(
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers: headers as Record<string, string> })
     let abort = (): void => void sent.destroy(signal!.reason as Error)
-    // Given to the request, the signal would stay with its socket, and end whoever uses that next.
+    // Passed to the request, the signal would stay with its socket, and abort the next request that
+    // uses it.
     signal?.addEventListener('abort', () => abort())
     if (signal?.aborted) abort()
     sent.once('response', (answer) => {
-      // Without a reason: it may have given its socket back already, and nobody listens to that there.
+      // Without a reason: the request may have given its socket back already, where nothing would
+      // handle the error.
       abort = () => void answer.destroy()
       answer.once('close', () => (abort = () => undefined))
       resolve(answer)

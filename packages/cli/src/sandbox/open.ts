@@ -3,7 +3,7 @@ import type * as sandboxPackage from '@cairn/sandbox'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
 
-/** Of every command that talks to a server that speaks E2B. */
+/** Options of every command that talks to a server that speaks E2B. */
 export const sandboxOptions = {
   data: {
     kind: 'text',

@@ -19,7 +19,7 @@ export interface OwnToken {
   readonly notAfter?: string
 }
 
-/** Reads a token without asking anybody. Whether it is a true one, and not over, the server knows. */
+/** Reads a token without a request. Only the server knows whether it is genuine and still valid. */
 export function readOwnToken(secret: string): OwnToken {
   const token = parseToken(secret)
   const grant = token && grantOfToken(token)

@@ -1,6 +1,7 @@
 /**
- * Variables that make a common program load code, run another program or read other settings. Whoever may write one
- * field of a secret must not get to run code in every command that is given the secret.
+ * Variables that make a common program load code, run another program or read other settings. A
+ * user who may write one field of a secret must not get to run code in every command that is given
+ * the secret.
  */
 const names: ReadonlySet<string> = new Set(
   [

@@ -8,7 +8,7 @@ export interface RunningE2BServer {
   readonly url: string
   readonly apiKey: string
   readonly pid: number
-  /** Of the process: a number may be given out again. */
+  /** When the process started: its number may be reused. */
   readonly startedAt: string
 }
 

@@ -106,7 +106,7 @@ describe.skipIf(!canServe)('commands, through the e2b package', () => {
     await expect(sandbox.commands.run('true', { cwd: '/no/such' })).rejects.toMatchObject({
       name: 'InvalidArgumentError',
     })
-    await expect(sandbox.commands.run('true', { user: 'nobody-here' })).rejects.toMatchObject({
+    await expect(sandbox.commands.run('true', { user: 'unknown-user' })).rejects.toMatchObject({
       name: 'AuthenticationError',
     })
   })

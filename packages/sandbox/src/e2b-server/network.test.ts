@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JailOutside } from '../jail/jail.ts'
 import { canServe, serveForTests } from './testing/serve-for-test.ts'
 
-/** Of networks that are kept for examples: nobody answers there but this test. */
+/** Addresses of networks reserved for examples: only this test answers there. */
 const addresses: Readonly<Record<string, string>> = {
   'one.test': '192.0.2.1',
   'api.two.test': '198.51.100.2',
@@ -59,7 +59,7 @@ describe.skipIf(!canServe)('what a sandbox may reach, through the e2b package', 
     const make = (options: object): Promise<Sandbox> => test.e2b.Sandbox.create(options)
     const cases: readonly (readonly [object, readonly string[]])[] = [
       [{ allowInternetAccess: false }, []],
-      // A name that is not allowed has no address: asking for one would be a way to tell somebody something.
+      // A name that is not allowed has no address: a lookup would be a way to send data out.
       [{ network: { denyOut: [ALL_TRAFFIC], allowOut: ['198.51.100.0/24'] } }, ['198.51.100.2']],
       [{ network: { denyOut: [ALL_TRAFFIC], allowOut: ['*.two.test'] } }, ['api.two.test']],
     ]

@@ -111,7 +111,7 @@ describe.skipIf(!canServe)('ports of a sandbox', () => {
     expect(message).toBe('s3pPLMBiTxaQ9kYGzzhZRbK+xOo= hello')
   })
 
-  it('that nobody listens on are 502, with their number', async () => {
+  it('without a listener are 502, with their number', async () => {
     const [status, body] = await ask('/', sandbox.getHost(8001))
     expect(status).toBe(502)
     expect(JSON.parse(body)).toMatchObject({ sandboxId: sandbox.sandboxId, port: 8001, code: 502 })

@@ -2,7 +2,7 @@ import type { E2B } from 'e2b'
 
 export interface E2BConnection {
   readonly apiKey: string
-  /** Of a server that speaks E2B. Default: E2B's own. */
+  /** The URL of a server that speaks E2B. Default: E2B's own. */
   readonly url?: string
 }
 

@@ -38,13 +38,16 @@ export interface E2BSandboxOptions {
   readonly sandboxId?: string
   /** Default: E2B_DOMAIN, else `e2b.app`. */
   readonly domain?: string
-  /** Of another server that speaks E2B. Default: E2B_API_URL and E2B_SANDBOX_URL. */
+  /** Another server that speaks E2B. Default: E2B_API_URL and E2B_SANDBOX_URL. */
   readonly apiUrl?: string
   readonly sandboxUrl?: string
   readonly workspace?: SandboxWorkspace
   /** Where the machine reaches the workspace's server. Default: where this program does. */
   readonly serverInside?: string
-  /** The machine is somebody else's: `dispose` leaves it running. Set in what is stored of a sandbox. */
+  /**
+   * The machine belongs to another process: `dispose` leaves it running. Set in the stored form of
+   * a sandbox.
+   */
   readonly attached?: boolean
   /** How long to wait for the workspace's server before a pause or the end. Default: a minute. */
   readonly drainTimeoutMs?: number
@@ -76,7 +79,7 @@ export class E2BSandbox implements Sandbox {
   /** Undefined until there is one. */
   sandboxId: string | undefined
   readonly workspace?: WorkspaceReference
-  /** Of whoever is made from what was stored of this one. */
+  /** For a sandbox that is created from the stored form of this one. */
   readonly attached = true
   readonly #options: E2BSandboxOptions
   readonly #fs: E2BFS
@@ -174,7 +177,7 @@ export class E2BSandbox implements Sandbox {
     await (await this.#machine()).setTimeout(timeoutMs)
   }
 
-  /** False also where nobody can tell; makes nothing. */
+  /** False also where it cannot be known; creates nothing. */
   async isRunning(): Promise<boolean> {
     try {
       return (await this.#e2b?.isRunning()) ?? false
@@ -259,7 +262,7 @@ export class E2BSandbox implements Sandbox {
     return e2b
   }
 
-  /** The running machine, made if there is none; whoever asks meanwhile waits for the same. */
+  /** The running machine, created if there is none; concurrent callers wait for the same one. */
   async #machine(): Promise<E2BInstance> {
     if (this.#state === 'ended')
       throw new Error('cannot use a sandbox that was disposed of. Call init() to make a new one.')

@@ -21,7 +21,10 @@ export class InnerMount {
   readonly #workspace: WorkspaceReference
   readonly #owner: Credential
   readonly #serverInside: string
-  /** Of the token in the machine; of one that another process lent, the secret is not known. */
+  /**
+   * Takes care of the token in the machine; for one that another process lent, the secret is not
+   * known.
+   */
   #care: Care | undefined
   #key: string | undefined
 

@@ -5,7 +5,7 @@ import { toResult } from './results.ts'
 
 const place = '/usr/local/bin/cairn'
 const timeoutMs = 60_000
-/** Of Node, which runs it. */
+/** The Node that runs it. */
 const nodeMajorMin = 22
 
 /** Puts cairn into a running sandbox, unless it is there. Its template needs Node and FUSE, and nothing of ours. */

@@ -27,7 +27,7 @@ export interface E2BTemplateConfig {
 
 export interface E2BTemplateOptions {
   readonly apiKey?: string
-  /** Of another server that speaks E2B. */
+  /** Another server that speaks E2B. */
   readonly apiUrl?: string
   readonly onLog?: (log: string) => void
 }

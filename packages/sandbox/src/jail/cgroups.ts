@@ -61,7 +61,8 @@ export class Cgroups {
     await writeFile(join(directory, 'cgroup.freeze'), isFrozen ? '1' : '0')
     const wanted = `frozen ${isFrozen ? 1 : 0}`
     const deadline = performance.now() + freezeMs
-    // One that waits in the kernel for another that is frozen stops when it is back; nobody else need wait for that.
+    // A process that waits in the kernel for a frozen one stops when it returns; others need not
+    // wait for that.
     while (performance.now() < deadline) {
       if ((await readFile(join(directory, 'cgroup.events'), 'utf8')).includes(wanted)) return
       await sleep(1)

@@ -43,7 +43,8 @@ export async function createJail(options: JailOptions): Promise<Jail> {
   const directory = join(options.directory, id)
   await mkdir(options.directory, { recursive: true, mode: 0o700 })
   await sweep(options.directory)
-  // Nobody else may come near: what a jail's root made setuid is, on the disk, the host's root's.
+  // No other user may enter: a file that a jail's root made setuid belongs, on the disk, to the
+  // host's root.
   await mkdir(directory, { mode: 0o700 })
   let cgroups: Cgroups | undefined
   try {
@@ -127,7 +128,7 @@ async function startFirst(helper: string, plan: Plan): Promise<First> {
   child.stderr!.resume()
   child.stdin!.write(plan.encode())
   await ready.promise
-  // A jail keeps nobody alive: it ends with the process that made it.
+  // A jail keeps no process alive: it ends with its creator.
   child.unref()
   for (const stream of [child.stdin, child.stderr]) (stream as unknown as Socket).unref()
   return { pid, helperProcess: child }

@@ -25,7 +25,7 @@ export interface Disk {
   /** Holds `upper` and `work` of each piece in a directory named by `nameOf`. */
   readonly directory: string
   readonly record: SnapshotRecord
-  /** Of the snapshot it began with. */
+  /** The layers of the snapshot it began with. */
   readonly layers: readonly string[]
 }
 

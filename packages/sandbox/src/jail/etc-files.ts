@@ -20,7 +20,7 @@ export async function etcFiles(read: Read): Promise<ReadonlyMap<string, string>>
   ])
 }
 
-/** People's accounts stay outside; nobody (65534) is no person. */
+/** Accounts of people stay outside; user 65534 is no person. */
 function systemAccounts(text: string): string[] {
   return text.split('\n').filter((line) => {
     const id = Number(line.split(':')[2])

@@ -2,8 +2,9 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 
 /**
- * A machine of its own made of namespaces: file system, processes, network, users. Its root is nobody on the host, so
- * `sudo`, `mount` and `chown` work inside and reach nothing outside. `create-jail.ts` makes one.
+ * A machine of its own made of namespaces: file system, processes, network, users. Its root has no
+ * rights on the host, so `sudo`, `mount` and `chown` work inside and reach nothing outside.
+ * `create-jail.ts` makes one.
  *
  * It lives as long as the process that made it, at most: when that dies, by -9 too, the kernel ends everything inside.
  */
@@ -12,8 +13,9 @@ export interface Jail {
   /** Process 1 of the jail, as the host numbers it. */
   readonly pid: number
   /**
-   * The jail's file system seen from the host, for looking only: symlinks in it lead host programs to HOST files, and
-   * what host programs write there belongs to nobody inside. To read and write safely, start a program inside.
+   * The jail's file system seen from the host, for looking only: symlinks in it lead host programs
+   * to HOST files, and files that host programs write there have no owner inside. To read and write
+   * safely, start a program inside.
    */
   readonly root: string
   /** Resolves when nothing runs inside any more, whatever ended it. Never rejects. */
@@ -32,7 +34,9 @@ export interface Jail {
    */
   snapshot(directory: string): Promise<void>
   usage(): Promise<JailUsage>
-  /** A connection to 127.0.0.1:port inside. Rejects with ECONNREFUSED when nobody listens there. */
+  /**
+   * A connection to 127.0.0.1:port inside. Rejects with ECONNREFUSED when nothing listens there.
+   */
   connect(port: number): Promise<Socket>
   /** Replaces the rules, for new connections. Only for a jail made with `network: 'egress'`. */
   setEgress(rules: EgressRules): Promise<void>
@@ -85,7 +89,10 @@ export interface JailLimits {
   /** 1.5 is one and a half processors' time. */
   readonly cpus?: number
   readonly processes?: number
-  /** Of what is written to the jail's own disk; beyond it programs get ENOSPC. Needs root, loop devices and mkfs.ext4. */
+  /**
+   * The limit of the jail's own disk; beyond it programs get ENOSPC. Needs root, loop devices and
+   * mkfs.ext4.
+   */
   readonly diskBytes?: number
 }
 

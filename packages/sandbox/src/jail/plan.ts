@@ -28,7 +28,7 @@ const deviceLinks: readonly (readonly [name: string, target: string])[] = [
 const ttyGroup = 5
 
 export interface PlanOptions {
-  /** Of this jail alone: `stage` is in it. */
+  /** The directory of this jail alone: `stage` is in it. */
   readonly directory: string
   readonly disk: Disk
   readonly users: JailUsers
@@ -160,7 +160,7 @@ export class Plan {
     this.#mount('run', '/run', 'tmpfs', noSuid | noDev, `mode=0755,${owner}${room}`)
   }
 
-  /** Of /sys only what says how many processors there are: the rest is about the host's hardware. */
+  /** Shows only the number of processors in /sys: the rest is about the host's hardware. */
   #showKernel({ proc, bootId, processors }: Readonly<Record<string, Held>>): void {
     this.#op('attach', proc!, '/proc')
     this.#op('attach', bootId!, '/proc/sys/kernel/random/boot_id')

@@ -69,7 +69,7 @@ export class Relay {
     })
   }
 
-  /** A jail keeps nobody alive, but for as long as somebody waits for an answer. */
+  /** A jail keeps the process alive only while a caller waits for an answer. */
   async #wait<T>(ask: () => Promise<T>): Promise<T> {
     this.#waiters++
     this.#child.channel?.ref()

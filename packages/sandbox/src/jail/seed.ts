@@ -68,7 +68,7 @@ export function makeSeed(
 async function make(seeds: string, base: 'host' | { readonly rootfs: string }): Promise<string> {
   await mkdir(seeds, { recursive: true, mode: 0o700 })
   const etc = base === 'host' ? '/etc' : join(base.rootfs, 'etc')
-  // Of somebody who is not root they are secrets already.
+  // For an ordinary user they are secret already.
   const secrets = base === 'host' && isRoot() ? await findSecrets('/etc') : []
   const files = await etcFiles((name) => readFile(join(etc, name), 'utf8').catch(() => ''))
   const content = JSON.stringify([base, secrets, [...files], seedVersion])

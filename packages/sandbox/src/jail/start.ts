@@ -85,8 +85,8 @@ class Program implements JailProcess {
 }
 
 /**
- * When a child has ended, Node lets flow what nobody reads yet, to nowhere. The end of a short program can be known before its
- * start, and with it before anybody could listen.
+ * When a child has ended, Node discards output that is not read yet. The end of a short program can
+ * be known before its start, and so before a listener exists.
  */
 function keep(stream: Readable): Readable {
   const kept = new PassThrough()

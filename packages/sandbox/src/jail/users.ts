@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 
-/** The users of a jail are numbers on the host that nobody there has. */
+/** The users of a jail are ids on the host that no host user has. */
 export interface JailUsers {
   /** The host's number for the jail's root; 0: an ordinary user made the jail, and is all the users it has. */
   readonly base: number

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { refuseDangerous } from './dangerous.ts'
 
-describe('commands that nobody means', () => {
+describe('dangerous commands', () => {
   it.each([
     'rm -rf /',
     'rm -fr / --no-preserve-root',

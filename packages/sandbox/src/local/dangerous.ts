@@ -1,6 +1,7 @@
 /**
- * Commands that nobody means: they would end the machine, or empty the workspace in it. A jail protects the host without
- * them, so whatever only the host would have to fear (sudo, a script from the net) is allowed.
+ * Commands that are certainly mistakes: they would end the machine, or empty the workspace in it. A
+ * jail protects the host without them, so commands that only the host would fear (sudo, a script
+ * from the net) are allowed.
  */
 const patterns: readonly RegExp[] = [
   /\brm\s+(?:-\S+\s+)*-\S*[rR]\S*\s+(?:-\S+\s+)*\/(?:\s|\*|$|;|&)/,

@@ -46,7 +46,7 @@ export interface LocalSandboxOptions {
   readonly allowInternetAccess?: boolean
   /** Implies `allowInternetAccess`. */
   readonly egress?: EgressRules
-  /** Of the host: where disks are kept. Default: /var/lib/cairn/jails. */
+  /** The host's directory for disks. Default: /var/lib/cairn/jails. */
   readonly directory?: string
   /** How long to wait for the server before a pause or the end. Default: a minute. */
   readonly drainTimeoutMs?: number
@@ -217,7 +217,7 @@ export class LocalSandbox implements Sandbox {
     return this.#options.drainTimeoutMs ?? drainTimeoutMs
   }
 
-  /** The running machine, made if there is none; whoever asks meanwhile waits for the same. */
+  /** The running machine, created if there is none; concurrent callers wait for the same one. */
   async #machine(): Promise<Machine> {
     const machine = await this.#made()
     if (this.#state === 'paused')

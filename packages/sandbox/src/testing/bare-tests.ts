@@ -20,7 +20,7 @@ export function runBareTests(open: () => Promise<SandboxSetup>): void {
   describe('glob', () => runGlobTests(() => sandbox))
   describe('watchFiles', () => runWatchTests(() => sandbox))
 
-  it('shows no secret to whoever stores or prints it', async () => {
+  it('shows no secret when it is stored or printed', async () => {
     await sandbox.init()
     const shown = [JSON.stringify(sandbox), JSON.stringify({ ...sandbox })].join('\n')
     for (const secret of setup.secrets) expect(shown).not.toContain(secret)
@@ -30,7 +30,7 @@ export function runBareTests(open: () => Promise<SandboxSetup>): void {
     expect({ ...sandbox }).not.toHaveProperty('exec')
   })
 
-  it('is one machine, whoever asks first', async () => {
+  it('is one machine for concurrent callers', async () => {
     const fresh = setup.make()
     try {
       const answers = await Promise.all([fresh.init(), ...ask(fresh, 3)])

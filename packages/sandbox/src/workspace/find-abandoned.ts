@@ -17,7 +17,7 @@ const endingMs = 2000
 
 interface Taken {
   readonly directory: string
-  /** Somebody else began it. */
+  /** Another process began it. */
   readonly isAbandoned: boolean
 }
 
@@ -35,7 +35,7 @@ export async function takeDirectory(mounts: string, id: string, files: Files): P
     await untilEnded(state)
     if (findLeftBehind(join(place, 'spool')).operations === 0)
       await rm(place, { recursive: true, force: true })
-    // Of several that find it, one can give it its name.
+    // When several processes find it, one of them can rename it.
     else if (isOf(state, files) && (await wasRenamed(place, own)))
       return { directory: own, isAbandoned: true }
   }

@@ -115,7 +115,7 @@ export class JailMount {
     return this.#isGone
   }
 
-  /** Root's and closed: without the mount nobody writes here by mistake. */
+  /** Owned by root and closed: without the mount no program writes here by mistake. */
   async #makeMountPoint(): Promise<void> {
     const { mountPath } = this.#options.workspace
     const script = 'test -d "$1" || { mkdir -p "$1" && chmod 0555 "$1"; }'

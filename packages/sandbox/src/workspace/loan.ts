@@ -10,7 +10,10 @@ import {
 import type { Credential } from './credential.ts'
 import type { WorkspaceReference } from './reference.ts'
 
-/** A token for one sandbox: its directory, its layer and nothing else, for as long as somebody cares for it. */
+/**
+ * A token for one sandbox: its directory, its layer and nothing else, for as long as a process
+ * renews it.
+ */
 export interface Loan extends Credential, Care {}
 
 /** What can be done for a token without knowing its secret. */
@@ -19,7 +22,7 @@ export interface Care {
   renew(): Promise<void>
   /** Leaves it to the sandbox, which goes on without this process until the time is over. */
   release(): void
-  /** Nobody can use it from now on. */
+  /** It stops working now. */
   end(): Promise<void>
 }
 

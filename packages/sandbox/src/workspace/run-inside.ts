@@ -5,7 +5,7 @@ import { killGroup } from '../jail/kill-group.ts'
 export interface RunOptions {
   readonly timeoutMs?: number
   readonly stdin?: string
-  /** Of output and of errors, each. What says more is ended. */
+  /** The limit of output and of errors, each. A program that prints more is ended. */
   readonly bytesMax?: number
 }
 

@@ -8,7 +8,7 @@ import { usageError } from '../../errors.ts'
 import { readSecret } from '../../tokens/own.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Save a token that somebody has delegated',
+  summary: 'Save a token that was delegated to you',
   description:
     'The token comes from a file that only its owner can read, or from the standard input: an argument would be seen in\n' +
     'the list of processes. Its server is the issuer that the token names.',

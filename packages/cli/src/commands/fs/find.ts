@@ -33,7 +33,10 @@ export const command: Command = defineCommand({
   },
   examples: [
     { command: "cairn fs find :/src -name '*.ts'", does: 'by name' },
-    { command: 'cairn fs find -type f -size +1M -older 30d', does: 'large files nobody touched' },
+    {
+      command: 'cairn fs find -type f -size +1M -older 30d',
+      does: 'large files that did not change for 30 days',
+    },
   ],
   async run({ args: { path = ':/' }, options, cli }) {
     const now = new Date()

@@ -39,7 +39,7 @@ export const command: Command = defineCommand({
   },
 })
 
-/** Of what is not a directory, the one entry. */
+/** A path that is not a directory gives its own entry. */
 async function* entriesOf({ files, path }: Remote, { signal }: Cli): AsyncGenerator<FileEntry> {
   try {
     yield* files.list(path, { signal })

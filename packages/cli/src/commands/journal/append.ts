@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
   description:
     'From standard input: one JSON object a line, with type, and summary, subjects, labels, status, actor, source, occurredAt if\n' +
     'there are any. What arrives together is appended together, all or none; what was appended is told, with its hash: keep it,\n' +
-    'and nobody can cut it off without notice (cairn journal verify --receipt).',
+    'and a truncated journal is noticed (cairn journal verify --receipt).',
   arguments: { journal: { summary: 'Its id' } },
   options: {
     ...layerOptions,

@@ -11,7 +11,7 @@ export const command: Command = defineCommand({
   description:
     'A name with a slash or .jsonl at its end is an export, - is standard input: checked here, without a server. Of a journal the\n' +
     'server checks what it has stored, and then the export is checked here. Everything hangs on the public key: note it once\n' +
-    '(cairn journal export tells it) and give it, or whoever rewrote everything may have signed it with a key of their own.',
+    '(cairn journal export prints it) and pass it here. Otherwise a forger may have signed the journal with another key.',
   arguments: { journal: { summary: 'Its id, or a file' } },
   options: {
     ...layerOptions,
@@ -40,7 +40,7 @@ export const command: Command = defineCommand({
     await cli.out.line(`ok journal=${verdict.journal} entries=${entries} head=${head}${end}`)
     if (keyChecked) return
     await cli.err.line(
-      `warning: the public key was not checked: whoever rewrote the journal could have signed it with ${verdict.publicKey}. If that is the key you noted, give it: --public-key KEY`,
+      `warning: the public key was not checked: a forger could have signed it with ${verdict.publicKey}. If that is the key you noted, give it: --public-key KEY`,
     )
   },
 })

@@ -9,8 +9,8 @@ import { commandLine } from '../../output/shell-words.ts'
 export const command: Command = defineCommand({
   summary: 'Make a layer: an attempt at a directory',
   description:
-    'Freezes what is there now and opens a branch on it, in constant time. Writes are limited to PATH. Nobody else sees\n' +
-    'them until the layer is committed, and the layer sees nothing of others until it is rebased.',
+    'Freezes what is there now and opens a branch on it, in constant time. Writes are limited to PATH. Other clients see\n' +
+    'them once the layer is committed. The layer sees the work of others once it is rebased.',
   arguments: { path: { summary: 'The directory; it may be still to be made' } },
   options: {
     ...layerOptions,

@@ -13,7 +13,7 @@ import { placesOf, storeOptions } from '../../server-stores.ts'
 const dayMs = 24 * 60 * 60 * 1000
 
 export const command: Command = defineCommand({
-  summary: 'Take away what nobody can ask for any more',
+  summary: 'Delete unreachable data',
   description:
     'Trees and bytes that no branch, layer, checkpoint, rollback or upload leads to. Layers that are over and what was deleted\n' +
     'stay for a week, and content that nothing needs for a day. A running server does this by itself; without --data and --meta\n' +

@@ -10,7 +10,7 @@ import { grantOptions, parseAllow } from '../../tokens/options.ts'
 export const command: Command = defineCommand({
   summary: 'Make a token for some paths, operations and time',
   description:
-    'What is not allowed does not exist for whoever has it: not in listings, counts, events or errors. The secret is\n' +
+    'Paths outside the token look absent to its holder: in listings, counts, events and errors. The secret is\n' +
     'printed once and stored nowhere; it stands wherever a key does.',
   arguments: { name: { summary: 'What to call it, to find and revoke it by' } },
   options: {
@@ -30,7 +30,7 @@ export const command: Command = defineCommand({
     {
       command:
         'cairn token issue try-a --ttl 2h --allow /repo:read,list,write,delete --layer try-a',
-      does: 'inside of one attempt, which somebody else commits',
+      does: 'inside one attempt, which another user commits',
     },
     {
       command:

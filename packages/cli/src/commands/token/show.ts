@@ -7,7 +7,7 @@ import { readOwnToken } from '../../tokens/own.ts'
 
 export const command: Command = defineCommand({
   summary: 'Show what a token allows',
-  description: 'Without a name, of the token in use, by its own words: nobody is asked.',
+  description: 'Without a name: decodes the token in use, without asking the server.',
   arguments: { token: { summary: 'Its name or id', optional: true } },
   options: layerOptions,
   examples: [

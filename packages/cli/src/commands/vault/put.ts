@@ -26,7 +26,7 @@ export const command: Command = defineCommand({
     { command: 'cairn vault put /n/vault/prod-db --from ./prod-db', does: 'from files' },
     {
       command: 'cairn vault put prod-db DB_URL=@url.txt --if-version 3',
-      does: 'unless somebody was first',
+      does: 'unless the secret has changed since version 3',
     },
   ],
   async run({ args, options, cli }) {

@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
   arguments: { secret: { summary: 'SECRET or SECRET/FIELD' } },
   options: layerOptions,
   examples: [
-    { command: 'cairn vault rm prod-db', does: 'nobody can read it any more' },
+    { command: 'cairn vault rm prod-db', does: 'no one can read it any more' },
     { command: 'cairn vault rm prod-db/OLD_URL', does: 'a version without the field' },
   ],
   async run({ args, options, cli }) {

@@ -2,7 +2,7 @@
 export interface AgentEntry {
   readonly name: string
   readonly path: string
-  /** Of what a link leads to; `other` where it leads nowhere. */
+  /** The type of a link's target; `other` for a dangling link. */
   readonly type: 'file' | 'directory' | 'other'
   readonly size: number
   readonly mode: number

@@ -148,7 +148,7 @@ def remove(request):
     return {}
 
 def read(request):
-    # Not blocking: opening a pipe that nobody writes to would wait for ever.
+    # Not blocking: opening a pipe without a writer would wait for ever.
     handle = os.open(request['path'], os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         info = os.fstat(handle)
@@ -212,7 +212,7 @@ def write(request):
         data = take()
         if not data:
             break
-        # What is on its way has to be taken in, or nobody would read the answer.
+        # Read the rest of the input, or the client would never read the answer.
         if failure is None:
             try:
                 store(handle, data)

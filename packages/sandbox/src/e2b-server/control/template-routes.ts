@@ -110,7 +110,7 @@ const tagsOf: Handler = ({ control, params, response }) => {
   sendJson(response, 200, rows)
 }
 
-/** Whether others see it; here nobody else is there. */
+/** Whether other users see it; here there are none. */
 const update: Handler = ({ control, params, response }) => {
   sendJson(response, 200, { names: control.catalog.get(params['id'] ?? '').names })
 }

@@ -3,7 +3,10 @@ import { Agents } from '../agent/agents.ts'
 import { Processes } from './processes.ts'
 import { Watchers } from './watchers.ts'
 
-/** What a template, and whoever made the sandbox, set for everything that runs in it. */
+/**
+ * The variables that the template and the creator of the sandbox set for everything that runs in
+ * it.
+ */
 export interface MachineSettings {
   readonly env: Readonly<Record<string, string>>
   readonly user: string

@@ -111,7 +111,10 @@ export class Process {
     process.stdin?.on('error', () => {})
   }
 
-  /** Output flows from now on, and what nobody follows is dropped: the first follower comes before this. */
+  /**
+   * Output flows from now on and is dropped without a follower, so the first follower joins before
+   * this.
+   */
   begin(): void {
     const limit = this.#timeoutMs
     const timer = limit === undefined ? undefined : setTimeout(() => this.signal('SIGKILL'), limit)

@@ -82,7 +82,7 @@ function takeForm(target: Target, content: Readable, type: string): Promise<Agen
     form.on('file', (name, part, { filename }) => {
       // What is not stored has to flow off, or the form never ends; why it was not is told at the end.
       const flowOff = (): void => void part.resume()
-      // Nor may it be destroyed by whoever stops reading.
+      // Nor may a consumer that stops reading destroy it.
       if (name === 'file') take(filename, part.iterator({ destroyOnReturn: false })).catch(flowOff)
       else flowOff()
     })

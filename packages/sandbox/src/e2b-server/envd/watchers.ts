@@ -31,7 +31,7 @@ interface PolledWatch {
   events: WatchEvent[]
 }
 
-/** What nobody fetches is dropped, oldest first. */
+/** Events that are not fetched are dropped, oldest first. */
 const polledMax = 10_000
 
 /** Directories that are watched, each by a program in the jail. */
@@ -70,7 +70,7 @@ export class Watchers {
     const id = randomBytes(8).toString('hex')
     const polled: PolledWatch = { watch, events: [] }
     this.#polled.set(id, polled)
-    // Whoever asks for its events is told nothing more; a sandbox that talks nonsense is its own affair.
+    // Its followers get no more events; a sandbox that sends nonsense harms only itself.
     collect(polled).catch(() => watch.end())
     return id
   }

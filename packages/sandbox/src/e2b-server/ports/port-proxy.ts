@@ -72,11 +72,11 @@ async function open({ jail, port }: PortTarget): Promise<Duplex> {
   try {
     return await jail.connect(port)
   } catch (error) {
-    throw new ApiError(502, `nobody listens on port ${port} of the sandbox (${String(error)})`)
+    throw new ApiError(502, `nothing listens on port ${port} of the sandbox (${String(error)})`)
   }
 }
 
-/** Ours are for us, and the token is nobody's business inside. */
+/** These headers are ours, and programs inside must not see the token. */
 const ours = new Set(['e2b-sandbox-id', 'e2b-sandbox-port', 'e2b-traffic-access-token'])
 
 function headersFor({ maskHost, port }: PortTarget, { rawHeaders }: IncomingMessage): string[] {

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import type { Jail, JailBase } from '../../jail/jail.ts'
 import { runProgram } from '../../jail/run-program.ts'
 
-/** Copies of jails' disks, by name. Jails read them while they run, so one is removed only when nobody does. */
+/**
+ * Copies of jails' disks, by name. Jails read them while they run, so a copy is removed only when
+ * no jail uses it.
+ */
 export class Disks {
   readonly #directory: string
   readonly #users = new Map<string, number>()

@@ -6,7 +6,7 @@ import type { Host } from './host.ts'
 import { Metrics } from './metrics.ts'
 import type { NetworkRules, SandboxRecord } from './record.ts'
 
-/** How long one lives that woke up because somebody asked it something. */
+/** How long a sandbox lives that woke up for a request. */
 const wakeLifetimeMs = 300_000
 
 /** Something that can be cut off: a socket with a request on its way. */
@@ -54,7 +54,10 @@ export class HostedSandbox {
     })
   }
 
-  /** The machine for a request from outside. One that may wake up does; otherwise 502, as if nobody were there. */
+  /**
+   * The machine for a request from outside. A sandbox that may wake up does; otherwise 502, as if
+   * nothing listened.
+   */
   async machine(): Promise<Machine> {
     const { state, lifecycle, isColdPause, id } = this.record
     if (this.#isEnded) throw new ApiError(502, `the sandbox ${id} has ended`)

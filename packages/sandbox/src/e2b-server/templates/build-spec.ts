@@ -4,7 +4,7 @@ import { ApiError } from '../api-error.ts'
 export interface Step {
   readonly type: string
   readonly args: readonly string[]
-  /** Of COPY: which uploaded archive. */
+  /** The uploaded archive of a COPY. */
   readonly filesHash?: string
 }
 

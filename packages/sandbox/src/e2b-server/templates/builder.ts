@@ -64,7 +64,9 @@ export class Builder {
     this.#running.set(build.id, running)
   }
 
-  /** Resolves when none is under way any more. Their jails have to be ended by whoever ends the server. */
+  /**
+   * Resolves when none is under way any more. The code that ends the server must end their jails.
+   */
   async close(): Promise<void> {
     await Promise.all(this.#running.values())
   }

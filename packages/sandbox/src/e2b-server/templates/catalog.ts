@@ -99,7 +99,7 @@ export class Catalog {
     return over.flatMap(({ disk }) => disk ?? [])
   }
 
-  /** Gives the disks that nobody needs for new sandboxes now. */
+  /** Returns the disks that no new sandbox needs now. */
   async remove(template: Template): Promise<string[]> {
     if (this.isBuiltIn(template))
       throw new ApiError(400, `${template.id} is part of the server and cannot be removed`)

@@ -69,7 +69,7 @@ async function stat({ workspace, path, response }: ContentCall): Promise<void> {
   sendJson(response, 200, show(await workspace.files.stat(path)))
 }
 
-/** Owners are not changed: a workspace is mounted for whoever is in the sandbox. */
+/** Owners are not changed: a workspace is mounted for the users of the sandbox. */
 async function update({ workspace, path, request, response }: ContentCall): Promise<void> {
   const { mode } = await readJson(request)
   if (typeof mode === 'number') await workspace.files.chmod(path, mode)

@@ -46,7 +46,10 @@ export class VolumeMounts {
     await Promise.all((this.#mounts.get(jail) ?? []).map((mount) => mount.drain(drainMs)))
   }
 
-  /** Of a jail that has ended: resolves when nothing of its mounts is left here, or on its way. */
+  /**
+   * Call it for a jail that has ended: resolves when nothing of its mounts is left here, or on its
+   * way.
+   */
   async settle(jail: Jail): Promise<void> {
     const mounts = this.#mounts.get(jail) ?? []
     await Promise.all(mounts.map((mount) => mount.settle(settleMs)))

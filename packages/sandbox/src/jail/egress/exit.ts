@@ -36,7 +36,7 @@ export class Exit {
       if (target === undefined) return void socket.resetAndDestroy()
       join(socket, await this.#outside.connect(target, port))
     } catch {
-      // Nobody there: told as a network tells it.
+      // No listener: report it as a network does.
       socket.resetAndDestroy()
     }
   }
@@ -98,7 +98,7 @@ function join(inside: Socket, outside: Socket): void {
   }
 }
 
-/** What was read is put back for whoever gets the connection. */
+/** Put back what was read, for the next reader of the connection. */
 async function readName(socket: Socket): Promise<string | undefined> {
   const late = new AbortController()
   const timeout = sleep(sniffMs, undefined, { signal: late.signal }).catch(() => undefined)

@@ -12,7 +12,8 @@ const address = '10.0.2.15'
  * gate. Other packets than TCP have nowhere to go, and are told so.
  */
 function script(pid: number): string {
-  // Root outside becomes root inside; an ordinary user is that already, and may not become anybody.
+  // Root outside becomes root inside; an ordinary user is root inside already, and may not change
+  // its user.
   const net = `nsenter -t ${pid} -U -n${isRoot() ? '' : ' --preserve-credentials'}`
   return `${net} ip address add ${address}/32 dev lo &&
 ${net} ip route add local 0.0.0.0/0 dev lo src ${address} &&
