@@ -1,6 +1,6 @@
 import { type Charge, type Limits, noUsage, type Usage } from '@cairn/core'
 import { CairnError, type Grant } from '@cairn/protocol'
-import type { TokenStore } from './token-store.ts'
+import type { TokenStore } from '../ports/token-store.ts'
 
 /**
  * How much a token may add in its whole life; what it takes away is not given back. What it has used is a row in the

@@ -1,5 +1,5 @@
 import type { Ino } from '@cairn/protocol'
-import type { LeaseStore } from '../sessions/lease-store.ts'
+import type { LeaseStore } from '../ports/lease-store.ts'
 import { NumberRanges } from './number-ranges.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { CairnError, type IssuedKey, type KeyInfo } from '@cairn/protocol'
-import type { Clock } from '../workspaces/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import { hashSecret, type KnownKey } from './authenticator.ts'
-import type { KeyChange, KeyList, KeyStore, KeyValue } from './key-store.ts'
+import type { KeyChange, KeyList, KeyStore, KeyValue } from '../ports/key-store.ts'
 
 /** How long a key is believed. With the time between two looks at what is open it stays below a second. */
 const knownMs = 300

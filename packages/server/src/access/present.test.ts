@@ -1,9 +1,9 @@
 import type { ActorId } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
 import { makeDirectory } from '../files/changes.ts'
-import { blame } from '../log/blame.ts'
-import { readPathLog } from '../log/path-log.ts'
-import { scanLog } from '../log/scan-log.ts'
+import { blame } from '../history/blame.ts'
+import { readPathLog } from '../history/path-log.ts'
+import { scanLog } from '../history/scan-log.ts'
 import { memoryServers } from '../testing/memory-servers.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 

@@ -33,8 +33,8 @@ import {
   seesAll,
   type SessionId,
 } from '@cairn/protocol'
-import type { LeaseStore } from '../sessions/lease-store.ts'
-import { notStored } from '../sessions/stored-blobs.ts'
+import type { LeaseStore } from '../ports/lease-store.ts'
+import { notStored } from '../files/stored-blobs.ts'
 import type { Scope } from './access.ts'
 import type { Budget } from './budget.ts'
 import { Holdings } from './holdings.ts'

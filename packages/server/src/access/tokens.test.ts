@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { type ActorId, encodeCaveat, makeRule } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openMasterKey } from '../master-key.ts'
+import { openMasterKey } from './master-key.ts'
 import { MemoryTokenStore } from '../testing/memory-token-store.ts'
 import { expectCode } from '@cairn/core/conformance'
 import { Tokens } from './tokens.ts'

@@ -12,11 +12,11 @@ import {
   tokenCharactersMax,
   type TokenText,
 } from '@cairn/protocol'
-import type { MasterKey, MasterKeys } from '../master-key.ts'
-import type { Clock } from '../workspaces/clock.ts'
+import type { MasterKey, MasterKeys } from './master-key.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Access } from './access.ts'
 import { Budget, Line } from './budget.ts'
-import type { TokenRecord, TokenStore } from './token-store.ts'
+import type { TokenRecord, TokenStore } from '../ports/token-store.ts'
 
 export interface TokensParts {
   readonly store: TokenStore

@@ -9,14 +9,14 @@ import {
 } from '@cairn/core/conformance'
 import { checkJournal, type JournalVerdict, type JournalWitness } from '@cairn/protocol'
 import { findEntries } from '../journal/find.ts'
-import { followJournal } from '../journal/follow.ts'
+import { followJournal } from '../http/follow-journal.ts'
 import type { JournalAsker, Journals } from '../journal/journals.ts'
 import { journalCrypto } from '../journal/signing-keys.ts'
-import { openMasterKey } from '../master-key.ts'
+import { openMasterKey } from '../access/master-key.ts'
 import type { Database, SqlValue } from '../storage/database.ts'
 import { openVaultTables } from '../storage/vault-tables.ts'
-import { openVaultDoor } from '../vault/open-vault.ts'
-import { systemClock } from '../workspaces/clock.ts'
+import { openVaultDoor } from '../open-vault.ts'
+import { systemClock } from '../ports/clock.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
 
 interface Place {

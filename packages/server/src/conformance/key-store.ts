@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { casesOf, expect, type StoreCase, uniqueId } from '@cairn/core/conformance'
-import type { KeyStore, KeyValue } from '../access/key-store.ts'
+import type { KeyStore, KeyValue } from '../ports/key-store.ts'
 
 /** The contract of KeyStore. */
 export const keyStoreCases: readonly StoreCase<KeyStore>[] = casesOf((test) => {

@@ -1,6 +1,6 @@
 import { casesOf, expect, type StoreCase, uniqueId } from '@cairn/core/conformance'
 import type { BranchId, CheckpointId, Hash } from '@cairn/protocol'
-import { cursorOf, type LayerRecord, type LayerStore } from '../layers/layer-store.ts'
+import { cursorOf, type LayerRecord, type LayerStore } from '../ports/layer-store.ts'
 
 /** The contract of LayerStore. */
 export const layerStoreCases: readonly StoreCase<LayerStore>[] = casesOf((test) => {

@@ -1,7 +1,7 @@
 import { casesOf, expect, type StoreCase, type StoreTest, uniqueId } from '@cairn/core/conformance'
 import type { BranchId, SessionId } from '@cairn/protocol'
-import { type LeaseRecord, newLease } from '../sessions/lease.ts'
-import type { LeaseStore } from '../sessions/lease-store.ts'
+import { newLease } from '../leases/lease.ts'
+import type { LeaseRecord, LeaseStore } from '../ports/lease-store.ts'
 
 /** The contract of LeaseStore: one record a branch, moved on by one who saw the one before. */
 export const leaseStoreCases: readonly StoreCase<LeaseStore>[] = casesOf((test) => {

@@ -1,7 +1,7 @@
 import { casesOf, expect, type StoreCase, type StoreTest, uniqueId } from '@cairn/core/conformance'
 import type { FileLock } from '@cairn/core'
 import type { BranchId, Ino, SessionId } from '@cairn/protocol'
-import type { LockRecord, LockStore } from '../locks/lock-store.ts'
+import type { LockRecord, LockStore } from '../ports/lock-store.ts'
 
 /** The contract of LockStore: one record a file that has locks, moved on by one who saw the one before. */
 export const lockStoreCases: readonly StoreCase<LockStore>[] = casesOf((test) => {

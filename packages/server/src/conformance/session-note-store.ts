@@ -1,6 +1,6 @@
 import { casesOf, expect, type StoreCase, uniqueId } from '@cairn/core/conformance'
 import type { BranchId, Ino, SessionId } from '@cairn/protocol'
-import type { SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
+import type { SessionNote, SessionNoteStore } from '../ports/session-note-store.ts'
 
 const [a, b] = ['a', 'é'] as SessionId[] as [SessionId, SessionId]
 const sinceMs = 1_790_000_000_000

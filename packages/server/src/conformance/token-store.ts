@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { casesOf, expect, type StoreCase, uniqueId } from '@cairn/core/conformance'
-import type { TokenRecord, TokenStore } from '../access/token-store.ts'
+import type { TokenRecord, TokenStore } from '../ports/token-store.ts'
 
 /** The contract of TokenStore. */
 export const tokenStoreCases: readonly StoreCase<TokenStore>[] = casesOf((test) => {

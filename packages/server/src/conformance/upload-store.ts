@@ -1,6 +1,6 @@
 import { casesOf, expect, type StoreCase, type StoreTest, uniqueId } from '@cairn/core/conformance'
 import type { Hash } from '@cairn/protocol'
-import type { UploadedBlock, UploadStore } from '../files/upload-store.ts'
+import type { UploadedBlock, UploadStore } from '../ports/upload-store.ts'
 
 /** The contract of UploadStore: uploads under way, and which of their blocks have arrived. */
 export const uploadStoreCases: readonly StoreCase<UploadStore>[] = casesOf((test) => {

@@ -11,13 +11,13 @@ import {
   uniqueId,
 } from '@cairn/core/conformance'
 import type { VaultScope } from '@cairn/protocol'
-import { type MasterKeys, openMasterKey } from '../master-key.ts'
+import { type MasterKeys, openMasterKey } from '../access/master-key.ts'
 import type { Database } from '../storage/database.ts'
 import { openVaultTables } from '../storage/vault-tables.ts'
 import type { VaultAsker } from '../vault/audit.ts'
-import { openVaultDoor, type VaultDoor } from '../vault/open-vault.ts'
+import { openVaultDoor, type VaultDoor } from '../open-vault.ts'
 import type { Values } from '../vault/vault.ts'
-import { type Clock, systemClock } from '../workspaces/clock.ts'
+import { type Clock, systemClock } from '../ports/clock.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
 
 interface Place extends VaultDoor {

@@ -2,7 +2,7 @@ import { Blobs } from '@cairn/core'
 import { MemoryBlobStore } from '@cairn/core/testing'
 import { CairnError } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
-import { contentWorker } from '../ports.ts'
+import { contentWorker } from '../ports/content-worker.ts'
 import { receiveBody } from './receive.ts'
 
 describe('receiving a body', () => {

@@ -1,6 +1,6 @@
 import { type Inode, pathOf, type View } from '@cairn/core'
 import { type FileEntry, type FileStat, type Ino, type Name, toByteString } from '@cairn/protocol'
-import { nanoseconds } from '../workspaces/clock.ts'
+import { nanoseconds } from '../ports/clock.ts'
 import { spellPath, spellText } from './spelling.ts'
 
 export function statOf(view: View, ino: Ino, inode: Inode, path?: readonly Name[]): FileStat {

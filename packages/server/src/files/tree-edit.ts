@@ -13,7 +13,7 @@ import {
   type View,
 } from '@cairn/core'
 import { type ByteString, FsError, type Ino, type Name, rootIno } from '@cairn/protocol'
-import { nanoseconds, timeOf } from '../workspaces/clock.ts'
+import { nanoseconds, timeOf } from '../ports/clock.ts'
 
 /** HTTP has no users of the file system: whoever holds the key may do what the key allows. */
 const superuser = { uid: 0, gid: 0, groups: [] }

@@ -2,7 +2,7 @@ import { applyOp, Changes, Nodes, runAtOnce, storeNewTree, TreeView } from '@cai
 import { MemoryNodeStore } from '@cairn/core/testing'
 import { type Ino, type Name, rootIno } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sha256 } from '../ports.ts'
+import { sha256 } from '../ports/content-worker.ts'
 import { TreeEdit } from './tree-edit.ts'
 import { copy, remove } from './trees.ts'
 

@@ -1,7 +1,7 @@
 import { allocatedBytesMax, resolveExisting } from '@cairn/core'
 import { type ByteString, CairnError, isFsError } from '@cairn/protocol'
 import type { Arriving } from '../files/arriving.ts'
-import { atBarrier } from '../layers/barrier.ts'
+import { atBarrier } from '../workspaces/barrier.ts'
 import type { Body } from './body.ts'
 import { readTarget, type Target } from './context.ts'
 

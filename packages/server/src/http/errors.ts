@@ -11,8 +11,8 @@ import {
   nameBytesMax,
   pathBytesMax,
 } from '@cairn/protocol'
-import { describeConflict } from '../layers/describe.ts'
-import { AmbiguousReferenceError, RefusedMergeError } from '../layers/errors.ts'
+import { describeConflict } from '../points/describe.ts'
+import { AmbiguousReferenceError, RefusedMergeError } from '../points/errors.ts'
 
 /** The edge: whatever was thrown becomes a status and a body. */
 export interface HttpError {

@@ -1,5 +1,5 @@
 import { CairnError } from '@cairn/protocol'
-import { loopPacer } from '../pacer.ts'
+import { loopPacer } from '../ports/pacer.ts'
 import type { Body } from './body.ts'
 import { JsonShape } from './json-shape.ts'
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { loopPacer } from '../pacer.ts'
+import { loopPacer } from '../ports/pacer.ts'
 
 /** An array with more than these is written in pieces: of 200,000 changes, JSON takes 100 ms. */
 const itemsPerPiece = 256

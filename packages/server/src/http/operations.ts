@@ -12,7 +12,7 @@ import {
 } from '../files/changes.ts'
 import type { TreeEdit } from '../files/tree-edit.ts'
 import { copy, remove } from '../files/trees.ts'
-import { timeOf } from '../workspaces/clock.ts'
+import { timeOf } from '../ports/clock.ts'
 import type { Fields } from './fields.ts'
 
 /** A change to make; it says nothing until it is applied. */

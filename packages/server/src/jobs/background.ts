@@ -1,9 +1,9 @@
 import { type CollectReport, isCairnError } from '@cairn/protocol'
 import type { Storage } from '../storage/open.ts'
-import type { Clock } from '../workspaces/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 import { Collector, type ObserveCollecting, type RunOptions } from './collector.ts'
-import { type KeepTimes, renewEveryMs } from './keep-times.ts'
+import { type KeepTimes, renewEveryMs } from '../workspaces/keep-times.ts'
 
 export interface CollectingParts {
   readonly storage: Storage

@@ -6,13 +6,13 @@ import {
   type Hash,
   isCairnError,
 } from '@cairn/protocol'
-import { isEpochCheckpoint } from '../sessions/epoch-end.ts'
+import { isEpochCheckpoint } from '../leases/epoch-end.ts'
 import type { ExpiredLayer } from '../storage/expiry-table.ts'
 import type { Storage } from '../storage/open.ts'
 import type { StoredContent } from '../storage/survey-table.ts'
 import { type ContentTableName, contentTables } from '../storage/touch-rows.ts'
-import { millisecondsOf } from '../workspaces/clock.ts'
-import type { KeepTimes } from './keep-times.ts'
+import { millisecondsOf } from '../ports/clock.ts'
+import type { KeepTimes } from '../workspaces/keep-times.ts'
 import { type GoneBranch, nameGone } from './gone.ts'
 import { forgetGoneHolders } from './holder-notes.ts'
 import { listPools, type Pool, sortBranches, type SortedBranches } from './pools.ts'

@@ -1,5 +1,5 @@
-import type { TokenStore } from '../access/token-store.ts'
-import type { LeaseStore } from '../sessions/lease-store.ts'
+import type { TokenStore } from '../ports/token-store.ts'
+import type { LeaseStore } from '../ports/lease-store.ts'
 
 const holdersAtOnce = 500
 /** A token narrowed or not, one of its sessions, or its content. */

@@ -8,10 +8,10 @@ import {
   type SessionId,
 } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { contentWorker, sha256 } from '../ports.ts'
+import { contentWorker, sha256 } from '../ports/content-worker.ts'
 import { openStorage, type Storage } from '../storage/open.ts'
 import { makeTemporaryDirectory, removeDirectory } from '../conformance/temporary-directory.ts'
-import { type Clock, systemClock } from '../workspaces/clock.ts'
+import { type Clock, systemClock } from '../ports/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
 import { checkStores } from './check.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../workspaces/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
 
 export interface TrimmingParts {

@@ -25,7 +25,7 @@ import type {
   StoredEntry,
   StoredJournal,
 } from '../storage/journal-table.ts'
-import { type Clock, isoTime } from '../workspaces/clock.ts'
+import { type Clock, isoTime } from '../ports/clock.ts'
 import { exportJournal, strangeJournal } from './export.ts'
 import { Listeners } from './listeners.ts'
 import { parseEntry } from './parse-entry.ts'

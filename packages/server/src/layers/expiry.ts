@@ -1,6 +1,6 @@
 import type { LayerInfo } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
-import type { LayerRecord } from './layer-store.ts'
+import type { LayerRecord } from '../ports/layer-store.ts'
 
 /** When the collector takes a layer away that is over. What somebody labelled or built on stays. */
 export async function describeExpiry(

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { abandonLayer, findClosedState, forkBranch, isClosedState, reopenLayer } from '@cairn/core'
 import { type BranchId, CairnError, isCairnError, type LayerInfo, type Page } from '@cairn/protocol'
-import { freeName } from '../access/layer-names.ts'
-import { exactTime, isoTime } from '../workspaces/clock.ts'
+import { freeName } from './layer-names.ts'
+import { exactTime, isoTime } from '../ports/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { describeExpiry } from './expiry.ts'
-import { atBarrier } from './barrier.ts'
-import { describeLayer } from './describe.ts'
+import { atBarrier } from '../workspaces/barrier.ts'
+import { describeLayer } from '../points/describe.ts'
 import {
   cursorOf,
   type LayerFilter,
@@ -14,12 +14,12 @@ import {
   listAll,
   recordsAtOnce,
   shownName,
-} from './layer-store.ts'
-import { layerMissing, nameTaken } from './errors.ts'
-import { once } from './once.ts'
-import { changeSettings, hasSettings, type SettingsEdit } from './quotas.ts'
-import { findLayer, findRealLayer, type LayerPlace, placeOf } from './references.ts'
-import { findStart, type StartOptions, takeWork } from './starting-point.ts'
+} from '../ports/layer-store.ts'
+import { layerMissing, nameTaken } from '../points/errors.ts'
+import { once } from '../workspaces/once.ts'
+import { changeSettings, hasSettings, type SettingsEdit } from '../workspaces/quotas.ts'
+import { findLayer, findRealLayer, type LayerPlace, placeOf } from '../points/references.ts'
+import { findStart, type StartOptions, takeWork } from '../points/starting-point.ts'
 
 export interface CreateOptions extends StartOptions {
   readonly id?: string | undefined

@@ -1,10 +1,10 @@
 import type { Branch } from '@cairn/core'
 import type { ActorId } from '@cairn/protocol'
-import { exactTime } from '../workspaces/clock.ts'
+import { exactTime } from '../ports/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
-import type { LayerRecord } from './layer-store.ts'
+import type { LayerRecord } from '../ports/layer-store.ts'
 import { noteState } from './layers.ts'
-import { digest } from './once.ts'
+import { digest } from '../workspaces/once.ts'
 
 /**
  * Makes the branch that holds somebody's late writes a layer that people find, resolve and commit, and that goes with

@@ -1,7 +1,7 @@
 import { type Branch, type Conflict, isClosedState } from '@cairn/core'
 import { allows, formatPath, Writer } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
-import { conflictsOf, standingOf } from '../layers/merging.ts'
+import { conflictsOf, standingOf } from '../merging/standing.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 
 interface Asker {

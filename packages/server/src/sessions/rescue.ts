@@ -26,11 +26,11 @@ import {
 } from '@cairn/protocol'
 import { requireChanges } from '../access/merged-changes.ts'
 import type { SessionScope } from '../access/session-scope.ts'
-import { baseUsage } from '../layers/quotas.ts'
+import { baseUsage } from '../workspaces/quotas.ts'
 import { keepRescueLayer } from '../layers/rescue-layer.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
-import { findEpochEnd, requireHeld } from './epoch-end.ts'
-import type { LeaseKeeper } from './lease-keeper.ts'
+import { findEpochEnd, requireHeld } from '../leases/epoch-end.ts'
+import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 
 export type RescueRequest = Extract<SessionRequest, { type: 'rescue' }>
 

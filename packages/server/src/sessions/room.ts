@@ -2,7 +2,7 @@ import { addUsage, type Branch, type Limits, noUsage, type Usage } from '@cairn/
 import type { SessionReply } from '@cairn/protocol'
 import { requireLeft } from '../access/budget.ts'
 import type { SessionScope } from '../access/session-scope.ts'
-import type { Quotas } from '../layers/quotas.ts'
+import type { Quotas } from '../workspaces/quotas.ts'
 
 type RoomReply = Extract<SessionReply, { type: 'room' }>
 

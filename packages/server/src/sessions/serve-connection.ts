@@ -7,9 +7,9 @@ import {
   sessionVersion,
 } from '@cairn/protocol'
 import type { Scope } from '../access/access.ts'
-import { findScopedLayer } from '../access/layers.ts'
+import { findScopedLayer } from '../layers/scoped-layers.ts'
 import { SessionScope } from '../access/session-scope.ts'
-import { findLayer } from '../layers/references.ts'
+import { findLayer } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
 import type { Connection } from './connection.ts'

@@ -13,15 +13,15 @@ import {
   type SessionRequest,
 } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { contentWorker, sha256 } from '../ports.ts'
+import { contentWorker, sha256 } from '../ports/content-worker.ts'
 import { MemoryDirectory } from '../testing/memory-directory.ts'
 import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
 import { MemoryLockStore } from '../testing/memory-lock-store.ts'
 import { MemorySessionNoteStore } from '../testing/memory-session-note-store.ts'
-import type { Clock } from '../workspaces/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
-import type { LeaseKeeper } from './lease-keeper.ts'
+import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 import { Session } from './session.ts'
 
 const actor = 'key' as ActorId

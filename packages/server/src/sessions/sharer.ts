@@ -8,7 +8,7 @@ import {
   Writer,
 } from '@cairn/protocol'
 import type { SessionParts } from './session.ts'
-import { requireGiven } from './sharing.ts'
+import { requireGiven } from '../leases/sharing.ts'
 
 /** Throws MoreDirectories where a batch, at its place in the log, concerns directories that the holder has. */
 export type RequireGiven = (view: View) => Promise<void>

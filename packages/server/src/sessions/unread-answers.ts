@@ -1,5 +1,5 @@
 import { CairnError } from '@cairn/protocol'
-import type { Clock } from '../workspaces/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Connection } from './connection.ts'
 
 /** Answers that are on their way, of one session: made, or waiting for the other end to read. */

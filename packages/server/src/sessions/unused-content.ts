@@ -1,7 +1,7 @@
 import type { Branch, Data, Op } from '@cairn/core'
 import { CairnError, type Hash } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
-import type { Quotas } from '../layers/quotas.ts'
+import type { Quotas } from '../workspaces/quotas.ts'
 
 /** What programs write at once beside what was acknowledged: a mount asks the server about it when its room is short. */
 const spareBytes = 16 << 20

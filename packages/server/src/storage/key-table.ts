@@ -1,4 +1,4 @@
-import type { KeyChange, KeyList, KeyStore, KeyValue } from '../access/key-store.ts'
+import type { KeyChange, KeyList, KeyStore, KeyValue } from '../ports/key-store.ts'
 import { keyBytes, numberOf, optionalTextOf, textBytes, textOf } from './columns.ts'
 import { type Database, type Row, type SqlValue, type Statement, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'

@@ -6,7 +6,7 @@ import {
   type LayerStore,
   type Settings,
   tagText,
-} from '../layers/layer-store.ts'
+} from '../ports/layer-store.ts'
 import { insertBranchName } from './branch-name-table.ts'
 import {
   hashColumn,

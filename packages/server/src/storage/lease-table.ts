@@ -1,6 +1,5 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
-import type { LeaseRecord } from '../sessions/lease.ts'
-import type { HolderNote, LeaseStore } from '../sessions/lease-store.ts'
+import type { HolderNote, LeaseRecord, LeaseStore } from '../ports/lease-store.ts'
 import {
   bytesOf,
   keyBytes,

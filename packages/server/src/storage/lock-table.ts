@@ -1,6 +1,6 @@
 import type { FileLocks } from '@cairn/core'
 import type { BranchId, Ino } from '@cairn/protocol'
-import type { LockRecord, LockStore } from '../locks/lock-store.ts'
+import type { LockRecord, LockStore } from '../ports/lock-store.ts'
 import { bytesOf, keyBytes, numberOf, textBytes } from './columns.ts'
 import { type Database, type Row, type Statement, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'

@@ -1,5 +1,5 @@
 import { type BranchId, decodeInos, encodeInos, type SessionId } from '@cairn/protocol'
-import type { SessionHold, SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
+import type { SessionHold, SessionNote, SessionNoteStore } from '../ports/session-note-store.ts'
 import { bytesOf, keyBytes, numberOf, textOf } from './columns.ts'
 import type { Database } from './database.ts'
 import { insertStatements } from './statements.ts'

@@ -1,5 +1,5 @@
 import type { Charge, Usage } from '@cairn/core'
-import type { TokenRecord, TokenStore } from '../access/token-store.ts'
+import type { TokenRecord, TokenStore } from '../ports/token-store.ts'
 import { bytesOf, keyBytes, numberOf, textBytes, textOf } from './columns.ts'
 import { type Database, type Row, type Statement, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'

@@ -1,4 +1,4 @@
-import type { UploadedBlock, UploadStore } from '../files/upload-store.ts'
+import type { UploadedBlock, UploadStore } from '../ports/upload-store.ts'
 import { bytesOf, hashColumn, hashOf, keyBytes, numberOf } from './columns.ts'
 import { type Database, type Row, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'

@@ -1,6 +1,6 @@
 import type { ApiErrorBody, LayerInfo, LayerStatus } from '@cairn/protocol'
 import { expect } from 'vitest'
-import type { Clock } from '../workspaces/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import {
   type Answer,
   memoryServers,

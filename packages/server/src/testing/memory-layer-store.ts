@@ -7,7 +7,7 @@ import {
   type LayerStore,
   type Settings,
   tagText,
-} from '../layers/layer-store.ts'
+} from '../ports/layer-store.ts'
 
 export class MemoryLayerStore implements LayerStore {
   readonly #layers = new Map<string, LayerRecord>()

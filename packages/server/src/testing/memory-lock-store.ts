@@ -1,5 +1,5 @@
 import type { BranchId, Ino } from '@cairn/protocol'
-import type { LockRecord, LockStore } from '../locks/lock-store.ts'
+import type { LockRecord, LockStore } from '../ports/lock-store.ts'
 
 export class MemoryLockStore implements LockStore {
   readonly #records = new Map<string, LockRecord>()

@@ -1,5 +1,5 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
-import type { SessionHold, SessionNote, SessionNoteStore } from '../sessions/session-note-store.ts'
+import type { SessionHold, SessionNote, SessionNoteStore } from '../ports/session-note-store.ts'
 
 export class MemorySessionNoteStore implements SessionNoteStore {
   readonly #branches = new Map<BranchId, Map<SessionId, SessionNote>>()

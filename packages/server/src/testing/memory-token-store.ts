@@ -1,5 +1,5 @@
 import type { Usage } from '@cairn/core'
-import type { TokenRecord, TokenStore } from '../access/token-store.ts'
+import type { TokenRecord, TokenStore } from '../ports/token-store.ts'
 
 export class MemoryTokenStore implements TokenStore {
   readonly #tokens = new Map<string, TokenRecord>()

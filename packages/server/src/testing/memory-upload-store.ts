@@ -1,4 +1,4 @@
-import type { UploadedBlock, UploadStore } from '../files/upload-store.ts'
+import type { UploadedBlock, UploadStore } from '../ports/upload-store.ts'
 
 export class MemoryUploadStore implements UploadStore {
   readonly #uploads = new Map<string, { workspace: string; createdAtMs: number }>()

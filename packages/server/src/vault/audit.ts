@@ -2,7 +2,7 @@ import { CairnError, isCairnError, type VaultOutcome } from '@cairn/protocol'
 import type { Statement } from '../storage/database.ts'
 import type { StoredGrant } from '../storage/vault-grant-table.ts'
 import type { NewAuditEntry, VaultAuditTable } from '../storage/vault-audit-table.ts'
-import { type Clock, isoTime } from '../workspaces/clock.ts'
+import { type Clock, isoTime } from '../ports/clock.ts'
 
 /** Who asks something of the vault of a workspace. */
 export interface VaultAsker {

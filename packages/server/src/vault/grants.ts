@@ -10,7 +10,7 @@ import {
 import { type FindKey, hashSecret } from '../access/authenticator.ts'
 import type { StoredGrant, VaultGrantTable } from '../storage/vault-grant-table.ts'
 import type { VaultTable } from '../storage/vault-table.ts'
-import { type Clock, isoTime } from '../workspaces/clock.ts'
+import { type Clock, isoTime } from '../ports/clock.ts'
 import { missingSecret, type VaultAsker, type VaultAudit } from './audit.ts'
 import { findUnmatched } from './unmatched.ts'
 import type { WorkspaceKeys } from './workspace-keys.ts'

@@ -7,7 +7,7 @@ import {
   type SecretVersion,
 } from '@cairn/protocol'
 import type { StoredSecret, StoredVersion, VaultTable } from '../storage/vault-table.ts'
-import { type Clock, isoTime } from '../workspaces/clock.ts'
+import { type Clock, isoTime } from '../ports/clock.ts'
 import {
   missingSecret,
   OutOfSight,

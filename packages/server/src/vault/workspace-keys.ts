@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { CairnError, type RotationReport } from '@cairn/protocol'
-import type { MasterKey, MasterKeys } from '../master-key.ts'
+import type { MasterKey, MasterKeys } from '../access/master-key.ts'
 import type { WorkspaceKeyTable, WrappedKey } from '../storage/workspace-key-table.ts'
 import { seal, sealKeyBytes, unseal, wiping } from './seal.ts'
 

@@ -3,7 +3,7 @@ import type { LogEntry, Page } from '@cairn/protocol'
 import { expect, it } from 'vitest'
 import { ok } from '../testing/layer-fixture.ts'
 import { memoryServers } from '../testing/memory-servers.ts'
-import { type Clock, systemClock, timeOf, nanoseconds } from './clock.ts'
+import { type Clock, systemClock, timeOf, nanoseconds } from '../ports/clock.ts'
 
 const hourMs = 3_600_000
 

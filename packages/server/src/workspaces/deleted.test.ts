@@ -2,7 +2,7 @@ import type { DeletedWorkspace, Page, WorkspaceDeletion, WorkspaceInfo } from '@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ok, refused } from '../testing/layer-fixture.ts'
 import { type MemoryServer, memoryServers } from '../testing/memory-servers.ts'
-import { systemClock } from './clock.ts'
+import { systemClock } from '../ports/clock.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 

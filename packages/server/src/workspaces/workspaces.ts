@@ -9,13 +9,13 @@ import {
   type WorkspaceDeletion,
   type WorkspaceInfo,
 } from '@cairn/protocol'
-import { type KeepTimes, ordinaryKeepTimes } from '../jobs/keep-times.ts'
-import type { LayerStore } from '../layers/layer-store.ts'
-import { changeSettings, quotaOf, type SettingsEdit } from '../layers/quotas.ts'
-import type { LockStore } from '../locks/lock-store.ts'
-import type { LeaseOptions } from '../sessions/lease-keeper.ts'
-import type { Clock } from './clock.ts'
-import { isoTime } from './clock.ts'
+import { type KeepTimes, ordinaryKeepTimes } from './keep-times.ts'
+import type { LayerStore } from '../ports/layer-store.ts'
+import { changeSettings, quotaOf, type SettingsEdit } from './quotas.ts'
+import type { LockStore } from '../ports/lock-store.ts'
+import type { LeaseOptions } from '../leases/lease-keeper.ts'
+import type { Clock } from '../ports/clock.ts'
+import { isoTime } from '../ports/clock.ts'
 import { type ObserveWork, Workspace } from './workspace.ts'
 
 /** What is stored of a workspace. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type EntryFilter, findEntries } from '../../journal/find.ts'
-import { followJournal } from '../../journal/follow.ts'
+import { followJournal } from '../follow-journal.ts'
 import type { JournalAsker, Journals, JournalWish } from '../../journal/journals.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { askerOf, openWorkspace } from '../context.ts'

@@ -15,13 +15,13 @@ import {
   requireLayer,
   requireUnbound,
   requireWhole,
-} from '../../access/layers.ts'
-import { isShown, ownReference, requireIdChoice } from '../../access/layer-names.ts'
-import { atBarrier } from '../../layers/barrier.ts'
-import { createCheckpoint, deleteCheckpoint, listCheckpoints } from '../../layers/checkpoints.ts'
+} from '../../layers/scoped-layers.ts'
+import { isShown, ownReference, requireIdChoice } from '../../layers/layer-names.ts'
+import { atBarrier } from '../../workspaces/barrier.ts'
+import { createCheckpoint, deleteCheckpoint, listCheckpoints } from '../../points/checkpoints.ts'
 import { seeChange } from '../../access/visible-diff.ts'
-import { overlapSight } from '../../access/visible-overlaps.ts'
-import { findEnds, listDiff, patchDiff, statDiff } from '../../layers/diff.ts'
+import { overlapSight } from '../../merging/visible-overlaps.ts'
+import { findEnds, listDiff, patchDiff, statDiff } from '../../points/diff.ts'
 import {
   chainOf,
   createLayer,
@@ -31,10 +31,10 @@ import {
   type LayerEdit,
   listLayers,
 } from '../../layers/layers.ts'
-import type { LayerFilter } from '../../layers/layer-store.ts'
-import { digest } from '../../layers/once.ts'
-import { findPoint, type PointQuery } from '../../layers/references.ts'
-import { statusOf } from '../../layers/status.ts'
+import type { LayerFilter } from '../../ports/layer-store.ts'
+import { digest } from '../../workspaces/once.ts'
+import { findPoint, type PointQuery } from '../../points/references.ts'
+import { statusOf } from '../../merging/status.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { askerOf, openWorkspace, ownerOf, requireOnePoint } from '../context.ts'

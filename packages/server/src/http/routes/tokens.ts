@@ -10,10 +10,10 @@ import {
   type TokenRequest,
 } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
-import type { TokenRecord } from '../../access/token-store.ts'
+import type { TokenRecord } from '../../ports/token-store.ts'
 import { caveatOf, type Tokens } from '../../access/tokens.ts'
-import { AmbiguousReferenceError } from '../../layers/errors.ts'
-import { findLayer } from '../../layers/references.ts'
+import { AmbiguousReferenceError } from '../../points/errors.ts'
+import { findLayer } from '../../points/references.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { askerOf, openWorkspace, ownerOf } from '../context.ts'

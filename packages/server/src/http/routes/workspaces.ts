@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CairnError, seesAll } from '@cairn/protocol'
-import { requireUnbound, requireWhole } from '../../access/layers.ts'
-import type { SettingsEdit } from '../../layers/quotas.ts'
+import { requireUnbound, requireWhole } from '../../layers/scoped-layers.ts'
+import type { SettingsEdit } from '../../workspaces/quotas.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openWorkspace, ownerOf, scopeOf } from '../context.ts'
 import {

@@ -1,0 +1,446 @@
+import { randomUUID } from 'node:crypto'
+import type { Branch, Stores } from '@cairn/core'
+import { type Ino, isCairnError, type SessionId } from '@cairn/protocol'
+import type { Clock } from '../ports/clock.ts'
+import { Audience, type Member, waitMsMax } from './audience.ts'
+import { endEpoch } from './epoch-end.ts'
+import {
+  areTogether,
+  forfeit,
+  grantBeside,
+  isOverdue,
+  join,
+  leave,
+  newLease,
+  type Patience,
+  progress,
+  recall,
+  release,
+  renew,
+  type Transition,
+  unchanged,
+} from './lease.ts'
+import type { LeaseRecord, LeaseStore } from '../ports/lease-store.ts'
+import { hurry, OtherServers } from './other-servers.ts'
+import type { SessionNoteStore } from '../ports/session-note-store.ts'
+import { Sharing } from './sharing.ts'
+
+export interface LeaseOptions {
+  readonly store: LeaseStore
+  readonly notes: SessionNoteStore
+  readonly clock: Clock
+  /** How long a writer may be silent before others may pass it by. */
+  readonly leaseMs: number
+  /** How often a server looks at what other servers did to a lease. */
+  readonly lookMs: number
+}
+
+interface LeaseKeeperOptions extends LeaseOptions {
+  /** There may be other servers on the same stores. */
+  readonly isShared: boolean
+  /** Hears when a holder is asked to hand its lease back. */
+  readonly onRecall?: (() => void) | undefined
+  /** Hears when a change was answered before all read-write sessions had applied it. */
+  readonly onLateSession?: (() => void) | undefined
+}
+
+/** Of a branch on this server. Who only reads is not concerned with its lease. */
+interface Follower {
+  readonly onLease: ((record: LeaseRecord) => void) | undefined
+}
+
+const turnPrefix = 'turn-'
+/** How long a recalled holder is waited for after its last receipt, and in all: 30 s and 10 min with ordinary leases. */
+const recallLeases = 3
+const recallLeasesMax = 60
+/** How long what a session holds counts after it last said so. */
+const holdLeases = 3
+const holdsMax = 10_000
+
+/** Moves one branch's lease from hand to hand. Any number of servers do so at once, through the store. */
+export class LeaseKeeper {
+  readonly #stores: Stores
+  readonly #branch: Branch
+  readonly #options: LeaseKeeperOptions
+  readonly #followers = new Set<Follower>()
+  /** Who is connected to this server, and what each has taken in. */
+  readonly audience: Audience
+  /** Single directories that the holder gives back. */
+  readonly sharing: Sharing
+  readonly #id = randomUUID()
+  /** Sessions that give single directories back. */
+  readonly #shares = new Set<SessionId>()
+  /** Undefined when there are none. */
+  readonly #others: OtherServers | undefined
+  #record: LeaseRecord
+  #isLooking = false
+  #updating: Promise<unknown> = Promise.resolve()
+
+  constructor(stores: Stores, branch: Branch, options: LeaseKeeperOptions) {
+    this.#stores = stores
+    this.#branch = branch
+    this.#options = options
+    this.#record = newLease(branch.id)
+    const { clock, lookMs, notes: store } = options
+    const audience = new Audience(clock)
+    this.audience = audience
+    this.sharing = new Sharing(this, clock)
+    const findLiveWriters = async (): Promise<readonly SessionId[]> => {
+      await this.look()
+      return this.liveWriters
+    }
+    if (options.isShared)
+      this.#others = new OtherServers({
+        branch: branch.id,
+        store,
+        clock,
+        lookMs,
+        audience,
+        findLiveWriters,
+      })
+  }
+
+  get lookMs(): number {
+    return this.#options.lookMs
+  }
+
+  /** Sessions that write, as this server last saw it. Those that ran out, and writes of a moment, do not count. */
+  get liveWriters(): readonly SessionId[] {
+    const nowMs = this.#options.clock.nowMs()
+    return this.#record.writers
+      .filter(({ session, expiresAtMs }) => expiresAtMs > nowMs && !session.startsWith(turnPrefix))
+      .map(({ session }) => session)
+  }
+
+  /** As this server last saw it. */
+  get record(): LeaseRecord {
+    return this.#record
+  }
+
+  /**
+   * As long as somebody follows the branch, this server looks at what others do to it and to its lease. What it does
+   * itself is told without looking.
+   */
+  follow(onLease?: (record: LeaseRecord) => void): () => void {
+    const follower = { onLease }
+    this.#followers.add(follower)
+    if (this.#options.isShared && !this.#isLooking) void this.#keepLooking()
+    return () => this.#followers.delete(follower)
+  }
+
+  /** Sees what other servers did. */
+  async look(): Promise<LeaseRecord> {
+    this.#tell(await this.#read())
+    return this.#record
+  }
+
+  /** A read-write session begins to follow the branch. Gives what ends that. */
+  async joinAudience(
+    session: SessionId,
+    shares: boolean,
+  ): Promise<{ member: Member; leave: () => void }> {
+    if (shares) this.#shares.add(session)
+    else this.#shares.delete(session)
+    const member = this.audience.join(session, 0)
+    const leave = (): void => {
+      if (this.audience.leave(member)) void this.#others?.leave(session).catch(() => undefined)
+    }
+    try {
+      await this.#others?.join(session)
+    } catch (error) {
+      leave()
+      throw error
+    }
+    return { member, leave }
+  }
+
+  /** A session that was given up while it was silent: its note may be gone, too. */
+  async rejoin(session: SessionId): Promise<void> {
+    await this.#others?.join(session)
+    await this.join(session)
+  }
+
+  /**
+   * Resolves when every read-write session but `except` has applied the log up to `seq`, whichever server it is
+   * connected to. One that does not is waited for, but not for ever.
+   */
+  async whenSeen(seq: number, except?: SessionId): Promise<void> {
+    if (this.#hasNoSessions) return
+    const [here, elsewhere] = await Promise.all([
+      this.audience.whenSeen(seq, except),
+      this.#others?.whenSeen(seq, except) ?? true,
+    ])
+    if (!here || !elsewhere) this.#options.onLateSession?.()
+  }
+
+  /**
+   * Resolves when no other session holds the lease that `session` joined for: until then the holder acknowledges
+   * changes that other clients do not see. A holder that is not connected is skipped.
+   */
+  async whenHandedBack(session: SessionId): Promise<void> {
+    const { clock, lookMs } = this.#options
+    const lateAtMs = clock.nowMs() + waitMsMax
+    for (;;) {
+      const { holder } = await this.look()
+      if (holder === undefined || holder === session || clock.nowMs() >= lateAtMs) return
+      const isHere = this.audience.seenBy(holder) !== undefined
+      if (!isHere && !(await this.#others?.has(holder))) return
+      await clock.sleep(lookMs / hurry)
+    }
+  }
+
+  /**
+   * Known without asking the store: the first session to join a branch that has none gets the lease, and with it a
+   * new epoch. In the epoch of a record without writers, no session has joined since.
+   */
+  get #hasNoSessions(): boolean {
+    const { writers, epoch } = this.#record
+    const { epoch: current } = this.#branch.head.position
+    return this.audience.isEmpty && writers.length === 0 && epoch === current
+  }
+
+  /** No session follows the branch, and none that was here before will come back. */
+  get isUnused(): boolean {
+    return !this.#options.isShared && this.#followers.size === 0 && this.#hasNoSessions
+  }
+
+  /** All files without a name that the session has open. They stay as long as it keeps saying so. */
+  async hold(session: SessionId, inos: readonly Ino[]): Promise<void> {
+    const { notes, clock, leaseMs } = this.#options
+    const untilMs = clock.nowMs() + holdLeases * leaseMs
+    await notes.hold(this.#branch.id, { session, inos: inos.slice(0, holdsMax), untilMs })
+  }
+
+  /** What sessions hold, whichever server they are connected to. */
+  async findHeld(): Promise<ReadonlySet<Ino>> {
+    const { notes, clock } = this.#options
+    const held = new Set<Ino>()
+    for (const hold of await notes.listHolds(this.#branch.id))
+      if (hold.untilMs > clock.nowMs()) for (const ino of hold.inos) held.add(ino)
+      else await notes.hold(this.#branch.id, { ...hold, inos: [] })
+    return held
+  }
+
+  join(session: SessionId): Promise<LeaseRecord> {
+    return this.#update((record) =>
+      join(record, this.#writer(session), this.#options.clock.nowMs(), this.#patience),
+    )
+  }
+
+  /**
+   * The session that holds the lease and gives single directories back to this server. Undefined where no session holds it,
+   * or everything must be handed back first.
+   */
+  get sharingHolder(): SessionId | undefined {
+    const { holder, recalled } = this.#record
+    return recalled || this.sharing.hasQuota || !this.#areHere ? undefined : holder
+  }
+
+  /** All writers give single directories back, to this server. */
+  get #areHere(): boolean {
+    return areTogether(this.#record) && this.#record.writers[0]!.sharesAt === this.#id
+  }
+
+  /** Whether other sessions write. */
+  get hasOthers(): boolean {
+    return this.#record.writers.length > 1
+  }
+
+  /** Whether the server answers the session's writes. */
+  isServed(session: SessionId): boolean {
+    const { holder } = this.#record
+    return holder === undefined || (holder !== session && this.#areHere)
+  }
+
+  /** The session writes while no other does: it may get the lease. */
+  async grantBeside(session: SessionId): Promise<void> {
+    await this.#update((record) => grantBeside(record, session))
+  }
+
+  /** The holder does nothing, and another session works. */
+  async recallIdle(): Promise<void> {
+    await this.#update((record) =>
+      unchanged(recall(record, this.#options.clock.nowMs(), this.#patience)),
+    )
+  }
+
+  get #patience(): Patience {
+    const { leaseMs } = this.#options
+    return { ms: recallLeases * leaseMs, mostMs: recallLeasesMax * leaseMs }
+  }
+
+  /** The session got a receipt. While it is asked to hand the lease back, that gives it more time. */
+  async noteProgress(session: SessionId): Promise<void> {
+    const move = (record: LeaseRecord): LeaseRecord =>
+      progress(record, session, this.#options.clock.nowMs(), this.#patience)
+    if (move(this.#record) !== this.#record) await this.#update((record) => unchanged(move(record)))
+  }
+
+  /** False when the session has been given up. */
+  async renew(session: SessionId): Promise<boolean> {
+    let known = true
+    await this.#update((record) => {
+      const renewed = renew(record, this.#writer(session), this.#options.clock.nowMs())
+      known = renewed !== undefined
+      return renewed ?? unchanged(record)
+    })
+    return known
+  }
+
+  async release(session: SessionId, epoch: number): Promise<void> {
+    await this.#update((record) => release(record, session, epoch))
+  }
+
+  async forfeit(session: SessionId, epoch: number): Promise<void> {
+    await this.#update((record) => forfeit(record, session, epoch))
+  }
+
+  async leave(session: SessionId): Promise<void> {
+    await this.#update((record) => leave(record, session))
+  }
+
+  /**
+   * For a write that comes without a session. It counts as a writer for its moment, and writes in the epoch it is
+   * given: in another one somebody else has the lease, and the log refuses.
+   */
+  withTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
+    return this.#untilInEpoch(() => this.asTurn(write))
+  }
+
+  async #untilInEpoch<T>(write: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await write()
+      } catch (error) {
+        if (!isCairnError(error, 'stale_epoch')) throw error
+        await this.#update(unchanged)
+      }
+    }
+  }
+
+  /**
+   * For a change of some directories that comes without a session. Beside a holder that gives single directories back,
+   * only these are waited for: `write` gets the ones that the holder has given back, and throws MoreDirectories for others.
+   */
+  async withDirectories<T>(
+    write: (epoch: number, given?: ReadonlySet<Ino>) => Promise<T>,
+  ): Promise<T> {
+    return this.#untilInEpoch(() =>
+      this.sharing.change(undefined, (given) => write(this.#record.epoch, given)),
+    )
+  }
+
+  /** Rejects with `stale_epoch` when another writer got the lease meanwhile. */
+  async asTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
+    // What this server knows may be old. That is safe: nobody gets the lease in an epoch that others write in.
+    if (this.#record.holder === undefined) return write(this.#record.epoch)
+    const session = `${turnPrefix}${randomUUID()}` as SessionId
+    try {
+      await this.#whenWritable(session)
+      return await write(this.#record.epoch)
+    } finally {
+      // It has been written or not, whatever becomes of this: a turn that cannot be ended runs out.
+      await this.leave(session).catch(() => undefined)
+    }
+  }
+
+  /** Resolves when `session` may write: it holds the lease, or nobody does. A silent holder is passed by. */
+  async #whenWritable(session: SessionId): Promise<void> {
+    await this.join(session)
+    while (this.#record.holder !== undefined && this.#record.holder !== session) {
+      await this.#options.clock.sleep(this.#options.lookMs)
+      const { holder, recalled } = await this.look()
+      const isLate = isOverdue(this.#record, this.#options.clock.nowMs())
+      if (!recalled || isLate || this.#isSilent(holder) || this.#isSilent(session))
+        await this.join(session)
+    }
+  }
+
+  async #keepLooking(): Promise<void> {
+    this.#isLooking = true
+    while (this.#followers.size > 0) {
+      await this.#options.clock.sleep(this.#others?.lookMs ?? this.#options.lookMs)
+      // A store that does not answer now is asked again soon; until then everything stays as it is.
+      await this.look().catch(() => undefined)
+      await this.#branch.refresh().catch(() => undefined)
+      await this.#others?.answer(this.#branch.head.position.seq).catch(() => undefined)
+    }
+    this.#isLooking = false
+  }
+
+  #isSilent(session: SessionId | undefined): boolean {
+    const writer = this.#record.writers.find((other) => other.session === session)
+    return writer === undefined || writer.expiresAtMs <= this.#options.clock.nowMs()
+  }
+
+  #writer(session: SessionId): LeaseRecord['writers'][number] {
+    const { clock, leaseMs } = this.#options
+    const expiresAtMs = clock.nowMs() + leaseMs
+    return this.#shares.has(session)
+      ? { session, expiresAtMs, sharesAt: this.#id }
+      : { session, expiresAtMs }
+  }
+
+  /** One after the other: several of one server would only be in each other's way. */
+  #update(change: (record: LeaseRecord) => Transition): Promise<LeaseRecord> {
+    const updated = this.#updating.then(() => this.#updateNow(change))
+    this.#updating = updated.catch(() => undefined)
+    return updated
+  }
+
+  /**
+   * The epoch first, then the record that names it: whoever reads the record finds its epoch in the log, with all
+   * that came before it. Who dies in between leaves an epoch that no record names; the next one begins another.
+   */
+  async #updateNow(change: (record: LeaseRecord) => Transition): Promise<LeaseRecord> {
+    for (let waitedFor = -1; ;) {
+      const before = await this.#read()
+      const epoch = await this.#epochSince(before)
+      const isInForce = before.epoch === epoch
+      if (!isInForce && before.version !== waitedFor) {
+        waitedFor = before.version
+        // Most likely somebody is about to write it down.
+        await this.#options.clock.sleep(this.#options.lookMs)
+        continue
+      }
+      const { record, newEpoch } = change(before)
+      if (record === before && isInForce) return this.#tell(before)
+      const after = await this.#write(before, record, newEpoch || !isInForce ? epoch : undefined)
+      if (!after) continue
+      if (after.recalled && !before.recalled) this.#options.onRecall?.()
+      return this.#tell(after)
+    }
+  }
+
+  /** The branch's epoch, as far as this server knows, and not older than the record. */
+  async #epochSince(record: LeaseRecord): Promise<number> {
+    if (this.#branch.head.position.epoch < record.epoch) await this.#branch.refresh()
+    return this.#branch.head.position.epoch
+  }
+
+  /** Undefined when somebody else was quicker. */
+  async #write(
+    before: LeaseRecord,
+    record: LeaseRecord,
+    endingEpoch: number | undefined,
+  ): Promise<LeaseRecord | undefined> {
+    const [stores, branch, time] = [this.#stores, this.#branch, this.#options.clock.now()]
+    const next = { holder: record.holder, time }
+    if (endingEpoch !== undefined && !(await endEpoch(stores, branch, endingEpoch, next)))
+      return undefined
+    const epoch = endingEpoch === undefined ? before.epoch : endingEpoch + 1
+    const after = { ...record, epoch, version: before.version + 1 }
+    return (await this.#options.store.put(after)) ? after : undefined
+  }
+
+  async #read(): Promise<LeaseRecord> {
+    return (await this.#options.store.get(this.#branch.id)) ?? newLease(this.#branch.id)
+  }
+
+  #tell(record: LeaseRecord): LeaseRecord {
+    if (record.version <= this.#record.version) return record
+    this.#record = record
+    for (const { onLease } of this.#followers) onLease?.(record)
+    return record
+  }
+}

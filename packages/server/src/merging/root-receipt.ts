@@ -1,0 +1,48 @@
+import {
+  type Author,
+  type Branch,
+  decodeBatch,
+  diffPaths,
+  mapPaced,
+  type Receipt,
+} from '@cairn/core'
+import { formatHash, type RootReceipt, type SessionId } from '@cairn/protocol'
+import { isoTime } from '../ports/clock.ts'
+import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import { describeChange } from '../points/describe.ts'
+
+/** Of what is done once under a key. */
+export function authorOf({ clock }: Workspace, { actor }: Asker, key: string): Author {
+  return { actor, session: `layer:${key}` as SessionId, number: 1, time: clock.now() }
+}
+
+/** What a batch that changed a root did. */
+export async function rootReceipt(
+  workspace: Workspace,
+  layer: string,
+  branch: Branch,
+  { seq }: Pick<Receipt, 'seq'>,
+): Promise<RootReceipt> {
+  const { body, actor, time } = await readBatch(workspace, branch, seq)
+  if (body.type !== 'root') throw new Error(`batch ${seq} of ${branch.id} changes no root`)
+  const { before, after } = body.change
+  const paths = await diffPaths(workspace.stores.nodes, before, after)
+  return {
+    layer,
+    seq,
+    before: formatHash(before.root),
+    after: formatHash(after.root),
+    paths: await mapPaced(workspace.stores.nodes.pacer, paths, describeChange),
+    actor,
+    time: isoTime(time),
+  }
+}
+
+export async function readBatch(
+  { stores }: Workspace,
+  { id }: Branch,
+  seq: number,
+): Promise<ReturnType<typeof decodeBatch>> {
+  const [row] = await stores.log.read(id, seq - 1, 1)
+  return decodeBatch(row!.bytes)
+}

@@ -1,0 +1,69 @@
+import type { BranchId, SessionId } from '@cairn/protocol'
+
+/** A session that may write to a branch, for as long as it keeps saying so. */
+export interface Writer {
+  readonly session: SessionId
+  readonly expiresAtMs: number
+  /**
+   * The server it is connected to, for a session that gives single directories back (sharing.ts). Absent for one that
+   * gives everything back or nothing, and for a write of a moment.
+   */
+  readonly sharesAt?: string | undefined
+}
+
+/**
+ * Who may write to a branch, and how. With a holder, that session acknowledges writes to its own programs before
+ * the server has seen them. The others wait; where all are together (`areTogether`), the server answers their writes,
+ * and the holder gives back what these concern. Without a holder the server answers each write.
+ */
+export interface LeaseRecord {
+  readonly branch: BranchId
+  readonly holder: SessionId | undefined
+  /** The holder has been asked to hand the lease back. It stays so until it does: it acknowledges nothing more. */
+  readonly recalled: boolean
+  /** Until when it has to; absent while it has not been asked. */
+  readonly deadline?: Deadline | undefined
+  readonly writers: readonly Writer[]
+  /**
+   * The branch's epoch in which this is so. Each holder has an epoch of its own, begun before this was written
+   * down: what anybody sends in an epoch that has ended is refused by the log itself.
+   */
+  readonly epoch: number
+  /** Grows with each update. */
+  readonly version: number
+}
+
+/** How long a holder may take to hand its lease back. */
+export interface Deadline {
+  /** Moves with each receipt that the holder gets: it may have much to send. */
+  readonly ms: number
+  /** Does not move. */
+  readonly lastMs: number
+}
+
+/** Something to be known about a session or a token when it comes back, to whichever server. */
+export interface HolderNote {
+  /**
+   * `begun`: a session, by a server that keeps notes. `inodes`: numbers that were given, as first+count. `replaced`: a
+   * number whose file replaced another client's file. `blob`: content that a token stored.
+   */
+  readonly kind: 'begun' | 'inodes' | 'replaced' | 'blob'
+  readonly value: string
+}
+
+/** Leases, and what their holders were given, live where every server sees them. */
+export interface LeaseStore {
+  get(branch: BranchId): Promise<LeaseRecord | undefined>
+  /** False, and nothing changed, unless the stored version is one below the record's (0 when there is none). */
+  put(record: LeaseRecord): Promise<boolean>
+  /** The same one again changes nothing. */
+  addNotes(holder: string, notes: readonly HolderNote[], nowMs: number): Promise<void>
+  /** Also those of holders whose names go on with a `~`: tokens that were narrowed from it. */
+  listNotes(holder: string): Promise<readonly HolderNote[]>
+  /** Those that have notes, in byte order, after that one. */
+  listHolders(after: string, limit: number): Promise<readonly string[]>
+  /** All of a holder that is gone for good. */
+  removeNotes(holder: string): Promise<void>
+  /** Blobs that were noted before then: what nothing points at is collected by then as well. */
+  removeBlobNotes(beforeMs: number): Promise<void>
+}

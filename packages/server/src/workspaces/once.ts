@@ -1,0 +1,55 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { CairnError } from '@cairn/protocol'
+import type { Asker, Workspace } from './workspace.ts'
+
+/**
+ * Does something once for one idempotency key: the same key again gets the first answer again, and is refused where
+ * something else is asked. `work` is given a key that is the same each time, so that also what was cut off between doing
+ * and noting is not done twice. What fails is not noted: a conflict may be resolved, and then the same request succeeds.
+ */
+export async function once<T>(
+  workspace: Workspace,
+  { actor, idempotencyKey }: Asker,
+  { what, ...asked }: Asked,
+  work: (key: string) => Promise<T>,
+): Promise<T> {
+  if (idempotencyKey === undefined) return work(digest(randomUUID()))
+  const { layers, info } = workspace
+  const request = `${actor}:${idempotencyKey}`
+  const wanted = { what, asked: digest(JSON.stringify(asked)) }
+  const known = await layers.findAnswer(info.id, request)
+  if (known !== undefined) return readAnswer<T>(known, wanted)
+  const answer = await work(digest(request))
+  await layers.putAnswer(info.id, request, JSON.stringify({ ...wanted, answer }))
+  // DURABLE: whoever asks again is told the same. Of two at once, the first to note is right for both.
+  return readAnswer<T>((await layers.findAnswer(info.id, request))!, wanted)
+}
+
+/** What a request is about; whoever sends it again spells it the same. */
+export interface Asked {
+  /** As in "cannot commit". */
+  readonly what: string
+  readonly layer?: string
+  readonly options?: object
+}
+
+interface Noted {
+  readonly what: string
+  /** Older notes are without. */
+  readonly asked?: string
+}
+
+function readAnswer<T>(text: string, { what, asked }: Required<Noted>): T {
+  const noted = JSON.parse(text) as Noted & { readonly answer: T }
+  const isSame = noted.what === what && (noted.asked ?? asked) === asked
+  if (isSame) return noted.answer
+  const other = noted.what === what ? 'another layer or other options' : `'${noted.what}'`
+  throw new CairnError('batch_mismatch', {
+    message: `cannot ${what}: the Idempotency-Key was used for ${other}`,
+  })
+}
+
+/** For ids and sessions that must be the same each time. */
+export function digest(text: string | Uint8Array): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 24)
+}
