@@ -24,7 +24,7 @@ export const piece = {
     { of: 'linux-x64-musl', zig: 'x86_64-linux-musl', args: [] },
     { of: 'linux-arm64-musl', zig: 'aarch64-linux-musl', args: [] },
   ],
-  /** Of the sources and of how they are compiled. */
+  /** A digest of the sources and of how they are compiled. */
   digest: () => {
     const sum = createHash('sha256').update(flags.join(' '))
     for (const source of [...units, ...headers]) sum.update(readFileSync(source))

@@ -336,8 +336,10 @@ static napi_value js_recv(napi_env env, napi_callback_info info) {
   return number(env, receive(ch));
 }
 
-/* sendRecv(ch, length): sends that much of the reply buffer (0: nothing), then as recv. An answer that nobody
-   waits for any more is no error. */
+/*
+ * sendRecv(ch, length): sends that much of the reply buffer (0: nothing), then as recv. An answer
+ * without a waiting caller is no error.
+ */
 static napi_value js_send_recv(napi_env env, napi_callback_info info) {
   napi_value argv[2];
   channel_t *ch;

@@ -1,6 +1,6 @@
 import type { Time } from '@cairn/core'
 
-/** Above this the two clocks have drifted apart: somebody set one, or the machine was asleep. */
+/** Above this the two clocks have drifted apart: one was set, or the machine was asleep. */
 const driftMs = 2
 
 let origin = Date.now() - performance.now()

@@ -291,7 +291,7 @@ export class Mount {
     return decodeConflictsAnswer(await this.#session.ask({ type: 'conflicts' }))
   }
 
-  /** Remembers what went wrong, for whoever looks at the status. */
+  /** Records what went wrong, for the mount's status. */
   note(error: unknown, operation = ''): void {
     this.#notes.noteError(error, operation)
   }
@@ -309,7 +309,7 @@ export class Mount {
   /** Hands everything in and says goodbye. Nothing local is left. */
   async close(): Promise<void> {
     await this.drain()
-    // Nobody answers for what was asked last, and refused here.
+    // No one answers for the last request, which was refused here.
     await this.#refusal.unlessRefused(this.#session.close()).catch(() => this.#session.abandon())
     this.#progress.end()
     this.#locks?.close()
@@ -326,7 +326,7 @@ export class Mount {
     this.#locks?.close()
   }
 
-  /** Whoever has the lease builds on all that came before it. */
+  /** The lease holder builds on everything that came before it. */
   get #standing(): 'lease' | 'shared' | 'waiting' {
     if (this.#session.canAcknowledge) return this.#follower.isCurrent ? 'lease' : 'waiting'
     return this.#session.standing === 'shared' ? 'shared' : 'waiting'
@@ -381,7 +381,7 @@ export class Mount {
     const top = this.#loader.load({ what: 'directory', ino: root }).catch(() => undefined)
     const joined = this.#writes && !recovered ? whenJoined(this.#session, seq, sleep) : undefined
     await Promise.all([top, joined, this.#writes ? this.#numbers.refill() : undefined])
-    // A guess at what will be asked for. Whoever asks at once is not to wait for it.
+    // A prefetch. The first request must not wait for it.
     void sleep(guessAfterMs).then(() => this.#loader.loadNear(root).catch(() => undefined))
     void this.#progress.keepNoting()
   }
@@ -406,8 +406,8 @@ export class Mount {
   }
 
   /**
-   * Neither the branch nor a rescue layer takes what was acknowledged. It stays in the spool, programs are told, and
-   * nobody waits for this session's lease.
+   * Neither the branch nor a rescue layer takes what was acknowledged. It stays in the spool, programs get an error,
+   * and no client waits for this session's lease.
    */
   #giveUp(error: unknown): void {
     const why = whyRefused(error)

@@ -6,12 +6,15 @@ import { isCairnError } from '@cairn/protocol'
 const notesMax = 100
 const fileName = 'rescues'
 
-/** What happened, for whoever looks at a mount's status: the newest of it. */
+/** The newest events, for a mount's status. */
 export class Notes {
   readonly errors: string[] = []
   /** What others changed lately. */
   readonly log: string[] = []
-  /** Where late writes of a lost lease went. Kept whole, and for the next process, too: somebody has to look at them. */
+  /**
+   * Where late writes of a lost lease went. Kept whole, and for the next process, too, because a
+   * user must look at them.
+   */
   readonly rescues: string[]
   /** As far as was heard: the layer was committed or abandoned, and takes no more writes. */
   isOver = false

@@ -27,7 +27,7 @@ export interface MemoryNode {
   atime: Time
   mtime: Time
   ctime: Time
-  /** Of a directory; a Map lists in the order of insertion. */
+  /** Set for a directory; a Map lists in the order of insertion. */
   readonly children: Map<ByteString, MemoryNode>
   readonly xattrs: Map<ByteString, Uint8Array>
   /** How often the kernel was told of it, less what it forgot. */

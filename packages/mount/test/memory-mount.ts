@@ -16,7 +16,7 @@ function isKernelFrom(major: number, minor: number): boolean {
   return ourMajor > major || (ourMajor === major && ourMinor >= minor)
 }
 
-/** A directory with a mount on it and nobody who answers yet. */
+/** A directory with a mount on it that nothing serves yet. */
 export async function mountTemporary(): Promise<{ dir: string; fd: number }> {
   const dir = mkdtempSync(join(tmpdir(), 'cairn-fuse-'))
   const { fd } = await mountFuse(dir, { fsName: 'memory', allowOther: true })

@@ -1,5 +1,5 @@
-// Mounts a memory file system on the directory given, as whoever runs it; a child reads a file in it; unmounts. Prints
-// how it was mounted and what was read.
+// Mounts a memory file system on the directory given, as the current user; a child reads a file in
+// it; unmounts. Prints how it was mounted and what was read.
 import { type Mounted, mountFuse, unmount } from '../src/fuse/mounting.ts'
 import { serveFuse } from '../src/fuse/serve.ts'
 import { runClient } from './client.ts'

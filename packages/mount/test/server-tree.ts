@@ -23,7 +23,7 @@ import type { LoaderParts } from '../src/image/loader.ts'
 type Question = Parameters<LoaderParts['ask']>[0]
 
 export const time = { sec: 1, nsec: 0 }
-/** Of a directory, so that a few names make several. */
+/** Entries of a directory per page, so that a few names make several pages. */
 const entriesPerPage = 2
 
 const emptyRoot: Inode = {
@@ -102,7 +102,7 @@ export class ServerTree {
   }
 
   #append(body: BatchBody): Uint8Array {
-    const who = { session: 'other' as SessionId, actor: 'somebody' as ActorId }
+    const who = { session: 'other' as SessionId, actor: 'a-user' as ActorId }
     const place = { branch: 'b' as BranchId, seq: ++this.#seq, epoch: 1, number: this.#seq }
     return encodeBatch({ ...place, ...who, time, body, previous: genesis } satisfies Batch)
   }

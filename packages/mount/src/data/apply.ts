@@ -14,7 +14,7 @@ import type { Place } from './segments.ts'
 export interface OwnChange {
   /** The file as it is before the change. */
   readonly before: Inode
-  /** Of a copy: the file it is made from. */
+  /** The source file of a copy. */
   readonly from: Inode | undefined
   /** Where written bytes lie. */
   readonly place: Place | undefined
@@ -62,7 +62,7 @@ function clear(contents: Contents, op: FallocateOp, before: Inode): void {
     ranges.putZeros(op.offset, Math.max(0, Math.min(op.length, before.size - op.offset)))
 }
 
-/** What somebody else's operation does to what is known here of a file's bytes. */
+/** Applies another client's operation to the bytes of a file that are known here. */
 export function applyForeign(contents: Contents, op: Op): void {
   if (op.type === 'reap') contents.drop(op.ino)
   const ranges = 'ino' in op ? contents.find(op.ino) : undefined

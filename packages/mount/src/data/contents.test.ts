@@ -113,7 +113,7 @@ describe('bytes that are at the server', () => {
     expect(await reading).toBe('mineo')
   })
 
-  it('what somebody else wrote meanwhile is fetched again', async () => {
+  it('bytes that another client wrote meanwhile are fetched again', async () => {
     const reading = text(0, 4)
     server.write('new!', 0)
     contents.of(ino, file).forget(0, 4)

@@ -65,7 +65,10 @@ export class Contents {
     return this.#assemble(parts, offset, end, none)
   }
 
-  /** Fetches what is elsewhere and looks again: meanwhile somebody may have written, or old segments gone. */
+  /**
+   * Fetches missing bytes and looks again: meanwhile a client may have written, or old segments may
+   * be gone.
+   */
   async #readLater(ino: Ino, ranges: Ranges, offset: number, end: number): Promise<Uint8Array> {
     const blocks = new Map<number, Uint8Array>()
     for (;;) {
@@ -123,7 +126,7 @@ export class Contents {
     return bytes
   }
 
-  /** Whoever reads block after block finds the next ones on their way. */
+  /** Prefetches the next blocks for a sequential reader. */
   #readAhead(ino: Ino, ranges: Ranges, start: number): void {
     const isInOrder = start === ranges.lastBlock + blockBytes
     ranges.lastBlock = start

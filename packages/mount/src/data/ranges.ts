@@ -58,7 +58,7 @@ export class Ranges {
     this.put(offset, length, zeros)
   }
 
-  /** Somebody else wrote there: the server knows. */
+  /** Another client wrote there: the server has the bytes. */
   forget(offset: number, length: number): void {
     const { first, end, kept } = this.#cutOut(offset, offset + length)
     this.#ranges.splice(first, end - first, ...kept)

@@ -51,7 +51,7 @@ describe('segments', () => {
   })
 
   it.skipIf(process.getuid?.() !== 0)(
-    'leave the last room of a disk to whoever needs it now (needs root)',
+    'leave the last room of a disk to the write that needs it now (needs root)',
     async () => {
       const disk = mkdtempSync(join(tmpdir(), 'cairn-disk-'))
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk])
@@ -155,7 +155,7 @@ describe('segments', () => {
     await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]))
   })
 
-  it('are ready before they are needed: nobody waits for their pages', async () => {
+  it('are ready before they are needed, so no write waits for their pages', async () => {
     const watched = { ...io }
     const mapFile = vi.spyOn(watched, 'mapFile')
     const mapFileLater = vi.spyOn(watched, 'mapFileLater')

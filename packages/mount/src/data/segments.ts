@@ -211,8 +211,9 @@ export class Segments {
   }
 
   /**
-   * In another thread. Whoever needs it sooner makes one, and this one is for later. Not on a disk that is nearly full:
-   * while one is made, or given up for want of room, its room would be missing to whoever cannot wait.
+   * In another thread. A write that needs one sooner makes its own, and this one is for later. Not
+   * on a disk that is nearly full: while one is made, or given up for want of room, its room would
+   * be missing to a write that cannot wait.
    */
   async #prepareNext(): Promise<void> {
     this.#prepareAt = Infinity

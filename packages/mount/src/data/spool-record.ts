@@ -94,7 +94,10 @@ function writeRecordOp(writer: Writer, op: Op): Writer {
   return writer.sized(() => writeOneOp(writer, bare, time))
 }
 
-/** Where it is only told of. What is acknowledged never appends: whoever may do so knows where a file ends. */
+/**
+ * Set where it is only reported. An acknowledged operation is never an append: the lease holder
+ * knows where a file ends.
+ */
 function withoutAppended(op: Op): Op {
   return op.type === 'append' ? { ...op, data: { type: 'bytes', bytes: nothing } } : op
 }

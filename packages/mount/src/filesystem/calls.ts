@@ -77,7 +77,7 @@ function timeOf(time: Time | 'now' | undefined, now: Time): Time | undefined {
   return time === 'now' ? now : time && clamp(time)
 }
 
-/** Set-id bits do not survive a change of the owner, nor a cut by somebody without privileges. */
+/** Set-id bits do not survive a change of the owner, nor a truncation by an unprivileged user. */
 function modeAfter(inode: Inode, change: AttributeChange, drop: PrivilegeDrop): number | undefined {
   if (inode.kind === 'directory') return undefined
   const drops = isChown(change) ? drop || 'member' : change.killPrivileges && drop
@@ -85,15 +85,15 @@ function modeAfter(inode: Inode, change: AttributeChange, drop: PrivilegeDrop): 
   return mode === inode.mode ? undefined : mode
 }
 
-/** One that changes nothing is a chown to nobody and no group. */
+/** A change of nothing is a chown to no user and no group. */
 function isChown({ uid, gid, mode, size, atime, mtime }: AttributeChange): boolean {
   if (uid !== undefined || gid !== undefined) return true
   return mode === undefined && size === undefined && atime === undefined && mtime === undefined
 }
 
 /**
- * Which set-id bits a change by somebody takes off. Their groups are asked for only where it depends on them: where
- * a file has set-group-id and no group-execute.
+ * Which set-id bits a user's change takes off. The user's groups are read only where it depends on
+ * them: where a file has set-group-id and no group-execute.
  */
 export function privilegeDropOf(inode: Inode, { uid, gid, pid }: Caller): PrivilegeDrop {
   if (uid === 0 || (inode.mode & (modeBits.setuid | modeBits.setgid)) === 0) return false
@@ -117,7 +117,7 @@ function clamp(time: Time): Time {
   return { sec: Math.sign(time.sec) * secMax, nsec: 0 }
 }
 
-/** A call by somebody whom the kernel has let through. It makes no file. */
+/** A call by a user whom the kernel has already checked. It makes no file. */
 export function callOf(view: View, now: Time, uid = 0, gid = 0): Call {
   return { view, who: { uid, gid, groups: [] }, now, newIno: neverMakes }
 }

@@ -17,7 +17,7 @@ export function refusing(fs: FuseFileSystem): FuseFileSystem {
     ...(denied as unknown as FuseFileSystem),
     lookup: (parent, name, caller) =>
       isStatusNode(parent) || isStatusName(parent, name) ? fs.lookup(parent, name, caller) : deny(),
-    // Of the root, for the way to `.cairn`.
+    // Answers for the root, on the way to `.cairn`.
     getattr: (nodeid) =>
       isStatusNode(nodeid) || nodeid === rootNode ? fs.getattr(nodeid) : deny(),
     read: (nodeid, ...rest) => (isStatusNode(nodeid) ? fs.read(nodeid, ...rest) : deny()),

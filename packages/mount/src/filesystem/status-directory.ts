@@ -24,9 +24,10 @@ export function isStatusName(parent: number, child: ByteString): boolean {
 export type StatusFiles = Readonly<Record<string, () => Answer<string>>>
 
 /**
- * Shows `.cairn/` in the root of a mount: text for whoever works in there and wants to know how the mount is. It is
- * in no listing, so that no tool copies or commits it. Each look-up of a file gets a node of its own with the text of
- * that moment: what was opened stays as it was, and the kernel never shows old text for new.
+ * Shows `.cairn/` in the root of a mount: text for programs and people in the mount who want to
+ * know its state. It is in no listing, so that no tool copies or commits it. Each lookup of a file
+ * gets a node of its own with the text of that moment: an open file stays as it was, and the kernel
+ * never shows old text for new.
  */
 export function statusDirectory(
   below: FuseFileSystem,
@@ -168,7 +169,7 @@ function seekText(size: number, offset: number, whence: number): number {
   return whence === seekData ? offset : size
 }
 
-/** Every close unlocks, also one of a text that nobody can lock. */
+/** Every close unlocks, also the close of a status file, which cannot be locked. */
 function locksOf(below: FuseFileSystem): Partial<FuseFileSystem> {
   return {
     getlk: (nodeid, lock, caller) =>

@@ -119,7 +119,7 @@ export class Dispatcher {
     if (this.#opening === undefined) this.context.fs.destroy()
   }
 
-  /** Nobody can be answered any more. */
+  /** No caller can be answered any more. */
   close(): void {
     this.#parked.clear()
   }
@@ -152,7 +152,7 @@ export class Dispatcher {
     this.#opening = undefined
   }
 
-  /** Asked when there is somebody to ask; never, should whoever asks have gone by then. */
+  /** Calls the file system once it is there, unless the caller has gone by then. */
   #hold(operation: AnyOperation, opening: Promise<void>): number {
     const request = this.request.copy()
     const isWaiting = (): boolean => this.#parked.has(request)
@@ -222,7 +222,7 @@ export class Dispatcher {
     }
   }
 
-  /** Nobody waits for it any more. */
+  /** No caller waits for it any more. */
   async #takeBack({ operation, touches }: Parked, value: unknown): Promise<void> {
     try {
       await operation.undo?.(this.context, value)

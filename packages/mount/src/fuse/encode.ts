@@ -3,7 +3,7 @@ import type { Attributes, Entry } from './file-system.ts'
 
 const high = 2 ** 32
 
-/** Of the kernel's structure of an entry. */
+/** The size of the kernel's entry structure. */
 export const entryBytes = 128
 
 /** At index `at` of 32-bit words, as everywhere here. Negative numbers come out in two's complement. */

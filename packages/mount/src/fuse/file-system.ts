@@ -23,7 +23,7 @@ export interface Attributes {
   /** As the kernel's u32. */
   readonly rdev: number
   readonly size: number
-  /** Of 512 bytes. */
+  /** In units of 512 bytes. */
   readonly blocks: number
   /** `sec` may be negative. */
   readonly atime: Time

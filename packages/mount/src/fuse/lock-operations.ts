@@ -54,7 +54,7 @@ const getlk: Operation<Lock> = {
   },
 }
 
-/** What was locked for whom, in case nobody waits for it any more when it is. */
+/** The lock and its owner, in case the caller is gone by the time it is granted. */
 interface Locked {
   readonly nodeid: number
   readonly lock: Lock

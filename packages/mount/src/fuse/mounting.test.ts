@@ -12,7 +12,7 @@ import { mountFuse, unmount } from './mounting.ts'
 import { serveFuse } from './serve.ts'
 
 const program = join(import.meta.dirname, '../../test/mount-and-read.ts')
-const nobody = 65534
+const plainUser = 65534
 const setuid = 0o4000
 const fusermount3 = '/usr/bin/fusermount3'
 const hasHelper = hasFuse && existsSync(fusermount3) && (statSync(fusermount3).mode & setuid) !== 0
@@ -61,15 +61,15 @@ describe.skipIf(!hasFuse)('mounting (needs root and /dev/fuse)', () => {
   })
 
   it.skipIf(!hasHelper)('an ordinary user mounts by fusermount3 (skipped without it)', async () => {
-    chownSync(dir, nobody, nobody)
-    const command = `exec setpriv --reuid=${nobody} --regid=${nobody} --clear-groups ${process.execPath} --conditions=source ${program} ${dir}`
+    chownSync(dir, plainUser, plainUser)
+    const command = `exec setpriv --reuid=${plainUser} --regid=${plainUser} --clear-groups ${process.execPath} --conditions=source ${program} ${dir}`
     expect(await runPrivately(['-m'], command)).toEqual({ how: 'fusermount3', text: 'text' })
   })
 
   it('root of a user namespace mounts by itself', async () => {
-    chownSync(dir, nobody, nobody)
+    chownSync(dir, plainUser, plainUser)
     const inner = `unshare -Urm ${process.execPath} --conditions=source ${program} ${dir}`
-    const command = `exec setpriv --reuid=${nobody} --regid=${nobody} --clear-groups ${inner}`
+    const command = `exec setpriv --reuid=${plainUser} --regid=${plainUser} --clear-groups ${inner}`
     expect(await runPrivately(['-m'], command)).toEqual({ how: 'mount', text: 'text' })
   })
 })

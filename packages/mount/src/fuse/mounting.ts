@@ -30,7 +30,7 @@ export type Mounter = readonly [file: string, ...args: string[]]
 const fusermount: Mounter = ['fusermount3']
 
 export interface Mounted {
-  /** /dev/fuse, mounted. Nothing answers yet: whoever enters waits. */
+  /** /dev/fuse, mounted. Nothing answers yet: a program that enters waits. */
   readonly fd: number
   readonly how: 'mount' | 'fusermount3'
 }
@@ -81,7 +81,7 @@ function fail(dir: string, why: string, remedy: string, cause?: unknown): Error 
   return new Error(`cannot mount ${dir}: ${why}. ${remedy}`, { cause })
 }
 
-/** Of a negative errno. */
+/** Describes a negative errno. */
 function describe(result: number): string {
   const [name, meaning] = getSystemErrorMap().get(result) ?? [`errno ${-result}`, 'unknown']
   return `${meaning} (${name})`

@@ -84,7 +84,7 @@ interface Created {
  */
 function openFlagsFor({ writesDirectly }: Context, flags: number): number {
   const isWriteOnly = (flags & access.mask) === access.writeOnly
-  // Whoever wants a file that was not there before has one to put something into: a temporary one.
+  // A program that creates a file exclusively has something to write: a temporary file.
   const isForWriting = isWriteOnly || (flags & access.exclusive) !== 0
   return writesDirectly && isForWriting ? directIo | keepCache : keepCache
 }

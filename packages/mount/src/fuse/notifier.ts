@@ -99,7 +99,7 @@ export class Notifier {
     this.#post(words, name, 32)
   }
 
-  /** The name is gone, and `nodeid` was what it led to: whoever watches the file is told, too. */
+  /** The name is gone, and `nodeid` was its inode: watchers of the file are notified, too. */
   deleteEntry(parent: number, nodeid: number, name: ByteString): void {
     const words = begin(code.delete, 40 + name.length + 1)
     putU64(words, 4, parent)
@@ -154,7 +154,7 @@ export class Notifier {
     this.#hold()
   }
 
-  /** After an end, expected or not, nobody would be told any more. */
+  /** After an end, expected or not, waiters would never settle. */
   #settleAll(): void {
     this.#isOpen = false
     this.#online.resolve()
@@ -162,7 +162,7 @@ export class Notifier {
     this.#waiting.clear()
   }
 
-  /** The process lives while somebody waits. */
+  /** The process lives while a caller waits. */
   #hold(): void {
     if (this.#waiting.size > 0) this.start().ref()
     else this.#started?.unref()

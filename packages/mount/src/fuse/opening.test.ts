@@ -4,7 +4,7 @@ import { hasFuse, MemoryMount } from '../../test/memory-mount.ts'
 import { makeGate, until } from '../../test/waiting.ts'
 
 describe.skipIf(!hasFuse)('a file system that is not there yet (needs root and /dev/fuse)', () => {
-  it('whoever asks waits, and is answered when it is', async () => {
+  it('a program that asks waits, and is answered when it is', async () => {
     const { opened, open } = makeGate()
     await using mount = await MemoryMount.serve(new MemoryFileSystem(), {}, opened)
     const clients = ['a', 'b'].map((name) =>
@@ -20,7 +20,7 @@ describe.skipIf(!hasFuse)('a file system that is not there yet (needs root and /
     expect(mount.errors).toEqual([])
   })
 
-  it('whoever is killed meanwhile ends at once, and is asked for no more', async () => {
+  it('a program that is killed meanwhile ends at once, and the file system is not called for it', async () => {
     const { opened, open } = makeGate()
     await using mount = await MemoryMount.serve(new MemoryFileSystem(), {}, opened)
     const client = mount.start(`fs.mkdirSync(dir + '/d')`)

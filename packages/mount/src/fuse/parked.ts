@@ -4,7 +4,7 @@ import type { Request } from './request.ts'
 import type { RequestMemory } from './request-memory.ts'
 import { isDying } from './signals.ts'
 
-/** How often somebody who got a signal is asked whether it kills: the kernel tells of the first one only. */
+/** How often to check whether a signal kills the caller: the kernel reports only the first one. */
 const dyingCheckMs = 100
 
 /** A request whose answer comes later. What it needs of the request buffer is copied. */
@@ -27,8 +27,8 @@ function keyOf(uniqueLow: number, uniqueHigh: number): string {
 }
 
 /**
- * The requests that wait, by the kernel's number for them. INVARIANT: each is here until its one reply is sent;
- * whoever takes it out sends it.
+ * The parked requests, by the kernel's number for them. INVARIANT: each is here until its one reply
+ * is sent; the code that takes it out sends it.
  */
 export class ParkedRequests {
   readonly #requests = new Map<string, Parked>()
@@ -85,13 +85,13 @@ export class ParkedRequests {
     return true
   }
 
-  /** A signal came for whoever waits. Unknown: it was answered meanwhile. */
+  /** A signal came for the caller. Unknown: it was answered meanwhile. */
   interrupt(uniqueLow: number, uniqueHigh: number): void {
     const parked = this.#requests.get(keyOf(uniqueLow, uniqueHigh))
     if (parked !== undefined) this.#endIfDying(parked)
   }
 
-  /** Nobody can be answered any more by this process. */
+  /** This process cannot answer any caller any more. */
   clear(): void {
     for (const parked of this.#requests.values()) {
       clearTimeout(parked.timer)

@@ -24,7 +24,10 @@ export class RequestMemory {
   readonly #free: number[] = []
   #used = 0
 
-  /** Of `requestMemoryBytes`; what an earlier process left there stays until `takeLeft`. */
+  /**
+   * `memory` has `requestMemoryBytes`; requests that an earlier process left there stay until
+   * `takeLeft`.
+   */
   constructor(memory: ArrayBuffer = new ArrayBuffer(requestMemoryBytes)) {
     this.request = new Request(memory, requestBytes)
     this.#notes = new Uint32Array(memory, requestBytes)

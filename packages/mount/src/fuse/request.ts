@@ -2,17 +2,18 @@ import type { ByteString } from '@cairn/protocol'
 import type { Caller } from './file-system.ts'
 
 const high = 2 ** 32
-/** Of the upper half of `unique`. */
+/** In the upper half of `unique`. */
 const resentBit = 2 ** 31
 
 /**
- * The request that is in the buffer now. Valid until the next one is read over it, so whoever answers later
- * takes out what it needs first. Offsets are bytes from the start; 40 is the end of the header.
+ * The request that is in the buffer now. Valid until the next one is read over it, so code that
+ * answers later copies what it needs first. Offsets are bytes from the start; 40 is the end of the
+ * header.
  */
 export class Request {
   readonly bytes: Buffer
   readonly #words: Uint32Array
-  /** For an operation that wants to hear that nobody waits for its answer any more. */
+  /** Set by an operation that wants to know when its caller has gone. */
   abort: AbortController | undefined
   length = 0
 
@@ -97,7 +98,7 @@ export class Request {
     return this.bytes.toString('latin1', offset, end)
   }
 
-  /** No Buffer: its `slice` would be a view as well, where whoever wants to keep the bytes expects a copy. */
+  /** Not a Buffer: its `slice` would be a view as well, where callers expect a copy. */
   view(offset: number, length: number): Uint8Array {
     return new Uint8Array(this.#words.buffer, offset, length)
   }

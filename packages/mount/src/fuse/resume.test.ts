@@ -92,7 +92,7 @@ describe.skipIf(!hasFuse)('a daemon that was killed (needs root and /dev/fuse)',
     const held: DaemonReport[] = []
     const info = await agreed(first)
     first.on('message', (report: DaemonReport) => held.push(report))
-    // Of one name the kernel asks once at a time.
+    // The kernel asks for one name once at a time.
     const clients = ['1', '2', '3'].map((end) => place.ask(`fs.statSync(dir + '/file${end}')`))
     await until(() => held.length === clients.length)
     await kill(first)

@@ -197,7 +197,7 @@ describe.skipIf(!hasFuse)('a mount (needs root and /dev/fuse)', () => {
     await expect(client.result).rejects.toThrow('SIGKILL')
     expect(mount.server.parkedCount).toBe(0)
     open()
-    // Its lookup was counted for nobody, so it is taken back.
+    // Its lookup was counted and never delivered, so it is taken back.
     await until(() => node.lookups === 0)
     mount.fs.hold = undefined
     expect(await mount.run(`return fs.readFileSync(dir + '/slow', 'utf8')`)).toBe('text')

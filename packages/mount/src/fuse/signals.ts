@@ -7,9 +7,10 @@ const sigkill = bit(9)
 const survivable = [17, 18, 19, 20, 21, 22, 23, 28].map(bit).reduce((all, one) => all | one)
 
 /**
- * Whether a thread is about to end by a signal. The kernel says of a waiting request only that one came, and those
- * with a handler must not end a `stat`: on a disk they do not, and programs with a timer (git's progress) rely on it.
- * A thread nobody knows of counts as dying, so that it never waits for ever.
+ * Whether a thread is about to end by a signal. The kernel says of a waiting request only that a
+ * signal came, and those with a handler must not end a `stat`: on a disk they do not, and programs
+ * with a timer (git's progress) rely on it. An unknown thread counts as dying, so that it never
+ * waits for ever.
  */
 export function isDying(pid: number): boolean {
   let status: string

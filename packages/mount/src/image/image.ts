@@ -43,7 +43,7 @@ export class Image implements View {
   readonly #nameless = new Set<Ino>()
   /** Names in directories that are not known, or not any more: the kernel may know them. */
   readonly #left = new Map<Ino, Directory>()
-  /** Given to a file that is being made: nobody has it yet, and there is nothing to load. */
+  /** Given to a file that is being made: no client has it yet, and there is nothing to load. */
   #unborn: Ino | undefined
 
   get inodeCount(): number {
@@ -173,7 +173,7 @@ export class Image implements View {
     return left
   }
 
-  /** Unknown from here on; whoever needs it loads it. */
+  /** Unknown from here on; the next request that needs it loads it. */
   drop(ino: Ino): void {
     this.#inodes.delete(ino)
     this.#nameless.delete(ino)
@@ -217,7 +217,7 @@ export class Image implements View {
 
 const writes: ReadonlySet<Op['type']> = new Set(['write', 'append', 'fallocate', 'copy'])
 
-/** A directory nobody else can have put names into: made here, a moment ago. */
+/** A directory that only this mount can have put names into: made here, a moment ago. */
 function isNew(inode: Inode): boolean {
   return inode.size === 0
 }

@@ -132,7 +132,7 @@ describe('what the image misses', () => {
     expect(image.knowsDirectory(rootIno)).toBe(false)
   })
 
-  it('nothing is guessed while somebody waits for an answer', async () => {
+  it('nothing is prefetched while a request waits for an answer', async () => {
     const loaded = loader.load({ what: 'inode', ino: file })
     const guessed = loader.loadNear(rootIno)
     expect(questions.asked).toMatchObject([{ type: 'inode' }])

@@ -21,7 +21,7 @@ export interface LoaderParts {
 }
 
 const entriesAtOnce = 1000
-/** Of what nobody has asked for. */
+/** Entries that are prefetched. */
 const guessedEntries = 20_000
 
 /**
@@ -54,8 +54,9 @@ export class Loader {
   }
 
   /**
-   * Brings the directories near the top before anybody asks: a walk through a new mount finds them here. In pieces, and
-   * only while nobody waits for anything: all at once, they kept the first file of a large workspace waiting for 200 ms.
+   * Prefetches the directories near the top: a walk through a new mount finds them here. It loads
+   * them in pieces, and only while no request waits: all at once, they kept the first file of a
+   * large workspace waiting for 200 ms.
    */
   async loadNear(top: Ino): Promise<void> {
     const { image } = this.#parts

@@ -7,7 +7,7 @@ export interface Caches {
   entry(parent: Ino, name: Name): void
   /** The name may lead elsewhere: it is looked up when it is used next. Programs that are in such a directory stay there. */
   expire(parent: Ino, name: Name): void
-  /** Once whoever tells the kernel is at it. */
+  /** Resolves once the notifier has started. */
   telling(): Promise<void>
   /** Once the kernel has forgotten everything it was told to. */
   settled(): Promise<void>

@@ -21,7 +21,7 @@ describe('what the kernel was told of', () => {
   })
   afterEach(() => rmSync(directory, { recursive: true }))
 
-  /** Of the next process: the one before has ended without a word. */
+  /** The table of the next process: the one before ended without a goodbye. */
   function begin(disk: FuseIo = io): Nodes {
     const owners = swapOwners(undefined, undefined)
     return new Nodes(new Image(), owners, new ToldFile(directory, disk))
@@ -91,7 +91,7 @@ describe('what the kernel was told of', () => {
     expect(after.length).toBeLessThanOrEqual(2048)
   })
 
-  it('on a full disk costs nobody an answer, and what was noted before stays', () => {
+  it('on a full disk still answers, and keeps what was noted before', () => {
     tell(begin(), 5)
     tell(begin(full), 7)
     expect(known(begin())).toEqual([5])
@@ -159,9 +159,9 @@ describe('a file that was replaced', () => {
 
   it.each([
     ['looked up since', () => nodes.count(file)],
-    ['looked up by nobody', () => undefined],
+    ['never looked up', () => undefined],
     [
-      'looked up by nobody, when the note of what was told is full',
+      'never looked up, when the note of known inodes is full',
       () => {
         for (let ino = 10; ino < 5000; ino++) nodes.count(ino as Ino)
       },

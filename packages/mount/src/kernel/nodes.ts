@@ -32,7 +32,7 @@ export class Nodes {
   root: Ino = rootIno
   /** By the kernel's numbers. */
   readonly #counts = new Map<number, number>()
-  /** Of those that were replaced. */
+  /** Versions of the inodes that were replaced. */
   readonly #versions = new Map<Ino, number>()
   readonly #told: ToldFile
   /** What the kernel may remember from the process before this one. */
@@ -42,7 +42,8 @@ export class Nodes {
     this.#owners = owners
     this.#image = image
     this.#told = told
-    // How often that one told it nobody knows; the kernel, when it forgets, forgets all of it.
+    // How often the earlier process told the kernel is unknown; when the kernel forgets, it forgets
+    // all of it.
     for (const nodeid of told) {
       if (nodeid < 0) {
         this.#counts.delete(-nodeid)
@@ -74,8 +75,8 @@ export class Nodes {
   }
 
   /**
-   * The file has become another one. Whoever has it open sees what the kernel has of the old one, or ESTALE, and never
-   * some of both. False when that cannot be told apart any more.
+   * The file has become another one. A program that has it open sees the kernel's copy of the old
+   * one, or ESTALE, and never a mixture. False when they cannot be told apart any more.
    */
   replace(ino: Ino): boolean {
     if (!this.#counts.has(this.nodeid(ino))) return true
@@ -97,7 +98,7 @@ export class Nodes {
     return { attributes: this.#attributes(ino, this.inode(ino)), ttl }
   }
 
-  /** Nobody can say which files have become others: all that are known have. */
+  /** It is unknown which files have been replaced, so all known files have. */
   replaceAll(): void {
     for (const ino of this.known())
       if (this.#image.knows(ino) && this.inode(ino).kind === 'file') this.replace(ino)

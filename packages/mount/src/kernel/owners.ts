@@ -9,7 +9,7 @@ export function swapOwners(uid: number | undefined, gid: number | undefined): Ow
   return { uid: swap(uid), gid: swap(gid) }
 }
 
-/** Its own inverse, so nobody is lost: whoever was there before appears as root. */
+/** Its own inverse, so no owner is lost: the user who had that id appears as root. */
 function swap(own: number | undefined): (id: number) => number {
   if (own === undefined || own === 0) return (id) => id
   return (id) => (id === 0 ? own : id === own ? 0 : id)

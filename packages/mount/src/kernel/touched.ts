@@ -1,7 +1,7 @@
 import { dataLength, type Op } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
 
-/** What an operation makes wrong in somebody's caches. */
+/** What an operation invalidates in caches. */
 export interface Touched {
   /** Attributes, and of directories the listing. */
   readonly inodes: readonly Ino[]

@@ -1,17 +1,17 @@
 import { type FileLock, lockKinds } from '@cairn/core'
 import { type Ino, Reader } from '@cairn/protocol'
 
-/** A lock as the server tells of it: its session is the one that asked, or nobody's business. */
+/** A lock as the server describes it: its session is the caller's own, or hidden. */
 export type LockAnswer = Omit<FileLock, 'session' | 'owner'>
 
 export type HeldLock = LockAnswer & { readonly ino: Ino; readonly owner: string }
 
-/** Where the log stands that whoever had the lock before has written. */
+/** Where the log stands that the previous owner of the lock has written. */
 export function decodeGrant(bytes: Uint8Array): number {
   return new Reader(bytes, 'lock answer').varint()
 }
 
-/** Undefined when nobody is in the way. */
+/** Undefined when no lock is in the way. */
 export function decodeLockAnswer(bytes: Uint8Array): LockAnswer | undefined {
   return bytes.length === 0 ? undefined : readLock(new Reader(bytes, 'blocker answer'))
 }

@@ -10,7 +10,7 @@ export interface SharedLocksParts {
   readonly isConnected: () => boolean
   /** Resolves when the mount shows the log up to there. */
   readonly whenCurrent: (seq: number) => Promise<void>
-  /** Tells whoever looks at the mount that a program lost a lock. */
+  /** Reports in the mount's status that a program lost a lock. */
   readonly note: (message: string) => void
   readonly sleep: (ms: number) => Promise<void>
 }
@@ -22,8 +22,9 @@ const lookMs = 1000
 const asleepMs = 3000
 
 /**
- * Locks that hold between mounts. The server grants them; what it granted is remembered here as well, so that closing a
- * file without locks asks nobody, and so that a lock that was lost while this mount was cut off is missed.
+ * Locks that hold between mounts. The server grants them; granted locks are remembered here as
+ * well, so that closing a file without locks needs no request, and so that a lock that was lost
+ * while this mount was cut off is noticed.
  */
 export class SharedLocks {
   readonly #parts: SharedLocksParts
@@ -59,7 +60,10 @@ export class SharedLocks {
       : this.#lock(ino, change, wait, signal)
   }
 
-  /** After a time in which nobody may have heard of this session: what others took meanwhile is wanted back. */
+  /**
+   * After a time in which the server may have given this session up: request again the locks that
+   * others took meanwhile.
+   */
   async reassert(): Promise<void> {
     const held = [...this.#held].flatMap(([ino, locks]) => locks.map((lock) => ({ ino, lock })))
     if (held.length === 0) return
@@ -92,7 +96,10 @@ export class SharedLocks {
     this.#remember(ino, change)
   }
 
-  /** As Linux does it: whoever has to wait gives up what it has first, or two who do so would wait for each other. */
+  /**
+   * As Linux does it: a caller that must wait gives up its lock first, or two such callers would
+   * wait for each other.
+   */
   async #convert(ino: Ino, change: LockChange, signal: AbortSignal): Promise<void> {
     try {
       return await this.#lock(ino, change, false, signal)
@@ -103,13 +110,13 @@ export class SharedLocks {
     return this.#lock(ino, change, true, signal)
   }
 
-  /** It was granted, and nobody waits for it any more: the owner has what it had before. */
+  /** It was granted after its caller had gone: restore the owner's previous lock. */
   async #putBack(ino: Ino, change: LockChange): Promise<void> {
     await this.#askLock(ino, { ...change, mode: 'none' }, false)
     for (const lock of ownLocks(this.#held.get(ino) ?? [], change)) await this.#wantBack(ino, lock)
   }
 
-  /** False when it was unlocked meanwhile, or somebody else has it. */
+  /** False when it was unlocked meanwhile, or another owner has it. */
   async #wantBack(ino: Ino, lock: LockChange): Promise<boolean> {
     if (!this.#owns(ino, lock)) return false
     try {

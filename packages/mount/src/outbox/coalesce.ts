@@ -8,11 +8,12 @@ interface OpenWrite {
 }
 
 /**
- * Joins writes that go on where the one before them ended: a program that writes a megabyte in small pieces makes one
- * operation. So do changes of one file's attributes right after each other: an archiver sets times, owner and mode of
- * each file in turn. A batch is taken whole or not at all, so nobody sees a state in between. Always the same for the same
- * operations: after a crash a batch is sent again under its number, and must be the same batch. `take` gives memory for
- * joined bytes.
+ * Joins writes that go on where the one before them ended: a program that writes a megabyte in
+ * small pieces makes one operation. It also joins changes of one file's attributes right after each
+ * other: an archiver sets times, owner and mode of each file in turn. A batch is taken whole or not
+ * at all, so no reader sees a state in between. The same operations always give the same result:
+ * after a crash a batch is sent again under its number, and must be the same batch. `take` gives
+ * memory for joined bytes.
  */
 export function coalesce(ops: readonly Op[], take: (length: number) => Uint8Array): readonly Op[] {
   const joined: (Op | OpenWrite)[] = []

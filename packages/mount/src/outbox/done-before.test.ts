@@ -33,7 +33,7 @@ describe('a request that the kernel asks again', () => {
     ['that the log has is done', 30, 'in the log', 1],
     ['that the log has not, and will not have, is not', 40, undefined, 1],
     // Another program may have asked for the very same before, and been answered.
-    ['that nobody wrote down is not', 50, undefined, 0],
+    ['that was not recorded is not', 50, undefined, 0],
   ])('%s', async (_, request, name, looked) => {
     closed = 0
     const found = await requests.find(request)

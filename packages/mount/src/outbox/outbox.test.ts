@@ -43,7 +43,7 @@ describe('an outbox', () => {
   let outbox: Outbox
   /** What reached the server, in the order in which it did: the inodes of each batch. */
   let arrived: number[][]
-  /** Of those that the server has not answered. */
+  /** The batches that the server has not answered. */
   let unanswered: PromiseWithResolvers<{ seq: number }>[]
   /** Bytes of large writes wait for this. */
   let storing: Promise<void>
@@ -170,7 +170,7 @@ describe('an outbox', () => {
     expect([outbox.isFull, room.mock.calls.length]).toEqual([false, 1])
   })
 
-  it('with a server that is slow: whoever asks for room first never has it further behind than the window', async () => {
+  it('a writer that waits for room never gets further ahead of a slow server than the window', async () => {
     let [number, oldest] = [0, 0]
     const answering = setInterval(() => void answer(1), 1500)
     for (let ms = 0; ms < 60_000; ms += 10) {

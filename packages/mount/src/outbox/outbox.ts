@@ -80,13 +80,13 @@ export class Outbox {
   #open: OpenBatch | undefined
   /** Complete, by number: not yet at the server. */
   readonly #closed = new Map<number, OpenBatch>()
-  /** Of those, the ones that have not set out. */
+  /** Those of them that have not been sent. */
   readonly #held: OpenBatch[] = []
   /** Everything held up to this number is to set out as soon as the server keeps up. */
   #dueTo = 0
-  /** Somebody will look soon whether there is something to send. */
+  /** A timer will soon check whether there is something to send. */
   #isWatched = false
-  /** Operations since somebody looked whether a program is busy, and what was seen then. */
+  /** Operations since the last check whether a program is busy, and the result of that check. */
   #opsSince = 0
   #isBusy = false
   /** What the server does not have is older than the window. Looked at now and then: a clock for each change is dear. */
@@ -97,7 +97,7 @@ export class Outbox {
   #pendingBytes = 0
   #settled = 0
   readonly #waiting = new Set<() => void>()
-  /** Of these something went to a rescue layer that was kept, and nobody has been told yet. */
+  /** Files with writes in a rescue layer that was kept, not reported yet. */
   readonly #elsewhere = new Set<Ino>()
 
   constructor(parts: OutboxParts) {
@@ -262,7 +262,7 @@ export class Outbox {
     await Promise.allSettled(pending.map(({ reservation }) => reservation.settled))
   }
 
-  /** As `drain`, for whoever was promised that it is on the branch: EIO when it went elsewhere. */
+  /** As `drain`, for a caller that needs its writes on the branch: EIO when they went elsewhere. */
   async sync(): Promise<void> {
     this.flushNow()
     try {
@@ -279,7 +279,10 @@ export class Outbox {
     await this.#closed.get(number)?.reservation.settled
   }
 
-  /** Once there is room again. Whoever waits may be called off: it looks again afterwards anyway. */
+  /**
+   * Resolves once there is room again. A waiting caller may be cancelled: it checks again
+   * afterwards anyway.
+   */
   whenRoom(): Promise<void> {
     this.flushNow()
     return new Promise((resolve) => this.#waiting.add(resolve))

@@ -77,7 +77,7 @@ describe('what a process left behind', () => {
     )
   }
 
-  it('is nothing where nobody was', () => {
+  it('is nothing without an earlier process', () => {
     removeSession(directory)
     expect(recover(directory)).toBeUndefined()
   })
@@ -137,7 +137,10 @@ describe('what a process left behind', () => {
   describe('far back', () => {
     const far = encodeRecord({ type: 'bytes' }, new Uint8Array(64 << 20))
 
-    /** A segment that begins so, and has so much in it that nobody may still wait for what was done before. */
+    /**
+     * A segment that begins so, and has so much in it that no program may still wait for what was
+     * done before.
+     */
     function spoolMuch(segment: number, settled: number, lastNumber: number): void {
       spool(segment, { type: 'progress', settled, lastNumber, seq: 9 })
       for (const piece of far) appendFileSync(join(directory, `segment-${segment}`), piece)

@@ -38,7 +38,10 @@ const unnotedMax = 2 ** 30
 /** At least so far back it is looked for what was done last: much may have been read since. */
 const requestsBytes = 64 << 20
 
-/** Undefined when nobody was here. At least `bytesMin` of the spool are read, if it has so many. */
+/**
+ * Undefined without an earlier process. At least `bytesMin` of the spool are read, if it has so
+ * many.
+ */
 export function recover(
   directory: string,
   bytesMin: number = requestsBytes,
@@ -116,7 +119,9 @@ function readFromEnd(paths: readonly string[], bytesMin: number): SpoolEnd {
   return { records: parts.flat(), settled }
 }
 
-/** A batch of the process before, which that one saw in the log or nobody did. */
+/**
+ * A batch of the process before, which that one saw in the log, or which no process has seen there.
+ */
 export function isOld(number: number, recovered: Recovered | undefined): boolean {
   return recovered !== undefined && number <= recovered.lastNumber
 }

@@ -13,7 +13,7 @@ const io = await loadFuseIo()
 const time = { sec: 1, nsec: 0 }
 const ino = 7 as Ino
 
-describe('what was acknowledged', () => {
+describe('an acknowledged write that the server refuses', () => {
   let directory: string
   let outbox: Outbox
   let sent: PromiseWithResolvers<{ seq: number }>[]
@@ -42,7 +42,7 @@ describe('what was acknowledged', () => {
 
   const touch: Op = { type: 'setattr', ino, mode: 0o600, time }
 
-  it('and is kept in a rescue layer: whoever syncs its file is told once', async () => {
+  it('is kept in a rescue layer: the next fsync of its file fails, once', async () => {
     outbox.add(touch, 0)
     const drained = outbox.drain()
     sent[0]!.reject(rescuedError('kept b/rescue'))
@@ -52,7 +52,7 @@ describe('what was acknowledged', () => {
     expect([1, 2].map(() => outbox.takeElsewhere(ino))).toEqual([true, false])
   })
 
-  it('and came to the branch by a rescue layer: nobody is told', async () => {
+  it('comes to the branch by a rescue layer: every fsync succeeds', async () => {
     outbox.add(touch, 0)
     const drained = outbox.drain()
     sent[0]!.reject(rescuedError('committed b/rescue'))
@@ -61,7 +61,7 @@ describe('what was acknowledged', () => {
     expect(outbox.takeElsewhere(ino)).toBe(false)
   })
 
-  it('and is taken by nobody stays, and no sync succeeds from then on', async () => {
+  it('stays in the spool if no layer takes it, and no sync succeeds from then on', async () => {
     outbox.add(touch, 0)
     const drained = outbox.drain()
     sent[0]!.reject(new CairnError('too_large', { message: 'cannot take it' }))
@@ -71,7 +71,7 @@ describe('what was acknowledged', () => {
     await expect(outbox.sync()).rejects.toMatchObject({ code: 'EIO' })
   })
 
-  it('and is taken by nobody is never passed over, though what came after it was taken', async () => {
+  it('is never skipped if no layer takes it, even when the server took later ones', async () => {
     outbox.add(touch, 0)
     outbox.flushNow()
     outbox.add(touch, 0)
@@ -83,7 +83,7 @@ describe('what was acknowledged', () => {
     expect(outbox.settled).toBe(0)
   })
 
-  it('and is large though it has no data fits into batches that the log takes', async () => {
+  it('fits into batches that the log takes, even if it is large without data', async () => {
     const value = new Uint8Array(60_000).fill(1)
     for (let i = 0; i < 200; i++)
       outbox.add({ type: 'setxattr', ino, name: `user.${i}`, value, mode: 'set', time }, 0)

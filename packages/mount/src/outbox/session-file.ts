@@ -13,7 +13,7 @@ export interface SessionNote {
 const fileName = 'session.json'
 const retryMs = 500
 
-/** Undefined when nobody was here. */
+/** Undefined without an earlier process. */
 export function readSession(directory: string): SessionNote | undefined {
   let text: string
   try {
@@ -31,7 +31,7 @@ export function readSession(directory: string): SessionNote | undefined {
   return { session, lastNumber, seq }
 }
 
-/** The whole of it or what was there before: half a note would lock out whoever comes next. */
+/** The whole of it or what was there before: half a note would lock out the next process. */
 export function writeSession(directory: string, note: SessionNote): void {
   const path = join(directory, fileName)
   writeFileSync(`${path}.new`, JSON.stringify(note), { mode: 0o600 })

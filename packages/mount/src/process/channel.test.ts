@@ -29,7 +29,7 @@ describe('channel', () => {
     await here.end()
   })
 
-  it('is closed at both ends when one ends; what is sent then reaches nobody', async () => {
+  it('is closed at both ends when one ends; messages sent after that are dropped', async () => {
     const [here, there] = await makePair()
     await here.end()
     await Promise.all([here.closed, there.closed])

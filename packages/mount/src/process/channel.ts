@@ -3,7 +3,7 @@ import { hearLines, sendLine } from './json-lines.ts'
 
 /** Messages between a supervisor and its daemon, each a line of JSON, over a socket that ends with either of them. */
 export class Channel<In, Out> {
-  /** Whoever is at the other end has gone. */
+  /** The other end has gone. */
   readonly closed: Promise<void>
   readonly fd: number
   readonly #socket: Socket
@@ -13,7 +13,7 @@ export class Channel<In, Out> {
     this.fd = fd
     this.#socket = new Socket({ fd, readable: true, writable: true })
     this.closed = new Promise((resolve) => this.#socket.once('close', () => resolve()))
-    // Told to nobody, if nobody is there any more.
+    // Dropped if the other end has gone.
     this.#socket.on('error', () => undefined)
     hearLines(this.#socket, (message) => this.#take(message as In))
   }

@@ -19,9 +19,9 @@ export interface MountConfig {
   /** flock and fcntl locks hold between mounts; else the kernel keeps them inside of this one. */
   readonly sharedLocks: boolean
   readonly durability: DurabilityName
-  /** Of this mount alone: its state, log and control socket. */
+  /** The directory of this mount alone: its state, log and control socket. */
   readonly directory: string
-  /** Of this mount alone: what is on its way to the server, and what was fetched. */
+  /** The directory of this mount alone: data on its way to the server, and fetched data. */
   readonly cacheDirectory: string
   readonly cacheBytes: number
   /** Whose files root's appear as, and back; undefined leaves them as they are. */

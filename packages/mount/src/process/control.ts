@@ -14,7 +14,7 @@ export type ControlReply =
 export type AnswerCommand = (
   command: ControlCommand,
   progress: (reply: ControlReply) => void,
-  /** Nobody waits for the answer any more. */
+  /** No caller waits for the answer any more. */
   gone: AbortSignal,
 ) => Promise<unknown>
 
@@ -75,7 +75,10 @@ async function answerOne(socket: Socket, request: unknown, answer: AnswerCommand
 /** Says no to a command, in words for people. */
 export class ControlRefusal extends Error {}
 
-/** Asks a mount's daemon. Rejects with a system error when nobody answers there, and with a refusal when it says no. */
+/**
+ * Asks a mount's daemon. Rejects with a system error when no daemon answers, and with a refusal
+ * when it says no.
+ */
 export function askControl(
   directory: string,
   command: ControlCommand,

@@ -34,7 +34,7 @@ describe('the log of a daemon', () => {
     return readFileSync(join(directory, name), 'utf8')
   }
 
-  it('the next daemon goes on where the one before ended, for nobody else to read', async () => {
+  it('the next daemon continues the same file, which other users cannot read', async () => {
     await print('one\n')
     await print('two\n')
     expect(text('daemon.log')).toBe('one\ntwo\n')

@@ -33,7 +33,7 @@ function begunAnew(path: string): boolean {
     renameSync(path, `${path}.1`)
     return true
   } catch (error) {
-    // Somebody has removed it.
+    // A user has removed it.
     return (error as NodeJS.ErrnoException).code === 'ENOENT'
   }
 }

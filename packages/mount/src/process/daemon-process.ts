@@ -24,8 +24,8 @@ export interface StartedDaemon {
 }
 
 /**
- * Starts one, which waits to be told what to be. Before anybody knows what to mount, if need be: what a mount takes is
- * mostly the time until its processes have loaded.
+ * Starts a daemon, which waits for its configuration. You can start it before you know what to
+ * mount: most of the time of a mount is the time until its processes have loaded.
  */
 export function startDaemon({ file, args }: DaemonCommand, io: FuseIo): StartedDaemon {
   const [descriptor, channel, output] = [socketPair(io), socketPair(io), socketPair(io)]
@@ -56,8 +56,9 @@ export function socketPair(io: FuseIo): [number, number] {
 const lookMs = 1000
 
 /**
- * Its sockets may stay open though it was killed: the thread that tells the kernel what changed may be waiting there for a
- * program that waits for the daemon. Only the next one can answer that program, so nobody must wait for the last thread.
+ * Its sockets may stay open though it was killed: the thread that notifies the kernel may be
+ * waiting there for a program that waits for the daemon. Only the next daemon can answer that
+ * program, so do not wait for the last thread.
  */
 function whenDead(pid: number): Promise<void> {
   const mark = markProcess(pid)

@@ -31,7 +31,7 @@ import { statusFiles } from './status-files.ts'
 const progressMs = 500
 /** How often an opening mount tells its supervisor what it waits for. */
 const tellMs = 1000
-/** Whoever waits for a mount asks it something at once, and a thread that starts would be in the way. */
+/** A program that waits for a mount uses it at once, and a starting thread would slow it down. */
 const notifierAfterMs = 100
 /** That a name is not there: the server tells when it is. */
 const negativeTtl = 3600
@@ -103,7 +103,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   await notifier.close()
 }
 
-/** Of a token; undefined for an owner's key. */
+/** The grant of a token; undefined for an owner's key. */
 function grantOf(key: string): Grant | undefined {
   const token = parseToken(key)
   return token && grantOfToken(token)
@@ -119,7 +119,7 @@ async function unmountDrained(opening: Promise<Mount>, supervisor: ToSupervisor)
 interface Descriptors {
   /** /dev/fuse. */
   readonly fd: number
-  /** Of requests that were read: it outlives this process. */
+  /** The memory for requests that were read: it outlives this process. */
   readonly memory: ArrayBuffer
 }
 
@@ -195,7 +195,7 @@ async function answer(
   }, progressMs)
   try {
     await mount.drain()
-    // Whoever asked may have given up meanwhile: then everything stays as it was.
+    // The caller may have given up meanwhile: then everything stays as it was.
     gone.throwIfAborted()
     if (command === 'unmount') await (isUnmounted ? closed : unmounted(supervisor, closed))
   } finally {
@@ -212,7 +212,7 @@ export function processesOf({ directory }: MountConfig): {
   return { pid: process.pid, supervisorPid: readState(directory)?.supervisor.pid }
 }
 
-/** The supervisor does it: whoever answers the kernel must not wait for it. */
+/** The supervisor does it: the process that answers the kernel must not wait for it. */
 export function unmounted(supervisor: ToSupervisor, closed: Promise<void>): Promise<void> {
   const busy = supervisor
     .next((message) => message.type === 'busy')
@@ -224,7 +224,7 @@ export function unmounted(supervisor: ToSupervisor, closed: Promise<void>): Prom
 /** The life of a daemon's process: told by its supervisor what to be. Gives its exit code. */
 export async function daemonMain(run: RunDaemon = runDaemon): Promise<number> {
   const supervisor: ToSupervisor = new Channel(daemonSockets.channel)
-  // Without a supervisor nobody could restart or unmount it.
+  // Without a supervisor nothing could restart or unmount it.
   const abandoned = supervisor.closed.then(() => 1)
   return Promise.race([abandoned, servedToTheEnd(supervisor, run)])
 }

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 
 /**
- * Calls with the message of each line that comes; whoever says what is none is left. By hand: readline takes U+2028 for
- * the end of a line, too, and a path may have one.
+ * Calls with the message of each line; ends the connection when a line is not JSON. By hand:
+ * readline takes U+2028 for the end of a line, too, and a path may have one.
  */
 export function hearLines(socket: Socket, hear: (message: unknown) => void): void {
   let rest = ''

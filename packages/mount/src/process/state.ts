@@ -19,7 +19,10 @@ export interface MountState extends Omit<MountConfig, 'key'> {
 
 const fileName = 'state.json'
 
-/** Undefined for a process that has ended, a zombie included: not every sandbox has somebody to bury it. */
+/**
+ * Undefined for a process that has ended, a zombie included: not every sandbox has a process that
+ * reaps zombies.
+ */
 export function markProcess(pid: number): ProcessMark | undefined {
   let text: string
   try {

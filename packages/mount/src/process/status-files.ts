@@ -11,7 +11,8 @@ export function statusFiles(mount: Mount, config: MountConfig, link: Link): Stat
   return {
     status: async () => describeStatus(await freshStatus(mount, link, config), config),
     conflicts: () => describeConflicts(mount, config),
-    log: () => lines(mount.status.log, 'nobody else has changed anything since this mount began'),
+    log: () =>
+      lines(mount.status.log, 'no other client has changed anything since this mount began'),
     errors: () => lines(mount.status.errors, 'no errors'),
   }
 }
@@ -49,7 +50,7 @@ function describeStatus(status: MountStatus, config: MountConfig): string {
   ])
 }
 
-/** Somebody reads it and waits: a server that does not answer must not keep them. */
+/** A program reads it and waits: a server that does not answer must not block it. */
 const answerMs = 5000
 
 async function describeConflicts(mount: Mount, { branch, at }: MountConfig): Promise<string> {

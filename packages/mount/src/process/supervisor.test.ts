@@ -48,7 +48,7 @@ async function makeSilentMount(): Promise<SilentMount> {
 }
 
 describe.skipIf(!hasFuse)('a daemon that owes an answer (needs root and /dev/fuse)', () => {
-  it('killed with its supervisor: the mount ends, and nobody waits in it for ever', async () => {
+  it('killed with its supervisor: the mount ends, and no program waits in it for ever', async () => {
     const mount = await makeSilentMount()
     const owed = promisify(execFile)('stat', [join(mount.mountPoint, 'f')])
     const heard = expect(owed).rejects.toThrow(/not connected|connection abort/)
@@ -57,7 +57,7 @@ describe.skipIf(!hasFuse)('a daemon that owes an answer (needs root and /dev/fus
     await heard
   })
 
-  it('killed with its supervisor while it tells the kernel of a change: nobody waits for ever', async () => {
+  it('killed with its supervisor while it notifies the kernel: no program waits for ever', async () => {
     const mount = await makeSilentMount()
     const owed = promisify(execFile)('cat', [join(mount.mountPoint, 'page')])
     const heard = expect(owed).rejects.toThrow(/not connected|connection abort|Input\/output/)

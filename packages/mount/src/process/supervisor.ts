@@ -12,7 +12,7 @@ import { removeState, writeState } from './state.ts'
 export interface UsableMount {
   /** /dev/fuse. */
   readonly fd: number
-  /** Of requests that a daemon has read: the next one finds there whom it owes an answer. */
+  /** Holds requests that a daemon has read: the next daemon answers them. */
   readonly memory: number
   /** Held open for as long as the connection shall live; undefined where there is no guard. */
   readonly guard: number | undefined
@@ -147,7 +147,7 @@ export class Supervisor {
     else this.#daemon?.kill()
   }
 
-  /** At once, whoever uses it. What was not handed in stays in the spool. */
+  /** At once, even while programs use it. Writes that were not sent stay in the spool. */
   async cutOff(): Promise<void> {
     this.#isLeft = true
     await this.#unmount({ lazy: true }).catch(() => undefined)
@@ -199,7 +199,10 @@ export class Supervisor {
       await this.#unmount().catch((error: Error) => this.#stayBusy(error))
   }
 
-  /** Whoever told it to stop is gone, or waits for nothing else. Meanwhile more may have been written. */
+  /**
+   * The caller that stopped it is gone, or waits for nothing else. Meanwhile more may have been
+   * written.
+   */
   #stayBusy({ message }: Error): void {
     this.#daemon?.channel.send({ type: 'busy', message })
     if (!this.#isStopping) return

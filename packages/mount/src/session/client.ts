@@ -312,7 +312,7 @@ export class SessionClient {
     this.#backOff.reset()
     this.#seq = Math.min(this.#seq, seq)
     this.root ??= root
-    // Each lease has an epoch of its own: in a later one it is over, whoever has the next.
+    // Each lease has its own epoch: in a later epoch it is over, whichever session has the next.
     if (epoch > (this.#lease.epoch ?? epoch)) this.#endLease()
     this.#firstWelcome.resolve({ session, seq, root })
     if (this.#seen > 0) this.#wire?.send({ type: 'seen', seq: this.#seen })

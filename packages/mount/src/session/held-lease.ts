@@ -1,6 +1,7 @@
 /**
- * The lease a session was last told of. It outlives the connection: nobody else is let in before it ran out, and then
- * what was acknowledged under it is rescued. It ends when the session hands it back or hears that it is over.
+ * The lease that a session last had. It outlives the connection: no other session gets in before it
+ * runs out, and then everything acknowledged under it is rescued. It ends when the session hands it
+ * back or learns that it is over.
  */
 export class HeldLease {
   #epoch: number | undefined

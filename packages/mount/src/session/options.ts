@@ -32,7 +32,9 @@ export interface SessionOptions {
   readonly onBatch?: (bytes: Uint8Array) => void
   /** Hears where in the log its own batches stand. */
   readonly onOwn?: (number: number, seq: number) => void
-  /** Hears that nothing more may be acknowledged under the lease: whoever has reserved completes it now. */
+  /**
+   * Called when nothing more may be acknowledged under the lease: complete your reservations now.
+   */
   readonly onRecall?: () => void
   /** Hears that `standing`, `canAcknowledge` or `isConnected` has changed. */
   readonly onStanding?: () => void
@@ -80,7 +82,7 @@ export interface Welcome {
 /** A place in the line of what a session submits, taken before what will stand there is complete. */
 export interface Reservation {
   readonly number: number
-  /** Of the lease under which everything in it is acknowledged. */
+  /** The epoch of the lease under which everything in it is acknowledged. */
   readonly epoch: number
   /** Resolves once it is at the server; see `submit`. */
   readonly settled: Promise<{ readonly seq: number }>

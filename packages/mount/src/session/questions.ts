@@ -12,7 +12,7 @@ export type Question = Ask extends infer Each
 
 interface Asked {
   readonly ask: Ask
-  /** Nobody waits for it any more; still, its answer tells what became of it. */
+  /** No caller waits for it any more; still, its answer tells what became of it. */
   isCancelled: boolean
   readonly answered: PromiseWithResolvers<Uint8Array>
 }
@@ -20,7 +20,7 @@ interface Asked {
 /** What was asked and not answered. It is asked again over each new connection. */
 export class Questions {
   readonly #asked = new Map<number, Asked>()
-  /** Of those, the ones that have not been sent over this connection. */
+  /** Those of them that have not been sent over this connection. */
   readonly #unsent = new Set<number>()
   readonly #pace: Pace
   #lastId = 0

@@ -1,9 +1,9 @@
 import { CairnError, errorTable, FsError, isCairnError } from '@cairn/protocol'
 
 /**
- * Whether the server takes nothing more from this session: its key or token was revoked or its time is over, or
- * something that was acknowledged is refused for good. Then nobody waits for it any more; what was acknowledged before
- * stays in the spool, and goes on should access come back.
+ * Whether the server accepts nothing more from this session: its key or token was revoked or has
+ * expired, or an acknowledged write is refused for good. Then no caller waits for the server any
+ * more. Earlier acknowledged writes stay in the spool, and are sent should access come back.
  */
 export class Refusal {
   #why: CairnError | undefined
@@ -45,12 +45,12 @@ export class Refusal {
   }
 }
 
-/** Whoever may not is told so; what else is refused should have been taken. */
+/** A missing permission is reported as such; any other refusal should not have happened. */
 function errnoOf({ code }: CairnError): FsError {
   return new FsError(errorTable[code].errno === 'EACCES' ? 'EACCES' : 'EIO')
 }
 
-/** Of something that was acknowledged, and that nobody takes. */
+/** The error for an acknowledged write that is refused everywhere. */
 export function whyRefused(error: unknown): CairnError {
   if (isCairnError(error)) return error
   const text = error instanceof Error ? error.message : String(error)

@@ -28,7 +28,7 @@ export class LateWrites {
     return this.#late.length
   }
 
-  /** Of the lease under which the first of them was acknowledged. */
+  /** The epoch of the lease under which the first of them was acknowledged. */
   get epoch(): number | undefined {
     return this.#late[0]?.leaseEpoch
   }
@@ -41,7 +41,10 @@ export class LateWrites {
     this.#late.push({ ...submission, body: submission.body! })
   }
 
-  /** False where somebody is at it already. Tells `onRescue` where they went before it settles them. */
+  /**
+   * False where a rescue is under way already. Calls `onRescue` with the outcome before it settles
+   * them.
+   */
   async rescue(onRescue: ((where: string) => void) | undefined): Promise<boolean> {
     const { epoch } = this
     if (epoch === undefined || this.#isRescuing) return false
@@ -94,7 +97,7 @@ export function isRescueLayer(id: string): boolean {
   return /\/rescue-[^/]+$/.test(id)
 }
 
-/** Rescued, and not on the branch: somebody has to decide. */
+/** Rescued, and not on the branch: a user must decide. */
 export function isKept(error: unknown): boolean {
   return isRescued(error) && !error.subject?.startsWith('committed')
 }

@@ -21,7 +21,7 @@ export interface FullSubmission extends Submission {
 export interface Unanswered {
   readonly number: number
   readonly body: Uint8Array
-  /** Of the lease under which it was acknowledged. */
+  /** The epoch of the lease under which it was acknowledged. */
   readonly epoch: number
 }
 
@@ -32,7 +32,9 @@ export class Submissions {
   readonly #unsent = new Set<number>()
   /** Sent over this connection and not answered, with the epoch in which it was sent. */
   readonly #inFlight = new Map<number, number>()
-  /** Of those, the ones that were sent in an epoch which has ended since, and may have to go again. */
+  /**
+   * Those of them that were sent in an epoch which has ended since, and may need to be sent again.
+   */
   readonly #outdated = new Set<number>()
   /** Sent over a connection that broke before there was an answer: that copy may arrive yet. */
   readonly #astray = new Set<number>()
@@ -64,7 +66,7 @@ export class Submissions {
     this.#lastNumber = lastNumber
     for (const { number, body, epoch } of pending.toSorted((a, b) => a.number - b.number)) {
       const settled = Promise.withResolvers<{ seq: number }>()
-      // Nobody may be waiting for it.
+      // There may be no caller waiting for it.
       settled.promise.catch(() => undefined)
       this.#pending.set(number, { number, body, leaseEpoch: epoch, settled })
       this.#unsent.add(number)
@@ -95,7 +97,7 @@ export class Submissions {
     return submission
   }
 
-  /** Nobody will answer any of them. */
+  /** None of them will be answered. */
   failAll(error: unknown): void {
     for (const { number, settled } of this.#pending.values()) {
       this.take(number)

@@ -82,7 +82,7 @@ function sender(socket: WebSocket): (request: SessionRequest) => void {
   }
 }
 
-/** A server that says what nobody understands is left. */
+/** Leave a server that sends an unreadable message. */
 function hear(socket: WebSocket, data: Buffer, events: WireEvents): SessionReply | undefined {
   let reply
   try {

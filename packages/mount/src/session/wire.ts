@@ -8,7 +8,7 @@ export interface Wire {
 
 export interface WireEvents {
   onReply(reply: SessionReply): void
-  /** Once, whoever closed it. */
+  /** Called once, whichever end closed it. */
   onClose(): void
 }
 

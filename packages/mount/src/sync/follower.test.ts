@@ -53,7 +53,7 @@ class Following {
   doubts = 0
   resets = 0
   changes: PromiseWithResolvers<ChangesAnswer> = Promise.withResolvers()
-  /** When somebody tells the kernel. */
+  /** Resolves when the kernel is being notified. */
   telling: Promise<void> = Promise.resolve()
   /** When the kernel has forgotten it. */
   settled: Promise<void> = Promise.resolve()
@@ -216,7 +216,7 @@ describe('what is on its way while a batch comes', () => {
 })
 
 describe('own batches', () => {
-  it('one that was acknowledged tells nobody anything', () => {
+  it('an own batch that was acknowledged notifies no cache', () => {
     mount.acknowledged.add(1)
     mount.follower.onOwn(1, 2)
     expect(mount.loader.seq).toBe(2)
@@ -249,7 +249,7 @@ describe('a change of the whole tree', () => {
     expect(mount.names()).toEqual(['d', 'g'])
   })
 
-  it('a file is another one under all its names, and whoever has it open keeps its bytes', async () => {
+  it('a file is another one under all its names, and programs that have it open keep its bytes', async () => {
     mount.hear(link('g', rootIno))
     mount.forgotten.length = 0
     mount.follower.onBatch(mount.server.changeRoot(write(file, 0, 'other')))

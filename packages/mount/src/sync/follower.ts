@@ -39,7 +39,10 @@ export interface FollowerParts {
   /** Forgets all that is known, here and in the kernel. */
   readonly reset: () => void
   readonly nodes: Pick<Nodes, 'replace' | 'replaceAll'>
-  /** Somebody took a name from an inode that is not known here; the kernel may know it from a process before. */
+  /**
+   * A client removed a name from an inode that is not known here; the kernel may know it from a
+   * process before.
+   */
   readonly doubt: () => void
 }
 
@@ -167,7 +170,7 @@ export class Follower {
       const changes = await this.#parts.changesAt(batch.seq)
       this.#forgetChanges(changes, changed, keepsFiles(change) ? [] : this.#findFiles(changes))
     } catch {
-      // Too many to tell, or nobody to ask: everything is looked at anew.
+      // Too many to list, or no server to ask: everything is loaded again.
       if (!keepsFiles(change)) this.#parts.nodes.replaceAll()
       this.#parts.reset()
       changed = 'everything'

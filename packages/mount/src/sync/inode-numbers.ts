@@ -2,7 +2,7 @@ import { decodeInodesAnswer } from '../session/answers.ts'
 import type { SessionClient } from '../session/client.ts'
 import type { Ino } from '@cairn/protocol'
 
-/** Asks the server for numbers that nobody has. */
+/** Asks the server for unused numbers. */
 export type TakeInodes = () => Promise<{ readonly first: number; readonly count: number }>
 
 /** Below this the next range is fetched, so that creating files never waits for it. */

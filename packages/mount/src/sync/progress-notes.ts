@@ -49,7 +49,7 @@ export function describeProgress(
   outbox: Pick<Outbox, 'pendingOps' | 'settled'>,
   { settledSeq: seq }: Pick<Follower, 'settledSeq'>,
 ): Uint8Array[] {
-  // Of numbers that the outbox never had, the session alone knows.
+  // Only the session knows the numbers that the outbox never had.
   const isAtRest = pendingCount === 0 && outbox.pendingOps === 0
   const settled = isAtRest ? lastNumber : outbox.settled
   return encodeRecord({ type: 'progress', settled, lastNumber, seq })

@@ -145,7 +145,7 @@ export class Sharing {
     )
   }
 
-  /** Of those that an operation concerns, the directories that must be claimed before it is acknowledged. */
+  /** The directories of an operation that must be claimed before it is acknowledged. */
   findUnclaimed(op: Op): readonly Ino[] {
     if (this.#mine.isFull) return []
     return directoriesOf(this.#parts.image, op).filter((ino) => !this.#mine.has(ino))

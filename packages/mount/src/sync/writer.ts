@@ -119,7 +119,7 @@ export class Writer {
     return this.#share(op, request)
   }
 
-  /** Nobody else can move the end of a file while this mount has the lease. */
+  /** No other client can move the end of a file while this mount has the lease. */
   #placed(op: Op): Op {
     return op.type === 'append' ? placeAtEnd(op, this.#parts.image.inode(op.ino)!) : op
   }
@@ -185,7 +185,7 @@ export class Writer {
     return refusal.unlessRefused(outbox.sync())
   }
 
-  /** The same for whoever asks about one file: EIO, once, if something of it went elsewhere since it was last asked. */
+  /** The same for one file: EIO, once, if some of its writes went elsewhere since the last call. */
   async syncFile(ino: Ino): Promise<void> {
     await this.sync()
     if (this.#parts.outbox.takeElsewhere(ino)) throw new FsError('EIO')
@@ -254,7 +254,7 @@ export class Writer {
   }
 }
 
-/** Of what the server alone knows, the best is supposed: then it is asked. */
+/** Assumes the best about what only the server knows: then the server is asked. */
 const optimistic = { isHeld: () => true, isOwn: () => true }
 
 /** One that may not is no writer: it must not cost others their lease. */

@@ -24,7 +24,8 @@ async function runVaultDaemon(
   source: VaultSource,
 ): Promise<void> {
   const { fd, memory } = await takeDescriptors()
-  // Whoever may see nothing learns it now, and not from an empty directory. Later the kernel must not wait for a server.
+  // A caller without any access learns it now, and not from an empty directory. Later the kernel
+  // must not wait for a server.
   if (init === undefined) await source.list()
   const errors: string[] = []
   const kernel = await serveFuse(fd, new VaultFileSystem(source, now), {

@@ -18,7 +18,7 @@ interface Node {
   readonly id: number
   readonly secret?: string
   readonly field?: string
-  /** Of a field that somebody has looked at, as it was then. */
+  /** The value of a field at the time of its first lookup. */
   value?: Uint8Array
   /** How often the kernel was told of it. */
   lookups: number
@@ -172,7 +172,10 @@ export class VaultFileSystem implements FuseFileSystem {
     return { nodeid: node.id, attributes: this.#attributes(node), ttl: 0 }
   }
 
-  /** Another value is another file: the kernel has pages of the old one, and somebody may have it open. */
+  /**
+   * Another value is another file: the kernel has pages of the old one, and a program may have it
+   * open.
+   */
   #enterValue(secret: string, field: string, value: Uint8Array): Entry {
     const key = keyOf({ secret, field })
     const known = this.#byName.get(key)?.value
