@@ -11,6 +11,8 @@ interface Example {
   readonly payload?: string | object
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: string
+  /** Instead of the one that most are about. */
+  readonly workspace?: string
 }
 
 /** What makes a request to each route that is right in itself, in a workspace as `prepare` leaves it. */
@@ -24,7 +26,7 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /v1/workspaces/{workspace}': {},
   'PATCH /v1/workspaces/{workspace}': { payload: { maxFiles: 100 } },
   'DELETE /v1/workspaces/{workspace}': {},
-  'POST /v1/workspaces/{workspace}/restore': { payload: {} },
+  'POST /v1/workspaces/{workspace}/restore': { payload: {}, workspace: 'gone' },
   'GET /v1/workspaces/{workspace}/files/{path}': {},
   'HEAD /v1/workspaces/{workspace}/files/{path}': {},
   'PUT /v1/workspaces/{workspace}/files/{path}': { payload: 'new' },
@@ -104,7 +106,8 @@ async function prepare(): Promise<Prepared> {
   }
   const root = '/v1/workspaces/w'
   for (const name of ['alice', 'bob']) await call('POST', '/v1/keys', { name })
-  for (const name of ['w', 'v']) await call('POST', '/v1/workspaces', { name })
+  for (const name of ['w', 'v', 'gone']) await call('POST', '/v1/workspaces', { name })
+  await call('DELETE', '/v1/workspaces/gone')
   await call('PUT', `${root}/files/repo/a.txt`, 'a')
   await call('PUT', `${root}/files/elsewhere/b.txt`, 'b')
   await call('POST', `${root}/layers`, { path: '/repo', name: 'try', id: 'try-id' })
@@ -150,9 +153,9 @@ interface Answer {
 
 async function ask({ app, keys, upload }: Prepared, route: string, who?: string): Promise<Answer> {
   const [method, template] = route.split(' ') as [Method, string]
-  const { payload, headers = {}, query = '' } = examples[route]!
+  const { payload, headers = {}, query = '', workspace = 'w' } = examples[route]!
   const values: Readonly<Record<string, string>> = {
-    workspace: 'w',
+    workspace,
     path: 'repo/a.txt',
     upload,
     number: '0',
