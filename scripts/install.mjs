@@ -17,10 +17,20 @@ export function install() {
   installNpmPackages()
 }
 
-/** Brings what an example needs: a few small packages, where the tests need databases. */
+/** Brings what an example needs, unless it works already, wherever it came from. The tests need databases as well. */
 export function installForExamples() {
-  installMissing(readPackageList().examples)
+  if (!canClone() || !canCompile()) installMissing(readPackageList().examples)
   installNpmPackages()
+}
+
+function canClone() {
+  return spawnSync('git', ['--version']).status === 0
+}
+
+/** As packages/mount/native is compiled. A compiler without the headers of the C library is not enough. */
+function canCompile() {
+  const input = '#include <stdio.h>\n'
+  return spawnSync('cc', ['-E', '-xc', '-'], { input }).status === 0
 }
 
 function installNpmPackages() {

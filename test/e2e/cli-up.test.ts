@@ -159,6 +159,26 @@ describe.skipIf(noMount)('up', () => {
     expect(await readFile(place('work/b'), 'utf8')).toBe('later')
   })
 
+  it('goes on after the key default was rotated and the workspace renamed, with what the context has', async () => {
+    const up = ['up', place('work'), ...words()]
+    await cairn.text(...up)
+    const server = `http://${listen}`
+    const first = ['--server', server, '--api-key-file', join(data, 'owner-key')]
+    await cairn.text('key', 'rotate', 'default', '--out', place('new.key'), ...first)
+    expect(await cairn.error(...up)).toMatchObject({ code: 'not_configured' })
+    const [status] = await cairn.json<Status>('status', '--data', data)
+    const { name } = status!.context!
+    const add = ['--name', name, '--server', server, '--api-key-file', place('new.key')]
+    await cairn.text('ctx', 'rm', name, '--yes')
+    await cairn.text('ctx', 'add', ...add, '-w', 'default')
+    await cairn.text('ws', 'rename', 'default', 'shop', '--context', name)
+    expect(await cairn.text(...up)).toContain(
+      `${place('work')} is the workspace shop of ${server}\n`,
+    )
+    const names = (await cairn.text('ws', 'ls', '--context', name)).trim().split('\n')
+    expect(names).toEqual(['shop'])
+  })
+
   it('what cannot be mounted leaves no server behind', async () => {
     await writeFile(place('file'), '')
     const { code } = await cairn.error('up', place('file'), ...words())

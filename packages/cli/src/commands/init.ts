@@ -45,7 +45,7 @@ export const command: Command = defineCommand({
       (await ensureWorkspace(connect(credentials), workspace, cli.signal))
     if (isMade && !cli.isJson) await cli.out.line(`made workspace ${workspace}`)
     const mount = await ensureMount(cli, directory, { ...options, workspace })
-    await verifyMount(mount.config.mountPoint, workspace)
+    await verifyMount(mount.config.mountPoint, mount.config.workspace)
     await tellMounted(cli, mount, directory)
   },
 })

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Command, defineCommand } from '../arguments/command.ts'
 import type { Cli } from '../cli.ts'
 import { type Started, startInBackground } from '../local/background.ts'
-import { saveLocalContext } from '../local/context.ts'
+import { enterLocalServer } from '../local/enter.ts'
 import { dataDirectory, downCommand } from '../local/running.ts'
 import { stopServer } from '../local/stop.ts'
 import { ensureMount, verifyMount } from '../mount/ensure.ts'
 import { ensureWorkspace } from '../remote/ensure-workspace.ts'
 import { connect } from '../remote/open.ts'
-import { firstWorkspaceName } from '../remote/own-workspace.ts'
 
 export const command: Command = defineCommand({
   summary: 'Get a directory that survives: a server on this machine, and a workspace mounted',
@@ -25,7 +23,7 @@ export const command: Command = defineCommand({
       kind: 'text',
       short: 'w',
       value: 'NAME',
-      summary: 'The workspace, made if it is missing; default unless given',
+      summary: 'The workspace, made if it is missing; unless given that of the context, or default',
     },
     data: {
       kind: 'text',
@@ -48,7 +46,7 @@ export const command: Command = defineCommand({
     const words = options.listen === undefined ? [] : [`--listen=${options.listen}`]
     const server = await startInBackground(cli, data, words)
     try {
-      await enter(cli, data, directory, server, options.workspace ?? firstWorkspaceName)
+      await enter(cli, data, directory, server, options.workspace)
     } catch (error) {
       // What was running before is not this command's to end.
       if (!server.wasRunning) await stopServer({ signal: new AbortController().signal }, server)
@@ -62,21 +60,18 @@ async function enter(
   data: string,
   directory: string,
   { url: server, pid, wasRunning }: Started,
-  workspace: string,
+  wanted: string | undefined,
 ): Promise<void> {
-  const keyFile = join(data, 'owner-key')
-  const apiKey = readFileSync(keyFile, 'utf8').trim()
-  const context = await saveLocalContext(cli, { server, apiKey, workspace })
+  const { context, apiKey, workspace } = await enterLocalServer(cli, server, data, wanted)
   await ensureWorkspace(connect({ server, apiKey }), workspace, cli.signal)
   const { config, leftOperations } = await ensureMount(cli, directory, {
-    server,
-    'api-key-file': keyFile,
+    context,
     workspace,
     'read-only': false,
     'allow-other': false,
   })
   const { mountPoint } = config
-  await verifyMount(mountPoint, workspace)
+  await verifyMount(mountPoint, config.workspace)
   if (cli.isJson)
     return cli.out.json({
       server: { url: server, pid, data, wasRunning },

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MountConfig } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
-import type { ConnectionValues } from '../context/credentials.ts'
+import { type ConnectionValues, findCredentials } from '../context/credentials.ts'
 import { cliError } from '../errors.ts'
+import { connect } from '../remote/open.ts'
 import { findMount } from './find-mount.ts'
 import { mountPointOf } from './places.ts'
 import { beginMount, type StartedMount } from './start.ts'
@@ -21,7 +22,7 @@ export async function ensureMount(
   options: EnsureValues,
 ): Promise<StartedMount> {
   const found = await findMount(cli, mountPointOf(directory))
-  if (found.kind === 'running' && isWanted(found.state, options))
+  if (found.kind === 'running' && (await isWanted(cli, found.state, options)))
     return { config: { ...found.state, key: '' }, leftOperations: 0 }
   return beginMount(
     cli,
@@ -49,13 +50,18 @@ const unsaid = {
   gid: undefined,
 } as const
 
-type Mounted = Pick<MountConfig, 'server' | 'workspace' | 'branch' | 'path' | 'at' | 'readOnly'>
+type Mounted = Omit<MountConfig, 'key'>
 
-function isWanted(mounted: Mounted, want: EnsureValues): boolean {
-  const { server, workspace, branch, path, at, readOnly } = mounted
+async function isWanted(cli: Cli, mounted: Mounted, want: EnsureValues): Promise<boolean> {
+  const { server, workspace, workspaceId, branch, path, at, readOnly } = mounted
   const isWhole = (branch === 'main' || branch === '') && path === '/' && at === undefined
-  const isThere = want.server === undefined || want.server === server
-  return isWhole && isThere && workspace === want.workspace && readOnly === want['read-only']
+  if (!isWhole || readOnly !== want['read-only']) return false
+  const credentials = await findCredentials(cli, want)
+  if (credentials.server !== server) return false
+  if (workspaceId === undefined) return workspace === want.workspace
+  // By its id: it may have been renamed since it was mounted.
+  const { workspaces } = connect(credentials)
+  return (await workspaces.get(want.workspace, { signal: cli.signal })).id === workspaceId
 }
 
 /** Throws unless programs find the workspace there: a directory that is empty by mistake must look like a mistake. */

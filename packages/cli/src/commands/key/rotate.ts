@@ -8,7 +8,8 @@ export const command: Command = defineCommand({
   summary: 'Give an owner key another secret',
   description:
     'The name stays. The secret from before ends at once, with its sessions and downloads, or after --grace. Contexts that\n' +
-    'have it need the new one: cairn ctx add. The file owner-key of the server keeps the old one, which opens nothing then.',
+    'have it need the new one: cairn ctx add. The file owner-key of the server keeps the old one, which opens nothing then;\n' +
+    'cairn up uses the key of the saved context.',
   arguments: { name: { summary: 'Its name' } },
   options: {
     ...connectionOptions,
