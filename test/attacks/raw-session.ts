@@ -116,7 +116,7 @@ export class RawSession {
   async ask(question: Question): Promise<Uint8Array> {
     const answer = await this.#answered(question)
     if (answer.type === 'answer') return answer.bytes
-    throw new Error(`${answer.code}: ${answer.message}`)
+    throw new Error(`${answer.code}: ${answer.reason}`)
   }
 
   /** `done`, or the code of the failure. */

@@ -118,7 +118,13 @@ async function startUploads(): Promise<UploadStub> {
       return void response.writeHead(204).end()
     }
     if (path.includes('stat=')) {
-      const error = { code: 'file_system', errno: 'ENOENT', message: '', hint: '', retry: 'never' }
+      const error = {
+        code: 'file_system',
+        errno: 'ENOENT',
+        what: 'read',
+        reason: 'no such file',
+        hint: '',
+      }
       return void response.writeHead(404).end(JSON.stringify({ error }))
     }
     const upload = { id: 'u1', blockBytes, blocks: [...blocks.keys()] }

@@ -1,7 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ApiErrorBody, type Errno, errnoTable, errorTable } from '@cairn/protocol'
+import {
+  type ApiErrorBody,
+  type Errno,
+  errnoTable,
+  errorTable,
+  httpStatusOf,
+} from '@cairn/protocol'
 import { FailedAttempts, serve, type Serving } from '@cairn/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hostileRequest, type HostileRequest } from './hostile-requests.ts'
@@ -61,14 +67,16 @@ function faultOfError(status: number, text: string): string | undefined {
   } catch {
     return `status ${status} without JSON: ${text.slice(0, 200)}`
   }
-  const { code, message, hint, retry, requestId, errno } = error
+  const { code, message, what, reason, hint, retry, requestId, errno } = error
   if (code === undefined || !Object.hasOwn(errorTable, code)) return `the code ${code}`
   if (status >= 500) return `status ${status}: ${message}`
-  const row = errorTable[code as keyof typeof errorTable]
   const isOfErrno = code === 'file_system' && Object.hasOwn(errnoTable, errno as Errno)
-  if (!isOfErrno && row.httpStatus !== status) return `${code} with status ${status}`
-  const isComplete = [message, hint, retry, requestId].every((part) => typeof part === 'string')
-  return isComplete ? undefined : `${code} lacks something: ${text}`
+  if (!isOfErrno && httpStatusOf(code) !== status) return `${code} with status ${status}`
+  const parts = [what, reason, hint, retry, requestId]
+  const isComplete = parts.every((part) => typeof part === 'string' && part !== '')
+  return isComplete && message === `cannot ${what}: ${reason}. ${hint}`
+    ? undefined
+    : `${code} lacks something: ${text}`
 }
 
 interface Outcome {

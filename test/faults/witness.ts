@@ -1,4 +1,4 @@
-import { errorTable } from '@cairn/protocol'
+import { httpStatusOf } from '@cairn/protocol'
 import type { Serving } from '@cairn/server'
 import { expect } from 'vitest'
 
@@ -50,8 +50,7 @@ export class Witness {
       return { status: answer.status, code: undefined, message: '' }
     }
     const { error } = (await answer.json()) as { error: { code: string; message: string } }
-    const row = errorTable[error.code as keyof typeof errorTable]
-    expect([error.code, answer.status]).toEqual([error.code, row.httpStatus])
+    expect([error.code, answer.status]).toEqual([error.code, httpStatusOf(error.code)])
     return { status: answer.status, code: error.code, message: error.message }
   }
 

@@ -2,7 +2,7 @@ import { CairnError, type Hash, isCairnError } from '@cairn/protocol'
 import type { Chance } from './chance.ts'
 
 export function unavailable(): CairnError {
-  return new CairnError('storage_unavailable', { message: 'cannot reach the store' })
+  return new CairnError('storage_unavailable', { what: 'reach the store', reason: 'it is away' })
 }
 
 /** Asks until there is an answer. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { CairnError } from '@cairn/sdk'
+import { CairnError, type ErrorCode } from '@cairn/sdk'
 import { describe, expect, it } from 'vitest'
 import { describeError } from './describe-error.ts'
 import { usageError } from './errors.ts'
@@ -20,7 +20,7 @@ describe('exit codes', () => {
     ['of_a_newer_server', 1],
     ['toString', 1],
   ])('%s: %i', (code, exitCode) => {
-    expect(describeError(new CairnError(code, details)).exitCode).toBe(exitCode)
+    expect(describeError(new CairnError(code as ErrorCode, details)).exitCode).toBe(exitCode)
   })
 
   it.each([

@@ -1,6 +1,4 @@
-import { type ErrorCode, errnoTable } from '@cairn/protocol'
-import { isCairnError, rowOf } from '@cairn/sdk/errors'
-import { cliErrorTable } from './errors.ts'
+import { type ErrorCode, errnoTable, isCairnError, rowOf } from '@cairn/protocol'
 
 export interface Described {
   readonly text: string
@@ -23,8 +21,10 @@ const codeOfErrno: Readonly<Record<string, ErrorCode>> = {
 /** What a person reads, what a program reads, and the exit code. */
 export function describeError(error: unknown): Described {
   if (isCairnError(error)) {
-    const { code, message, hint, errno, requestId, subject, conflicts, refused, candidates } = error
-    const json = { code, message, hint, errno, requestId, subject, conflicts, refused, candidates }
+    const { code, message, what, reason, hint, errno, requestId, subject } = error
+    const { conflicts, refused, candidates } = error
+    const words = { code, message, what, reason, hint, errno, requestId, subject }
+    const json = { ...words, conflicts, refused, candidates }
     return { text: message, json, exitCode: exitCodeOf(codeOfKind(code, errno)) }
   }
   if (isSystemError(error)) {
@@ -53,9 +53,7 @@ function codeOfKind(code: string, errno: string | undefined): string {
 }
 
 function exitCodeOf(code: string): number {
-  if (Object.hasOwn(cliErrorTable, code))
-    return cliErrorTable[code as keyof typeof cliErrorTable].exitCode
-  return rowOf(code)?.exitCode ?? 1
+  return rowOf(code).exitCode
 }
 
 /** A package of ours that is not installed: few commands need it, and it is too large to be a part of the others. */

@@ -211,18 +211,24 @@ export interface ChangeEvent {
 export interface ApiErrorBody {
   readonly error: {
     readonly code: string
+    /** `cannot <what>: <reason>. <hint>` */
     readonly message: string
+    /** What was attempted. */
+    readonly what: string
+    /** Why it failed. */
+    readonly reason: string
+    /** What to do next. */
     readonly hint: string
-    /** `ENOENT` and the like, where a file system said no. */
-    readonly errno?: string
+    /** `ENOENT` and the like, where a file system refused. */
+    readonly errno?: string | undefined
     readonly retry: 'never' | 'same-request' | 'after-refresh'
-    readonly subject?: string
+    readonly subject?: string | undefined
     /** Set with `layer_conflict`. */
-    readonly conflicts?: readonly LayerConflict[]
+    readonly conflicts?: readonly LayerConflict[] | undefined
     /** Set with `layer_conflict`, too. */
-    readonly refused?: RefusedMerge
+    readonly refused?: RefusedMerge | undefined
     /** Set with `reference_ambiguous`: the ids that may have been meant. */
-    readonly candidates?: readonly string[]
+    readonly candidates?: readonly string[] | undefined
     readonly requestId: string
   }
 }

@@ -39,6 +39,22 @@ errnoTable satisfies Record<string, readonly [number: number, meaning: string]>
 
 export type Errno = keyof typeof errnoTable
 
+/** What to do about the answers of a file system that people meet most. */
+export const errnoHints: Readonly<Partial<Record<Errno, string>>> = {
+  ENOENT: 'Check the path, or list the directory it should be in.',
+  EEXIST: 'Choose another name, or remove what is there first.',
+  ENOTDIR: 'Something on the way is a file. Check the path.',
+  EISDIR: 'It is a directory: list it, or name a file in it.',
+  ENOTEMPTY: 'Remove what is in it first, or remove it recursively.',
+  EACCES: 'Ask the owner for a token that allows it.',
+  EPERM: 'Ask the owner for a token that allows it.',
+  EINVAL: 'A path has no "..", no NUL and no half of a surrogate pair.',
+  ENAMETOOLONG: 'A name has at most 255 bytes, a path 4095.',
+  ELOOP: 'The symlinks on the way lead in a circle. Correct one of them.',
+  ENOSPC: 'Free some space on the server, then try again.',
+  EDQUOT: 'Free some space in the workspace, then try again.',
+}
+
 export class FsError extends Error {
   override readonly name = 'FsError'
   readonly code: Errno

@@ -1,17 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { errnoTable, FsError, isFsError } from './errno.ts'
-import { CairnError, type ErrorCode, errorTable, isCairnError } from './errors.ts'
+import { type ErrorCode, errorTable } from './error-table.ts'
+import { CairnError, httpStatusOf, isCairnError } from './errors.ts'
 
 const codes = Object.keys(errorTable) as ErrorCode[]
 const page = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8')
 
 describe('docs/reference/errors.md', () => {
   const rows = new Map(
-    [...page.matchAll(/^\| `(\w+)` \| (\d+) \| (\w+) \| (\d+) \| ([\w-]+) \|$/gm)].map(
+    [...page.matchAll(/^\| `(\w+)` \| (\d+|–) \| (\w+) \| (\d+) \| ([\w-]+) \|$/gm)].map(
       ([, code, httpStatus, errno, exitCode, retry]) => [
         code,
-        { httpStatus: Number(httpStatus), errno, exitCode: Number(exitCode), retry },
+        {
+          ...(httpStatus === '–' ? {} : { httpStatus: Number(httpStatus) }),
+          errno,
+          exitCode: Number(exitCode),
+          retry,
+        },
       ],
     ),
   )
@@ -39,9 +45,9 @@ describe('docs/reference/errors.md', () => {
 
 describe('error table', () => {
   it.each(codes)('%s: a plausible status, errno and exit code, and a hint in sentences', (code) => {
-    const { httpStatus, errno, exitCode, hint } = errorTable[code]
-    expect(httpStatus).toBeGreaterThanOrEqual(400)
-    expect(httpStatus).toBeLessThan(600)
+    const { errno, exitCode, hint } = errorTable[code]
+    expect(httpStatusOf(code)).toBeGreaterThanOrEqual(400)
+    expect(httpStatusOf(code)).toBeLessThan(600)
     expect(errnoTable).toHaveProperty(errno)
     // 0 is success; from 126 on, shells speak for themselves.
     expect(exitCode).toBeGreaterThanOrEqual(1)
@@ -53,7 +59,8 @@ describe('error table', () => {
 describe('CairnError', () => {
   it('says what could not be done, why, and what to do', () => {
     const error = new CairnError('branch_missing', {
-      message: 'cannot open branch x: there is none',
+      what: 'open branch x',
+      reason: 'there is none',
       subject: 'x',
     })
     expect(error.message).toBe(
@@ -64,14 +71,14 @@ describe('CairnError', () => {
 
   it('keeps its cause; without one and without a subject, it has none', () => {
     const cause = new Error('deeper')
-    expect(new CairnError('corrupt', { message: 'cannot read', cause }).cause).toBe(cause)
-    const bare = new CairnError('corrupt', { message: 'cannot read' })
+    expect(new CairnError('corrupt', { what: 'read', reason: 'it is so', cause }).cause).toBe(cause)
+    const bare = new CairnError('corrupt', { what: 'read', reason: 'it is so' })
     expect([bare.cause, bare.subject]).toEqual([undefined, undefined])
     expect(bare.message).not.toContain('undefined')
   })
 
   it('is recognised by name and code, also one of another copy of this package', () => {
-    const error = new CairnError('corrupt', { message: 'cannot read' })
+    const error = new CairnError('corrupt', { what: 'read', reason: 'it is so' })
     expect(isCairnError(error)).toBe(true)
     expect(isCairnError(error, 'corrupt')).toBe(true)
     expect(isCairnError(error, 'malformed')).toBe(false)
@@ -91,7 +98,7 @@ describe('FsError', () => {
     const error = new FsError('ENOENT')
     expect(isFsError(error, 'ENOENT')).toBe(true)
     expect(isFsError(error, 'EIO')).toBe(false)
-    expect(isFsError(new CairnError('corrupt', { message: 'cannot read' }))).toBe(false)
+    expect(isFsError(new CairnError('corrupt', { what: 'read', reason: 'it is so' }))).toBe(false)
     expect(isCairnError(error)).toBe(false)
   })
 

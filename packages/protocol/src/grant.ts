@@ -181,5 +181,5 @@ export function isOperation(name: string): name is AccessOperation {
 }
 
 function malformed(what: string, why: string): CairnError {
-  return new CairnError('malformed', { message: `cannot allow '${what}': ${why}`, subject: what })
+  return new CairnError('malformed', { what: `allow '${what}'`, reason: why, subject: what })
 }

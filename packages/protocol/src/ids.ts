@@ -29,7 +29,8 @@ export function parseHash(hex: string): Hash {
   const hash = fromHex(hex)
   if (hash?.length !== hashBytes)
     throw new CairnError('malformed', {
-      message: `cannot read '${hex}' as a hash: want 64 hex digits`,
+      what: `read '${hex}' as a hash`,
+      reason: 'want 64 hex digits',
     })
   return hash as Hash
 }

@@ -84,14 +84,17 @@ export {
   toHex,
 } from './bytes.ts'
 export { canonicalJson, type Json } from './canonical-json.ts'
-export { type Errno, errnoTable, FsError, isFsError } from './errno.ts'
+export { type Errno, errnoHints, errnoTable, FsError, isFsError } from './errno.ts'
+export type { ErrorRow, RetryClass } from './error-row.ts'
+export { type ErrorCode, errorTable } from './error-table.ts'
 export {
   CairnError,
-  type ErrorCode,
-  type ErrorRow,
-  errorTable,
+  type ErrorDetails,
+  fromErrorBody,
+  fromFsError,
+  httpStatusOf,
   isCairnError,
-  type RetryClass,
+  rowOf,
 } from './errors.ts'
 export {
   type AccessOperation,
@@ -139,6 +142,7 @@ export {
   decodeRequest,
   encodeReply,
   encodeRequest,
+  type FailureFields,
   messageBytesMax,
   type SessionReply,
   type SessionRequest,

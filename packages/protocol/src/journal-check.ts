@@ -149,7 +149,8 @@ class Check {
   #broken(why: string): CairnError {
     const journal = this.#header?.journal ?? 'the journal'
     return new CairnError('chain_broken', {
-      message: `cannot believe ${journal}: line ${this.#line}: ${why}`,
+      what: `believe ${journal}`,
+      reason: `line ${this.#line}: ${why}`,
       subject: `line ${this.#line}`,
     })
   }

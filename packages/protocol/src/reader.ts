@@ -111,7 +111,8 @@ export class Reader {
 
   malformed(found: string, cause?: unknown): CairnError {
     return new CairnError('malformed', {
-      message: `cannot read the ${this.#what}: found ${found} near byte ${this.#at}`,
+      what: `read the ${this.#what}`,
+      reason: `found ${found} near byte ${this.#at}`,
       subject: this.#what,
       cause,
     })
@@ -119,7 +120,8 @@ export class Reader {
 
   unsupported(found: string): CairnError {
     return new CairnError('unsupported_version', {
-      message: `cannot read the ${this.#what}: it has ${found}`,
+      what: `read the ${this.#what}`,
+      reason: `it has ${found}`,
       subject: this.#what,
     })
   }

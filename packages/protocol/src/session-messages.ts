@@ -9,7 +9,7 @@ import { Writer } from './writer.ts'
  * these tables. Only ever append types, and fields never: a new need is a new type or a new version. Operations, inodes
  * and batches travel as they are stored. docs/internals/protocol.md tells the whole story.
  */
-export const sessionVersion = 1
+export const sessionVersion = 2
 export const messageBytesMax: number = 5 << 20
 
 /** How a field looks in memory. */
@@ -141,9 +141,24 @@ const replies = {
     root: 'ino',
   },
   receipt: { number: 'number', seq: 'number', hash: 'hash' },
-  refused: { number: 'number', code: 'text', message: 'text' },
+  /** `code` is one of the error table, or an errno; then the words are empty. So it is in `failure` and `goodbye`. */
+  refused: {
+    number: 'number',
+    code: 'text',
+    what: 'text',
+    reason: 'text',
+    hint: 'text',
+    subject: 'text',
+  },
   answer: { id: 'number', bytes: 'bytes' },
-  failure: { id: 'number', code: 'text', message: 'text' },
+  failure: {
+    id: 'number',
+    code: 'text',
+    what: 'text',
+    reason: 'text',
+    hint: 'text',
+    subject: 'text',
+  },
   /** The next batch of the log, in order, whichever session wrote it; but see `own`. */
   batch: { bytes: 'bytes' },
   /** This session alone writes: it may acknowledge before the server has seen it. */
@@ -155,7 +170,7 @@ const replies = {
   recall: { epoch: 'number' },
   /** The server answers each write. */
   shared: { epoch: 'number' },
-  goodbye: { code: 'text', message: 'text' },
+  goodbye: { code: 'text', what: 'text', reason: 'text', hint: 'text', subject: 'text' },
   /** The next batch of the log is the one this session submitted under that number: it has the bytes. */
   own: { number: 'number', seq: 'number' },
   /**
@@ -184,6 +199,8 @@ export const sessionTables: { readonly requests: Table; readonly replies: Table 
 
 export type SessionRequest = MessageOf<typeof requests>
 export type SessionReply = MessageOf<typeof replies>
+/** An error, as `refused`, `failure` and `goodbye` carry it. */
+export type FailureFields = Omit<Extract<SessionReply, { type: 'goodbye' }>, 'type'>
 
 /** Valid until the writer is used again. */
 export function encodeRequest(request: SessionRequest, writer: Writer = new Writer()): Uint8Array {
@@ -212,7 +229,10 @@ function encode(table: Table, message: { readonly type: string }, writer: Writer
 
 function decode(table: Table, bytes: Uint8Array): object {
   if (bytes.length > messageBytesMax)
-    throw new CairnError('too_large', { message: `cannot read a message of ${bytes.length} bytes` })
+    throw new CairnError('too_large', {
+      what: 'read the session message',
+      reason: `it has ${bytes.length} bytes, ${messageBytesMax} are allowed`,
+    })
   const reader = new Reader(bytes, 'session message')
   const number = reader.u8()
   const type = Object.keys(table)[number]

@@ -135,7 +135,7 @@ export class Writer {
 }
 
 function unwritable(what: string, why: string): CairnError {
-  return new CairnError('malformed', { message: `cannot write the ${what}: ${why}` })
+  return new CairnError('malformed', { what: `write the ${what}`, reason: why })
 }
 
 const utf8 = new TextEncoder()

@@ -11,6 +11,8 @@ export type {
   CommitReceipt,
   ConflictSideName,
   DeletedWorkspace,
+  ErrorCode,
+  ErrorDetails,
   FileEntry,
   FileKind,
   FileStat,
@@ -62,8 +64,7 @@ export type {
 export { Cairn, type CairnOptions, type CollectOptions } from './cairn.ts'
 export type { Clock } from './client/clock.ts'
 export type { RequestOptions } from './client/deadline.ts'
-export { type CairnErrorCode, clientErrorTable } from './client/error-codes.ts'
-export { CairnError, type CairnErrorDetails, isCairnError, rowOf } from './client/error.ts'
+export { CairnError, isCairnError } from './client/error.ts'
 export { forEachParallel } from './client/parallel.ts'
 export { type FilePath, pathOf, spelled } from './client/path.ts'
 export type { FileContent } from './files/content.ts'

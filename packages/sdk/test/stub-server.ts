@@ -75,6 +75,7 @@ export function cutAfter(
 export const neverAnswers: Answer = () => {}
 
 export function error(code: string, status: number, more: object = {}): Answer {
-  const body = { code, message: `cannot do it: ${code}`, hint: 'Do it so.', retry: 'never' }
+  const words = { what: 'do it', reason: code, hint: 'Do it so.' }
+  const body = { code, ...words, message: `cannot do it: ${code}. Do it so.`, retry: 'never' }
   return json({ error: { ...body, requestId: 'request-1', ...more } }, status)
 }

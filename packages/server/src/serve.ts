@@ -286,7 +286,8 @@ function parseListen(listen: string): Address {
   const port = Number(match?.[3])
   if (!match || port > 65_535)
     throw new CairnError('malformed', {
-      message: `cannot listen on '${listen}': want HOST:PORT, such as 127.0.0.1:7070`,
+      what: `listen on '${listen}'`,
+      reason: 'want HOST:PORT, such as 127.0.0.1:7070',
     })
   return { host: match[1] ?? (match[2] === '' ? '127.0.0.1' : match[2]!), port }
 }

@@ -19,7 +19,9 @@ beforeEach(async () => {
     response.writeHead(isTaken ? 200 : 401, { 'content-type': 'application/json' })
     response.end(
       JSON.stringify(
-        isTaken ? { items: [] } : { error: { code: 'unauthenticated', message: 'no' } },
+        isTaken
+          ? { items: [] }
+          : { error: { code: 'unauthenticated', what: 'answer', reason: 'no', message: 'no' } },
       ),
     )
   }).listen(0, '127.0.0.1')

@@ -1,8 +1,6 @@
-import { clientErrorTable } from '@cairn/sdk'
 import { allOptions } from '../arguments/parse.ts'
 import type { CommandSpec } from '../arguments/command.ts'
 import { aliases, loadCommands } from '../commands.ts'
-import { cliErrorTable } from '../errors.ts'
 import { exitStatuses, remotePaths } from './render-help.ts'
 import { argumentName, optionName, usageLine } from './usage.ts'
 
@@ -25,7 +23,6 @@ export async function renderReference(): Promise<string> {
     exitStatuses,
     `Other words: ${others.join(', ')}.`,
     ...commands,
-    errors(),
   ]
     .join('\n\n')
     .concat('\n')
@@ -45,24 +42,6 @@ function section(name: string, spec: CommandSpec): string {
     ...(spec.description === undefined ? [] : [spec.description]),
     ['| | |', '|---|---|', ...words, ...options].join('\n'),
     ['```', ...examples, '```'].join('\n'),
-  ].join('\n\n')
-}
-
-/** Those that no server reports. */
-function errors(): string {
-  const own = Object.entries(cliErrorTable).map(([code, row]) => [code, row.exitCode, row.meaning])
-  const client = Object.entries(clientErrorTable).map(([code, row]) => [
-    code,
-    row.exitCode,
-    row.hint,
-  ])
-  const rows = [...own, ...client].map(
-    ([code, exit, text]) => `| \`${code}\` | ${exit} | ${text} |`,
-  )
-  return [
-    '## Codes of the client',
-    'What a server reports is in [errors.md](errors.md). These are reported by the command or the SDK itself:',
-    ['| Code | Exit | |', '|---|---|---|', ...rows].join('\n'),
   ].join('\n\n')
 }
 

@@ -7,7 +7,7 @@ import {
   unmount,
 } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
-import { isCairnError } from '@cairn/sdk/errors'
+import { isCairnError } from '@cairn/protocol'
 import { handIn, requireMount } from './control.ts'
 import { countOperations, mountAgain } from './describe.ts'
 import { clearDead, untilEnded } from './find-mount.ts'

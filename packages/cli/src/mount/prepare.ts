@@ -130,16 +130,15 @@ function cannotReach(
   error: unknown,
 ): unknown {
   if (!isCairnError(error)) return error
-  const { code, hint, message, errno } = error
+  const { code, hint, reason, errno } = error
   const reasons: Readonly<Record<string, string>> = {
     workspace_missing: 'there is no such workspace',
     unauthenticated: 'the server does not take the key',
   }
-  const said = message.replace(/^cannot [^:]*: /, '').replace(`. ${hint}`, '')
   const of = layer ?? branch
   const point = `${of === undefined ? '' : ` of ${of}`}${at === undefined ? '' : ` at ${at}`}`
   const what = `mount ${workspace.name}:${path}${point} from ${server}`
-  return new CairnError(code, { what, reason: reasons[code] ?? said, hint, errno, cause: error })
+  return new CairnError(code, { what, reason: reasons[code] ?? reason, hint, errno, cause: error })
 }
 
 export async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<void> {

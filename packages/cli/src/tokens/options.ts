@@ -1,4 +1,10 @@
-import { type AccessOperation, isCairnError, isFsError, parseRule } from '@cairn/protocol'
+import {
+  type AccessOperation,
+  errnoTable,
+  isCairnError,
+  isFsError,
+  parseRule,
+} from '@cairn/protocol'
 import { usageError } from '../errors.ts'
 
 /** What a token is to be allowed, as one types it. */
@@ -24,7 +30,7 @@ export function parseAllow(texts: readonly string[]): readonly Rule[] {
       return { path: text.slice(0, text.lastIndexOf(':')), operations }
     } catch (error) {
       if (!isCairnError(error) && !isFsError(error)) throw error
-      const reason = error.message.replace(/^cannot [^:]*: /, '').replace(/\. [^.]*$/, '')
+      const reason = isFsError(error) ? errnoTable[error.code][1] : error.reason
       throw usageError(`allow ${text}`, reason, 'Give --allow /repo/src:read,list,write.')
     }
   })

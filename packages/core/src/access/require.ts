@@ -193,7 +193,8 @@ function refusal(
   const allowed = accessOperations.filter((each) => allows(grant, each, path))
   const may = isWay(grant, path) && allowed.length === 0 ? 'nothing but pass' : allowed.join(', ')
   return new CairnError('forbidden', {
-    message: `cannot ${operation} ${shown}: the token allows ${may === '' ? 'nothing' : may} there${more}`,
+    what: `${operation} ${shown}`,
+    reason: `the token allows ${may === '' ? 'nothing' : may} there${more}`,
     subject: shown,
   })
 }

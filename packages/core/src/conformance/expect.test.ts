@@ -42,7 +42,11 @@ describe('what does not hold fails', () => {
   })
 
   it('a promise that succeeds, a missing code and another subject', async () => {
-    const error = new CairnError('blob_missing', { message: 'gone', subject: 'a' })
+    const error = new CairnError('blob_missing', {
+      what: 'read it',
+      reason: 'it is gone',
+      subject: 'a',
+    })
     const gone = async (): Promise<void> => {
       throw error
     }

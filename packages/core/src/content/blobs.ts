@@ -130,7 +130,8 @@ function readStored(id: Hash, stored: Uint8Array): StoredBlob {
 function corrupt(id: Hash, why: string, cause?: unknown): CairnError {
   const subject = formatHash(id)
   return new CairnError('corrupt', {
-    message: `cannot read blob ${subject}: ${why}`,
+    what: `read blob ${subject}`,
+    reason: why,
     subject,
     cause,
   })
@@ -138,6 +139,6 @@ function corrupt(id: Hash, why: string, cause?: unknown): CairnError {
 
 function unsupported(id: Hash, form: number): CairnError {
   const subject = formatHash(id)
-  const message = `cannot read blob ${subject}: it is stored in form ${form}`
-  return new CairnError('unsupported_version', { message, subject })
+  const [what, reason] = [`read blob ${subject}`, `it is stored in form ${form}`]
+  return new CairnError('unsupported_version', { what, reason, subject })
 }

@@ -25,7 +25,8 @@ export function readTime(reader: Reader): Time {
 export function writeTimeNear(writer: Writer, time: Time, near: Time): void {
   if (!isTime(time))
     throw new CairnError('malformed', {
-      message: `cannot write the time ${time.sec} s ${time.nsec} ns: out of range`,
+      what: `write the time ${time.sec} s ${time.nsec} ns`,
+      reason: 'out of range',
     })
   writer.signed(time.sec - near.sec).u32(time.nsec)
 }

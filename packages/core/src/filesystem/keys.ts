@@ -121,12 +121,12 @@ function putByteString(bytes: Uint8Array, at: number, text: ByteString): void {
 
 function malformed(key: Uint8Array, found: string): CairnError {
   const subject = toHex(toByteString(key))
-  const message = `cannot read tree key ${subject}: found ${found}`
-  return new CairnError('malformed', { message, subject })
+  const [what, reason] = [`read tree key ${subject}`, `found ${found}`]
+  return new CairnError('malformed', { what, reason, subject })
 }
 
 function unsupported(key: Uint8Array): CairnError {
   const subject = toHex(toByteString(key))
-  const message = `cannot read tree key ${subject}: it has kind ${key[0]}`
-  return new CairnError('unsupported_version', { message, subject })
+  const [what, reason] = [`read tree key ${subject}`, `it has kind ${key[0]}`]
+  return new CairnError('unsupported_version', { what, reason, subject })
 }

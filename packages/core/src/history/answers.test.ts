@@ -3,7 +3,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { BranchFixture } from '../../test/branch-fixture.ts'
 import { refusalOf } from '../../test/refusal.ts'
 
-const unavailable = new CairnError('storage_unavailable', { message: 'cannot reach the store' })
+const unavailable = new CairnError('storage_unavailable', {
+  what: 'reach the store',
+  reason: 'it is away',
+})
 const other = 'other' as SessionId
 
 describe('a refusal', () => {

@@ -106,7 +106,7 @@ describe('submit', () => {
     await making
     expect([places, branch.head.position.state]).toEqual([[1], 'conflicted'])
     const refuse = branch.changeState(fixture.author(), () => {
-      throw new CairnError('layer_closed', { message: 'no', subject: main })
+      throw new CairnError('layer_closed', { what: 'write', reason: 'it is closed', subject: main })
     })
     expect(await refusalOf(() => refuse)).toEqual({ code: 'layer_closed', subject: main })
     const stale = branch.changeState(fixture.author(), () => 'open', 7)
@@ -179,7 +179,10 @@ describe('a batch that cannot be written', () => {
 })
 
 describe('a store that does not answer', () => {
-  const unavailable = new CairnError('storage_unavailable', { message: 'cannot reach the store' })
+  const unavailable = new CairnError('storage_unavailable', {
+    what: 'reach the store',
+    reason: 'it is away',
+  })
 
   it('before the rows are stored: the error goes to the caller, and a retry writes them once', async () => {
     const fixture = await BranchFixture.open()

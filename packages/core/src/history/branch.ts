@@ -246,7 +246,8 @@ export class Branch {
 
   #broken(row: Pick<LogRow, 'seq'>, why: string, cause?: unknown): CairnError {
     return new CairnError('chain_broken', {
-      message: `cannot replay batch ${row.seq} of branch ${this.id}: ${why}`,
+      what: `replay batch ${row.seq} of branch ${this.id}`,
+      reason: why,
       subject: this.id,
       cause,
     })

@@ -202,7 +202,8 @@ export class Draft {
   #requireLine({ line, author }: Waiting): void {
     if (line && this.#brokenLines.has(line))
       throw new CairnError('storage_unavailable', {
-        message: `cannot take batch ${author.number} of session ${author.session}: one before it has no answer`,
+        what: `take batch ${author.number} of session ${author.session}`,
+        reason: 'one before it has no answer',
         subject: author.session,
       })
   }
@@ -304,7 +305,8 @@ export class Draft {
     const { state } = this.#position
     if (!isClosedState(state)) return
     throw new CairnError('layer_closed', {
-      message: `cannot write to branch ${this.#branch}: it is ${state}`,
+      what: `write to branch ${this.#branch}`,
+      reason: `it is ${state}`,
       subject: this.#branch,
     })
   }
@@ -344,21 +346,24 @@ const noTime: Time = { sec: Number.MIN_SAFE_INTEGER, nsec: 0 }
 
 function staleEpoch({ author, epoch }: Waiting, position: Position): CairnError {
   return new CairnError('stale_epoch', {
-    message: `cannot take batch ${author.number} of session ${author.session}: it is of epoch ${epoch}, the branch is at ${position.epoch}`,
+    what: `take batch ${author.number} of session ${author.session}`,
+    reason: `it is of epoch ${epoch}, the branch is at ${position.epoch}`,
     subject: author.session,
   })
 }
 
 function mismatch(author: Author): CairnError {
   return new CairnError('batch_mismatch', {
-    message: `cannot take batch ${author.number} of session ${author.session}: another one has that number`,
+    what: `take batch ${author.number} of session ${author.session}`,
+    reason: 'another one has that number',
     subject: author.session,
   })
 }
 
 function passedOver(author: Author): CairnError {
   return new CairnError('batch_passed_over', {
-    message: `cannot take batch ${author.number} of session ${author.session}: a later one is in the log`,
+    what: `take batch ${author.number} of session ${author.session}`,
+    reason: 'a later one is in the log',
     subject: author.session,
   })
 }
@@ -382,13 +387,15 @@ export function isAnswer(error: unknown): boolean {
 
 function overQuota(branch: BranchId, what: keyof Usage, wanted: number, limit: number): CairnError {
   return new CairnError('quota_exceeded', {
-    message: `cannot write to branch ${branch}: it would have ${wanted} ${what}, the quota allows ${limit}`,
+    what: `write to branch ${branch}`,
+    reason: `it would have ${wanted} ${what}, the quota allows ${limit}`,
     subject: branch,
   })
 }
 
 export function changeTooLarge(): CairnError {
   return new CairnError('too_large', {
-    message: `cannot make a change of more than ${batchBytesMax} bytes at once: make it in parts, such as one directory after another`,
+    what: `make a change of more than ${batchBytesMax} bytes at once`,
+    reason: 'make it in parts, such as one directory after another',
   })
 }

@@ -4,7 +4,10 @@ import { BranchFixture } from '../../test/branch-fixture.ts'
 import type { Branch } from './branch.ts'
 import type { Submission } from './draft.ts'
 
-const unavailable = new CairnError('storage_unavailable', { message: 'cannot reach the store' })
+const unavailable = new CairnError('storage_unavailable', {
+  what: 'reach the store',
+  reason: 'it is away',
+})
 
 /** Submits one that finds no answer, and the others while the log is still being asked. */
 async function submitBehindFailure(

@@ -104,7 +104,8 @@ export function isSameBase(one: LayerBase, other: LayerBase): boolean {
 
 export function outdated(layer: BranchId, checkpoint: string): CairnError {
   return new CairnError('checkpoint_outdated', {
-    message: `cannot use ${checkpoint} of layer ${layer}: the layer was rebased, committed or rolled back since`,
+    what: `use ${checkpoint} of layer ${layer}`,
+    reason: 'the layer was rebased, committed or rolled back since',
     subject: checkpoint,
   })
 }

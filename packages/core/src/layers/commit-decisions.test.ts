@@ -20,7 +20,7 @@ describe('commit › conflicts', () => {
     expect(layer.head.position.state).toBe('conflicted')
     // It can still be read and written.
     await bench.edit(layer, (t) => t.write('b', '3'))
-    const [conflict] = error.conflicts
+    const [conflict] = error.found
     const resolution = { conflict: conflict!.id, choice: { type: 'layer' } } as const
     await resolveConflict(bench.stores, layer.id, resolution)
     await commitLayer(bench.stores, bench.options(layer, target))
@@ -32,7 +32,9 @@ describe('commit › conflicts', () => {
     const target = await bench.main((t) => t.write('a', '0'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
     await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
+    const { found: conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
     const bytes = new TextEncoder().encode('3')
     for (const choice of [{ type: 'layer' }, { type: 'bytes', bytes }] as const)
       await resolveConflict(bench.stores, layer.id, { conflict: conflicts[0]!.id, choice })
@@ -45,14 +47,16 @@ describe('commit › conflicts', () => {
     const target = await bench.main((t) => t.write('a', '0'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
     await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
+    const { found: conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
     await resolveConflict(bench.stores, layer.id, {
       conflict: conflicts[0]!.id,
       choice: { type: 'layer' },
     })
     await bench.edit(target, (t) => t.write('a', '3'))
     const again = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
-    expect(again.conflicts.map(({ kind }) => kind)).toEqual(['edit/edit'])
+    expect(again.found.map(({ kind }) => kind)).toEqual(['edit/edit'])
     expect(await bench.list(target)).toEqual({ a: '3' })
   })
 })
@@ -67,7 +71,9 @@ describe('commit › decisions and later work of the layer', () => {
     const target = await bench.main((t) => t.write('a', '0').write('b', '0'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
     await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
+    const { found: conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
     await resolveConflict(bench.stores, layer.id, { conflict: conflicts[0]!.id, choice })
     return { bench, target, layer }
   }
@@ -78,7 +84,7 @@ describe('commit › decisions and later work of the layer', () => {
       const { bench, target, layer } = await decided(choice)
       await bench.edit(layer, (t) => t.write('a', 'later'))
       const again = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
-      expect(again.conflicts.map(({ kind, path }) => `${kind} ${path.join('/')}`)).toEqual([
+      expect(again.found.map(({ kind, path }) => `${kind} ${path.join('/')}`)).toEqual([
         'edit/edit a',
       ])
       expect(await bench.list(target)).toEqual({ a: '2', b: '0' })
@@ -119,7 +125,7 @@ describe('commit › decisions and later work of the layer', () => {
     await resolveConflict(bench.stores, layer.id, resolution)
     await bench.edit(layer, (t) => t.write('a', 'last'))
     const again = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
-    expect(again.conflicts).toHaveLength(1)
+    expect(again.found).toHaveLength(1)
   })
 
   it('a directory that was given up for a file: what the layer put into it since is not dropped', async () => {
@@ -127,11 +133,13 @@ describe('commit › decisions and later work of the layer', () => {
     const target = await bench.main()
     const layer = await bench.layer(target, 'attempt', (t) => t.mkdir('d').write('d/a', '1'))
     await bench.edit(target, (t) => t.write('d', 'file'))
-    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
+    const { found: conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
     const choice = { type: 'target' } as const
     await resolveConflict(bench.stores, layer.id, { conflict: conflicts[0]!.id, choice })
     await bench.edit(layer, (t) => t.write('d/more', '2'))
     const again = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
-    expect(again.conflicts.map(({ kind }) => kind)).toEqual(['file/directory'])
+    expect(again.found.map(({ kind }) => kind)).toEqual(['file/directory'])
   })
 })

@@ -209,7 +209,9 @@ describe('commit › a layer that is written to meanwhile', () => {
     const target = await bench.main((t) => t.write('a', '0'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
     await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
+    const { found: conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
     await resolveConflict(bench.stores, layer.id, {
       conflict: conflicts[0]!.id,
       choice: { type: 'target' },

@@ -4,17 +4,18 @@ import type { MergeInput } from './touched.ts'
 
 /** `layer_conflict`, with every conflict in it. */
 export class LayerConflictError extends CairnError {
-  readonly conflicts: readonly Conflict[]
+  readonly found: readonly Conflict[]
   /** What would have been merged. */
   readonly sides: MergeInput
 
-  constructor(layer: BranchId, conflicts: readonly Conflict[], sides: MergeInput) {
-    const list = conflicts.map(({ path, kind }) => `${formatPath(path)} (${kind})`).join(', ')
+  constructor(layer: BranchId, found: readonly Conflict[], sides: MergeInput) {
+    const list = found.map(({ path, kind }) => `${formatPath(path)} (${kind})`).join(', ')
     super('layer_conflict', {
-      message: `cannot merge layer ${layer}: ${conflicts.length} conflicts: ${list}`,
+      what: `merge layer ${layer}`,
+      reason: `${found.length} conflicts: ${list}`,
       subject: layer,
     })
-    this.conflicts = conflicts
+    this.found = found
     this.sides = sides
   }
 }

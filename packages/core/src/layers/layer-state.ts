@@ -94,7 +94,8 @@ async function setState(options: LayerAuthor, state: BranchState, seq: number): 
   const decide = (before: Position): BranchState => {
     if (before.seq === seq) return state
     throw new CairnError('sequence_conflict', {
-      message: `cannot make layer ${layer.id} ${state}: it has moved on`,
+      what: `make layer ${layer.id} ${state}`,
+      reason: 'it has moved on',
       subject: layer.id,
     })
   }
@@ -131,7 +132,8 @@ export async function updateRecord(
 
 export function layerClosed(layer: Branch, verb: string): CairnError {
   return new CairnError('layer_closed', {
-    message: `cannot ${verb} layer ${layer.id}: it is ${layer.head.position.state}`,
+    what: `${verb} layer ${layer.id}`,
+    reason: `it is ${layer.head.position.state}`,
     subject: layer.id,
   })
 }

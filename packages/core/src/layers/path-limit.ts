@@ -37,7 +37,8 @@ function checkPlaces(locate: Locate, op: Op, root: readonly Name[]): void {
     if (op.type === 'create' && op.kind === 'directory' && isBelow(root, place)) continue
     const shown = formatPath(place)
     throw new CairnError('outside_layer', {
-      message: `cannot change ${shown}: the layer is of ${formatPath(root)}`,
+      what: `change ${shown}`,
+      reason: `the layer is of ${formatPath(root)}`,
       subject: shown,
     })
   }

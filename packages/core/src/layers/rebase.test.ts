@@ -26,7 +26,9 @@ describe('rebase', () => {
     const target = await bench.main((t) => t.write('a', '0'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))
     await bench.edit(target, (t) => t.write('a', '2'))
-    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
+    const { found: conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, target)),
+    )
     const before = await layer.fold()
     const refused = await failureOf(rebaseLayer(bench.stores, bench.options(layer, target)))
     expect(isCairnError(refused, 'layer_conflict')).toBe(true)

@@ -99,7 +99,9 @@ describe('rollback', () => {
     await bench.edit(main, (t) => t.write('b', '1').write('c', '1'))
     const layer = await bench.layer(main, 'attempt', (t) => t.write('c', '2').write('d', '2'))
     await rollback(bench.stores, main, bench.author(), start)
-    const { conflicts } = await failureOf(commitLayer(bench.stores, bench.options(layer, main)))
+    const { found: conflicts } = await failureOf(
+      commitLayer(bench.stores, bench.options(layer, main)),
+    )
     expect(conflicts.map(({ kind, path }) => `${kind} ${path.join('/')}`)).toEqual([
       'edit/delete c',
     ])

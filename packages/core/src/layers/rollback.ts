@@ -88,7 +88,8 @@ export function undoRollback(
     const last = await lastChange(stores, branch, point.seq)
     if (last?.body.type !== 'root' || last.body.change.cause !== 'rollback')
       throw new CairnError('nothing_to_undo', {
-        message: `cannot undo on branch ${branch.id}: its newest change is no rollback`,
+        what: `undo on branch ${branch.id}`,
+        reason: 'its newest change is no rollback',
         subject: branch.id,
       })
     const { subject, before } = last.body.change

@@ -12,7 +12,8 @@ export class MemoryBlobStore implements BlobStore {
     if (bytes) return bytes.slice()
     const subject = formatHash(id)
     throw new CairnError('blob_missing', {
-      message: `cannot read blob ${subject}: not stored`,
+      what: `read blob ${subject}`,
+      reason: 'not stored',
       subject,
     })
   }

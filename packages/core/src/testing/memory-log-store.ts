@@ -17,7 +17,8 @@ export class MemoryLogStore implements LogStore {
     rows.forEach((row, index) => {
       if (row.seq !== log.length + 1 + index)
         throw new CairnError('sequence_conflict', {
-          message: `cannot append batch ${row.seq} to branch ${branch}: it has ${log.length}`,
+          what: `append batch ${row.seq} to branch ${branch}`,
+          reason: `it has ${log.length}`,
           subject: branch,
         })
     })

@@ -10,7 +10,8 @@ export class MemoryNodeStore implements NodeStore {
     if (bytes) return bytes.slice()
     const id = formatHash(hash)
     throw new CairnError('node_missing', {
-      message: `cannot read tree node ${id}: not stored`,
+      what: `read tree node ${id}`,
+      reason: 'not stored',
       subject: id,
     })
   }

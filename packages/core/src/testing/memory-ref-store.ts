@@ -9,7 +9,8 @@ export class MemoryRefStore implements RefStore {
   async createBranch(record: BranchRecord): Promise<void> {
     if (this.#branches.has(record.id))
       throw new CairnError('branch_exists', {
-        message: `cannot create branch ${record.id}: it is there`,
+        what: `create branch ${record.id}`,
+        reason: 'it is there',
         subject: record.id,
       })
     this.#branches.set(record.id, copyRecord(record))
@@ -35,7 +36,8 @@ export class MemoryRefStore implements RefStore {
     const checkpoint = this.#checkpoints.get(branch)?.get(id)
     if (checkpoint) return copyCheckpoint(checkpoint)
     throw new CairnError('checkpoint_missing', {
-      message: `cannot find checkpoint ${id} of branch ${branch}`,
+      what: `find checkpoint ${id} of branch ${branch}`,
+      reason: 'there is none',
       subject: id,
     })
   }
@@ -50,7 +52,8 @@ export class MemoryRefStore implements RefStore {
     const record = this.#branches.get(id)
     if (record) return record
     throw new CairnError('branch_missing', {
-      message: `cannot open branch ${id}: there is none`,
+      what: `open branch ${id}`,
+      reason: 'there is none',
       subject: id,
     })
   }

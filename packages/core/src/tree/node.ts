@@ -240,13 +240,15 @@ export class TreeNode {
 export function openNode(bytes: Uint8Array, hash: Hash): TreeNode {
   if (bytes[0] !== undefined && bytes[0] > nodeVersion)
     throw new CairnError('unsupported_version', {
-      message: `cannot read tree node ${formatHash(hash)}: it has format ${bytes[0]}`,
+      what: `read tree node ${formatHash(hash)}`,
+      reason: `it has format ${bytes[0]}`,
       subject: formatHash(hash),
     })
   const problem = problemOf(bytes)
   if (problem === undefined) return new TreeNode(bytes)
   throw new CairnError('malformed', {
-    message: `cannot read tree node ${formatHash(hash)}: ${problem}`,
+    what: `read tree node ${formatHash(hash)}`,
+    reason: problem,
     subject: formatHash(hash),
   })
 }

@@ -153,7 +153,8 @@ export class Nodes {
     const bytes = await this.#store.get(hash)
     if (this.hash(bytes) !== hash)
       throw new CairnError('corrupt', {
-        message: `cannot read tree node ${formatHash(hash)}: its bytes have another hash`,
+        what: `read tree node ${formatHash(hash)}`,
+        reason: 'its bytes have another hash',
         subject: formatHash(hash),
       })
     const node = openNode(bytes, hash)

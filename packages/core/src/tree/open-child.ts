@@ -24,7 +24,8 @@ export function openChild(step: Step, left: Step | undefined, child: TreeNode): 
     return child
   const id = formatHash(node.childHashAt(index))
   throw new CairnError('malformed', {
-    message: `cannot read tree node ${id}: it does not fit its parent`,
+    what: `read tree node ${id}`,
+    reason: 'it does not fit its parent',
     subject: id,
   })
 }

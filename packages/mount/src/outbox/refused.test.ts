@@ -64,7 +64,7 @@ describe('an acknowledged write that the server refuses', () => {
   it('stays in the spool if no layer takes it, and no sync succeeds from then on', async () => {
     outbox.add(touch, 0)
     const drained = outbox.drain()
-    sent[0]!.reject(new CairnError('too_large', { message: 'cannot take it' }))
+    sent[0]!.reject(new CairnError('too_large', { what: 'take it', reason: 'it is so' }))
     await drained
     await expect.poll(() => heard).toEqual(['refused'])
     expect(outbox.pendingOps).toBe(1)
@@ -77,7 +77,7 @@ describe('an acknowledged write that the server refuses', () => {
     outbox.add(touch, 0)
     outbox.flushNow()
     await expect.poll(() => bodies.length).toBe(2)
-    sent[0]!.reject(new CairnError('too_large', { message: 'cannot take it' }))
+    sent[0]!.reject(new CairnError('too_large', { what: 'take it', reason: 'it is so' }))
     sent[1]!.resolve({ seq: 2 })
     await expect.poll(() => outbox.pendingOps).toBe(1)
     expect(outbox.settled).toBe(0)

@@ -91,7 +91,10 @@ const refused = (number: number, code: string): SessionReply => ({
   type: 'refused',
   number,
   code,
-  message: '',
+  what: '',
+  reason: '',
+  hint: '',
+  subject: '',
 })
 const receipt = (number: number): SessionReply => ({ type: 'receipt', number, seq: number, hash })
 

@@ -1,5 +1,5 @@
 import { decodeBatch, encodeBody, type Op, type Time } from '@cairn/core'
-import { CairnError, type Ino, type SessionReply } from '@cairn/protocol'
+import { CairnError, type FailureFields, type Ino, type SessionReply } from '@cairn/protocol'
 import { BackOff } from './back-off.ts'
 import { greetingOf } from './greeting.ts'
 import { HeldLease } from './held-lease.ts'
@@ -134,8 +134,11 @@ export class SessionClient {
 
   /** Takes the next number for what is being acknowledged under the lease. Throws without one. */
   reserve(): Reservation {
-    const message = 'cannot acknowledge: this session has no lease'
-    if (!this.canAcknowledge) throw new CairnError('stale_epoch', { message })
+    if (!this.canAcknowledge)
+      throw new CairnError('stale_epoch', {
+        what: 'acknowledge',
+        reason: 'this session has no lease',
+      })
     const epoch = this.#lease.epoch!
     const settled = Promise.withResolvers<{ seq: number }>()
     const { number } = this.#pending.add({ body: undefined, leaseEpoch: epoch, settled })
@@ -275,11 +278,11 @@ export class SessionClient {
       case 'receipt':
         return this.#receipt(reply.number, reply.seq)
       case 'refused':
-        return this.#refused(reply.number, reply.code, reply.message)
+        return this.#refused(reply.number, reply)
       case 'answer':
         return this.#questions.take(reply.id)?.resolve(reply.bytes)
       case 'failure':
-        return this.#questions.take(reply.id)?.reject(replyError(reply.code, reply.message))
+        return this.#questions.take(reply.id)?.reject(replyError(reply))
       case 'batch':
         return this.#batch(reply.bytes)
       case 'own':
@@ -301,7 +304,7 @@ export class SessionClient {
       case 'recall':
         return this.#recall(reply.epoch)
       case 'goodbye':
-        this.#goodbye = replyError(reply.code, reply.message)
+        this.#goodbye = replyError(reply)
         return this.#wire?.close()
     }
   }
@@ -368,8 +371,8 @@ export class SessionClient {
     this.#afterAnswer()
   }
 
-  #refused(number: number, code: string, message: string): void {
-    this.#refusals.take(number, code, message)
+  #refused(number: number, failure: FailureFields): void {
+    this.#refusals.take(number, failure)
     this.#afterAnswer()
   }
 

@@ -53,7 +53,7 @@ function errnoOf({ code }: CairnError): FsError {
 /** The error for an acknowledged write that is refused everywhere. */
 export function whyRefused(error: unknown): CairnError {
   if (isCairnError(error)) return error
-  const text = error instanceof Error ? error.message : String(error)
-  const message = `cannot bring acknowledged changes to the server: ${text}`
-  return new CairnError('internal', { message, cause: error })
+  const reason = error instanceof Error ? error.message : String(error)
+  const what = 'bring acknowledged changes to the server'
+  return new CairnError('internal', { what, reason, cause: error })
 }

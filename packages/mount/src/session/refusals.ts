@@ -1,4 +1,5 @@
 import { encodeBody } from '@cairn/core'
+import type { FailureFields } from '@cairn/protocol'
 import { replyError } from './reply-error.ts'
 import type { LateWrites } from './rescue.ts'
 import type { Submission, Submissions } from './submissions.ts'
@@ -22,14 +23,15 @@ export class Refusals {
     this.#parts = parts
   }
 
-  take(number: number, code: string, message: string): void {
+  take(number: number, failure: FailureFields): void {
     const { pending } = this.#parts
+    const { code } = failure
     const submission = pending.get(number)
     if (!submission) return
     if (code === 'stale_epoch') this.#takeStale(submission)
     else if (code === 'batch_passed_over') this.#takePassedOver(submission)
-    else if (pending.isAstray(number)) this.#doubt(number, replyError(code, message))
-    else this.#refuse(submission, replyError(code, message))
+    else if (pending.isAstray(number)) this.#doubt(number, replyError(failure))
+    else this.#refuse(submission, replyError(failure))
   }
 
   /** For good. What was acknowledged is done for programs: it may fit elsewhere. */

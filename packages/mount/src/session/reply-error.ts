@@ -4,22 +4,26 @@ import {
   errnoTable,
   type ErrorCode,
   errorTable,
+  type FailureFields,
   FsError,
   isCairnError,
   isFsError,
+  rowOf,
 } from '@cairn/protocol'
 
-/** What a server said no with. */
-export function replyError(code: string, message: string): Error {
+/** The error that a server sent, rebuilt. */
+export function replyError({ code, what, reason, hint, subject }: FailureFields): Error {
   if (code in errnoTable) return new FsError(code as Errno)
-  const known = code in errorTable ? (code as ErrorCode) : 'internal'
-  // The server's words have the hint at their end already.
-  const hint = `. ${errorTable[known].hint}`
-  const bare = message.endsWith(hint) ? message.slice(0, -hint.length) : message
-  return new CairnError(known, { message: bare })
+  const known = Object.hasOwn(errorTable, code) ? (code as ErrorCode) : 'internal'
+  return new CairnError(known, {
+    what: what || 'go on with the session',
+    reason: reason || `the server answers ${code}`,
+    hint: hint || undefined,
+    subject: subject || undefined,
+  })
 }
 
 /** Whether the same would be said next time. */
 export function isFinal(error: unknown): boolean {
-  return isFsError(error) || (isCairnError(error) && errorTable[error.code].retry === 'never')
+  return isFsError(error) || (isCairnError(error) && rowOf(error.code).retry === 'never')
 }

@@ -19,7 +19,7 @@ function failing(...codes: readonly (ErrorCode | 'answers')[]): {
   const ask: Rescuer['ask'] = async ({ number, epoch }) => {
     asked.push(`${number} of ${epoch}`)
     const code = left.shift() ?? 'answers'
-    if (code !== 'answers') throw new CairnError(code, { message: 'cannot take it' })
+    if (code !== 'answers') throw new CairnError(code, { what: 'take it', reason: 'it is so' })
     return new TextEncoder().encode(number === 0 ? 'committed layer' : 'kept layer')
   }
   const pause = async (): Promise<void> => void asked.push('pause')

@@ -84,8 +84,8 @@ export async function rescueAll(
 
 /** What a submission is rejected with that went to a rescue layer: `where` says whether that was committed. */
 export function rescuedError(where: string): CairnError {
-  const message = `cannot write to the branch as it was: ${where}`
-  return new CairnError('stale_epoch', { message, subject: where })
+  const what = 'write to the branch as it was'
+  return new CairnError('stale_epoch', { what, reason: where, subject: where })
 }
 
 export function isRescued(error: unknown): error is CairnError {

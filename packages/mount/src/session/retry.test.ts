@@ -5,7 +5,7 @@ import { untilAnswered } from './retry.ts'
 function failsOnceWith(code: ErrorCode): () => Promise<string> {
   let asked = 0
   return async () => {
-    if (asked++ === 0) throw new CairnError(code, { message: 'cannot answer' })
+    if (asked++ === 0) throw new CairnError(code, { what: 'answer', reason: 'it is so' })
     return 'answered'
   }
 }

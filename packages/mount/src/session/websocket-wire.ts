@@ -9,6 +9,7 @@ import {
   Writer,
 } from '@cairn/protocol'
 import { WebSocket } from 'ws'
+import { replyError } from './reply-error.ts'
 import type { Link } from './link.ts'
 import type { Connect, Wire, WireEvents } from './wire.ts'
 
@@ -53,7 +54,7 @@ export function connectWebSocket(
       socket.on('upgrade', (response) => endWhenSilent(socket, response.socket, heartbeatMs))
       socket.on('message', (data: Buffer) => {
         const reply = hear(socket, data, events)
-        if (reply?.type === 'goodbye') link?.failed(reply.message)
+        if (reply?.type === 'goodbye') link?.failed(replyError(reply).message)
       })
       socket.on('close', () => events.onClose())
       socket.once('open', () =>
@@ -108,9 +109,9 @@ function endWhenSilent(socket: WebSocket, raw: Socket, heartbeatMs: number): voi
 }
 
 function refusal(server: string, status: number, code: unknown): CairnError {
-  const message = `cannot open a session at ${server}: it answers ${status}`
-  if (code === 'access_ended') return new CairnError(code, { message })
-  if (status === 401) return new CairnError('unauthenticated', { message })
-  if (status === 404) return new CairnError('not_found', { message })
-  return new CairnError('storage_unavailable', { message })
+  const details = { what: `open a session at ${server}`, reason: `it answers ${status}` }
+  if (code === 'access_ended') return new CairnError(code, details)
+  if (status === 401) return new CairnError('unauthenticated', details)
+  if (status === 404) return new CairnError('not_found', details)
+  return new CairnError('storage_unavailable', details)
 }

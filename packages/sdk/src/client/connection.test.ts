@@ -185,9 +185,9 @@ describe('what goes out and comes back', () => {
     expect(() => new Cairn({ server: 'http://h', apiKey })).toThrow('cannot use the API key')
   })
 
-  it('an answer of the file system says what to do, and names the request', async () => {
+  it('an answer of the file system has the reason and hint of the server, and names the request', async () => {
     const { workspace } = await openCairn(
-      error('file_system', 404, { errno: 'ENOENT', message: '/a: ENOENT: no such file' }),
+      error('file_system', 404, { errno: 'ENOENT', reason: 'no such file or directory' }),
     )
     const failure = await failureOf(workspace.files.read('/a'))
     expect(failure).toMatchObject({
@@ -197,22 +197,36 @@ describe('what goes out and comes back', () => {
       requestId: 'request-1',
       retry: 'never',
     })
-    expect(failure.message).toBe(
-      'cannot read /a: no such file or directory. Check the path, or list the directory it should be in.',
-    )
+    expect(failure.message).toBe('cannot read /a: no such file or directory. Do it so.')
   })
 
-  it('a hint that the message ends with is said once', async () => {
+  it('every field of the error that the server sent is there, under what the caller asked for', async () => {
     const { cairn } = await openCairn(
-      error('workspace_exists', 409, { message: 'the name is taken. Do it so.' }),
+      error('workspace_exists', 409, { reason: 'the name is taken', subject: 'w' }),
     )
     const failure = await failureOf(cairn.workspaces.create('w'))
     expect(failure.message).toBe('cannot make the workspace w: the name is taken. Do it so.')
+    expect(failure).toMatchObject({
+      what: 'make the workspace w',
+      reason: 'the name is taken',
+      hint: 'Do it so.',
+      subject: 'w',
+    })
+  })
+
+  it('a code of a newer server is kept, with the hint of that server', async () => {
+    const { cairn } = await openCairn(error('of_a_newer_server', 409))
+    const failure = await failureOf(cairn.workspaces.create('w'))
+    expect([failure.code, failure.retry, failure.hint]).toEqual([
+      'of_a_newer_server',
+      'never',
+      'Do it so.',
+    ])
   })
 
   it('the failed one of a batch is named', async () => {
     const { workspace } = await openCairn(
-      error('file_system', 409, { errno: 'EEXIST', subject: 'operations[3]' }),
+      error('file_system', 409, { reason: 'operations[3]: file exists', subject: 'operations[3]' }),
     )
     const failure = await failureOf(workspace.batch([]))
     expect(failure.subject).toBe('operations[3]')

@@ -1,6 +1,7 @@
 import {
   type ByteString,
   type FileStat,
+  fromFsError,
   FsError,
   isFsError,
   isName,
@@ -10,7 +11,7 @@ import {
   type Spelled,
   toByteString,
 } from '@cairn/protocol'
-import { CairnError, fromFsError } from './error.ts'
+import { CairnError } from './error.ts'
 
 /** Text, or the bytes of a path that is not UTF-8. Relative ones begin at the root. */
 export type FilePath = string | Uint8Array

@@ -1,5 +1,5 @@
 import { collect, type OpenAnswer } from './answer.ts'
-import { CairnError, fromErrorBody } from './error.ts'
+import { CairnError, readErrorBody } from './error.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -70,12 +70,12 @@ export async function checkAnswer(call: Call, answer: OpenAnswer): Promise<void>
   const { status, statusText, headers } = answer.response
   if (status < 400 || call.expected?.includes(status) === true) return
   const { what } = call
-  const details = { status, retryAfterMs: retryAfterMs(headers) }
+  const exchange = { what, status, retryAfterMs: retryAfterMs(headers) }
   const text = new TextDecoder().decode(await collect(answer))
-  const error = fromErrorBody(what, text, details)
+  const error = readErrorBody(text, exchange)
   if (error !== undefined) throw error
   const reason = `HTTP ${status} ${statusText}`.trim()
-  throw new CairnError('bad_answer', { ...details, what, reason })
+  throw new CairnError('bad_answer', { ...exchange, reason })
 }
 
 /** Seconds only: a date would need a clock that agrees with the server's. */

@@ -30,7 +30,8 @@ export class FailedAttempts {
     const waitMs = this.waitMs(address)
     if (waitMs === 0 || this.#welcome.has(`${address} ${keyHash}`)) return
     throw new CairnError('too_many_attempts', {
-      message: `cannot look at the key: too many wrong ones came from ${address}; the next in ${Math.ceil(waitMs / 1000)} s`,
+      what: 'look at the key',
+      reason: `too many wrong ones came from ${address}; the next in ${Math.ceil(waitMs / 1000)} s`,
       subject: address,
     })
   }

@@ -50,7 +50,10 @@ export class Authenticator {
     }
     // Whoever shows nothing has guessed nothing.
     if (authorization !== undefined) this.attempts.note(address)
-    throw new CairnError('unauthenticated', { message: 'cannot tell who asks' })
+    throw new CairnError('unauthenticated', {
+      what: 'answer the request',
+      reason: 'its key or token is missing or unknown',
+    })
   }
 
   async #find(secret: string): Promise<Access | undefined> {

@@ -77,6 +77,7 @@ export function requireLeft(added: Usage, left: Usage): void {
   for (const what of ['bytes', 'files'] as const)
     if (added[what] > 0 && added[what] > left[what])
       throw new CairnError('quota_exceeded', {
-        message: `cannot write: it would add ${added[what]} ${what}, the token may add ${left[what]} more`,
+        what: 'write',
+        reason: `it would add ${added[what]} ${what}, the token may add ${left[what]} more`,
       })
 }

@@ -28,7 +28,8 @@ export function loopbackHosts(names: readonly string[]): RequireHost {
 
 function refused(what: 'host' | 'origin', value: string): CairnError {
   return new CairnError('host_refused', {
-    message: `cannot answer for the ${what} '${value.slice(0, 200)}': this server is for programs of its own machine`,
+    what: `answer for the ${what} '${value.slice(0, 200)}'`,
+    reason: 'this server is for programs of its own machine',
     subject: value.slice(0, 200),
   })
 }

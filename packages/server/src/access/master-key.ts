@@ -224,7 +224,8 @@ async function runKeyCommand(command: string): Promise<string> {
 
 function misconfigured(why: string, cause?: unknown): CairnError {
   return new CairnError('storage_misconfigured', {
-    message: `cannot use the master key: ${why}`,
+    what: 'use the master key',
+    reason: why,
     subject: 'master key',
     cause,
   })

@@ -23,6 +23,7 @@ function require(grant: Grant, operation: AccessOperation, path: ByteString): vo
   // Not the path in the message: it may be one that the token must not know.
   if (!allowsAll(grant, operation, path))
     throw new CairnError('forbidden', {
-      message: `cannot merge: the token does not allow to ${operation} everything that would change`,
+      what: 'merge',
+      reason: `the token does not allow to ${operation} everything that would change`,
     })
 }

@@ -53,7 +53,8 @@ export class OwnerKeys {
     return this.#issue(owner, name, ({ values }) => {
       if (values.some((value) => value.name === name) || name === 'server')
         throw new CairnError('key_exists', {
-          message: `cannot add key '${name}': the name is taken`,
+          what: `add key '${name}'`,
+          reason: 'the name is taken',
           subject: name,
         })
       return {}
@@ -75,7 +76,8 @@ export class OwnerKeys {
       const others = list.values.filter((value) => value.name !== name && this.#isLasting(value))
       if (others.length === 0)
         throw new CairnError('last_key', {
-          message: `cannot remove key '${name}': it is the last one`,
+          what: `remove key '${name}'`,
+          reason: 'it is the last one',
           subject: name,
         })
       return { end: { name, at: isoOf(this.#clock.nowMs()) } }
@@ -114,7 +116,8 @@ export class OwnerKeys {
       return
     }
     throw new CairnError('storage_unavailable', {
-      message: 'cannot change the keys: others change them all the time',
+      what: 'change the keys',
+      reason: 'others change them all the time',
     })
   }
 
@@ -133,7 +136,8 @@ export class OwnerKeys {
   #requireKey({ values }: KeyList, name: string, verb: string): void {
     if (values.some((value) => value.name === name && this.#isLasting(value))) return
     throw new CairnError('key_missing', {
-      message: `cannot ${verb} key '${name}': there is none`,
+      what: `${verb} key '${name}'`,
+      reason: 'there is none',
       subject: name,
     })
   }
@@ -165,7 +169,8 @@ export class OwnerKeys {
 export function requireKeyLive({ name, endsAt }: KeyValue, nowMs: number): void {
   if (endsAt === undefined || Date.parse(endsAt) > nowMs) return
   throw new CairnError('access_ended', {
-    message: `cannot use this secret of key '${name}': it was removed or rotated, and ended at ${endsAt}`,
+    what: `use this secret of key '${name}'`,
+    reason: `it was removed or rotated, and ended at ${endsAt}`,
     subject: name,
   })
 }

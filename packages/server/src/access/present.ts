@@ -5,7 +5,8 @@ import { CairnError } from '@cairn/protocol'
 export function requirePresent(gone: AbortSignal | undefined): void {
   if (gone?.aborted !== true) return
   throw new CairnError('too_slow', {
-    message: 'cannot finish the request: its connection was closed before the answer',
+    what: 'finish the request',
+    reason: 'its connection was closed before the answer',
   })
 }
 

@@ -83,7 +83,8 @@ export class SessionScope {
     if (wanted === '') return `${own}.${randomUUID()}` as SessionId
     if (wanted.startsWith(`${own}.`) || wanted.startsWith(`${own}~`)) return wanted as SessionId
     throw new CairnError('forbidden', {
-      message: `cannot go on with session ${wanted}: it is not one of this token's`,
+      what: `go on with session ${wanted}`,
+      reason: `it is not one of this token's`,
       subject: wanted,
     })
   }
@@ -169,7 +170,8 @@ export class SessionScope {
   requireSomewhere(operation: AccessOperation): void {
     if (allowsSomewhere(this.grant, operation)) return
     throw new CairnError('forbidden', {
-      message: `cannot ${operation}: the token allows it nowhere`,
+      what: operation,
+      reason: 'the token allows it nowhere',
     })
   }
 
@@ -225,7 +227,8 @@ export class SessionScope {
   #requireGiven(ino: Ino): void {
     if (this.#isOld || this.#holdings.isGiven(ino)) return
     throw new CairnError('forbidden', {
-      message: `cannot create inode ${ino}: the number was not given to this token; ask for some with an inodes message`,
+      what: `create inode ${ino}`,
+      reason: 'the number was not given to this token; ask for some with an inodes message',
       subject: String(ino),
     })
   }
@@ -258,7 +261,8 @@ function mayRemove({ type }: Op): boolean {
 /** Other writers may have it open. Who holds the lease is the only one. */
 function stillOpen(ino: Ino): CairnError {
   return new CairnError('forbidden', {
-    message: `cannot reap inode ${ino}: only the holder of the lease knows that nobody has it open`,
+    what: `reap inode ${ino}`,
+    reason: 'only the holder of the lease knows that nobody has it open',
     subject: String(ino),
   })
 }

@@ -70,7 +70,8 @@ export class Tokens {
     const secret = formatToken({ id, caveats: [caveat], signature: text(signature) })
     if (secret.length > tokenCharactersMax / 2)
       throw new CairnError('too_large', {
-        message: `cannot issue token '${name}': its paths take ${secret.length} characters, ${tokenCharactersMax / 2} are allowed`,
+        what: `issue token '${name}'`,
+        reason: `its paths take ${secret.length} characters, ${tokenCharactersMax / 2} are allowed`,
         subject: name,
       })
     const createdMs = this.#clock.nowMs()
@@ -208,7 +209,7 @@ export function requireLive(
     revokedMs === undefined
       ? `it was for use until ${new Date(endMs).toISOString()}`
       : `it was revoked at ${new Date(revokedMs).toISOString()}`
-  throw new CairnError('access_ended', { message: `cannot use token ${id}: ${why}`, subject: id })
+  throw new CairnError('access_ended', { what: `use token ${id}`, reason: why, subject: id })
 }
 
 export function caveatOf({ caveat, id }: TokenRecord): Caveat {

@@ -80,7 +80,8 @@ function requireCondition(
     ifMatch === undefined || (tag !== undefined && (ifMatch === '*' || ifMatch === tag))
   if (matches && !(ifAbsent && tag !== undefined)) return
   throw new CairnError('precondition_failed', {
-    message: `cannot write: ${tag === undefined ? 'there is nothing' : `what is there has the tag ${tag}`}`,
+    what: 'write',
+    reason: `${tag === undefined ? 'there is nothing' : `what is there has the tag ${tag}`}`,
   })
 }
 

@@ -1,5 +1,5 @@
 import type { DraftBlobs } from '@cairn/core'
-import { errorTable, isCairnError, isFsError } from '@cairn/protocol'
+import { httpStatusOf, isCairnError, isFsError } from '@cairn/protocol'
 import type { Received } from './receive.ts'
 
 /**
@@ -32,6 +32,5 @@ async function end(draft: DraftBlobs, how: 'keep' | 'drop'): Promise<void> {
 function isRefusal(error: unknown): boolean {
   if (isFsError(error) || isCairnError(error, 'storage_full')) return true
   if (!isCairnError(error)) return false
-  const { httpStatus, retry } = errorTable[error.code]
-  return httpStatus < 500 && retry !== 'same-request'
+  return httpStatusOf(error.code) < 500 && error.retry !== 'same-request'
 }

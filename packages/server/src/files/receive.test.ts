@@ -13,7 +13,7 @@ describe('receiving a body', () => {
     store.put = async () => {
       store.put = put
       failed.resolve()
-      throw new CairnError('storage_unavailable', { message: 'cannot put it' })
+      throw new CairnError('storage_unavailable', { what: 'put it', reason: 'the store is away' })
     }
     async function* body(): AsyncGenerator<Uint8Array> {
       yield new Uint8Array(300_000).fill(1)

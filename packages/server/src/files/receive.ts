@@ -63,7 +63,8 @@ async function receiveBlocks(
 export function requireLength(contentLength: string | undefined, most: number): void {
   if (Number(contentLength ?? 0) > most)
     throw new CairnError('too_large', {
-      message: `cannot take a body of ${contentLength} bytes: ${most} are allowed`,
+      what: `take a body of ${contentLength} bytes`,
+      reason: `${most} are allowed`,
     })
 }
 
@@ -77,7 +78,8 @@ export async function receiveBlock(
     length += chunk.length
     if (length > blockBytes)
       throw new CairnError('too_large', {
-        message: `cannot take a block of more than ${blockBytes} bytes`,
+        what: 'take the block',
+        reason: `it has more than ${blockBytes} bytes`,
       })
     chunks.push(chunk)
   }
@@ -113,6 +115,7 @@ async function* blocksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 
 function tooLarge(): CairnError {
   return new CairnError('too_large', {
-    message: `cannot take a body of more than ${bodyBytesMax} bytes`,
+    what: 'take the body',
+    reason: `it has more than ${bodyBytesMax} bytes`,
   })
 }

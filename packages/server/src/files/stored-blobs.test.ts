@@ -21,6 +21,7 @@ import {
   Reader,
   rootIno,
   type SessionReply,
+  sessionVersion,
   type SessionRequest,
 } from '@cairn/protocol'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
@@ -101,7 +102,7 @@ describe('a session that writes from blobs', () => {
     }
     served = serveConnection(connection, { workspaces, leaseMs }, { id: 'key', owner: 'owner' })
     const to = { workspace: 'w', branch: 'main', mode: 'write', session, seq: 0, path: '' }
-    say({ type: 'hello', version: 1, ...to })
+    say({ type: 'hello', version: sessionVersion, ...to })
     await reply('lease')
   }
 
@@ -131,7 +132,7 @@ describe('a session that writes from blobs', () => {
     expect(await reply('refused')).toMatchObject({
       number: 1,
       code: 'malformed',
-      message: expect.stringMatching(/not stored here/),
+      reason: expect.stringMatching(/not stored here/),
     })
     submit(2, create)
     await reply('receipt')
@@ -141,11 +142,11 @@ describe('a session that writes from blobs', () => {
   it('one that has another length is refused, whoever stored it', async () => {
     const id = await store()
     submit(1, create, writeFrom(id, 10))
-    expect((await reply('refused')).message).toMatch(`${blobBytesMax} bytes, not 10`)
+    expect((await reply('refused')).reason).toMatch(`${blobBytesMax} bytes, not 10`)
     const { id: old } = await stores.blobs.seal(new Uint8Array(5).fill(3))
     await stores.blobs.store([await stores.blobs.seal(new Uint8Array(5).fill(3))])
     submit(2, create, writeFrom(old, 10))
-    expect((await reply('refused', 2)).message).toMatch('5 bytes, not 10')
+    expect((await reply('refused', 2)).reason).toMatch('5 bytes, not 10')
     submit(3, create, writeFrom(old, 5))
     await reply('receipt')
     await branch.fold()

@@ -92,7 +92,8 @@ export function notStored(id: Hash): CairnError {
 function refusal(id: Hash, why: string): CairnError {
   const blob = formatHash(id)
   return new CairnError('malformed', {
-    message: `cannot write from blob ${blob}: ${why}; store it with a blob message first`,
+    what: `write from blob ${blob}`,
+    reason: `${why}; store it with a blob message first`,
     subject: blob,
   })
 }

@@ -145,7 +145,8 @@ function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) => {
     const error = new CairnError('not_found', {
-      message: `cannot ${request.method} ${request.url}: no such route`,
+      what: `${request.method} ${request.url}`,
+      reason: 'no such route',
     })
     void reply.code(404).send(toHttpError(error, request.id).body)
   })
@@ -153,9 +154,10 @@ function answerErrors(app: FastifyInstance): void {
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = isFastifyRefusal(error)
-    ? new CairnError('malformed', { message: `cannot read the request: ${error.message}` })
+    ? new CairnError('malformed', { what: 'read the request', reason: `${error.message}` })
     : error
-  const { status, body } = toHttpError(known, request.id)
+  const what = `${request.method} ${request.url}`
+  const { status, body } = toHttpError(known, request.id, what)
   if (status >= 500) request.log.error(error)
   void reply.code(status).type('application/json').send(body)
 }

@@ -67,7 +67,8 @@ class Arrival {
     const full = this.#findFull(bytes)
     if (full)
       throw new CairnError('quota_exceeded', {
-        message: `cannot write: ${full.why(this.#before + this.#bytes + bytes)}`,
+        what: 'write',
+        reason: `${full.why(this.#before + this.#bytes + bytes)}`,
       })
     this.#count(bytes)
   }

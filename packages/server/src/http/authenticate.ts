@@ -54,10 +54,12 @@ function requireRule({ scope }: Access, rule: RouteAccess | undefined): void {
   if (!scope || rule === undefined || rule === 'workspace' || rule === 'open') return
   if (rule === 'owner')
     throw new CairnError('forbidden', {
-      message: "cannot do this with a token: it takes an owner's key",
+      what: 'do this with a token',
+      reason: "it takes an owner's key",
     })
   if (rule.some((operation) => allowsSomewhere(scope.grant, operation))) return
   throw new CairnError('forbidden', {
-    message: `cannot do this: it takes ${rule.join(' or ')}, which the token allows nowhere`,
+    what: 'do this',
+    reason: `it takes ${rule.join(' or ')}, which the token allows nowhere`,
   })
 }

@@ -60,9 +60,9 @@ function wasCut(error: unknown): boolean {
 }
 
 function cutOff(cause: unknown): CairnError {
-  return new CairnError('malformed', { message: 'cannot read the body: it was cut off', cause })
+  return new CairnError('malformed', { what: 'read the body', reason: 'it was cut off', cause })
 }
 
 function tooSlow(): CairnError {
-  return new CairnError('too_slow', { message: 'cannot read the body: it stopped coming' })
+  return new CairnError('too_slow', { what: 'read the body', reason: 'it stopped coming' })
 }

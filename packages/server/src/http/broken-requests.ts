@@ -35,12 +35,14 @@ const lingerMs = 2000
 function refusalOf({ code, message }: NodeJS.ErrnoException): CairnError {
   if (code === 'HPE_HEADER_OVERFLOW' || code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return new CairnError('too_large', {
-      message: `cannot read the request: its address and headers have more than ${headerBytesMax} bytes`,
+      what: 'read the request',
+      reason: `its address and headers have more than ${headerBytesMax} bytes`,
     })
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new CairnError('too_slow', {
-      message: 'cannot read the request: its headers stopped coming',
+      what: 'read the request',
+      reason: 'its headers stopped coming',
     })
   const why = message.replace(/^Parse Error: /, '')
-  return new CairnError('malformed', { message: `cannot read the request: ${why}` })
+  return new CairnError('malformed', { what: 'read the request', reason: why })
 }

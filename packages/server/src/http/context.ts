@@ -38,7 +38,8 @@ export async function openTarget(workspaces: Workspaces, request: FastifyRequest
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   if (point.snapshot && !isRead)
     throw new CairnError('read_only', {
-      message: 'cannot write to a checkpoint or a side of a conflict: they are the past',
+      what: 'write to a checkpoint or a side of a conflict',
+      reason: 'they are the past',
     })
   // A write finds out by itself whether what it saw is old.
   if (isRead && workspace.isShared && !point.snapshot) await point.branch.refresh()
@@ -50,12 +51,14 @@ export function requireOnePoint({ branch, layer, at, side }: PointQuery, { scope
   if (side === undefined) return
   if (at !== undefined)
     throw new CairnError('malformed', {
-      message: 'cannot read a side at a checkpoint: sides are of now; give at or side',
+      what: 'read a side at a checkpoint',
+      reason: 'sides are of now; give at or side',
       subject: 'side',
     })
   if ((layer ?? branch ?? scope?.grant.layer ?? 'main') === 'main')
     throw new CairnError('malformed', {
-      message: `cannot read the side '${side}' of main: only a layer has sides; name the layer`,
+      what: `read the side '${side}' of main`,
+      reason: 'only a layer has sides; name the layer',
       subject: 'side',
     })
 }
@@ -64,7 +67,8 @@ export function requireOnePoint({ branch, layer, at, side }: PointQuery, { scope
 export function requireHistory({ snapshot, seq }: Point, verb: string): void {
   if (!snapshot || seq !== undefined) return
   throw new CairnError('malformed', {
-    message: `cannot ${verb} at 'base' or at a side of a conflict: they are trees without a log; ask the layer or its parent`,
+    what: `${verb} at 'base' or at a side of a conflict`,
+    reason: 'they are trees without a log; ask the layer or its parent',
   })
 }
 
@@ -117,7 +121,8 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   if (key === undefined) return undefined
   if (typeof key === 'string' && /^[\x21-\x7e]{1,128}$/.test(key)) return key
   throw new CairnError('malformed', {
-    message: 'cannot take the Idempotency-Key: want 1 to 128 visible ASCII characters',
+    what: 'take the Idempotency-Key',
+    reason: 'want 1 to 128 visible ASCII characters',
   })
 }
 

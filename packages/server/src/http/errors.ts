@@ -4,15 +4,17 @@ import {
   CairnError,
   type Errno,
   type ErrorCode,
-  errorTable,
+  errnoHints,
+  errnoTable,
   type FsError,
+  httpStatusOf,
   isCairnError,
   isFsError,
   nameBytesMax,
   pathBytesMax,
+  rowOf,
 } from '@cairn/protocol'
 import { describeConflict } from '../points/describe.ts'
-import { AmbiguousReferenceError, RefusedMergeError } from '../points/errors.ts'
 
 /** The edge: whatever was thrown becomes a status and a body. */
 export interface HttpError {
@@ -33,10 +35,10 @@ const statusOfErrno: Partial<Record<Errno, number>> = {
   EDQUOT: 507,
 }
 
-/** The limits that were met, where an errno is about one. */
-const limitOfErrno: Partial<Record<Errno, string>> = {
-  ENAMETOOLONG: `: a name has at most ${nameBytesMax} bytes, a path ${pathBytesMax - 1}; a directory is at most ${levelsMax} levels deep`,
-  EFBIG: `: a file has at most ${largestFileBytes} bytes`,
+/** Hints that name the limits of this server. */
+const limitHints: Partial<Record<Errno, string>> = {
+  ENAMETOOLONG: `A name has at most ${nameBytesMax} bytes, a path ${pathBytesMax - 1}; a directory is at most ${levelsMax} levels deep.`,
+  EFBIG: `A file has at most ${largestFileBytes} bytes.`,
 }
 
 /** One operation of several could not be done. */
@@ -51,72 +53,62 @@ export class OperationFailed extends Error {
   }
 }
 
-/** `subject` names what it was about, where the error does not. */
-export function toHttpError(error: unknown, requestId: string, subject?: string): HttpError {
-  if (error instanceof OperationFailed)
-    return fileSystemError(error.answer, requestId, error.subject)
-  if (isFsError(error)) return fileSystemError(error, requestId, subject)
-  const known = isCairnError(error) ? error : internalError(error)
-  const { httpStatus, hint, retry } = errorTable[known.code]
-  const about = known.subject ?? subject
+/** `what` was attempted, in case the error itself does not say. */
+export function toHttpError(error: unknown, requestId: string, what = 'answer'): HttpError {
+  const known = toCairnError(error, what)
+  const { code, message, reason, hint, subject, retry, candidates, refused } = known
+  const errno = known.errno ?? errnoOf(code)
+  const conflicts =
+    known instanceof LayerConflictError ? known.found.map(describeConflict) : known.conflicts
+  const lists = { conflicts, refused, candidates }
   return {
-    status: httpStatus,
+    status: statusOf(known),
+    // What is undefined is not in the JSON.
     body: {
       error: {
-        code: known.code,
-        message: known.message,
+        code,
+        message,
+        what: known.what,
+        reason,
         hint,
-        ...(hasErrno(known.code) ? { errno: errorTable[known.code].errno } : {}),
+        errno,
         retry,
-        ...(about === undefined ? {} : { subject: about }),
-        ...listsOf(known),
+        subject,
+        ...lists,
         requestId,
       },
     },
   }
+}
+
+function statusOf({ code, errno }: CairnError): number {
+  const ofErrno = code === 'file_system' ? statusOfErrno[errno as Errno] : undefined
+  return ofErrno ?? httpStatusOf(code)
 }
 
 /** Those that a file system gives, too. */
-function hasErrno(code: ErrorCode): boolean {
-  return code === 'quota_exceeded' || code === 'forbidden'
+function errnoOf(code: ErrorCode): string | undefined {
+  return code === 'quota_exceeded' || code === 'forbidden' ? rowOf(code).errno : undefined
 }
 
-/** What an error names besides its subject. */
-function listsOf(
-  error: CairnError,
-): Pick<ApiErrorBody['error'], 'conflicts' | 'refused' | 'candidates'> {
-  if (error instanceof LayerConflictError) {
-    const conflicts = error.conflicts.map(describeConflict)
-    return error instanceof RefusedMergeError
-      ? { conflicts, refused: error.refused }
-      : { conflicts }
-  }
-  return error instanceof AmbiguousReferenceError ? { candidates: error.candidates } : {}
+function toCairnError(error: unknown, what: string): CairnError {
+  if (error instanceof OperationFailed) return fileSystemError(error.answer, what, error.subject)
+  if (isFsError(error)) return fileSystemError(error, what)
+  return isCairnError(error) ? error : internalError(error, what)
 }
 
-function fileSystemError(error: FsError, requestId: string, subject?: string): HttpError {
-  const { hint, retry, httpStatus } = errorTable.file_system
-  const message = `${subject === undefined ? '' : `${subject}: `}${error.message}`
-  return {
-    status: statusOfErrno[error.code] ?? httpStatus,
-    body: {
-      error: {
-        code: 'file_system',
-        message: `${message}${limitOfErrno[error.code] ?? ''}`,
-        hint,
-        errno: error.code,
-        retry,
-        ...(subject === undefined ? {} : { subject }),
-        requestId,
-      },
-    },
-  }
-}
-
-/** What nobody foresaw is told to nobody but the log. */
-function internalError(cause: unknown): CairnError {
-  return new CairnError('internal', {
-    message: 'cannot answer: something unforeseen happened',
-    cause,
+function fileSystemError({ code }: FsError, what: string, subject?: string): CairnError {
+  const [, meaning] = errnoTable[code]
+  return new CairnError('file_system', {
+    what,
+    reason: subject === undefined ? meaning : `${subject}: ${meaning}`,
+    hint: limitHints[code] ?? errnoHints[code],
+    errno: code,
+    subject,
   })
+}
+
+/** Only the log says what it was. */
+function internalError(cause: unknown, what: string): CairnError {
+  return new CairnError('internal', { what, reason: 'something unforeseen happened', cause })
 }

@@ -17,7 +17,8 @@ export async function readJson(body: Body | undefined): Promise<unknown> {
     length += chunk.length
     if (length > jsonBytesMax)
       throw new CairnError('too_large', {
-        message: `cannot read a JSON body of more than ${jsonBytesMax} bytes`,
+        what: 'read the JSON body',
+        reason: `it has more than ${jsonBytesMax} bytes`,
       })
     shape.add(chunk)
     chunks.push(chunk)
@@ -28,6 +29,6 @@ export async function readJson(body: Body | undefined): Promise<unknown> {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
   } catch (cause) {
-    throw new CairnError('malformed', { message: 'cannot read the body: it is not JSON', cause })
+    throw new CairnError('malformed', { what: 'read the body', reason: 'it is not JSON', cause })
   }
 }

@@ -47,12 +47,14 @@ export class JsonShape {
 
 function tooDeep(): CairnError {
   return new CairnError('malformed', {
-    message: `cannot read the body: its JSON is nested more than ${depthMax} levels deep`,
+    what: 'read the body',
+    reason: `its JSON is nested more than ${depthMax} levels deep`,
   })
 }
 
 function tooMany(limit: number, what: string): CairnError {
   return new CairnError('too_large', {
-    message: `cannot read a JSON body with more than ${limit} ${what}`,
+    what: 'read the JSON body',
+    reason: `it has more than ${limit} ${what}`,
   })
 }

@@ -12,7 +12,7 @@ export function limitRequests(app: FastifyInstance, limits: PlaceLimits): void {
     const leave = places.take(access, ip)
     if (typeof leave === 'string') {
       void reply.header('retry-after', '1')
-      throw new CairnError('too_many_requests', { message: `cannot take the request: ${leave}` })
+      throw new CairnError('too_many_requests', { what: 'take the request', reason: leave })
     }
     reply.raw.once('close', leave)
   })

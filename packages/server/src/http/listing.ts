@@ -123,6 +123,7 @@ function readCursor(cursor: string, recursive: boolean): readonly Name[] {
   const names = Buffer.from(cursor, 'base64url').toString('latin1').split('/')
   if (names.every(isName) && (recursive || names.length === 1)) return names
   throw new CairnError('malformed', {
-    message: 'cannot go on with the listing: its cursor is none that such a listing gave',
+    what: 'go on with the listing',
+    reason: 'its cursor is none that such a listing gave',
   })
 }

@@ -102,10 +102,12 @@ const errorSchema = {
   properties: {
     error: {
       type: 'object',
-      required: ['code', 'message', 'hint', 'retry', 'requestId'],
+      required: ['code', 'message', 'what', 'reason', 'hint', 'retry', 'requestId'],
       properties: {
         code: { enum: Object.keys(errorTable) },
         message: { type: 'string' },
+        what: { type: 'string' },
+        reason: { type: 'string' },
         hint: { type: 'string' },
         errno: { type: 'string' },
         retry: { enum: ['never', 'same-request', 'after-refresh'] },

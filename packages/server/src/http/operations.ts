@@ -44,7 +44,7 @@ const readers: Readonly<Record<string, (fields: Fields, path: ByteString) => Ope
   chmod: (fields, path) => {
     const mode = fields.mode('mode')
     if (mode === undefined)
-      throw new CairnError('malformed', { message: 'cannot chmod: mode is missing' })
+      throw new CairnError('malformed', { what: 'chmod', reason: 'mode is missing' })
     return (edit) => changeMode(edit, path, mode)
   },
   symlink: (fields, path) => {
@@ -60,7 +60,8 @@ const readers: Readonly<Record<string, (fields: Fields, path: ByteString) => Ope
     const ns = fields.text('mtimeNs')
     if (ns !== undefined && !/^-?\d{1,19}$/.test(ns))
       throw new CairnError('malformed', {
-        message: 'cannot touch: mtimeNs must be a decimal string',
+        what: 'touch',
+        reason: 'mtimeNs must be a decimal string',
       })
     return (edit) => touch(edit, path, ns === undefined ? undefined : timeOf(BigInt(ns)))
   },
@@ -70,7 +71,8 @@ export function readOperation(verb: string, fields: Fields, path: ByteString): O
   const reader = Object.hasOwn(readers, verb) ? readers[verb] : undefined
   if (!reader)
     throw new CairnError('malformed', {
-      message: `cannot do '${verb}': there is ${Object.keys(readers).join(', ')}`,
+      what: `do '${verb}'`,
+      reason: `there is ${Object.keys(readers).join(', ')}`,
     })
   const operation = reader(fields, path)
   fields.end()

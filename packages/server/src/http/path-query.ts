@@ -17,6 +17,7 @@ export function pathOfQuery({ path, pathBytes }: PathQuery): ByteString | undefi
   const bytes = path === undefined ? bytesOfBase64(pathBytes) : undefined
   if (bytes !== undefined) return checkPath(bytes)
   throw new CairnError('malformed', {
-    message: 'cannot read the path: want path, or pathBytes in base64, and not both',
+    what: 'read the path',
+    reason: 'want path, or pathBytes in base64, and not both',
   })
 }

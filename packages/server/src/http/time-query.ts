@@ -6,7 +6,8 @@ function isoOfQuery(name: string, text: string | undefined): string | undefined 
   const ms = Date.parse(text)
   if (!Number.isNaN(ms)) return new Date(ms).toISOString()
   throw new CairnError('malformed', {
-    message: `cannot read ${name}: want a time such as 2026-11-02T10:00:00Z`,
+    what: `read ${name}`,
+    reason: 'want a time such as 2026-11-02T10:00:00Z',
     subject: name,
   })
 }

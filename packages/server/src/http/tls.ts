@@ -22,7 +22,8 @@ export async function readCertificate({ cert, key }: TlsFiles): Promise<Certific
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new CairnError('storage_misconfigured', {
-      message: `cannot use the certificate ${cert} with the key ${key}: ${reason}`,
+      what: `use the certificate ${cert} with the key ${key}`,
+      reason,
       cause: error,
     })
   }

@@ -7,6 +7,7 @@ export function toolCallOf({ headers }: FastifyRequest): string | undefined {
   if (text === undefined) return undefined
   if (typeof text === 'string' && /^[\x21-\x7e]{1,256}$/.test(text)) return text
   throw new CairnError('malformed', {
-    message: 'cannot take X-Cairn-Tool-Call: want 1 to 256 visible ASCII characters',
+    what: 'take X-Cairn-Tool-Call',
+    reason: 'want 1 to 256 visible ASCII characters',
   })
 }

@@ -33,7 +33,8 @@ export function limitGrants(app: FastifyInstance, grants: VaultGrants): void {
     const asker = { workspace: grant.workspace, actor, grant, requestId: request.id }
     await grants.noteStray(asker, `${method} ${routeOptions.url ?? 'nowhere'}`)
     throw new CairnError('vault_denied', {
-      message: `cannot ${method} ${request.url.split('?')[0]}: a grant of the vault opens secrets only`,
+      what: `${method} ${request.url.split('?')[0]}`,
+      reason: 'a grant of the vault opens secrets only',
     })
   })
 }
@@ -48,7 +49,8 @@ export async function openVault(
   const { info } = await workspaces.open(grant?.owner ?? ownerOf(request), name)
   if (grant && grant.workspace !== info.id)
     throw new CairnError('workspace_missing', {
-      message: `cannot open workspace '${name}': there is none`,
+      what: `open workspace '${name}'`,
+      reason: 'there is none',
       subject: name,
     })
   return {

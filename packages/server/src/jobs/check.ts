@@ -169,14 +169,16 @@ function follows(bytes: Uint8Array, { branch, seq, previous }: Place): boolean {
 function lostBatches(branch: BranchId, first: number, last: number, point: string): CairnError {
   const batches = first === last ? `batch ${last}` : `batches ${first} to ${last}`
   return new CairnError('chain_broken', {
-    message: `cannot find all that ${batches} of ${branch} did: replayed, they give another tree than ${point}`,
+    what: `find all that ${batches} of ${branch} did`,
+    reason: `replayed, they give another tree than ${point}`,
     subject: branch,
   })
 }
 
 function brokenChain(branch: BranchId, seq: number): CairnError {
   return new CairnError('chain_broken', {
-    message: `cannot follow the log of ${branch}: batch ${seq} is not what came after the one before it`,
+    what: `follow the log of ${branch}`,
+    reason: `batch ${seq} is not what came after the one before it`,
     subject: branch,
   })
 }

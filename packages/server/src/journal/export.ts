@@ -40,7 +40,8 @@ function checkRow({ journal, seq, time, entry }: StoredEntry): string {
 
 export function strangeJournal(journal: string, why: string, cause?: unknown): CairnError {
   return new CairnError('chain_broken', {
-    message: `cannot believe the journal ${journal}: ${why}`,
+    what: `believe the journal ${journal}`,
+    reason: why,
     subject: journal,
     cause,
   })

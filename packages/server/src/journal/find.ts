@@ -77,7 +77,8 @@ function parseCursor(cursor: string): Place {
   const [, time, journal, seq] = /^([^/]+)\/([^/]+)\/(\d{1,15})$/.exec(cursor) ?? []
   if (time !== undefined && journal !== undefined) return { time, journal, seq: Number(seq) }
   throw new CairnError('malformed', {
-    message: `cannot go on after cursor '${cursor}': it is none of this listing's`,
+    what: `go on after cursor '${cursor}'`,
+    reason: `it is none of this listing's`,
   })
 }
 

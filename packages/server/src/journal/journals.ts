@@ -101,7 +101,8 @@ export class Journals {
       canonicalJson([known.title, known.kind, known.meta]) === canonicalJson([title, kind, meta])
     if (isSame) return known
     throw new CairnError('journal_exists', {
-      message: `cannot begin the journal ${id}: there is one with another title, kind or meta`,
+      what: `begin the journal ${id}`,
+      reason: 'there is one with another title, kind or meta',
       subject: id,
     })
   }
@@ -208,7 +209,8 @@ export class Journals {
       }
     }
     throw new CairnError('sequence_conflict', {
-      message: `cannot append to the journal ${id}: others append all the time`,
+      what: `append to the journal ${id}`,
+      reason: 'others append all the time',
       subject: id,
     })
   }
@@ -251,7 +253,8 @@ export class Journals {
   ): Promise<JournalReceipt> {
     if (requestHash === hash) return this.#receipt(workspace, id, firstSeq, lastSeq)
     throw new CairnError('batch_mismatch', {
-      message: `cannot append to the journal ${id}: the Idempotency-Key was used for other entries`,
+      what: `append to the journal ${id}`,
+      reason: 'the Idempotency-Key was used for other entries',
       subject: id,
     })
   }
@@ -276,7 +279,8 @@ export class Journals {
     const journal = await this.table.find(workspace, id)
     if (journal) return journal
     throw new CairnError('journal_missing', {
-      message: `cannot find the journal ${id}: there is none`,
+      what: `find the journal ${id}`,
+      reason: 'there is none',
       subject: id,
     })
   }
@@ -302,20 +306,27 @@ async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
 function requireSize(values: readonly unknown[]): void {
   const { entriesPerAppend, appendBytes } = journalLimits
   const count = values.length
-  if (count === 0) throw new CairnError('malformed', { message: 'cannot append nothing' })
+  if (count === 0)
+    throw new CairnError('malformed', {
+      what: 'append to the journal',
+      reason: 'there is no entry',
+    })
   if (count > entriesPerAppend)
     throw new CairnError('too_large', {
-      message: `cannot append ${count} entries: want up to ${entriesPerAppend} at a time`,
+      what: `append ${count} entries`,
+      reason: `want up to ${entriesPerAppend} at a time`,
     })
   if (Buffer.byteLength(JSON.stringify(values)) > appendBytes)
     throw new CairnError('too_large', {
-      message: `cannot append more than ${appendBytes} bytes at a time`,
+      what: 'append to the journal',
+      reason: `the entries have more than ${appendBytes} bytes`,
     })
 }
 
 function sealed(id: string): CairnError {
   return new CairnError('journal_sealed', {
-    message: `cannot append to the journal ${id}: it is sealed`,
+    what: `append to the journal ${id}`,
+    reason: 'it is sealed',
     subject: id,
   })
 }

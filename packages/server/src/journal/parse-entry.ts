@@ -78,9 +78,9 @@ function requireSize(where: string, what: string, value: Json, bytesMax: number)
 }
 
 function refuse(where: string, why: string): CairnError {
-  return new CairnError('malformed', { message: `cannot take ${where}: ${why}`, subject: where })
+  return new CairnError('malformed', { what: `take ${where}`, reason: why, subject: where })
 }
 
 function tooLarge(where: string, why: string): CairnError {
-  return new CairnError('too_large', { message: `cannot take ${where}: ${why}`, subject: where })
+  return new CairnError('too_large', { what: `take ${where}`, reason: why, subject: where })
 }

@@ -57,7 +57,8 @@ async function findHolder(
 export function requireIdChoice(scope: Scope, id: string | undefined): void {
   if (id === undefined || (seesAll(scope.grant) && scope.grant.layer === undefined)) return
   throw new CairnError('forbidden', {
-    message: `cannot choose '${id}' as a layer's id: the token does not see all layers; give it a name instead`,
+    what: `choose '${id}' as a layer's id`,
+    reason: 'the token does not see all layers; give it a name instead',
     subject: id,
   })
 }

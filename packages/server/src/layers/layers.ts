@@ -191,7 +191,8 @@ async function updateRecord(
     const record = await layers.find(info.id, id)
     if (!record)
       throw new CairnError('branch_missing', {
-        message: `cannot change layer ${id}: it was deleted`,
+        what: `change layer ${id}`,
+        reason: 'it was deleted',
         subject: id,
       })
     const changed = { ...record, ...change(record), version: record.version + 1 }
@@ -323,7 +324,8 @@ async function giveUp(workspace: Workspace, asker: Asker, place: LayerPlace): Pr
 
 function inUse(layer: string, children: readonly LayerRecord[]): CairnError {
   return new CairnError('layer_in_use', {
-    message: `cannot delete layer ${layer}: ${children.map(({ id }) => id).join(', ')} stand on it`,
+    what: `delete layer ${layer}`,
+    reason: `${children.map(({ id }) => id).join(', ')} stand on it`,
     subject: layer,
   })
 }

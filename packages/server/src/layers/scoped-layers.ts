@@ -59,7 +59,8 @@ export async function requireLayer(
 export function requireWhole({ grant }: Scope, operation: AccessOperation, path: ByteString): void {
   if (allowsAll(grant, operation, path)) return
   throw new CairnError('forbidden', {
-    message: `cannot do this to a layer of ${path}: the token must allow ${operation} for all of it`,
+    what: `do this to a layer of ${path}`,
+    reason: `the token must allow ${operation} for all of it`,
     subject: path,
   })
 }
@@ -68,7 +69,8 @@ export function requireWhole({ grant }: Scope, operation: AccessOperation, path:
 export function requireUnbound({ grant }: Scope): void {
   if (grant.layer === undefined) return
   throw new CairnError('forbidden', {
-    message: `cannot do this with a token that is bound to layer ${grant.layer}`,
+    what: 'do this',
+    reason: `the token is bound to layer ${grant.layer}`,
     subject: grant.layer,
   })
 }

@@ -70,7 +70,8 @@ export async function requireHeld(
   const holder = begins ? (/^epoch-[^:]*:(.*)$/s.exec(author.session)?.[1] ?? session) : ''
   if (holder === session) return
   throw new CairnError('forbidden', {
-    message: `cannot rescue from epoch ${epoch} of branch ${branch.id}: session ${session} did not have its lease`,
+    what: `rescue from epoch ${epoch} of branch ${branch.id}`,
+    reason: `session ${session} did not have its lease`,
     subject: branch.id,
   })
 }
@@ -84,7 +85,8 @@ export async function findEpochEnd(
   await branch.refresh()
   if (branch.head.position.epoch <= epoch)
     throw new CairnError('checkpoint_missing', {
-      message: `cannot rescue from epoch ${epoch} of branch ${branch.id}: it has not ended`,
+      what: `rescue from epoch ${epoch} of branch ${branch.id}`,
+      reason: 'it has not ended',
       subject: branch.id,
     })
   const seq = await lastSeqOf(log, branch, epoch)

@@ -24,7 +24,8 @@ class DyingLeases extends MemoryLeaseStore {
   isDying = false
 
   override async put(record: LeaseRecord): Promise<boolean> {
-    if (this.isDying) throw new CairnError('storage_unavailable', { message: 'cannot write' })
+    if (this.isDying)
+      throw new CairnError('storage_unavailable', { what: 'write', reason: 'the store is away' })
     return super.put(record)
   }
 }

@@ -175,7 +175,8 @@ export async function tryCommit(
   const standing = await standingOf(workspace, place)
   if (place.branch.head.position.state === 'abandoned')
     throw new CairnError('layer_closed', {
-      message: `cannot commit layer ${place.id}: it is abandoned`,
+      what: `commit layer ${place.id}`,
+      reason: 'it is abandoned',
       subject: place.id,
     })
   const at =

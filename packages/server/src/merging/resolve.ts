@@ -62,7 +62,8 @@ async function decideAt(
   const noted = await layers.findAnswer(info.id, noteKey)
   if (noted !== undefined) return JSON.parse(noted) as LayerConflict[]
   throw new CairnError('conflict_missing', {
-    message: `cannot resolve ${formatPath(path)} of layer ${place.id}: it is not in conflict`,
+    what: `resolve ${formatPath(path)} of layer ${place.id}`,
+    reason: 'it is not in conflict',
     subject: formatPath(path),
   })
 }

@@ -114,7 +114,8 @@ async function findLeft({ stores }: Workspace, branch: Branch): Promise<Checkpoi
 function withWayBack(error: CairnError, layer: string, left: Checkpoint | undefined): CairnError {
   if (!left) return error
   return new CairnError('nothing_to_undo', {
-    message: `cannot undo on layer ${layer}: something was written since its last rollback. What that left comes back with: cairn fs layer rollback ${layer} --to ${left.id}`,
+    what: `undo on layer ${layer}`,
+    reason: `something was written since its last rollback. What that left comes back with: cairn fs layer rollback ${layer} --to ${left.id}`,
     subject: layer,
     cause: error,
   })

@@ -1,39 +1,41 @@
 import { LayerConflictError } from '@cairn/core'
 import { type BranchId, CairnError, formatHash, type RefusedMerge } from '@cairn/protocol'
 
-/** `reference_ambiguous`, with everything that may have been meant. */
-export class AmbiguousReferenceError extends CairnError {
-  readonly candidates: readonly string[]
-
-  constructor(what: string, reference: string, candidates: readonly string[]) {
-    super('reference_ambiguous', {
-      message: `cannot find the ${what} '${reference}': ${candidates.join(', ')} are called so`,
-      subject: reference,
-    })
-    this.candidates = candidates
-  }
+export function ambiguousReference(
+  kind: string,
+  reference: string,
+  candidates: readonly string[],
+): CairnError {
+  return new CairnError('reference_ambiguous', {
+    what: `find the ${kind} '${reference}'`,
+    reason: `several match: ${candidates.join(', ')}`,
+    subject: reference,
+    candidates,
+  })
 }
 
 export function layerMissing(reference: string): CairnError {
   return new CairnError('branch_missing', {
-    message: `cannot find layer '${reference}': none has this id, name, tag or checkpoint`,
+    what: `find layer '${reference}'`,
+    reason: 'none has this id, name, tag or checkpoint',
     subject: reference,
   })
 }
 
 export function checkpointMissing(reference: string, layer: string): CairnError {
   return new CairnError('checkpoint_missing', {
-    message: `cannot find checkpoint '${reference}' of ${layer}`,
+    what: `find checkpoint '${reference}'`,
+    reason: `${layer} has none of this id or label`,
     subject: reference,
   })
 }
 
 /** `layer_conflict`, with who asked for the merge, and when. */
 export class RefusedMergeError extends LayerConflictError {
-  readonly refused: RefusedMerge
+  override readonly refused: RefusedMerge
 
-  constructor({ subject, conflicts, sides }: LayerConflictError, actor: string, time: string) {
-    super(subject as BranchId, conflicts, sides)
+  constructor({ subject, found, sides }: LayerConflictError, actor: string, time: string) {
+    super(subject as BranchId, found, sides)
     const rootOf = (side: keyof typeof sides): string => formatHash(sides[side].root)
     const roots = { base: rootOf('base'), layer: rootOf('layer'), target: rootOf('target') }
     this.refused = { ...roots, actor, time }
@@ -42,7 +44,8 @@ export class RefusedMergeError extends LayerConflictError {
 
 export function nameTaken(name: string): CairnError {
   return new CairnError('branch_exists', {
-    message: `cannot call a layer '${name}': the name is taken`,
+    what: `call a layer '${name}'`,
+    reason: 'the name is taken',
     subject: name,
   })
 }

@@ -1,7 +1,7 @@
 import { type Branch, type Checkpoint, findBase, type Snapshot } from '@cairn/core'
 import { type BranchId, CairnError, type ConflictSideName, type SessionId } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
-import { AmbiguousReferenceError, checkpointMissing, layerMissing } from './errors.ts'
+import { ambiguousReference, checkpointMissing, layerMissing } from './errors.ts'
 import type { CheckpointLabel, LayerRecord } from '../ports/layer-store.ts'
 
 /** A branch that somebody named: a layer, or `main`. */
@@ -60,7 +60,8 @@ export async function findRealLayer(
   const place = await findLayer(workspace, reference)
   if (place.record) return { ...place, record: place.record }
   throw new CairnError('malformed', {
-    message: `cannot ${verb} main: it is no layer`,
+    what: `${verb} main`,
+    reason: 'it is no layer',
     subject: reference,
   })
 }
@@ -109,7 +110,7 @@ async function findByLabel(workspace: Workspace, label: string): Promise<LayerPl
   const onMain = labels.find(({ branch }) => branch === main.branch.id)
   if (found.length === 0 && !onMain) throw layerMissing(label)
   if (onMain && found.length > 0)
-    throw new AmbiguousReferenceError('layer', label, ['main', ...found.map(candidate)])
+    throw ambiguousReference('layer', label, ['main', ...found.map(candidate)])
   const place = onMain ? main : await placeOf(workspace, choose('layer', label, found))
   const { id } = labels.find(({ branch }) => branch === place.branch.id)!
   return { ...place, checkpoint: await stores.refs.getCheckpoint(place.branch.id, id) }
@@ -120,7 +121,7 @@ function choose(what: string, reference: string, records: readonly LayerRecord[]
   const live = records.filter(({ state }) => state === 'open' || state === 'conflicted')
   const meant = live.length > 0 ? live : records
   if (meant.length === 1) return meant[0]!
-  throw new AmbiguousReferenceError(what, reference, meant.map(candidate))
+  throw ambiguousReference(what, reference, meant.map(candidate))
 }
 
 function candidate({ id, name, state }: LayerRecord): string {
@@ -165,7 +166,7 @@ async function chooseCheckpoint(
   const { branch } = place
   if (meant.length === 1) return stores.refs.getCheckpoint(branch.id, meant[0]!.id)
   if (meant.length === 0) throw checkpointMissing(reference, place.id)
-  throw new AmbiguousReferenceError(
+  throw ambiguousReference(
     'checkpoint',
     reference,
     meant.map(({ id }) => id),

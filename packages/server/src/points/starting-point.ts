@@ -109,6 +109,6 @@ function requireAround({ id, path: worked }: LayerRecord, path: string): void {
 
 function outside(path: string, why: string): CairnError {
   const subject = formatPath(namesOf(path))
-  const message = `cannot make a layer of ${subject}: ${why}`
-  return new CairnError('outside_layer', { message, subject })
+  const what = `make a layer of ${subject}`
+  return new CairnError('outside_layer', { what, reason: why, subject })
 }

@@ -88,7 +88,8 @@ function lockChange(
 ): LockChange {
   if (!isOneOf<LockKind>(lockKinds, kind) || !isOneOf<LockMode>(lockModes, mode) || end < start)
     throw new CairnError('malformed', {
-      message: `cannot lock: '${kind}' from ${start} to ${end} as '${mode}' is no lock`,
+      what: 'lock',
+      reason: `'${kind}' from ${start} to ${end} as '${mode}' is no lock`,
     })
   return { session, owner, kind, start, end, mode, pid }
 }

@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import {
   CairnError,
   encodeReply,
-  errorTable,
+  httpStatusOf,
   isCairnError,
   messageBytesMax,
   type SessionReply,
@@ -100,10 +100,10 @@ async function admit(
 
 function refusalOf(error: unknown): Refusal {
   // That says nothing about the key: the other end tries again.
-  if (!isCairnError(error) || errorTable[error.code].httpStatus >= 500)
+  if (!isCairnError(error) || httpStatusOf(error.code) >= 500)
     return unavailable('the store does not answer')
-  const { httpStatus } = errorTable[error.code]
-  const status = `${httpStatus} ${STATUS_CODES[httpStatus]}`
+  const number = httpStatusOf(error.code)
+  const status = `${number} ${STATUS_CODES[number]}`
   return { status, why: error.message, code: error.code }
 }
 
@@ -130,7 +130,7 @@ function serveSocket(socket: WebSocket, parts: SessionDoorParts, access: Access)
   const served = serveConnection(connectionOf(socket), parts, caller)
   if (parts.watch) socket.on('close', parts.watch.add(access, served.end))
   const silence = setTimeout(() => {
-    served.end(new CairnError('too_slow', { message: 'cannot begin: no hello came' }))
+    served.end(new CairnError('too_slow', { what: 'begin', reason: 'no hello came' }))
     // Whoever says nothing may not close the socket either, and would keep its place for half a minute.
     setTimeout(() => socket.terminate(), lingerMs).unref()
   }, parts.helloMs ?? helloMs)

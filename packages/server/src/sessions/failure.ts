@@ -1,7 +1,16 @@
-import { isCairnError, isFsError } from '@cairn/protocol'
+import { CairnError, type FailureFields, isCairnError, isFsError } from '@cairn/protocol'
 
-/** As the other end is told it. */
-export function failureOf(error: unknown): { code: string; message: string } {
-  if (isFsError(error) || isCairnError(error)) return { code: error.code, message: error.message }
-  return { code: 'internal', message: 'something unforeseen happened' }
+/** The fields of an error, as a session sends them. */
+export function failureOf(error: unknown): FailureFields {
+  const { what = '', reason = '', hint = '', subject = '' } = isCairnError(error) ? error : {}
+  const code = isFsError(error) || isCairnError(error) ? error.code : 'internal'
+  return { code, what, reason, hint, subject }
+}
+
+/** For a second hello. */
+export function begunAlready(): CairnError {
+  return new CairnError('malformed', {
+    what: 'begin the session',
+    reason: 'it has begun already',
+  })
 }

@@ -6,7 +6,7 @@ import { checkpointMissing } from '../points/errors.ts'
 import { findPlaceAt, type LayerPlace } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Connection } from './connection.ts'
-import { failureOf } from './failure.ts'
+import { begunAlready, failureOf } from './failure.ts'
 import { findDirectory, pastPlace, type Place } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { UnreadAnswers } from './unread-answers.ts'
@@ -54,8 +54,7 @@ export class PastSession {
 
   async handle(request: SessionRequest): Promise<void> {
     if (request.type === 'bye') return this.close()
-    if (request.type === 'hello' || request.type === 'revisit')
-      throw new CairnError('malformed', { message: 'cannot say hello twice' })
+    if (request.type === 'hello' || request.type === 'revisit') throw begunAlready()
     if (request.type === 'submit')
       return this.#connection.send({ type: 'refused', number: request.number, ...isPast })
     if (!('id' in request)) return
@@ -81,7 +80,7 @@ export class PastSession {
 }
 
 const isPast = failureOf(
-  new CairnError('read_only', { message: 'cannot write to a checkpoint: it is the past' }),
+  new CairnError('read_only', { what: 'write to a checkpoint', reason: 'it is the past' }),
 )
 
 function isAboutFiles(request: SessionRequest): request is ReadRequest {

@@ -182,5 +182,5 @@ async function takeInodes({ workspace, scope }: Place, count: number): Promise<U
 }
 
 function tooLarge(what: string): CairnError {
-  return new CairnError('too_large', { message: `cannot carry ${what}` })
+  return new CairnError('too_large', { what: 'answer the session', reason: `it asked for ${what}` })
 }

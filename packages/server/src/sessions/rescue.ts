@@ -168,7 +168,8 @@ function requireAllBelow(changes: readonly PathChange[], limit: string): void {
     !isBelow(path, names) || (from !== undefined && !isBelow(from, names))
   if (changes.some(isOutside))
     throw new CairnError('outside_layer', {
-      message: `cannot commit late writes: some of them are outside of ${limit}`,
+      what: 'commit late writes',
+      reason: `some of them are outside of ${limit}`,
       subject: limit,
     })
 }

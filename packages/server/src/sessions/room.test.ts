@@ -1,5 +1,12 @@
 import { encodeBody, type Op } from '@cairn/core'
-import { type ActorId, type Ino, type Name, rootIno, type SessionReply } from '@cairn/protocol'
+import {
+  type ActorId,
+  type Ino,
+  type Name,
+  rootIno,
+  type SessionReply,
+  sessionVersion,
+} from '@cairn/protocol'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { LayerFixture, ok } from '../testing/layer-fixture.ts'
 import { Session } from './session.ts'
@@ -38,7 +45,7 @@ describe('a session under a quota', () => {
     }
     session = await Session.open({ ...parts, actor: 'key' as ActorId }, connection, {
       type: 'hello',
-      version: 1,
+      version: sessionVersion,
       workspace: 'w',
       branch: 'main',
       mode: 'write',

@@ -77,7 +77,7 @@ async function openSession(
 ): Promise<OpenSession> {
   const hello = decodeRequest(bytes)
   if (hello.type !== 'hello' && hello.type !== 'revisit')
-    throw new CairnError('malformed', { message: 'cannot begin: want hello first' })
+    throw new CairnError('malformed', { what: 'begin', reason: 'want hello first' })
   requireVersion(hello.version)
   const { owner, scope: allowed } = caller
   const workspace = await workspaces.open(owner, hello.workspace)
@@ -94,7 +94,8 @@ async function openSession(
 function requireVersion(version: number): void {
   if (version === sessionVersion) return
   throw new CairnError('unsupported_version', {
-    message: `cannot speak version ${version} of the session protocol: this server has ${sessionVersion}`,
+    what: `speak version ${version} of the session protocol`,
+    reason: `this server has ${sessionVersion}`,
   })
 }
 
@@ -112,7 +113,8 @@ async function openBranch(
     : findLayer(workspace, meant))
   if (!checkpoint) return branch
   throw new CairnError('read_only', {
-    message: `cannot open a session at checkpoint '${name}': it is the past`,
+    what: `open a session at checkpoint '${name}'`,
+    reason: 'it is the past',
     subject: name,
   })
 }

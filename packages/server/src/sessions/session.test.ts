@@ -10,6 +10,7 @@ import {
   type BranchId,
   CairnError,
   type SessionReply,
+  sessionVersion,
   type SessionRequest,
 } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -28,7 +29,7 @@ const actor = 'key' as ActorId
 const leaseMs = 1000
 
 function unavailable(): CairnError {
-  return new CairnError('storage_unavailable', { message: 'cannot reach the log' })
+  return new CairnError('storage_unavailable', { what: 'reach the log', reason: 'it is away' })
 }
 
 /** One end of a wire: what it was sent, in order. */
@@ -95,7 +96,7 @@ describe('session', () => {
     const workspace = await workspaces.open('owner', 'w')
     const opened = await Session.open({ workspace, branch, keeper, actor, leaseMs }, connection, {
       type: 'hello',
-      version: 1,
+      version: sessionVersion,
       workspace: 'w',
       branch: 'main',
       mode: 'write',

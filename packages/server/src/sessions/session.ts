@@ -25,7 +25,7 @@ import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from '../leases/audience.ts'
 import { answerConflicts } from './conflicts.ts'
 import type { Connection } from './connection.ts'
-import { failureOf } from './failure.ts'
+import { begunAlready, failureOf } from './failure.ts'
 import type { LeaseRecord } from '../ports/lease-store.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 import { findDirectory, headPlace, type Place } from './place.ts'
@@ -170,7 +170,7 @@ export class Session {
     switch (request.type) {
       case 'hello':
       case 'revisit':
-        throw new CairnError('malformed', { message: 'cannot say hello twice' })
+        throw begunAlready()
       case 'submit':
         return this.#submit(request)
       case 'inode':
@@ -310,7 +310,7 @@ export class Session {
     if (scope && 'ino' in question)
       await workspace.read(branch, (view) => scope.require(view, 'read', question.ino))
     if (!waits)
-      throw new CairnError('read_only', { message: 'cannot lock: this session only reads' })
+      throw new CairnError('read_only', { what: 'lock', reason: 'this session only reads' })
     const stayAlive = async (): Promise<void> => {
       if (!keeper.liveWriters.includes(session)) await this.#renew()
     }
@@ -325,7 +325,7 @@ export class Session {
 
   #requireWriter(what: string): void {
     if (this.#writes) return
-    throw new CairnError('read_only', { message: `cannot ${what}: this session only reads` })
+    throw new CairnError('read_only', { what, reason: 'this session only reads' })
   }
 
   #see(seq: number): void {

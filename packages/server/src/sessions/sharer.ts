@@ -79,7 +79,8 @@ export class Sharer {
     const { sharing } = keeper
     if (inos.length > directoriesAtOnce)
       throw new CairnError('too_large', {
-        message: `cannot ${type} ${inos.length} directories: at most ${directoriesAtOnce} at once`,
+        what: `${type} ${inos.length} directories`,
+        reason: `at most ${directoriesAtOnce} at once`,
       })
     const visible = await this.#visible(inos)
     const writer = new Writer(16)
@@ -137,6 +138,7 @@ export async function answerSharer(
 ): Promise<Uint8Array> {
   if (sharer) return sharer.answer(question)
   throw new CairnError('read_only', {
-    message: `cannot ${question.type}: this session gives no directories back`,
+    what: `${question.type}`,
+    reason: 'this session gives no directories back',
   })
 }

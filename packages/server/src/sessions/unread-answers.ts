@@ -45,7 +45,8 @@ export class UnreadAnswers {
   async #wait(bytes: number): Promise<void> {
     if (this.#waiting >= waitingMax)
       throw new CairnError('too_large', {
-        message: `cannot take more than ${waitingMax} requests at once: read the answers first`,
+        what: `take more than ${waitingMax} requests at once`,
+        reason: 'read the answers first',
       })
     this.#waiting++
     const turn = this.#queue.then(() => this.#whenRoom(bytes))

@@ -30,7 +30,8 @@ export class UnusedContent {
     if (most === Infinity) return store()
     if (this.#sum + bytes > most)
       throw new CairnError('quota_exceeded', {
-        message: `cannot store ${bytes} bytes more: the session may have ${most} that it has not written from`,
+        what: `store ${bytes} bytes more`,
+        reason: `the session may have ${most} that it has not written from`,
       })
     // Counted first: others are on their way at the same time.
     this.#sum += bytes

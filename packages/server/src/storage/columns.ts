@@ -16,7 +16,8 @@ export function keyBytes(text: string): Uint8Array {
   const bytes = textBytes(text)
   if (bytes.length <= keyBytesMax && text.isWellFormed()) return bytes
   throw new CairnError('malformed', {
-    message: `cannot store an id or name: want well-formed Unicode of up to ${keyBytesMax} bytes`,
+    what: 'store an id or name',
+    reason: `want well-formed Unicode of up to ${keyBytesMax} bytes`,
   })
 }
 

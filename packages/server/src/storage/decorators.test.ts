@@ -44,7 +44,8 @@ class FailingStore extends MemoryObjectStore {
 
   #fail(): void {
     this.attempts++
-    if (this.failures-- > 0) throw new CairnError(this.#code, { message: 'cannot: on purpose' })
+    if (this.failures-- > 0)
+      throw new CairnError(this.#code, { what: 'do it', reason: 'on purpose' })
   }
 }
 

@@ -47,7 +47,8 @@ function lockError(directory: string, pidPath: string, error: unknown): unknown 
   if (failure.errcode === undefined) return diskError('write', pidPath, error)
   if ((failure.errcode & 0xff) !== sqliteBusy) return sqliteError(directory, 'lock', failure)
   return new CairnError('storage_misconfigured', {
-    message: `cannot open ${directory}: the server with process id ${readPid(pidPath)} has it open`,
+    what: `open ${directory}`,
+    reason: `the server with process id ${readPid(pidPath)} has it open`,
     subject: directory,
   })
 }

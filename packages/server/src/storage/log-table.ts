@@ -140,7 +140,8 @@ function logRow(row: Row): LogRow {
 
 function conflict(branch: BranchId, seq: number): CairnError {
   return new CairnError('sequence_conflict', {
-    message: `cannot append batch ${seq} to branch ${branch}: it does not follow the branch's last`,
+    what: `append batch ${seq} to branch ${branch}`,
+    reason: `it does not follow the branch's last`,
     subject: branch,
   })
 }

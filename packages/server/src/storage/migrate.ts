@@ -35,7 +35,8 @@ async function findMissing(
   const newestKnown = known.at(-1)?.version ?? 0
   if (newest > newestKnown)
     throw new CairnError('unsupported_version', {
-      message: `cannot open the database: its schema has version ${newest}, this program knows up to ${newestKnown}`,
+      what: 'open the database',
+      reason: `its schema has version ${newest}, this program knows up to ${newestKnown}`,
       subject: 'schema',
     })
   return known.filter(({ version }) => !applied.has(version))

@@ -16,7 +16,8 @@ export class NodeTable implements NodeStore {
     if (bytes) return bytes
     const subject = formatHash(hash)
     throw new CairnError('node_missing', {
-      message: `cannot read tree node ${subject}: not stored`,
+      what: `read tree node ${subject}`,
+      reason: 'not stored',
       subject,
     })
   }

@@ -49,7 +49,8 @@ const keyLengthMax = 512
 export function checkKey(key: string): void {
   if (key.length <= keyLengthMax && keyPattern.test(key)) return
   throw new CairnError('malformed', {
-    message: `cannot use '${key.slice(0, 100)}' as an object's key: it is no path of plain names`,
+    what: `use '${key.slice(0, 100)}' as an object's key`,
+    reason: 'it is no path of plain names',
     subject: key.slice(0, 100),
   })
 }
@@ -58,14 +59,16 @@ export function checkPrefix(prefix: string): void {
   if (prefix !== '') checkKey(prefix.replace(/\/$/, ''))
   if (prefix === '' || prefix.endsWith('/')) return
   throw new CairnError('malformed', {
-    message: `cannot list objects under '${prefix}': a prefix ends with a slash`,
+    what: `list objects under '${prefix}'`,
+    reason: 'a prefix ends with a slash',
     subject: prefix,
   })
 }
 
 export function objectMissing(key: string, cause?: unknown): CairnError {
   return new CairnError('blob_missing', {
-    message: `cannot read object ${key}: not stored`,
+    what: `read object ${key}`,
+    reason: 'not stored',
     subject: key,
     cause,
   })

@@ -137,7 +137,8 @@ function blobKey(pool: string, id: Hash): string {
 function missing(id: Hash, cause: unknown): CairnError {
   const subject = formatHash(id)
   return new CairnError('blob_missing', {
-    message: `cannot read blob ${subject}: not stored`,
+    what: `read blob ${subject}`,
+    reason: 'not stored',
     subject,
     cause,
   })

@@ -25,7 +25,8 @@ export class RefTable implements RefStore {
     // DURABLE: the branch's row is on disk; it may be written to.
     if (await tryTransact(this.#database, insertStatements(insert))) return
     throw new CairnError('branch_exists', {
-      message: `cannot create branch ${record.id}: it is there`,
+      what: `create branch ${record.id}`,
+      reason: 'it is there',
       subject: record.id,
     })
   }
@@ -37,7 +38,8 @@ export class RefTable implements RefStore {
     )
     if (row) return branchRecord(row)
     throw new CairnError('branch_missing', {
-      message: `cannot open branch ${id}: there is none`,
+      what: `open branch ${id}`,
+      reason: 'there is none',
       subject: id,
     })
   }
@@ -75,7 +77,8 @@ export class RefTable implements RefStore {
     )
     if (row) return checkpointOf(row)
     throw new CairnError('checkpoint_missing', {
-      message: `cannot find checkpoint ${id} of branch ${branch}`,
+      what: `find checkpoint ${id} of branch ${branch}`,
+      reason: 'there is none',
       subject: id,
     })
   }

@@ -195,7 +195,8 @@ export class WorkspaceTable {
     ])
     if (row) return numberOf(row, 'next_ino')
     throw new CairnError('workspace_missing', {
-      message: `cannot take inode numbers of workspace ${id}: there is none`,
+      what: `take inode numbers of workspace ${id}`,
+      reason: 'there is none',
       subject: id,
     })
   }
@@ -217,7 +218,8 @@ function storedDeleted(row: Row): StoredDeletedWorkspace {
 
 function exists(verb: string, name: string): CairnError {
   return new CairnError('workspace_exists', {
-    message: `cannot ${verb} workspace '${name}': the name is taken`,
+    what: `${verb} workspace '${name}'`,
+    reason: 'the name is taken',
     subject: name,
   })
 }

@@ -19,7 +19,7 @@ export function cutOnce<Store extends object>(
     if (isCut || !isMeant(...args)) return original.apply(this, args)
     isCut = true
     return Promise.reject(
-      new CairnError('storage_unavailable', { message: 'cannot go on: the store is silent' }),
+      new CairnError('storage_unavailable', { what: 'go on', reason: 'the store is silent' }),
     )
   })
 }

@@ -105,7 +105,8 @@ export class MemoryDirectory implements WorkspaceDirectory {
   async #requireFree(owner: string, name: string): Promise<void> {
     if (await this.find(owner, name))
       throw new CairnError('workspace_exists', {
-        message: `cannot use the name '${name}': it is taken`,
+        what: `use the name '${name}'`,
+        reason: 'it is taken',
         subject: name,
       })
   }

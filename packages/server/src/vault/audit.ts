@@ -78,7 +78,8 @@ export class OutOfSight extends Error {
 
 export function missingSecret(what: string, why = 'there is none'): CairnError {
   return new CairnError('secret_missing', {
-    message: `cannot find the secret ${what}: ${why}`,
+    what: `find the secret ${what}`,
+    reason: why,
     subject: what,
   })
 }

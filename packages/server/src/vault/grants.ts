@@ -90,7 +90,8 @@ export class VaultGrants {
       return { ...publicGrant(known), token, unmatched: unmatched.map(showScope) }
     }
     throw new CairnError('batch_mismatch', {
-      message: 'cannot make the grant: the Idempotency-Key was used for another one',
+      what: 'make the grant',
+      reason: 'the Idempotency-Key was used for another one',
     })
   }
 
@@ -107,7 +108,8 @@ export class VaultGrants {
     const grant = await this.#table.find(id)
     if (grant?.workspace === asker.workspace) return publicGrant(grant)
     throw new CairnError('grant_missing', {
-      message: `cannot revoke the grant ${id}: there is none`,
+      what: `revoke the grant ${id}`,
+      reason: 'there is none',
       subject: id,
     })
   }
@@ -116,7 +118,10 @@ export class VaultGrants {
   async open(id: string): Promise<StoredGrant> {
     const grant = await this.#table.find(id)
     if (grant && (await this.#isLive(grant))) return grant
-    throw new CairnError('unauthenticated', { message: 'cannot tell who asks' })
+    throw new CairnError('unauthenticated', {
+      what: 'answer the request',
+      reason: 'its key or token is missing or unknown',
+    })
   }
 
   /**

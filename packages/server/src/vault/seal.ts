@@ -34,7 +34,8 @@ export function unseal(key: Uint8Array, sealed: Uint8Array, place: Place): Uint8
     return plain
   } catch (cause) {
     throw new CairnError('corrupt', {
-      message: `cannot open the sealed ${place[0]}: it was not sealed for this place, or has been changed`,
+      what: `open the sealed ${place[0]}`,
+      reason: 'it was not sealed for this place, or has been changed',
       subject: place.join(' '),
       cause,
     })

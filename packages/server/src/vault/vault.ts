@@ -178,7 +178,8 @@ export class Vault {
       if (isDone) return receiptOf(asker, name, made)
     }
     throw new CairnError('sequence_conflict', {
-      message: `cannot write the secret ${name}: others write it all the time`,
+      what: `write the secret ${name}`,
+      reason: 'others write it all the time',
       subject: name,
     })
   }
@@ -297,14 +298,16 @@ function requireSomeEdit(asker: VaultAsker, name: string, edit: ValueEdit): void
   if (edit.size > 0) return
   requireWrite(asker, name, undefined)
   throw new CairnError('malformed', {
-    message: `cannot set the secret ${name}: no field is named`,
+    what: `set the secret ${name}`,
+    reason: 'no field is named',
     subject: name,
   })
 }
 
 function denied(what: string, verb: string): CairnError {
   return new CairnError('vault_denied', {
-    message: `cannot ${verb} the secret ${what}: the grant does not allow it`,
+    what: `${verb} the secret ${what}`,
+    reason: 'the grant does not allow it',
     subject: what,
   })
 }
@@ -312,17 +315,22 @@ function denied(what: string, verb: string): CairnError {
 function requireSomeFields(name: string, values: Values): void {
   if (values.size > 0 && values.size <= fieldsMax) return
   throw new CairnError(values.size === 0 ? 'malformed' : 'too_large', {
-    message:
+    what: `write the secret ${name}`,
+    reason:
       values.size === 0
-        ? `cannot leave the secret ${name} without fields: remove it instead`
-        : `cannot give the secret ${name} more than ${fieldsMax} fields`,
+        ? 'it would have no fields'
+        : `it would have ${values.size} fields, ${fieldsMax} are allowed`,
+    ...(values.size === 0
+      ? { hint: `Remove the whole secret instead: cairn vault rm ${name}.` }
+      : {}),
     subject: name,
   })
 }
 
 function outdated(name: string, wanted: number, found: number): CairnError {
   return new CairnError('precondition_failed', {
-    message: `cannot write the secret ${name}: it is at version ${found}, not ${wanted}`,
+    what: `write the secret ${name}`,
+    reason: `it is at version ${found}, not ${wanted}`,
     subject: name,
   })
 }

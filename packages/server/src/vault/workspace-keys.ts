@@ -67,7 +67,8 @@ export class WorkspaceKeys {
     const master = await this.#master.find(masterId)
     if (!master)
       throw new CairnError('storage_misconfigured', {
-        message: `cannot open the vault: its workspace's key is wrapped by the master key ${masterId}, which is not known here. Put that key into the list of master keys, behind the newest`,
+        what: 'open the vault',
+        reason: `its workspace's key is wrapped by the master key ${masterId}, which is not known here. Put that key into the list of master keys, behind the newest`,
         subject: masterId,
       })
     return wiping(wrappingKey(master), (key) =>

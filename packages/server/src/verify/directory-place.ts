@@ -50,7 +50,8 @@ export class DirectoryPlace<
     // A server would make it. This check leaves nothing behind.
     if (!(await stat(directory).catch(() => undefined))?.isDirectory())
       throw new CairnError('storage_misconfigured', {
-        message: `cannot use ${directory}: there is no such directory`,
+        what: `use ${directory}`,
+        reason: 'there is no such directory',
         subject: directory,
       })
     return new DirectoryPlace(directory, open)

@@ -234,5 +234,5 @@ function objectSuite<Store>(name: string, cases: readonly StoreCase<Store>[]): S
 /** Without the general hint: the check has one of its own. */
 function wordsOf(error: unknown): string {
   if (!isCairnError(error)) return String(error)
-  return error.message.replace(`. ${errorTable[error.code].hint}`, '')
+  return error.problem
 }

@@ -45,7 +45,8 @@ function readAnswer<T>(text: string, { what, asked }: Required<Noted>): T {
   if (isSame) return noted.answer
   const other = noted.what === what ? 'another layer or other options' : `'${noted.what}'`
   throw new CairnError('batch_mismatch', {
-    message: `cannot ${what}: the Idempotency-Key was used for ${other}`,
+    what,
+    reason: `the Idempotency-Key was used for ${other}`,
   })
 }
 

@@ -374,7 +374,8 @@ export class Workspace {
     const id = await this.#findBranch(name)
     if (id !== undefined) return name === 'main' ? (this.#main = id) : id
     throw new CairnError('branch_missing', {
-      message: `cannot open branch '${name}' of workspace '${this.info.name}': there is none`,
+      what: `open branch '${name}' of workspace '${this.info.name}'`,
+      reason: 'there is none',
       subject: name,
     })
   }

@@ -301,14 +301,16 @@ function infoOf({ id, name, createdAt }: WorkspaceRecord): WorkspaceInfo {
 
 function notRestorable(name: string): CairnError {
   return new CairnError('workspace_missing', {
-    message: `cannot restore workspace '${name}': none that can be restored has that name or id; see cairn ws ls --deleted`,
+    what: `restore workspace '${name}'`,
+    reason: 'none that can be restored has that name or id; see cairn ws ls --deleted',
     subject: name,
   })
 }
 
 export function workspaceMissing(name: string): CairnError {
   return new CairnError('workspace_missing', {
-    message: `cannot open workspace '${name}': there is none`,
+    what: `open workspace '${name}'`,
+    reason: 'there is none',
     subject: name,
   })
 }

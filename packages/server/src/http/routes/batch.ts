@@ -50,7 +50,8 @@ function readOperations(pacer: Pacer, body: unknown): Promise<readonly Operation
   const list = (body as { operations?: unknown } | null)?.operations
   if (!Array.isArray(list) || list.length === 0 || list.length > operationsMax)
     throw new CairnError('malformed', {
-      message: `cannot read the batch: operations must be a list of 1 to ${operationsMax}`,
+      what: 'read the batch',
+      reason: `operations must be a list of 1 to ${operationsMax}`,
     })
   return mapPaced(pacer, list.entries(), ([index, item]) => {
     const fields = new Fields(item, `operations[${index}]`)

@@ -97,12 +97,14 @@ function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
       const range = parseContentRange(request.headers['content-range'])
-      if (!range) throw malformed('cannot patch: want a header Content-Range: bytes FIRST-LAST/*')
+      if (!range)
+        throw malformed('patch the file', 'want a header Content-Range: bytes FIRST-LAST/*')
       await requireWritableAt(target, path)
       const { receipt } = await withBody(target, request, path, ({ pieces, size }) => {
         if (size !== range.length)
           throw malformed(
-            `cannot patch: Content-Range names ${range.length} bytes, the body has ${size}`,
+            'patch the file',
+            `Content-Range names ${range.length} bytes, the body has ${size}`,
           )
         const placed = pieces.map((piece) => ({ ...piece, offset: piece.offset + range.start }))
         const { ifMatch } = conditionsOf(request)
@@ -133,7 +135,7 @@ function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const path = pathOfRequest(request.raw)
       const [verb, ...more] = verbs.filter((name) => isOn(request.query[name]))
       if (verb === undefined || more.length > 0)
-        throw malformed(`cannot change the file: want exactly one of ?${verbs.join(' ?')}`)
+        throw malformed('change the file', `want exactly one of ?${verbs.join(' ?')}`)
       if (verb === 'append') return append(target, path, request)
       const fields = new Fields(await readJson(bodyOf(request)), 'the body')
       return (await change(target, path, readOperation(verb, fields, path))).receipt
@@ -236,7 +238,7 @@ function withBody<T>(
 function conditionsOf(request: FastifyRequest): { ifMatch?: string; ifAbsent?: boolean } {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
   if (ifNoneMatch !== undefined && ifNoneMatch !== '*')
-    throw malformed('cannot write: If-None-Match takes only * here')
+    throw malformed('write the file', 'If-None-Match takes only * here')
   return {
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(ifNoneMatch ? { ifAbsent: true } : {}),
@@ -247,6 +249,6 @@ function modeOf(mode: string | undefined): { mode?: number } {
   return mode === undefined ? {} : { mode: parseInt(mode, 8) }
 }
 
-function malformed(message: string): CairnError {
-  return new CairnError('malformed', { message })
+function malformed(what: string, reason: string): CairnError {
+  return new CairnError('malformed', { what, reason })
 }

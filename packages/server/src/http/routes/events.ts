@@ -88,8 +88,8 @@ export function eventRoutes(
 function requirePresent({ at, side }: PointQuery): void {
   if (at === undefined && side === undefined) return
   throw new CairnError('malformed', {
-    message:
-      'cannot follow a checkpoint or a side of a conflict: nothing happens there; leave out at and side',
+    what: 'follow a checkpoint or a side of a conflict',
+    reason: 'nothing happens there; leave out at and side',
   })
 }
 
@@ -103,7 +103,8 @@ async function openRadar(
   const sight = scope && overlapSight(scope.grant)
   if (record) return new Radar(workspace, { ...(await placeOf(workspace, record)), record }, sight)
   throw new CairnError('malformed', {
-    message: 'cannot warn of overlaps: only a layer has a parent and siblings',
+    what: 'warn of overlaps',
+    reason: 'only a layer has a parent and siblings',
   })
 }
 
@@ -165,6 +166,7 @@ function lastSeen(header: string | string[] | undefined): number | undefined {
   const seq = Number(header)
   if (/^\d+$/.test(String(header)) && Number.isSafeInteger(seq)) return seq
   throw new CairnError('malformed', {
-    message: `cannot go on after Last-Event-ID '${String(header)}': want a sequence number`,
+    what: `go on after Last-Event-ID '${String(header)}'`,
+    reason: 'want a sequence number',
   })
 }

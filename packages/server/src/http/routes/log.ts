@@ -157,7 +157,8 @@ function cursorOf(cursor: string | undefined): number | undefined {
 
 function badCursor(cursor: string): CairnError {
   return new CairnError('malformed', {
-    message: `cannot go on after cursor '${cursor}': it is none of this listing's`,
+    what: `go on after cursor '${cursor}'`,
+    reason: `it is none of this listing's`,
   })
 }
 
@@ -174,7 +175,8 @@ function timeOf(name: string, text: string | undefined): number | undefined {
   const ms = Date.parse(text)
   if (!Number.isNaN(ms)) return ms
   throw new CairnError('malformed', {
-    message: `cannot read ${name}: want a time such as 2026-11-02T10:00:00Z`,
+    what: `read ${name}`,
+    reason: 'want a time such as 2026-11-02T10:00:00Z',
     subject: name,
   })
 }

@@ -12,7 +12,7 @@ import {
 import type { FastifyInstance } from 'fastify'
 import type { TokenRecord } from '../../ports/token-store.ts'
 import { caveatOf, type Tokens } from '../../access/tokens.ts'
-import { AmbiguousReferenceError } from '../../points/errors.ts'
+import { ambiguousReference } from '../../points/errors.ts'
 import { findLayer } from '../../points/references.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
@@ -146,7 +146,8 @@ function changeRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Toke
       const { ttlMs = record.expiresMs - record.createdMs } = request.body
       if (!(await tokens.extend(record.id, Math.min(ttlMs, ttlMsMax))))
         throw new CairnError('access_ended', {
-          message: `cannot refresh token ${record.id}: it was revoked`,
+          what: `refresh token ${record.id}`,
+          reason: 'it was revoked',
           subject: record.id,
         })
       return describe(workspace, (await tokens.store.find(record.id))!)
@@ -180,7 +181,8 @@ async function findAll(
   const found = live.length > 0 ? live : named.slice(-1)
   if (found.length > 0) return found
   throw new CairnError('token_missing', {
-    message: `cannot find token '${reference}': none has this name or id`,
+    what: `find token '${reference}'`,
+    reason: 'none has this name or id',
     subject: reference,
   })
 }
@@ -192,7 +194,7 @@ async function findOne(
 ): Promise<TokenRecord> {
   const [record, ...more] = await findAll(workspace, tokens, reference)
   if (more.length === 0) return record!
-  throw new AmbiguousReferenceError(
+  throw ambiguousReference(
     'token',
     reference,
     [record!, ...more].map(({ id }) => id),

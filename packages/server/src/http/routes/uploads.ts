@@ -153,7 +153,11 @@ function markOf({ scope }: Target['asker']): string {
 }
 
 function missing(upload: string): CairnError {
-  return new CairnError('not_found', { message: `cannot find upload '${upload}'`, subject: upload })
+  return new CairnError('not_found', {
+    what: `find upload '${upload}'`,
+    reason: 'it was completed, deleted or has expired',
+    subject: upload,
+  })
 }
 
 /** An upload that is gone may have been completed under the same idempotency key: then the log has the answer. */
@@ -190,13 +194,15 @@ function piecesOf(blocks: readonly UploadedBlock[], size: number): readonly Piec
     const block = blocks[number]
     if (block?.number === number && block.size === expected) continue
     throw new CairnError('malformed', {
-      message: `cannot complete the upload: block ${number} must arrive with ${expected} bytes`,
+      what: 'complete the upload',
+      reason: `block ${number} must arrive with ${expected} bytes`,
       subject: `block ${number}`,
     })
   }
   if (blocks.length > wanted)
     throw new CairnError('malformed', {
-      message: `cannot complete the upload: ${blocks.length - wanted} blocks too many`,
+      what: 'complete the upload',
+      reason: `${blocks.length - wanted} blocks too many`,
     })
   return blocks.flatMap(({ number, blob }) =>
     blob

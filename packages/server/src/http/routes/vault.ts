@@ -200,7 +200,8 @@ function read(field: string, each: VaultValue): Uint8Array {
   const bytes = 'text' in each ? Buffer.from(each.text) : Buffer.from(each.base64, 'base64')
   if (bytes.length <= valueBytesMax) return bytes
   throw new CairnError('too_large', {
-    message: `cannot keep the field ${field}: it has more than ${valueBytesMax} bytes`,
+    what: `keep the field ${field}`,
+    reason: `it has more than ${valueBytesMax} bytes`,
     subject: field,
   })
 }

@@ -138,6 +138,7 @@ function deletionRoutes(app: FastifyInstance, workspaces: Workspaces): void {
 function requireOwner(request: FastifyRequest, what: string): void {
   if (!scopeOf(request)) return
   throw new CairnError('forbidden', {
-    message: `cannot ${what} with a token: it takes an owner's key`,
+    what: `${what} with a token`,
+    reason: `it takes an owner's key`,
   })
 }

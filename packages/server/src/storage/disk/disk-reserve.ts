@@ -75,7 +75,8 @@ export function withReserve(objects: ObjectStore, reserve: DiskReserve): ObjectS
     put: async (key, bytes) => {
       if (reserve.isReleased && !(await reserve.take()))
         throw new CairnError('storage_full', {
-          message: `cannot write ${key}: the disk is full. Make room on it, or run: cairn server gc`,
+          what: `write ${key}`,
+          reason: 'the disk is full. Make room on it, or run: cairn server gc',
           subject: key,
         })
       try {

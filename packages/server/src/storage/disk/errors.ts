@@ -5,7 +5,8 @@ export function diskError(verb: string, path: string, error: unknown): unknown {
   if (!isSystemError(error)) return error
   const full = error.code === 'ENOSPC' || error.code === 'EDQUOT'
   return new CairnError(full ? 'storage_full' : 'storage_unavailable', {
-    message: `cannot ${verb} ${path}: ${full ? 'the disk is full' : error.message}`,
+    what: `${verb} ${path}`,
+    reason: `${full ? 'the disk is full' : error.message}`,
     subject: path,
     cause: error,
   })

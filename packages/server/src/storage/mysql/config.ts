@@ -41,8 +41,9 @@ function decode(text: string): string {
 
 function unreadable(): CairnError {
   return new CairnError('storage_misconfigured', {
-    message:
-      'cannot read the address of the database: want mysql://user:password@host:port/database, percent-encoded, with ?tls=true for TLS',
+    what: 'read the address of the database',
+    reason:
+      'want mysql://user:password@host:port/database, percent-encoded, with ?tls=true for TLS',
   })
 }
 

@@ -79,7 +79,8 @@ export function mysqlError(place: string, error: unknown): unknown {
     return new Error(`the database ${place} refused a statement: ${words}`, { cause: error })
   const { code, why } = reports[trouble]
   return new CairnError(code, {
-    message: `cannot use the database ${place}: ${why} (${words})`,
+    what: `use the database ${place}`,
+    reason: `${why} (${words})`,
     subject: place,
     cause: error,
   })

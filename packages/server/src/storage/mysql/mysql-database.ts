@@ -94,7 +94,8 @@ export class MysqlDatabase implements Database {
     const [rows] = await connection.query<mysql.RowDataPacket[]>({ sql, timeout })
     if (rows[0]?.['got'] === 1) return
     throw new CairnError('storage_unavailable', {
-      message: `cannot get hold of ${lock} on ${this.#place}: another server has had it for ${exclusiveWaitSec} s`,
+      what: `get hold of ${lock} on ${this.#place}`,
+      reason: `another server has had it for ${exclusiveWaitSec} s`,
       subject: this.#place,
     })
   }

@@ -65,7 +65,8 @@ function readCredentials({ accessKeyId, secretAccessKey }: Options): S3Credentia
 
 function unreadable(why: string): CairnError {
   return new CairnError('storage_misconfigured', {
-    message: `cannot read the address of the object store: ${why}`,
+    what: 'read the address of the object store',
+    reason: why,
   })
 }
 

@@ -30,7 +30,8 @@ export function s3Error(place: string, verb: string, error: unknown): CairnError
   const full = name === 'QuotaExceeded' || httpStatus(error) === 507
   const words = error instanceof Error && error.message ? `: ${error.message}` : ''
   return new CairnError(full ? 'storage_full' : 'storage_unavailable', {
-    message: `cannot ${verb} ${place}: ${name}${words}`,
+    what: `${verb} ${place}`,
+    reason: `${name}${words}`,
     subject: place,
     cause: error,
   })

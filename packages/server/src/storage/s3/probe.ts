@@ -67,7 +67,8 @@ function explain(place: string, error: unknown): CairnError {
 
 function unfit(place: string, why: string, cause?: unknown): CairnError {
   return new CairnError('storage_misconfigured', {
-    message: `cannot use ${place}: ${why}`,
+    what: `use ${place}`,
+    reason: why,
     subject: place,
     cause,
   })

@@ -17,7 +17,8 @@ export function sqliteError(path: string, verb: string, failure: SqliteFailure):
   const row = codes[(failure.errcode ?? 0) & 0xff]
   if (!row) return new Error(`SQLite refused a statement: ${failure.message}`)
   return new CairnError(row.code, {
-    message: `cannot ${verb} ${path}: ${row.why} (${failure.message})`,
+    what: `${verb} ${path}`,
+    reason: `${row.why} (${failure.message})`,
     subject: path,
   })
 }

@@ -121,7 +121,8 @@ export class SqliteDatabase implements Database {
 
   #closed(): CairnError {
     return new CairnError('storage_unavailable', {
-      message: `cannot write to ${this.#path}: the server is stopping`,
+      what: `write to ${this.#path}`,
+      reason: 'the server is stopping',
       subject: this.#path,
     })
   }
@@ -154,7 +155,8 @@ export class SqliteDatabase implements Database {
   /** The thread ended by an error nobody caught. What it was writing may be on disk. */
   #die(cause: unknown): void {
     const death = new CairnError('storage_unavailable', {
-      message: `cannot write to ${this.#path}: the writing thread has died; start the server again`,
+      what: `write to ${this.#path}`,
+      reason: 'the writing thread has died; start the server again',
       subject: this.#path,
       cause,
     })
