@@ -1,5 +1,5 @@
 import type { StoreCase } from '@cairn/core/conformance'
-import { errorTable, isCairnError } from '@cairn/protocol'
+import { isCairnError } from '@cairn/protocol'
 import { objectStoreCases } from '../conformance/object-store.ts'
 import { blobCases, databaseSuites } from '../conformance/suites.ts'
 import type { Database } from '../storage/database.ts'
