@@ -1,6 +1,7 @@
 /** The shapes of layers in the HTTP API's JSON, once for server, SDK and command line. */
 
-import type { FileKind, Quota, Used } from './api.ts'
+import type { FileKind } from './api.ts'
+import type { Quota, Used } from './schema/common.ts'
 
 export const layerStates = ['open', 'conflicted', 'committed', 'abandoned'] as const
 /** `conflicted` is open, too: a state to work in. */

@@ -5,45 +5,6 @@
 
 import type { LayerConflict, RefusedMerge } from './api-layers.ts'
 
-export interface WorkspaceInfo {
-  readonly id: string
-  readonly name: string
-  /** ISO 8601, as all times in JSON that have no need of nanoseconds. */
-  readonly createdAt: string
-  /** Holds for each of its trees, `main` and layers alike. Absent where nothing is limited. */
-  readonly quota?: Quota
-  /** By `main`; not in listings. */
-  readonly used?: Used
-}
-
-/** Can be restored until `expiresAt`, with everything that it had. */
-export interface DeletedWorkspace {
-  readonly id: string
-  /** The name it had. Another workspace may have it now. */
-  readonly name: string
-  readonly createdAt: string
-  readonly deletedAt: string
-  readonly expiresAt: string
-}
-
-export interface WorkspaceDeletion extends DeletedWorkspace {
-  /** Workspaces that were forked from it, or that it was forked from. They stay as they are. */
-  readonly forks: readonly string[]
-}
-
-export interface Quota {
-  readonly maxBytes?: number
-  readonly maxFiles?: number
-}
-
-/** What counts against a quota: everything that has a name. */
-export interface Used {
-  /** Bytes of content, without holes, before compression. */
-  readonly bytes: number
-  /** Files, directories, symlinks and the like. */
-  readonly files: number
-}
-
 /**
  * Names and paths are bytes, and JSON is text. What has a field `path` has another one, `pathBytes`: the bytes in
  * base64. A request gives one of the two; an answer always has the text, and the bytes when they are not UTF-8.

@@ -11,7 +11,6 @@ export {
   sealType,
   type SignedHead,
 } from './api-journal.ts'
-export { type IssuedKey, type KeyInfo, keyNamePattern } from './api-keys.ts'
 export {
   type CheckpointInfo,
   type CommitReceipt,
@@ -33,7 +32,6 @@ export {
   type RootReceipt,
 } from './api-layers.ts'
 export type { CollectReport, ContentTally, Gone, Tally } from './api-server.ts'
-export type { IssuedToken, TokenInfo, TokenRequest, TokenRule } from './api-tokens.ts'
 export {
   type IssuedVaultGrant,
   type RotationReport,
@@ -58,19 +56,14 @@ export type {
   BlamePart,
   ChangeEvent,
   ChangeReceipt,
-  DeletedWorkspace,
   FileEntry,
   FileKind,
   FileStat,
   LogEntry,
   LogOperation,
   Page,
-  Quota,
   Spelled,
   Upload,
-  Used,
-  WorkspaceDeletion,
-  WorkspaceInfo,
 } from './api.ts'
 export { fromBase64Url, toBase64Url } from './base64.ts'
 export {
@@ -149,6 +142,10 @@ export {
   sessionTables,
   sessionVersion,
 } from './session-messages.ts'
+export type { IssuedKey, KeyInfo } from './routes/keys.ts'
+export type { IssuedToken, TokenInfo, TokenRequest, TokenRule } from './routes/tokens.ts'
+export type { DeletedWorkspace, WorkspaceDeletion, WorkspaceInfo } from './routes/workspaces.ts'
+export type { Quota, Used } from './schema/common.ts'
 export { shellQuote } from './shell-quote.ts'
 export {
   decodeCaveat,

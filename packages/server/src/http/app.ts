@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { CairnError } from '@cairn/protocol'
+import { CairnError, isCairnError } from '@cairn/protocol'
 import type { UploadStore } from '../ports/upload-store.ts'
 import type { Metrics } from '../metrics.ts'
 import type { VaultDoor } from '../open-vault.ts'
@@ -22,6 +22,7 @@ import { limitConnections, limitRequests, ordinaryConnections } from './limits.t
 import { openApiOf, type RouteInfo } from './openapi.ts'
 import { takePath } from './raw-path.ts'
 import { addSecurityHeaders } from './security-headers.ts'
+import { compileForFastify } from './validate.ts'
 import type { Certificate } from './tls.ts'
 import { batchRoutes } from './routes/batch.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
@@ -91,6 +92,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     app.server.emit('request', request, response),
   )
+  app.setValidatorCompiler(compileForFastify)
   takeBodiesAsTheyCome(app, parts.pace ?? ordinaryPace)
   parts.metrics.watchRequests(app)
   addSecurityHeaders(app, parts.certificate !== undefined)
@@ -172,8 +174,10 @@ function dropUnread(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(timer))
 }
 
-/** Fastify's own refusals: a schema that does not fit, a header too long, a body cut off. */
+/** Fastify's own refusals: a header too long, a body cut off. */
 function isFastifyRefusal(error: unknown): error is Error {
+  // Fastify gives a status to ours, too, where a schema does not fit.
+  if (isCairnError(error)) return false
   const status = (error as { statusCode?: unknown } | undefined)?.statusCode
   return error instanceof Error && typeof status === 'number' && status < 500
 }
@@ -182,7 +186,7 @@ function collectRoutes(app: FastifyInstance): RouteInfo[] {
   const routes: RouteInfo[] = []
   app.addHook('onRoute', ({ method, url, schema, config }) => {
     for (const verb of [method].flat())
-      routes.push({ method: verb, url, schema: schema ?? {}, access: config?.access })
+      routes.push({ method: verb, url, schema: schema ?? {}, config: config ?? {} })
   })
   return routes
 }

@@ -1,11 +1,57 @@
 import { readFileSync } from 'node:fs'
+import {
+  isMedia,
+  keyRoutes,
+  type Routes,
+  tokenRoutes,
+  workspaceRoutes,
+} from '@cairn/protocol/routes'
 import { describe, expect, it } from 'vitest'
 import { memoryServers } from '../testing/memory-servers.ts'
+import { openApiOf } from './openapi.ts'
+import { exampleOf } from './schema-example.ts'
+import { validatorOf } from './validate.ts'
 
 const page = readFileSync(new URL('../../../../docs/reference/http.md', import.meta.url), 'utf8')
 const root = '/v1/workspaces/{workspace}'
 
+const tables: readonly Routes[] = [keyRoutes, tokenRoutes, workspaceRoutes]
+
 describe('the OpenAPI document', () => {
+  it.each(tables.flatMap((table) => Object.entries(table)))(
+    '%s: the examples fit their schemas',
+    (_key, { params, query, body, answers }) => {
+      const given = Object.values(answers).flatMap((answer) => [answer].flat())
+      for (const schema of [params, query, body, ...given])
+        if (schema && !isMedia(schema)) validatorOf(schema)(exampleOf(schema), 'the example')
+    },
+  )
+
+  it('has each answer with a schema and an example, and named schemas once', () => {
+    const config = { access: 'owner', route: keyRoutes['POST /v1/keys'] } as const
+    const document = openApiOf([{ method: 'POST', url: '/v1/keys', schema: {}, config }])
+    expect(document).toMatchObject({
+      paths: {
+        '/v1/keys': {
+          post: {
+            requestBody: { content: { 'application/json': { example: { name: 'alice' } } } },
+            responses: {
+              201: {
+                content: {
+                  'application/json': {
+                    schema: { $ref: '#/components/schemas/IssuedKey' },
+                    example: { name: 'alice', state: 'live' },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+      components: { schemas: { IssuedKey: { type: 'object' } } },
+    })
+  })
+
   it('has every route of layers, and docs/reference/http.md tells of each', async () => {
     const { paths } = await memoryServers().open().openApi()
     const routes = Object.entries(paths)

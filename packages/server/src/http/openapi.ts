@@ -1,32 +1,27 @@
 import { errorTable } from '@cairn/protocol'
-import type { RouteAccess } from './authenticate.ts'
+import { type Answer, isMedia, type Route, type Schema } from '@cairn/protocol/routes'
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import { exampleOf } from './schema-example.ts'
 
 export interface RouteInfo {
   readonly method: string
   readonly url: string
-  readonly schema: object
-  readonly access: RouteAccess | undefined
+  readonly schema: FastifySchema
+  readonly config: FastifyContextConfig
 }
 
-interface Schema {
-  readonly summary?: string
-  readonly querystring?: {
-    readonly properties: Readonly<Record<string, object>>
-    readonly required: readonly string[]
-  }
-  readonly body?: object
-}
+type Json = Readonly<Record<string, unknown>>
 
-const streamed = new Set(['put', 'patch'])
-
-/** Built from the routes themselves, so it cannot tell of one that is not there, or miss one. */
+/** Built from the routes themselves, so it cannot name one that is not there, or miss one. */
 export function openApiOf(routes: readonly RouteInfo[]): object {
+  const components = new Components()
   const paths: Record<string, Record<string, object>> = {}
-  for (const route of routes) {
-    const method = route.method.toLowerCase()
-    const url = urlTemplate(route.url)
-    const described = operation(method, url, route.schema as Schema)
-    paths[url] = { ...paths[url], [method]: { ...described, 'x-access': route.access } }
+  for (const { method: verb, url: template, config, schema } of routes) {
+    const method = verb.toLowerCase()
+    const url = urlTemplate(template)
+    const route = config.route ?? undescribed(schema)
+    const described = operation(components, method, url, route)
+    paths[url] = { ...paths[url], [method]: { ...described, 'x-access': config.access } }
   }
   return {
     openapi: '3.1.0',
@@ -38,9 +33,41 @@ export function openApiOf(routes: readonly RouteInfo[]): object {
     security: [{ key: [] }],
     components: {
       securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
-      schemas: { Error: errorSchema },
+      schemas: { Error: errorSchema, ...components.schemas },
     },
     paths,
+  }
+}
+
+function undescribed({ summary = '', querystring, body }: FastifySchema): Route {
+  return {
+    summary,
+    ...(querystring ? { query: querystring } : {}),
+    ...(body ? { body } : {}),
+    answers: {},
+  }
+}
+
+/** Schemas with a name stand in the document once; all others where they are used. */
+class Components {
+  readonly schemas: Record<string, unknown> = {}
+
+  /** A copy in which named schemas are references. */
+  place(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.place(item))
+    if (typeof value !== 'object' || value === null) return value
+    const { title } = value as { title?: unknown }
+    if (typeof title !== 'string') return this.#placeFields(value)
+    // An object that a server answers with may have more fields in a newer version.
+    this.schemas[title] ??= this.#placeFields({ ...value, additionalProperties: undefined })
+    return { $ref: `#/components/schemas/${title}` }
+  }
+
+  #placeFields(value: object): Json {
+    const entries = Object.entries(value).filter(
+      ([key, field]) => key !== 'wants' && field !== undefined,
+    )
+    return Object.fromEntries(entries.map(([key, field]) => [key, this.place(field)]))
   }
 }
 
@@ -50,14 +77,17 @@ function urlTemplate(url: string): string {
   return template.endsWith('/files') ? `${template}/{path}` : template
 }
 
-function operation(method: string, url: string, schema: Schema): object {
+function operation(components: Components, method: string, url: string, route: Route): object {
   return {
     operationId: operationId(method, url),
-    summary: schema.summary,
-    parameters: [...pathParameters(url), ...queryParameters(schema)],
-    ...requestBody(method, url, schema),
+    summary: route.summary,
+    parameters: [
+      ...pathParameters(components, url, route),
+      ...queryParameters(components, route.query),
+    ],
+    ...(route.body ? { requestBody: { content: contentOf(components, route.body) } } : {}),
     responses: {
-      '2XX': { description: 'Done' },
+      ...responsesOf(components, route),
       default: {
         description: 'An error of docs/reference/errors.md',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -71,29 +101,64 @@ function operationId(method: string, url: string): string {
   return method + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
 }
 
-function pathParameters(url: string): object[] {
-  return [...url.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+interface ObjectKeywords {
+  readonly properties?: Readonly<Record<string, Json>>
+  readonly required?: readonly string[]
+}
+
+function pathParameters(components: Components, url: string, { params = {} }: Route): object[] {
+  const { properties = {} } = params as ObjectKeywords
+  return [...url.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: components.place(properties[name] ?? { type: 'string' }),
   }))
 }
 
-function queryParameters({ querystring }: Schema): object[] {
-  return Object.entries(querystring?.properties ?? {}).map(([name, schema]) => ({
+function queryParameters(components: Components, query: Schema<unknown> = {}): object[] {
+  const { properties = {}, required = [] } = query as ObjectKeywords
+  return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query',
-    required: querystring?.required.includes(name) ?? false,
-    schema,
+    required: required.includes(name) && !('default' in schema),
+    schema: components.place(schema),
   }))
 }
 
-function requestBody(method: string, url: string, { body }: Schema): object {
-  if (body) return { requestBody: { content: { 'application/json': { schema: body } } } }
-  if (!streamed.has(method) || !url.endsWith('{path}')) return {}
-  const bytes = { type: 'string', contentMediaType: 'application/octet-stream' }
-  return { requestBody: { content: { 'application/octet-stream': { schema: bytes } } } }
+function responsesOf(components: Components, { answers }: Route): object {
+  const entries = Object.entries(answers)
+  if (entries.length === 0) return { '2XX': { description: 'Done' } }
+  return Object.fromEntries(
+    entries.map(([status, answer]) => [
+      status,
+      { description: statusWords[status] ?? 'Done', ...bodiesOf(components, [answer].flat()) },
+    ]),
+  )
+}
+
+const statusWords: Readonly<Record<string, string>> = {
+  201: 'Created',
+  204: 'Done; there is no body',
+  206: 'The range that was asked for',
+  304: 'Not modified',
+  416: 'The range is outside of the file',
+}
+
+function bodiesOf(components: Components, answers: readonly Answer[]): object {
+  const content = answers
+    .filter((answer) => answer !== null)
+    .map((answer) => contentOf(components, answer))
+  return content.length === 0 ? {} : { content: Object.assign({}, ...content) as object }
+}
+
+function contentOf(components: Components, body: NonNullable<Answer>): object {
+  if (!isMedia(body))
+    return { 'application/json': { schema: components.place(body), example: exampleOf(body) } }
+  const schema = { type: 'string', contentMediaType: body.media }
+  if (!body.each) return { [body.media]: { schema } }
+  // OpenAPI 3.1 has no word for a body of several values.
+  return { [body.media]: { schema, 'x-each': components.place(body.each) } }
 }
 
 const errorSchema = {

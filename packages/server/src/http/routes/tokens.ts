@@ -2,13 +2,12 @@ import {
   CairnError,
   type Caveat,
   fromByteString,
-  type IssuedToken,
   makeRule,
-  type Page,
   parsePrefix,
   type TokenInfo,
   type TokenRequest,
 } from '@cairn/protocol'
+import { tokenRoutes as table, tokenTtlMsMax } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import type { TokenRecord } from '../../ports/token-store.ts'
 import { caveatOf, type Tokens } from '../../access/tokens.ts'
@@ -16,27 +15,12 @@ import { ambiguousReference } from '../../points/errors.ts'
 import { findLayer } from '../../points/references.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { adderOf } from '../add-routes.ts'
 import { askerOf, openWorkspace, ownerOf } from '../context.ts'
-import { limitSchema, objectSchema, quotaSchema, workspaceParams } from '../schema.ts'
 
-const url = '/v1/workspaces/:workspace/tokens'
-const text = { type: 'string', minLength: 1, maxLength: 4096 } as const
-/** A year: what lives longer is a key. */
-const ttlMsMax = 366 * 24 * 60 * 60 * 1000
-const ttlSchema = { type: 'integer', minimum: 1, maximum: ttlMsMax } as const
-const nameSchema = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' } as const
 const config = { access: 'owner' } as const
 
-const params = {
-  ...workspaceParams,
-  properties: { ...workspaceParams.properties, token: { type: 'string', maxLength: 256 } },
-}
-
-interface TokenParams {
-  readonly token: string
-}
-
-/** Tokens are the owner's business alone: who holds one narrows it without asking anybody. */
+/** Only an owner manages tokens: a holder narrows one without a request. */
 export function tokenRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
   issueRoute(app, workspaces, tokens)
   listRoutes(app, workspaces, tokens)
@@ -44,115 +28,63 @@ export function tokenRoutes(app: FastifyInstance, workspaces: Workspaces, tokens
 }
 
 function issueRoute(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
-  const rule = objectSchema({ path: text, operations: { type: 'array', items: text } }, [
-    'path',
-    'operations',
-  ])
-  app.post<{ Body: TokenRequest }>(
-    url,
-    {
-      config,
-      schema: {
-        summary: 'Issue a token for some paths, operations and time; its secret is shown once',
-        params: workspaceParams,
-        body: objectSchema(
-          {
-            name: nameSchema,
-            ttlMs: ttlSchema,
-            allow: { type: 'array', minItems: 1, maxItems: 100, items: rule },
-            deny: { type: 'array', maxItems: 100, items: text },
-            layer: text,
-            ...quotaSchema,
-          },
-          ['name', 'ttlMs', 'allow'],
-        ),
-      },
-    },
-    async (request, reply): Promise<IssuedToken> => {
-      const workspace = await openWorkspace(workspaces, request)
-      const { name, ttlMs } = request.body
-      const { record, secret } = await tokens.issue({
-        owner: ownerOf(request),
-        workspace: workspace.info.id,
-        name,
-        issuedBy: askerOf(request).actor,
-        ttlMs,
-        caveat: await caveatFrom(workspace, request.body),
-      })
-      void reply.code(201).header('cache-control', 'no-store')
-      return { ...describe(workspace, record), secret }
-    },
-  )
+  const add = adderOf(app, table)
+
+  add('POST /v1/workspaces/:workspace/tokens', config, async (request, reply) => {
+    const workspace = await openWorkspace(workspaces, request)
+    const { name, ttlMs } = request.body
+    const { record, secret } = await tokens.issue({
+      owner: ownerOf(request),
+      workspace: workspace.info.id,
+      name,
+      issuedBy: askerOf(request).actor,
+      ttlMs,
+      caveat: await caveatFrom(workspace, request.body),
+    })
+    void reply.code(201).header('cache-control', 'no-store')
+    return { ...describe(workspace, record), secret }
+  })
 }
 
 function listRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
-  app.get<{ Querystring: { cursor?: string; limit: number } }>(
-    url,
-    {
-      config,
-      schema: {
-        summary: 'List tokens, those that are over too',
-        params: workspaceParams,
-        querystring: objectSchema({
-          cursor: { type: 'string', maxLength: 256 },
-          limit: limitSchema,
-        }),
-      },
-    },
-    async (request): Promise<Page<TokenInfo>> => {
-      const workspace = await openWorkspace(workspaces, request)
-      const { cursor, limit } = request.query
-      const records = await tokens.store.list(workspace.info.id, cursor, limit + 1)
-      const items = records.slice(0, limit).map((record) => describe(workspace, record))
-      return records.length > limit ? { items, next: items.at(-1)!.id } : { items }
-    },
-  )
+  const add = adderOf(app, table)
 
-  app.get<{ Params: TokenParams }>(
-    `${url}/:token`,
-    { config, schema: { summary: 'What a token allows, by name or id', params } },
-    async (request): Promise<TokenInfo> => {
-      const workspace = await openWorkspace(workspaces, request)
-      return describe(workspace, await findOne(workspace, tokens, request.params.token))
-    },
-  )
+  add('GET /v1/workspaces/:workspace/tokens', config, async (request) => {
+    const workspace = await openWorkspace(workspaces, request)
+    const { cursor, limit } = request.query
+    const records = await tokens.store.list(workspace.info.id, cursor, limit + 1)
+    const items = records.slice(0, limit).map((record) => describe(workspace, record))
+    return records.length > limit ? { items, next: items.at(-1)!.id } : { items }
+  })
+
+  add('GET /v1/workspaces/:workspace/tokens/:token', config, async (request) => {
+    const workspace = await openWorkspace(workspaces, request)
+    return describe(workspace, await findOne(workspace, tokens, request.params.token))
+  })
 }
 
 function changeRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
-  app.delete<{ Params: TokenParams }>(
-    `${url}/:token`,
-    { config, schema: { summary: 'Revoke a token, or all of a name', params } },
-    async (request): Promise<{ readonly revoked: readonly string[] }> => {
-      const workspace = await openWorkspace(workspaces, request)
-      const records = await findAll(workspace, tokens, request.params.token)
-      for (const { id } of records) await tokens.revoke(id)
-      return { revoked: records.map(({ id }) => id) }
-    },
-  )
+  const add = adderOf(app, table)
 
-  app.post<{ Params: TokenParams; Body: { ttlMs?: number } }>(
-    `${url}/:token/refresh`,
-    {
-      config,
-      schema: {
-        summary: 'Begin the time of a token anew; its secret stays',
-        params,
-        body: objectSchema({ ttlMs: ttlSchema }),
-      },
-    },
-    async (request): Promise<TokenInfo> => {
-      const workspace = await openWorkspace(workspaces, request)
-      const record = await findOne(workspace, tokens, request.params.token)
-      const { ttlMs = record.expiresMs - record.createdMs } = request.body
-      if (!(await tokens.extend(record.id, Math.min(ttlMs, ttlMsMax))))
-        throw new CairnError('access_ended', {
-          what: `refresh token ${record.id}`,
-          reason: 'it was revoked',
-          subject: record.id,
-        })
-      return describe(workspace, (await tokens.store.find(record.id))!)
-    },
-  )
+  add('DELETE /v1/workspaces/:workspace/tokens/:token', config, async (request) => {
+    const workspace = await openWorkspace(workspaces, request)
+    const records = await findAll(workspace, tokens, request.params.token)
+    for (const { id } of records) await tokens.revoke(id)
+    return { revoked: records.map(({ id }) => id) }
+  })
+
+  add('POST /v1/workspaces/:workspace/tokens/:token/refresh', config, async (request) => {
+    const workspace = await openWorkspace(workspaces, request)
+    const record = await findOne(workspace, tokens, request.params.token)
+    const { ttlMs = record.expiresMs - record.createdMs } = request.body
+    if (!(await tokens.extend(record.id, Math.min(ttlMs, tokenTtlMsMax))))
+      throw new CairnError('access_ended', {
+        what: `refresh token ${record.id}`,
+        reason: 'it was revoked',
+        subject: record.id,
+      })
+    return describe(workspace, (await tokens.store.find(record.id))!)
+  })
 }
 
 async function caveatFrom(workspace: Workspace, request: TokenRequest): Promise<Caveat> {

@@ -1,0 +1,14 @@
+/** The HTTP API as data, for servers and documents. Clients need the types alone, which index.ts has. */
+
+export { keyRoutes } from './routes/keys.ts'
+export { tokenRoutes, tokenTtlMsMax } from './routes/tokens.ts'
+export { workspaceRoutes } from './routes/workspaces.ts'
+export type { Of, Schema } from './schema/build.ts'
+export {
+  type Answer,
+  type AnswerOf,
+  isMedia,
+  type Media,
+  type Route,
+  type Routes,
+} from './schema/route.ts'

@@ -1,0 +1,132 @@
+/**
+ * Schemas of the HTTP API's JSON. Each value is a plain JSON Schema (2020-12) and carries the TypeScript type that it
+ * stands for, so a shape is written once. Nothing here is loaded by clients: they import the types alone.
+ */
+
+declare const shape: unique symbol
+declare const isOptional: unique symbol
+
+/** A JSON Schema for values of type `T`. */
+export interface Schema<T> {
+  readonly [shape]?: T
+}
+
+export interface OptionalSchema<T> extends Schema<T> {
+  readonly [isOptional]: true
+}
+
+/** The type that a schema stands for. */
+export type Of<S> = S extends Schema<infer T> ? T : never
+
+type Fields = Readonly<Record<string, Schema<unknown>>>
+type OptionalNames<F> = {
+  [Name in keyof F]: F[Name] extends OptionalSchema<unknown> ? Name : never
+}[keyof F]
+// Two helpers with a parameter for the names: mapped so, each field keeps its comment.
+type Present<F, Names extends keyof F> = { readonly [Name in Names]: Of<F[Name]> }
+type Absent<F, Names extends keyof F> = { readonly [Name in Names]?: Of<F[Name]> }
+type Flat<T> = { [Name in keyof T]: T[Name] }
+
+type ObjectOf<F> = Flat<
+  Present<F, Exclude<keyof F, OptionalNames<F>>> & Absent<F, OptionalNames<F>>
+>
+
+/** An object. `fields` are there for other objects that have the same ones and more. */
+export interface ObjectSchema<F> extends Schema<ObjectOf<F>> {
+  readonly fields: F
+}
+
+export interface ListSchema<S> extends Schema<readonly Of<S>[]> {
+  readonly items: S
+}
+
+/** What every schema may say. `examples` stand in the OpenAPI document. */
+interface Annotations<T> {
+  readonly description?: string
+  readonly examples?: readonly T[]
+  readonly default?: T
+}
+
+interface TextOptions extends Annotations<string> {
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  /** The pattern in words. Error messages say "must be" and this. */
+  readonly wants?: string
+}
+
+interface IntegerOptions extends Annotations<number> {
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+interface ListOptions {
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly uniqueItems?: boolean
+}
+
+/** Marks an optional field until `object` has read it. */
+const optionalMark = Symbol('optional')
+
+export function text(options: TextOptions = {}): Schema<string> {
+  return made({ type: 'string', ...options })
+}
+
+/** From 0, unless `minimum` says otherwise. */
+export function integer(options: IntegerOptions = {}): Schema<number> {
+  return made({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options })
+}
+
+export function oneOf<const Value extends string | boolean>(
+  values: readonly Value[],
+  options: Annotations<Value> = {},
+): Schema<Value> {
+  return made({ enum: values, ...options })
+}
+
+export function list<S extends Schema<unknown>>(
+  items: S,
+  options: ListOptions = {},
+): ListSchema<S> {
+  return made({ type: 'array', items, ...options })
+}
+
+/** An object with these fields and no others. */
+export function object<const F extends Fields>(fields: F): ObjectSchema<F> {
+  const entries = Object.entries(fields)
+  const schema = {
+    type: 'object',
+    additionalProperties: false,
+    required: entries.filter(([, field]) => !(optionalMark in field)).map(([name]) => name),
+    properties: fields,
+  }
+  // Not enumerable, so that the JSON has them once.
+  Object.defineProperty(schema, 'fields', { value: fields })
+  return made(schema)
+}
+
+export function optional<T>(schema: Schema<T>): OptionalSchema<T> {
+  const copy = { ...schema }
+  Object.defineProperty(copy, optionalMark, { value: true })
+  return made(copy)
+}
+
+export function nullable<T>(schema: Schema<T>): Schema<T | null> {
+  return made({ ...schema, type: [(schema as { type?: unknown }).type, 'null'] })
+}
+
+export function anyOf<S extends readonly Schema<unknown>[]>(...schemas: S): Schema<Of<S[number]>> {
+  return made({ anyOf: schemas })
+}
+
+/** The OpenAPI document has it once, under its name. */
+export function named<S extends Schema<unknown>>(title: string, schema: S): S {
+  const copy = { ...schema, title }
+  if ('fields' in schema) Object.defineProperty(copy, 'fields', { value: schema.fields })
+  return copy
+}
+
+function made<S extends Schema<unknown>>(keywords: object): S {
+  return keywords as S
+}
