@@ -19,18 +19,12 @@ export function exampleOf(schema: object): unknown {
   if (values) return values[0]
   const [alternative] = anyOf ?? (more.properties ? [] : (oneOf ?? []))
   if (alternative) return exampleOf(alternative)
-  switch ([type].flat()[0]) {
-    case 'object':
-      return exampleObject(more)
-    case 'array':
-      return [exampleOf(items!)]
-    case 'boolean':
-      return true
-    case 'integer':
-      return more.minimum ?? 0
-    default:
-      return ''
-  }
+  const [kind] = [type].flat()
+  if (kind === 'object') return exampleObject(more)
+  if (kind === 'array') return [exampleOf(items!)]
+  if (kind === 'boolean') return true
+  if (kind === 'integer') return more.minimum ?? 0
+  return ''
 }
 
 /** An optional field is in it if an example was given for it. */
