@@ -32,6 +32,17 @@ function readCases(test: Test): void {
     expect(plain(await store.read(branch, 0, 10))).toEqual(rows)
   })
 
+  test('the answer that a row was appended with comes back with it, also after trimming', async (store) => {
+    const { branch, session } = names()
+    const [first, second] = rowsOf(session, 1, 2) as [LogRow, LogRow]
+    const answered = { ...first, answer: '{"name":"é"}' }
+    await store.append(branch, [answered, second])
+    expect(plain(await store.read(branch, 0, 10))).toEqual([answered, second])
+    await store.trim(branch, 1, [{ ...first, bytes: new Uint8Array(1) }])
+    expect((await store.find(branch, session, 1))?.answer).toBe(answered.answer)
+    expect((await store.find(branch, session, 2))?.answer).toBe(undefined)
+  })
+
   test('appending nothing succeeds', async (store) => {
     const { branch } = names()
     await store.append(branch, [])
@@ -262,11 +273,12 @@ function rowOf(session: SessionId, seq: number, number: number, length = 300): L
 
 /** Stores may give a subclass of Uint8Array, as Node's Buffer is, and more fields. */
 function plain(rows: readonly LogRow[]): LogRow[] {
-  return rows.map(({ seq, session, number, bytes, hash }) => ({
+  return rows.map(({ seq, session, number, bytes, hash, answer }) => ({
     seq,
     session,
     number,
     bytes: Uint8Array.from(bytes),
     hash,
+    ...(answer === undefined ? {} : { answer }),
   }))
 }

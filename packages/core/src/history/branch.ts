@@ -20,6 +20,7 @@ import {
   type FindLimits,
   type Place,
   type Receipt,
+  receiptOf,
   type Submission,
   type Waiting,
 } from './draft.ts'
@@ -32,6 +33,14 @@ const rowsAtOnce = 256
  * the log it keeps in memory.
  */
 const groupBytesMax = 16 << 20
+
+export interface TransactOptions {
+  /** The epoch the decision is for; any epoch unless given. */
+  readonly epoch?: number | undefined
+  readonly charge?: FindCharge | undefined
+  /** What the receipt carries, also when the same number is sent again. Called once the operations are decided. */
+  readonly answer?: (() => string | undefined) | undefined
+}
 
 /**
  * One line of history: head, and the log it is made from. All writes pass through one queue; whatever waits
@@ -81,14 +90,13 @@ export class Branch {
   transact(
     author: Author,
     decide: (view: View) => readonly Op[] | Steps<readonly Op[]>,
-    epoch?: number,
-    charge?: FindCharge,
+    { epoch, charge, answer }: TransactOptions = {},
   ): Promise<Receipt> {
     const body = async ({ view }: Place): Promise<BatchBody> => ({
       type: 'ops',
       ops: await this.#stores.nodes.readSteps(() => inSteps(decide(view))),
     })
-    return this.#enqueue({ author, epoch, type: 'ops', decided: true, charge, body })
+    return this.#enqueue({ author, epoch, type: 'ops', decided: true, charge, answer, body })
   }
 
   /**
@@ -358,10 +366,10 @@ export class Branch {
    */
   async #answerAfterFailure(draft: Draft, error: unknown): Promise<void> {
     let happened = 0
-    for (const { waiting, row, hash } of draft.entries) {
+    for (const { waiting, row } of draft.entries) {
       const found = await this.#stores.log.find(this.id, row.session, row.number)
       if (found?.hash !== row.hash) continue
-      for (const { resolve } of waiting) resolve({ seq: row.seq, hash })
+      for (const { resolve } of waiting) resolve(receiptOf(row))
       happened++
     }
     // What was refused was refused on top of all of them.

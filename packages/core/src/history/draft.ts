@@ -74,6 +74,8 @@ export type FindLimits = (body: BatchBody) => Promise<Limits | undefined>
 export interface Receipt {
   readonly seq: number
   readonly hash: Hash
+  /** As the batch noted it, also when it is sent again. */
+  readonly answer?: string | undefined
 }
 
 export interface Waiting {
@@ -90,6 +92,8 @@ export interface Waiting {
   readonly line?: object | undefined
   readonly limits?: FindLimits | undefined
   readonly charge?: FindCharge | undefined
+  /** What to note with the batch, once it is planned. */
+  readonly answer?: (() => string | undefined) | undefined
   readonly resolve: (receipt: Receipt) => void
   readonly reject: (error: unknown) => void
 }
@@ -102,7 +106,6 @@ export interface Place {
 interface Entry {
   readonly batch: Batch
   readonly row: LogRow
-  readonly hash: Hash
   readonly changes: Changes | undefined
   readonly charge: Charge | undefined
   /** More than one when a batch was sent again while the first is on its way. */
@@ -163,9 +166,9 @@ export class Draft {
 
   /** The rows are in the log: the head moves on, the callers get their receipts, and `tell` hears of each batch. */
   async settle(tell: (batch: Batch) => void): Promise<void> {
-    for (const { batch, hash, changes, waiting } of this.entries) {
-      const absorbed = this.#head.advance(batch, hash, changes)
-      for (const { resolve } of waiting) resolve({ seq: batch.seq, hash })
+    for (const { batch, row, changes, waiting } of this.entries) {
+      const absorbed = this.#head.advance(batch, row.hash, changes)
+      for (const { resolve } of waiting) resolve(receiptOf(row))
       // In the same turn: a new listener finds a batch in the head or hears of it, never both.
       tell(batch)
       if (absorbed) await absorbed
@@ -178,8 +181,8 @@ export class Draft {
 
   /** The rows are in the log, and the head knows it. */
   answer(): void {
-    for (const { batch, hash, waiting } of this.entries)
-      for (const { resolve } of waiting) resolve({ seq: batch.seq, hash })
+    for (const { row, waiting } of this.entries)
+      for (const { resolve } of waiting) resolve(receiptOf(row))
     this.#refuse()
   }
 
@@ -292,9 +295,9 @@ export class Draft {
     const bytes = yield* encodeInSteps(batch)
     if (bytes.length > batchBytesMax) throw changeTooLarge()
     const hash = yield* hashOfBatch(batch, bytes, this.#hash)
-    const row = { seq, session, number, bytes, hash }
+    const row = { seq, session, number, bytes, hash, answer: waiting.answer?.() }
     const charge = waiting.charge?.()
-    this.entries.push({ batch, row, hash, changes, charge, waiting: [waiting] })
+    this.entries.push({ batch, row, changes, charge, waiting: [waiting] })
     // Not before: what is refused as unwritable must not show to those that are planned after it.
     if (changes) yield* this.#changes.absorbInSteps(changes)
     this.#lastNumbers.set(session, number)
@@ -327,7 +330,7 @@ export class Draft {
     if (!row) throw passedOver(waiting.author)
     if (!(await this.#isSame(waiting, decodeBatch(row.bytes)))) throw mismatch(waiting.author)
     if (drafted) drafted.waiting.push(waiting)
-    else waiting.resolve({ seq: row.seq, hash: row.hash })
+    else waiting.resolve(receiptOf(row))
   }
 
   async #isSame(waiting: Waiting, sent: Batch): Promise<boolean> {
@@ -339,6 +342,10 @@ export class Draft {
     // The log may have lost its bytes since, and gave the batch a time of its own.
     return equalBytes(named(body), named(sent.body))
   }
+}
+
+export function receiptOf({ seq, hash, answer }: LogRow): Receipt {
+  return { seq, hash, answer }
 }
 
 /** Before all others. */

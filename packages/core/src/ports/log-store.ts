@@ -11,6 +11,8 @@ export interface LogRow {
    * unnoticed, because no other row follows it.
    */
   readonly hash: Hash
+  /** What the caller was answered, to be answered again. It is not part of the batch, nor of its hash. */
+  readonly answer?: string | undefined
 }
 
 /** What a batch uses up of an account, such as the budget of a token. Neither is negative. */

@@ -60,6 +60,23 @@ describe('files over HTTP', () => {
     expect((await call('GET', `${files}/lock`)).body).toBe('a')
   })
 
+  it('a repeated request with an idempotency key gets its first answer, whatever happened since', async () => {
+    const put = (body: string, key: string): ReturnType<typeof call> =>
+      call('PUT', `${files}/f`, body, { 'idempotency-key': key })
+    const made = await put('one', 'k1')
+    const replaced = await put('two', 'k2')
+    expect([made.status, replaced.status]).toEqual([201, 200])
+    await call('DELETE', `${files}/f`)
+    for (const [first, key] of [
+      [made, 'k1'],
+      [replaced, 'k2'],
+    ] as const) {
+      const again = await put('', key)
+      expect([again.status, again.json]).toEqual([first.status, first.json])
+    }
+    expect((await call('GET', `${files}/f`)).status).toBe(404)
+  })
+
   it('an idempotency key sent again appends once', async () => {
     const key = { 'idempotency-key': 'k1' }
     const first = await call('POST', `${files}/log?append`, 'line\n', key)

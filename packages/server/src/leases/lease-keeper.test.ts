@@ -77,7 +77,7 @@ describe('lease keeper', () => {
     const author = { session: 'x' as SessionId, number: 1, actor: 'x' as ActorId, time }
     await branch.raiseEpoch(author)
     const write = { ...author, session: 'y' as SessionId }
-    const { seq } = await keeper.withTurn((epoch) => branch.transact(write, () => [], epoch))
+    const { seq } = await keeper.withTurn((epoch) => branch.transact(write, () => [], { epoch }))
     expect(seq).toBe(3)
   })
 

@@ -83,7 +83,7 @@ export class Reaper {
     const time = clock.now()
     const author = { session: this.#session, number: ++this.#lastNumber, actor: server, time }
     try {
-      await branch.transact(author, (view) => reapsOf(view, free), epoch)
+      await branch.transact(author, (view) => reapsOf(view, free), { epoch })
     } catch (error) {
       if (!(error instanceof FsError) && !isCairnError(error, 'stale_epoch')) throw error
     }

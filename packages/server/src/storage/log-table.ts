@@ -6,13 +6,13 @@ import {
   type LogStore,
 } from '@cairn/core'
 import { type BranchId, CairnError, type SessionId } from '@cairn/protocol'
-import { bytesOf, hashColumn, hashOf, keyBytes, numberOf, textOf } from './columns.ts'
+import { bytesOf, hashColumn, hashOf, keyBytes, numberOf, textBytes, textOf } from './columns.ts'
 import { type Database, type Row, type Statement, tryTransact } from './database.ts'
 import { insertStatements } from './statements.ts'
 import { chargeToken } from './token-table.ts'
 
-const columns = ['branch', 'seq', 'session', 'number', 'hash', 'bytes'] as const
-const selected = 'seq, session, number, hash, bytes'
+const columns = ['branch', 'seq', 'session', 'number', 'hash', 'bytes', 'answer'] as const
+const selected = 'seq, session, number, hash, bytes, answer'
 
 /** The logs of all branches, in SQL. */
 export class LogTable implements LogStore {
@@ -43,6 +43,7 @@ export class LogTable implements LogStore {
           row.number,
           hashColumn(row.hash),
           row.bytes,
+          row.answer === undefined ? null : textBytes(row.answer),
         ]),
       }),
       ...charges.map(chargeToken),
@@ -135,6 +136,7 @@ function logRow(row: Row): LogRow {
     number: numberOf(row, 'number'),
     hash: hashOf(row, 'hash'),
     bytes: bytesOf(row, 'bytes'),
+    ...(row['answer'] === null ? {} : { answer: textOf(row, 'answer') }),
   }
 }
 

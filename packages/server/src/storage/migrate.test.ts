@@ -8,15 +8,16 @@ import { type Migration, migrations } from './schema.ts'
 import { SqliteDatabase } from './sqlite/sqlite-database.ts'
 
 const notes: Migration = {
-  version: migrations.length + 1,
+  version: migrations.at(-1)!.version + 1,
   statements: ({ types, tableEnd }) => [
     `CREATE TABLE IF NOT EXISTS notes (id ${types.key} NOT NULL PRIMARY KEY) ${tableEnd}`,
   ],
 }
 
 describe('migrating', () => {
-  it('versions count from 1 without a gap', () => {
-    expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_, i) => i + 1))
+  it('versions ascend, and each stands once', () => {
+    const versions = migrations.map(({ version }) => version)
+    expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b))
   })
 
   it('happens once: the second time only looks', async () => {

@@ -83,6 +83,11 @@ export const migrations: readonly Migration[] = [
     statements: () => [],
     columns: [{ table: 'branches', name: 'first_base', type: 'key' }],
   },
+  {
+    version: 20,
+    statements: () => [],
+    columns: [{ table: 'log_rows', name: 'answer', type: 'bytes' }],
+  },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */

@@ -244,7 +244,10 @@ export class Workspace {
     return this.stores.nodes.read(() => read(branch.head.view))
   }
 
-  /** Changes the tree by path, all or nothing, decided on what the tree is at that very moment. */
+  /**
+   * Changes the tree by path, all or nothing, decided on what the tree is at that very moment. The result must survive
+   * JSON: a repeated request gets the first one again. It is missing only for a change of an older server.
+   */
   async change<T>(
     branch: Branch,
     asker: Asker,
@@ -315,7 +318,13 @@ export class Workspace {
       return edit.ops
     }.bind(this)
     const charge = scoped && (() => scoped.charge())
-    const receipt = await branch.transact(this.#author(asker), attempt, epoch, charge)
+    const isKeyed = asker.idempotencyKey !== undefined
+    const answer = isKeyed ? (): string | undefined => JSON.stringify(result) : undefined
+    const author = this.#author(asker)
+    const receipt = await branch.transact(author, attempt, { epoch, charge, answer })
+    // A repeated request decided nothing: its result is the one that its batch noted.
+    if (result === undefined && receipt.answer !== undefined)
+      result = JSON.parse(receipt.answer) as T
     return { receipt, result }
   }
 

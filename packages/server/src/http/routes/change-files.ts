@@ -6,7 +6,7 @@ import {
   resolvePath,
   type View,
 } from '@cairn/core'
-import type { ChangeReceipt, FileStat } from '@cairn/protocol'
+import type { ChangeReceipt } from '@cairn/protocol'
 import { type ByteString, CairnError, isFsError } from '@cairn/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { appendFile, patchFile, writeFile } from '../../files/changes.ts'
@@ -170,14 +170,14 @@ export async function change<T extends object | void>(
   path: ByteString,
   decide: Decide<T>,
 ): Promise<Partial<T> & { receipt: ChangeReceipt }> {
-  let stat: FileStat | undefined
   const { receipt, result } = await workspace.change(branch, asker, function* (edit) {
-    const result = yield* inSteps(decide(edit))
+    const decided = yield* inSteps(decide(edit))
     const { dentry } = edit.resolve(path, false)
-    stat = dentry && statOf(edit.view, dentry.ino, edit.view.inode(dentry.ino)!)
-    return result
+    const stat = dentry && statOf(edit.view, dentry.ino, edit.view.inode(dentry.ino)!)
+    return { decided, stat }
   })
-  return { ...(result as Partial<T>), receipt: { seq: receipt.seq, ...(stat ? { stat } : {}) } }
+  const { decided, stat } = result ?? {}
+  return { ...(decided as Partial<T>), receipt: { seq: receipt.seq, ...(stat ? { stat } : {}) } }
 }
 
 async function append(
