@@ -69,6 +69,18 @@ export interface ChangeReceipt {
   readonly stat?: FileStat
 }
 
+/** What an import did. */
+export interface ImportReceipt {
+  /** The branch's sequence number of it. */
+  readonly seq: number
+  readonly files: number
+  readonly directories: number
+  readonly symlinks: number
+  /** Hard links to files of the same archive. */
+  readonly links: number
+  readonly bytes: number
+}
+
 /** One operation of a batch; all of them happen, or none. */
 export type BatchOperation = Spelled<'path'> &
   (

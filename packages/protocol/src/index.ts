@@ -59,6 +59,7 @@ export type {
   FileEntry,
   FileKind,
   FileStat,
+  ImportReceipt,
   LogEntry,
   LogOperation,
   Page,
@@ -147,6 +148,9 @@ export type { IssuedToken, TokenInfo, TokenRequest, TokenRule } from './routes/t
 export type { DeletedWorkspace, WorkspaceDeletion, WorkspaceInfo } from './routes/workspaces.ts'
 export type { Quota, Used } from './schema/common.ts'
 export { shellQuote } from './shell-quote.ts'
+export { type TarEntry, tarPaddingBytes } from './tar/entry.ts'
+export { TarReader } from './tar/read-tar.ts'
+export { tarEnd, tarHeader } from './tar/write-tar.ts'
 export {
   decodeCaveat,
   encodeCaveat,

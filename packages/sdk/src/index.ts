@@ -17,6 +17,7 @@ export type {
   FileKind,
   FileStat,
   HashedEntry,
+  ImportReceipt,
   IssuedKey,
   IssuedToken,
   IssuedVaultGrant,
@@ -70,6 +71,7 @@ export { type FilePath, pathOf, spelled } from './client/path.ts'
 export type { FileContent } from './files/content.ts'
 export type {
   Files,
+  ImportOptions,
   MkdirOptions,
   MoveOptions,
   ParentsOptions,

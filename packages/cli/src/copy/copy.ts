@@ -12,7 +12,9 @@ import { RemoteSink } from './remote-sink.ts'
 import { RemoteSource } from './remote-source.ts'
 import { pourInto } from './save-file.ts'
 import { ServerCopySink } from './server-copy-sink.ts'
+import { streamTree } from './stream-tree.ts'
 import { copyTree, type TreeSink, type TreeSource } from './tree.ts'
+import { unpackTree } from './unpack-tree.ts'
 import { UploadRecords } from './upload-records.ts'
 
 export interface CopyOptions extends WorkspaceValues {
@@ -89,7 +91,11 @@ class CopyJob {
       await appendAll(place.files, place.path, createReadStream(path), { signal, onBytes })
       return this.#finishFile()
     }
-    await this.#run(new LocalSource(path), this.#remoteSink(place))
+    const source = new LocalSource(path)
+    // One by one where it can be interrupted, and where something in the way is to be named.
+    const isStream = stats.isDirectory() && !this.#options.resume
+    if (isStream && (await streamTree(source, place, this.#progress, signal))) return
+    await this.#run(source, this.#remoteSink(place))
   }
 
   async download(source: Remote, path: string): Promise<void> {
@@ -99,7 +105,19 @@ class CopyJob {
       throw endpoint.needsRecursive(source.path)
     const tree = new RemoteSource(source.files, stat)
     const { resume } = this.#options
-    if (stat.kind === 'directory') return this.#run(tree, new LocalSink(path, { resume }))
+    if (stat.kind === 'directory') {
+      const sink = new LocalSink(path, { resume })
+      if (resume) return this.#run(tree, sink)
+      const archive = await source.files.archive(stat.path, { signal })
+      const root = { path: '', kind: stat.kind, size: 0, version: stat.etag } as const
+      return unpackTree(
+        archive,
+        sink,
+        { ...root, mode: parseInt(stat.mode, 8) },
+        this.#progress,
+        signal,
+      )
+    }
     const place = await endpoint.placeLocal(path, endpoint.remoteName(source))
     const there = await endpoint.findLocal(place)
     if (there === undefined || there.isFile()) {

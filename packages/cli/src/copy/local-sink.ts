@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, lstat, mkdir, rename, rm, stat, symlink } from 'node:fs/promises'
+import { chmod, link, lstat, mkdir, rename, rm, stat, symlink } from 'node:fs/promises'
+import type { ByteString } from '@cairn/protocol'
 import { isEntryFailure } from './failures.ts'
 import { localPath } from './local-path.ts'
 import { findPartial, resumeFile, saveFile } from './save-file.ts'
@@ -65,12 +66,21 @@ export class LocalSink implements TreeSink {
     await resumeFile(path, partial, content, options)
   }
 
-  async makeSymlink({ path: below, target = '' }: TreeEntry): Promise<void> {
+  makeSymlink({ path: below, target = '' }: TreeEntry): Promise<void> {
+    return this.#replace(below, (path) => symlink(Buffer.from(target, 'latin1'), path))
+  }
+
+  /** Another name of a file that is in the copy already. */
+  makeLink(below: ByteString, target: ByteString): Promise<void> {
+    return this.#replace(below, (path) => link(localPath(this.#root, target), path))
+  }
+
+  async #replace(below: ByteString, make: (path: Buffer) => Promise<void>): Promise<void> {
     const path = localPath(this.#root, below)
     const slash = path.lastIndexOf('/') + 1
     const name = `.cairn-${randomBytes(8).toString('hex')}.tmp`
     const temporary = Buffer.concat([path.subarray(0, slash), Buffer.from(name)])
-    await symlink(Buffer.from(target, 'latin1'), temporary)
+    await make(temporary)
     try {
       await rename(temporary, path)
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { ImportReceipt } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
 import { describeError } from '../describe-error.ts'
@@ -25,6 +26,11 @@ export class CopyProgress implements CopyObserver {
 
   get summary(): CopySummary {
     return this.#counts
+  }
+
+  /** What one request sent as a whole. */
+  imported({ files, directories, symlinks, bytes }: ImportReceipt): void {
+    Object.assign(this.#counts, { files, directories, symlinks, bytes })
   }
 
   found({ kind, size }: TreeEntry): void {

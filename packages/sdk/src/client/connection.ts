@@ -26,6 +26,9 @@ const answerMsMax = 120_000
  */
 const silenceMsMax = 45_000
 
+/** A stream may take as long as its source does; a timer takes no more than this, which is 24 days. */
+const streamMsMax = 2_000_000_000
+
 /** A body is not seen to move, so it gets time by its size: for 128 KiB a second, slow for any line. */
 const sendBytesPerMs = 128
 
@@ -117,9 +120,16 @@ export class Connection {
         throw failureOf(call, cause)
       }
     }
-    const { method, body } = call
-    const init = { method, headers, signal, ...(body === undefined ? {} : { body }) } as RequestInit
-    const patienceMs = answerMsMax + sizeOf(body) / sendBytesPerMs
+    const { method, stream } = call
+    const body = stream ? bodyStreamOf(stream()) : call.body
+    const init = {
+      method,
+      headers,
+      signal,
+      ...(body === undefined ? {} : { body }),
+      ...(stream ? { duplex: 'half' } : {}),
+    } as RequestInit
+    const patienceMs = stream ? streamMsMax : answerMsMax + sizeOf(call.body) / sendBytesPerMs
     const response = await patient(this.#options.fetch(urlOf(server, call), init), patienceMs)
     const reader = response.body?.getReader()
     return {
@@ -132,6 +142,21 @@ export class Connection {
       cancel: () => ending.abort(),
     }
   }
+}
+
+/** Asks for no more than is sent. */
+function bodyStreamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
 }
 
 function failureOf(call: Call, cause: unknown): unknown {

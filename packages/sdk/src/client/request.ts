@@ -14,6 +14,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string | undefined>>
   /** One that can be sent again: never a stream. */
   readonly body?: string | Uint8Array | Blob
+  /** Instead of a body, what makes one: asked again for each attempt. */
+  readonly stream?: () => AsyncIterable<Uint8Array>
   /** Statuses of 400 and above that are answers, not failures. */
   readonly expected?: readonly number[]
   /** Set for a mutation that can be repeated as it is, without a key. */

@@ -1,4 +1,4 @@
-import type { ChangeReceipt } from '@cairn/protocol'
+import type { ChangeReceipt, ImportReceipt } from '@cairn/protocol'
 import type { RequestOptions } from '../client/deadline.ts'
 import { CairnError } from '../client/error.ts'
 import { type FilePath, showPath, spelled } from '../client/path.ts'
@@ -29,6 +29,11 @@ export interface MkdirOptions extends ParentsOptions {
 export interface MoveOptions extends ParentsOptions {
   /** Fails with EEXIST when there is something at the new path. */
   readonly noReplace?: boolean | undefined
+}
+
+export interface ImportOptions extends RequestOptions {
+  /** `now`: imported files get the time of the import. Otherwise they keep the archive's times. */
+  readonly times?: 'archive' | 'now' | undefined
 }
 
 /** Larger content goes in blocks, so that a cut costs one block and not everything. */
@@ -127,6 +132,26 @@ export class Files extends ReadableFiles {
     const contentRange = `bytes ${offset}-${offset + bytes.length - 1}/*`
     const headers = { 'content-range': contentRange, 'if-match': ifMatch }
     return this.connection.json<ChangeReceipt>({ ...call, headers, body: bytes }, options)
+  }
+
+  /**
+   * Puts a tar archive, plain or gzip, below the directory at `path`: all of it or nothing. `open` gives the archive;
+   * it is called again when a request is repeated.
+   *
+   * @example
+   * ```ts
+   * const { files } = await workspace.files.importTar('/repo', () => createReadStream('repo.tar'))
+   * ```
+   */
+  async importTar(
+    path: FilePath,
+    open: () => AsyncIterable<Uint8Array>,
+    { times, ...options }: ImportOptions = {},
+  ): Promise<ImportReceipt> {
+    const what = `import into ${showPath(path)}`
+    const call = fileCall(this.location, 'POST', path, what, { import: true, times })
+    const headers = { 'content-type': 'application/x-tar' }
+    return this.connection.json<ImportReceipt>({ ...call, headers, stream: open }, options)
   }
 
   /**

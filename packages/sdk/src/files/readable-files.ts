@@ -1,5 +1,5 @@
 import type { ChangeEvent, FileEntry, FileStat, LogEntry, Page } from '@cairn/protocol'
-import { collect, type OwnBytes } from '../client/answer.ts'
+import { collect, type OpenAnswer, type OwnBytes } from '../client/answer.ts'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { isCairnError } from '../client/error.ts'
@@ -75,6 +75,23 @@ export class ReadableFiles {
     const reader = this.#reader(path, options)
     await reader.open()
     return streamOf(reader)
+  }
+
+  /**
+   * A directory and all that is in it as one tar archive, of one moment.
+   *
+   * @example
+   * ```ts
+   * for await (const bytes of await workspace.files.archive('/repo')) process.stdout.write(bytes)
+   * ```
+   */
+  async archive(
+    path: FilePath,
+    { gzip, ...options }: RequestOptions & { readonly gzip?: boolean | undefined } = {},
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const query = { archive: gzip === true ? 'tgz' : 'tar' }
+    const call = fileCall(this.location, 'GET', path, `archive ${showPath(path)}`, query)
+    return bytesOf(await this.connection.open(call, options))
   }
 
   /**
@@ -204,5 +221,13 @@ export class ReadableFiles {
   #reader(path: FilePath, options: ReadOptions): FileReader {
     const call = fileCall(this.location, 'GET', path, `read ${showPath(path)}`)
     return new FileReader(this.connection, call, options)
+  }
+}
+
+async function* bytesOf(answer: OpenAnswer): AsyncGenerator<Uint8Array> {
+  try {
+    for (let chunk = await answer.next(); chunk; chunk = await answer.next()) yield chunk
+  } finally {
+    answer.cancel()
   }
 }

@@ -1,12 +1,11 @@
 import type { DraftBlobs } from '@cairn/core'
 import { httpStatusOf, isCairnError, isFsError } from '@cairn/protocol'
-import type { Received } from './receive.ts'
 
 /**
  * Receives into a draft and writes what arrived. The draft is dropped where it is certain that the log does not point at
  * it; otherwise it is kept. A server that dies in between leaves it to the collector, which spares what is needed.
  */
-export async function endDraft<T>(
+export async function endDraft<Received, T>(
   draft: DraftBlobs,
   receive: () => Promise<Received>,
   write: (received: Received) => Promise<T>,

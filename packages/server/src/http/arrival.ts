@@ -38,6 +38,20 @@ export async function* arriving(
   }
 }
 
+/** The same for content inside of something else: each piece is counted before it is stored. */
+export async function countContent<T>(
+  target: Target,
+  work: (take: (bytes: number) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  if (!(await isLimited(target))) return work(async () => {})
+  const arrival = new Arrival(target, undefined, 0)
+  try {
+    return await work((bytes) => arrival.take(bytes))
+  } finally {
+    arrival.end()
+  }
+}
+
 async function isLimited({ workspace, branch, asker }: Target): Promise<boolean> {
   const isFree = !asker.scope?.budget && !(await workspace.quotas.limitsOf(branch))
   // What was done before gets its answer again, and used its room then.

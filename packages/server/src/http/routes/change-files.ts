@@ -16,6 +16,7 @@ import { statOf } from '../../files/stat.ts'
 import { remove } from '../../files/trees.ts'
 import type { Decide } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { importTar } from '../archive-requests.ts'
 import { arriving } from '../arrival.ts'
 import { bodyOf, openTarget, readTarget, type Target } from '../context.ts'
 import { Fields } from '../fields.ts'
@@ -116,7 +117,9 @@ function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
 }
 
 function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.post<{ Querystring: Partial<Record<Verb, string>> & WriteQuery }>(
+  app.post<{
+    Querystring: Partial<Record<Verb, string>> & WriteQuery & { import?: string; times?: string }
+  }>(
     url,
     {
       config: { access: ['write', 'delete'] },
@@ -126,6 +129,8 @@ function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
         querystring: objectSchema({
           ...branchQuery,
           parents: flagSchema,
+          import: { ...flagSchema, description: 'the body is a tar archive to put here' },
+          times: { enum: ['archive', 'now'], description: 'of imported files' },
           ...Object.fromEntries(verbs.map((verb) => [verb, flagSchema])),
         }),
       },
@@ -134,8 +139,15 @@ function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
       const [verb, ...more] = verbs.filter((name) => isOn(request.query[name]))
+      if (isOn(request.query.import) && verb === undefined) {
+        await requireWritableAt(target, path)
+        return importTar(target, path, bodyOf(request), request.query.times !== 'now')
+      }
       if (verb === undefined || more.length > 0)
-        throw malformed('change the file', `want exactly one of ?${verbs.join(' ?')}`)
+        throw malformed(
+          'change the file',
+          `want exactly one of ?${[...verbs, 'import'].join(' ?')}`,
+        )
       if (verb === 'append') return append(target, path, request)
       const fields = new Fields(await readJson(bodyOf(request)), 'the body')
       return (await change(target, path, readOperation(verb, fields, path))).receipt

@@ -12,6 +12,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { planRead, sendExtents } from '../../files/send.ts'
 import { statOf } from '../../files/stat.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { type ArchiveForm, archiveForms, sendArchive } from '../archive-requests.ts'
 import { openTarget, readTarget, type Target } from '../context.ts'
 import { listPage, sendWalk } from '../listing.ts'
 import { parseRange } from '../range.ts'
@@ -32,6 +33,7 @@ export interface FileQuery {
   readonly history?: string
   readonly recursive?: string
   readonly follow?: string
+  readonly archive?: ArchiveForm
   readonly cursor?: string
   readonly limit?: number
 }
@@ -48,7 +50,7 @@ export function readFileRoutes(app: FastifyInstance, workspaces: Workspaces): vo
     exposeHeadRoute: false,
     config: { access: accessOperations },
     schema: {
-      summary: 'Read a file; with ?stat, ?list or ?history, what is known of a path',
+      summary: 'Read a file; with ?stat, ?list, ?history or ?archive, what is known of a path',
       params: workspaceParams,
       querystring: objectSchema({
         ...branchQuery,
@@ -57,6 +59,7 @@ export function readFileRoutes(app: FastifyInstance, workspaces: Workspaces): vo
         history: flagSchema,
         recursive: flagSchema,
         follow: flagSchema,
+        archive: { enum: archiveForms, description: 'a directory as an archive' },
         cursor: { type: 'string', maxLength: cursorCharactersMax },
         limit: { ...limitSchema, default: undefined },
       }),
@@ -71,6 +74,8 @@ export function readFileRoutes(app: FastifyInstance, workspaces: Workspaces): vo
       if (isOn(list) && isWhole) return sendWalk(reply, target, path)
       if (isOn(list)) return listPage(target, path, { ...page, recursive: isOn(recursive) })
       if (isOn(history)) return historyPage(target, path, page)
+      if (request.query.archive !== undefined)
+        return sendArchive(reply, target, path, request.query.archive)
       return sendFile(request, reply, target, path)
     },
   })

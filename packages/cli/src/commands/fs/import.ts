@@ -1,0 +1,42 @@
+import { createReadStream } from 'node:fs'
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
+import { ProgressBar } from '../../output/progress.ts'
+import { openRemote } from '../../remote/open.ts'
+import { isZip, tarOfZip } from '../../archive/zip.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Put a tar or zip archive into a workspace, whole or not at all',
+  description:
+    'What is in the archive is then in the directory. Files that are there are replaced, others stay. Permissions, times,\n' +
+    'symlinks and hard links are kept; owners are not. Entries that lead out of the directory are refused, and a command\n' +
+    'that is interrupted changes nothing. Compression by gzip is recognised.',
+  arguments: {
+    file: { summary: 'The archive, or - for a tar on standard input' },
+    path: { summary: 'The directory, as :/path; it is made if it is not there' },
+  },
+  options: workspaceOptions,
+  examples: [
+    { command: 'cairn fs import repo.tar.gz :/repo', does: 'a compressed tar archive' },
+    { command: 'cairn fs import site.zip :/site', does: 'a zip archive' },
+    { command: 'git archive HEAD | cairn fs import - :/release', does: 'from a pipe' },
+  ],
+  async run({ args: { file, path }, options, cli }) {
+    const { signal } = cli
+    const { files, path: directory } = await openRemote(cli, options, path)
+    const bar = new ProgressBar(cli)
+    const isArchiveZip = file !== '-' && (await isZip(file))
+    const open = async function* (): AsyncGenerator<Uint8Array> {
+      const plain = file === '-' ? (cli.stdin as AsyncIterable<Uint8Array>) : createReadStream(file)
+      for await (const chunk of isArchiveZip ? tarOfZip(file) : plain) {
+        bar.add(chunk.length)
+        yield chunk
+      }
+    }
+    const receipt = await files.importTar(directory, open, { signal })
+    await bar.clear()
+    const { files: count, directories, bytes } = receipt
+    if (cli.isJson) await cli.out.json(receipt)
+    else await cli.out.line(`${count} files, ${directories} directories, ${bytes} bytes`)
+  },
+})

@@ -1,0 +1,24 @@
+import type { ByteString } from '../bytes.ts'
+
+/** `link` is another name of a file that came before it. */
+export const tarKinds = ['file', 'directory', 'symlink', 'link'] as const
+export type TarKind = (typeof tarKinds)[number]
+
+/** One entry of a tar archive. Owners are left out: a workspace has none for what comes over HTTP. */
+export interface TarEntry {
+  readonly path: ByteString
+  readonly kind: TarKind
+  /** Permission bits. */
+  readonly mode: number
+  readonly size: number
+  readonly mtimeNs: bigint
+  /** What a symlink or link leads to. */
+  readonly target?: ByteString
+}
+
+export const tarBlockBytes = 512
+
+/** Zeros that follow content of this size. */
+export function tarPaddingBytes(size: number): number {
+  return (tarBlockBytes - (size % tarBlockBytes)) % tarBlockBytes
+}

@@ -1,0 +1,174 @@
+import { type ByteString, toByteString } from '../bytes.ts'
+import { CairnError } from '../errors.ts'
+import { ByteQueue } from './byte-queue.ts'
+import { tarBlockBytes, type TarEntry, type TarKind, tarPaddingBytes } from './entry.ts'
+
+const kinds: Readonly<Record<string, TarKind>> = {
+  '\0': 'file',
+  '0': 'file',
+  '7': 'file',
+  '1': 'link',
+  '2': 'symlink',
+  '5': 'directory',
+}
+/** Names and times of one entry. */
+const extensionBytesMax = 1 << 20
+const nsPerSecond = 1_000_000_000n
+
+/** Of an entry's extensions, what is known before its own header is read. */
+type Extensions = Map<string, ByteString>
+
+/**
+ * Reads a tar archive as it comes: ustar, GNU's long names and pax. Take the content of an entry before you ask for
+ * the next entry; content that you leave is skipped.
+ */
+export class TarReader {
+  readonly #queue: ByteQueue
+  #contentLeft = 0
+  #padding = 0
+  readonly #global: Extensions = new Map()
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#queue = new ByteQueue(chunks)
+  }
+
+  /** Undefined at the end of the archive. */
+  async next(): Promise<TarEntry | undefined> {
+    while (this.#contentLeft > 0) await this.content(tarBlockBytes * 128)
+    await this.#take(this.#padding)
+    this.#padding = 0
+    const own: Extensions = new Map()
+    for (;;) {
+      const header = await this.#queue.take(tarBlockBytes)
+      if (header.every((byte) => byte === 0)) return this.#end()
+      if (header.length < tarBlockBytes) throw malformed('it ends in the middle of a header')
+      requireChecksum(header)
+      const flag = String.fromCharCode(header[156]!)
+      if (!(await this.#readExtension(flag, header, own)))
+        return this.#begin(flag, header, new Map([...this.#global, ...own]))
+    }
+  }
+
+  /** Up to so many bytes of the entry's content; none when there is no more. */
+  async content(bytesMax: number): Promise<Uint8Array> {
+    const bytes = await this.#take(Math.min(bytesMax, this.#contentLeft))
+    this.#contentLeft -= bytes.length
+    return bytes
+  }
+
+  /** What follows the last entry belongs to no file. It is read, so that the sender can end. */
+  async #end(): Promise<undefined> {
+    while ((await this.#queue.take(tarBlockBytes * 128)).length > 0);
+  }
+
+  async #take(count: number): Promise<Uint8Array> {
+    const bytes = await this.#queue.take(count)
+    if (bytes.length < count) throw malformed('it ends in the middle of an entry')
+    return bytes
+  }
+
+  async #readExtension(flag: string, header: Uint8Array, own: Extensions): Promise<boolean> {
+    if (!'xgLK'.includes(flag)) return false
+    const size = numberAt(header, 124, 12)
+    if (size > extensionBytesMax) throw malformed(`a name or time takes ${size} bytes`)
+    const bytes = await this.#take(size)
+    await this.#take(tarPaddingBytes(size))
+    if (flag === 'L' || flag === 'K')
+      own.set(flag === 'L' ? 'path' : 'linkpath', untilZero(toByteString(bytes)))
+    else readRecords(toByteString(bytes), flag === 'x' ? own : this.#global)
+    return true
+  }
+
+  #begin(flag: string, header: Uint8Array, extensions: Extensions): TarEntry {
+    const path = extensions.get('path') ?? nameOf(header)
+    const kind = kinds[flag]
+    if (kind === undefined || [...extensions.keys()].some((key) => key.startsWith('GNU.sparse')))
+      throw malformed(
+        `'${path}' is neither a file, a directory, a symlink nor a hard link (type '${flag}')`,
+      )
+    const stated = extensions.get('size')
+    const size =
+      kind === 'file' ? (stated === undefined ? numberAt(header, 124, 12) : Number(stated)) : 0
+    if (!Number.isSafeInteger(size) || size < 0) throw malformed(`'${path}' has no valid size`)
+    this.#contentLeft = size
+    this.#padding = tarPaddingBytes(size)
+    const mtime = extensions.get('mtime')
+    const entry = {
+      path,
+      kind: kind === 'file' && path.endsWith('/') ? ('directory' as const) : kind,
+      mode: numberAt(header, 100, 8) & 0o7777,
+      size,
+      mtimeNs:
+        mtime === undefined
+          ? BigInt(numberAt(header, 136, 12)) * nsPerSecond
+          : nanosecondsOf(mtime),
+    }
+    if (kind !== 'symlink' && kind !== 'link') return entry
+    return { ...entry, target: extensions.get('linkpath') ?? fieldAt(header, 157, 100) }
+  }
+}
+
+function nameOf(header: Uint8Array): ByteString {
+  const name = fieldAt(header, 0, 100)
+  // GNU's own format keeps times where ustar has the rest of the name.
+  const prefix = fieldAt(header, 257, 6) === 'ustar' ? fieldAt(header, 345, 155) : ''
+  return prefix === '' ? name : `${prefix}/${name}`
+}
+
+function fieldAt(header: Uint8Array, offset: number, width: number): ByteString {
+  return untilZero(toByteString(header.subarray(offset, offset + width)))
+}
+
+function untilZero(text: ByteString): ByteString {
+  const end = text.indexOf('\0')
+  return end < 0 ? text : text.slice(0, end)
+}
+
+/** Octal digits; or, where they do not suffice, GNU's two's complement behind a set bit. */
+function numberAt(header: Uint8Array, offset: number, width: number): number {
+  const first = header[offset]!
+  if ((first & 0x80) === 0) {
+    const digits = fieldAt(header, offset, width).trim()
+    if (/^[0-7]*$/.test(digits)) return digits === '' ? 0 : parseInt(digits, 8)
+    throw malformed(`'${digits}' is no number`)
+  }
+  let value = BigInt(first & 0x7f)
+  for (const byte of header.subarray(offset + 1, offset + width))
+    value = (value << 8n) | BigInt(byte)
+  return Number(BigInt.asIntN(width * 8 - 1, value))
+}
+
+function requireChecksum(header: Uint8Array): void {
+  const stated = numberAt(header, 148, 8)
+  const sum = header.reduce(
+    (total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte),
+    0,
+  )
+  if (sum !== stated) throw malformed('a header is damaged, or it is no tar archive')
+}
+
+/** `LENGTH KEY=VALUE\n`, one after the other. */
+function readRecords(text: ByteString, into: Extensions): void {
+  for (let at = 0; at < text.length;) {
+    const space = text.indexOf(' ', at)
+    const length = Number(text.slice(at, space))
+    const equals = text.indexOf('=', space)
+    const end = at + length
+    const isWhole = space > at && equals > space && equals < end && text[end - 1] === '\n'
+    if (!isWhole || end > text.length) throw malformed('a pax record is damaged')
+    into.set(text.slice(space + 1, equals), text.slice(equals + 1, end - 1))
+    at = end
+  }
+}
+
+function nanosecondsOf(decimal: string): bigint {
+  const match = /^(-?)(\d{1,12})(?:\.(\d*))?$/.exec(decimal)
+  if (!match) throw malformed(`'${decimal}' is no time`)
+  const fraction = (match[3] ?? '').slice(0, 9).padEnd(9, '0')
+  const ns = BigInt(match[2]!) * nsPerSecond + BigInt(fraction)
+  return match[1] === '-' ? -ns : ns
+}
+
+function malformed(why: string): CairnError {
+  return new CairnError('malformed', { what: 'read the archive', reason: why })
+}

@@ -1,0 +1,103 @@
+import { batchBytesMax, type Branch } from '@cairn/core'
+import type { ByteString } from '@cairn/protocol'
+import { createLayer, deleteLayer } from '../layers/layers.ts'
+import { commit } from '../merging/commit-and-rebase.ts'
+import { once } from '../workspaces/once.ts'
+import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import { applyArchive, type ApplyOptions } from './apply-archive.ts'
+import type { ArchiveEntry } from './receive-archive.ts'
+
+interface ImportTarget {
+  readonly workspace: Workspace
+  readonly branch: Branch
+  readonly asker: Asker
+}
+
+/** Room for what stands in a batch beside its operations, and for estimates that are too low. */
+const partBytesMax = batchBytesMax * 0.7
+const entryBytes = 90
+const pieceBytes = 70
+
+/**
+ * Puts received entries at a path, all or none. One batch where they fit; otherwise they are put into a layer in parts,
+ * and the layer is committed. A failure deletes the layer, and a change of the same files meanwhile is a conflict.
+ * Gives the sequence number in the branch.
+ */
+export async function importArchive(
+  target: ImportTarget,
+  path: ByteString,
+  entries: readonly ArchiveEntry[],
+  options: ApplyOptions,
+): Promise<number> {
+  const parts = splitIntoParts(entries)
+  if (parts.length <= 1) return applyPart(target, path, entries, options)
+  // Once more, because what a later part put into a directory changed its time.
+  const directories = entries.filter(({ kind }) => kind === 'directory')
+  const all = options.keepTimes ? [...parts, ...splitIntoParts(directories)] : parts
+  return importInParts(target, path, all, options)
+}
+
+async function applyPart(
+  { workspace, branch, asker }: ImportTarget,
+  path: ByteString,
+  entries: readonly ArchiveEntry[],
+  options: ApplyOptions,
+): Promise<number> {
+  const { receipt } = await workspace.change(branch, asker, (edit) =>
+    applyArchive(edit, path, entries, options),
+  )
+  return receipt.seq
+}
+
+async function importInParts(
+  { workspace, branch, asker }: ImportTarget,
+  path: ByteString,
+  parts: readonly (readonly ArchiveEntry[])[],
+  options: ApplyOptions,
+): Promise<number> {
+  const { seq } = await once(workspace, asker, { what: 'import', options: { path } }, async () => {
+    // The request as a whole has the key; its steps are repeated with it.
+    const step = { ...asker, idempotencyKey: undefined }
+    const parent = (await workspace.layers.findByBranch(branch.id))?.id ?? 'main'
+    const message = `import into ${path}`
+    const { id } = await createLayer(workspace, step, { parent, message })
+    try {
+      const record = await workspace.layers.find(workspace.info.id, id)
+      const stage = { workspace, branch: await workspace.openBranch(record!.branch), asker: step }
+      for (const part of parts) await applyPart(stage, path, part, options)
+      const wishes = { message, mergeText: false, checkpoint: undefined }
+      return { seq: (await commit(workspace, step, id, wishes)).seq! }
+    } catch (error) {
+      await dropLayer(workspace, asker, id)
+      throw error
+    }
+  })
+  return seq
+}
+
+/** The client may have gone: that must not stop it. What cannot be deleted now stays as an open layer, for the owner. */
+async function dropLayer(workspace: Workspace, { actor }: Asker, id: string): Promise<void> {
+  const asker = { actor, idempotencyKey: undefined }
+  await deleteLayer(workspace, asker, id, false).catch(() => {})
+}
+
+function splitIntoParts(entries: readonly ArchiveEntry[]): readonly (readonly ArchiveEntry[])[] {
+  const parts: ArchiveEntry[][] = [[]]
+  let bytes = 0
+  for (const entry of entries) {
+    const size = bytesOf(entry)
+    if (bytes + size > partBytesMax && parts.at(-1)!.length > 0) {
+      parts.push([])
+      bytes = 0
+    }
+    parts.at(-1)!.push(entry)
+    bytes += size
+  }
+  return parts
+}
+
+/** An upper bound of what an entry takes in a batch. */
+function bytesOf({ names, target = '', pieces }: ArchiveEntry): number {
+  const nameBytes = names.at(-1)?.length ?? 0
+  return entryBytes + nameBytes + target.length + pieces.length * pieceBytes
+}
