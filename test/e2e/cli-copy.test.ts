@@ -248,13 +248,14 @@ describe('cp of one file', () => {
     expect(await cairn.error('fs', 'cp', 'a', 'b')).toMatchObject({ code: 'usage', exit: 2 })
     expect(await cairn.error('fs', 'cp', join(local, 'no'), ':/a')).toMatchObject({
       code: 'local_file',
-      exit: 1,
+      errno: 'ENOENT',
+      exit: 4,
     })
     expect(await cairn.error('fs', 'cp', ':/no', local)).toMatchObject({ errno: 'ENOENT', exit: 4 })
     await workspace.files.write('/a', 'x')
     expect(await cairn.error('fs', 'cp', ':/a', ':/a')).toMatchObject({ code: 'usage' })
     expect(await cairn.error('fs', 'cp', ':/a', join(local, 'no/such/a'))).toMatchObject({
-      exit: 1,
+      exit: 4,
     })
   })
 })

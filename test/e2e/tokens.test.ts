@@ -50,7 +50,7 @@ describe('cairn token', () => {
     const ran = await cairn.run(['fs', 'cat', ':/repo/tests/t'], as(token))
     expect([ran.code, ran.stdout.toString()]).toEqual([0, 'in /repo/tests/t'])
     const denied = await cairn.run(['fs', 'rm', ':/repo/src/a'], as(token))
-    expect([denied.code, denied.stderr]).toEqual([3, expect.stringContaining('delete')])
+    expect([denied.code, denied.stderr]).toEqual([8, expect.stringContaining('delete')])
     const hidden = await cairn.run(['fs', 'cat', ':/secret/s'], as(token))
     expect(hidden.stderr).toContain('no such file')
     const listed = await cairn.run(['fs', 'ls', ':/'], as(token))
@@ -128,7 +128,7 @@ describe('cairn token', () => {
     expect(await cairn.text('fs', 'cat', 'agent:/repo/src/a')).toBe('in /repo/src/a')
     expect(await cairn.error('token', 'list', '--context', 'agent')).toMatchObject({
       code: 'forbidden',
-      exit: 3,
+      exit: 8,
     })
   })
 

@@ -37,7 +37,7 @@ const nextSteps: Readonly<Record<string, string>> = {
   file_changed: 'It changed while it was read: read it again.',
   layer_conflict:
     'Edit these paths in the attempt to match, or discard the attempt; then commit again.',
-  layer_missing: 'See the names with attempt_list.',
+  branch_missing: 'See the names with attempt_list.',
   reference_ambiguous: 'Use one of the ids.',
   forbidden: 'Your token does not allow it: work inside the paths you can list, or ask your user.',
   read_only: 'Leave out "at" to work on the current state.',

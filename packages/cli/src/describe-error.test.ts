@@ -9,6 +9,10 @@ const details = { what: 'read /a', reason: 'it is so' }
 describe('exit codes', () => {
   it.each([
     ['unauthenticated', 3],
+    ['access_ended', 3],
+    ['forbidden', 8],
+    ['host_refused', 8],
+    ['vault_denied', 8],
     ['workspace_missing', 4],
     ['workspace_exists', 5],
     ['precondition_failed', 6],
@@ -36,10 +40,9 @@ describe('exit codes', () => {
     ['EISDIR', 1],
     ['E_OF_A_NEWER_SERVER', 1],
     ['toString', 1],
-  ])('file_system with %s: %i', (errno, exitCode) => {
-    expect(describeError(new CairnError('file_system', { ...details, errno })).exitCode).toBe(
-      exitCode,
-    )
+  ])('a file system that refuses with %s, here or on the server: %i', (errno, exitCode) => {
+    for (const code of ['file_system', 'local_file'] as const)
+      expect(describeError(new CairnError(code, { ...details, errno })).exitCode).toBe(exitCode)
   })
 
   it('another code keeps its own, whatever its errno', () => {
@@ -63,14 +66,18 @@ describe('messages', () => {
 
   it('of a local file: in words', () => {
     const error = catchError(() => readFileSync('/no/such/file'))
-    const { text, json } = describeError(error)
-    expect(text).toBe('cannot open /no/such/file: no such file or directory.')
-    expect(json.code).toBe('local_file')
+    const { text, json, exitCode } = describeError(error)
+    expect(text).toBe(
+      'cannot open /no/such/file: no such file or directory. Check the path on this machine. A remote path begins with a colon: :/PATH.',
+    )
+    expect([json.code, exitCode]).toEqual(['local_file', 4])
   })
 
   it('of a bug: all that helps to find it', () => {
     const { text, json, exitCode } = describeError(new TypeError('x is not a function'))
-    expect(text).toContain('this is a bug in cairn: TypeError: x is not a function\n')
+    expect(text).toContain(
+      'cannot finish the command: this is a bug in cairn. Please report it with these lines:\nTypeError: x is not a function\n',
+    )
     expect(json.code).toBe('internal')
     expect(exitCode).toBe(70)
   })

@@ -1,4 +1,5 @@
-import { type ErrorCode, errnoTable, isCairnError, rowOf } from '@cairn/protocol'
+import { CairnError, errnoTable, exitCodeOf, isCairnError } from '@cairn/protocol'
+import { cliError } from './errors.ts'
 
 export interface Described {
   readonly text: string
@@ -6,54 +7,34 @@ export interface Described {
   readonly exitCode: number
 }
 
-/** What an errno says that a registered code says too: scripts need not tell the two apart. */
-const codeOfErrno: Readonly<Record<string, ErrorCode>> = {
-  ENOENT: 'not_found',
-  EEXIST: 'workspace_exists',
-  EACCES: 'read_only',
-  EPERM: 'read_only',
-  EROFS: 'read_only',
-  EFBIG: 'too_large',
-  ENOSPC: 'storage_full',
-  EDQUOT: 'storage_full',
-}
-
 /** What a person reads, what a program reads, and the exit code. */
 export function describeError(error: unknown): Described {
-  if (isCairnError(error)) {
-    const { code, message, what, reason, hint, errno, requestId, subject } = error
-    const { conflicts, refused, candidates } = error
-    const words = { code, message, what, reason, hint, errno, requestId, subject }
-    const json = { ...words, conflicts, refused, candidates }
-    return { text: message, json, exitCode: exitCodeOf(codeOfKind(code, errno)) }
-  }
-  if (isSystemError(error)) {
-    const message = describeSystemError(error)
-    return {
-      text: message,
-      json: { code: 'local_file', message },
-      exitCode: exitCodeOf('local_file'),
-    }
-  }
+  const known = toCairnError(error)
+  const { code, message, what, reason, hint, errno, requestId, subject } = known
+  const { conflicts, refused, candidates } = known
+  const words = { code, message, what, reason, hint, errno, requestId, subject }
+  const json = { ...words, conflicts, refused, candidates }
+  return { text: message, json, exitCode: exitCodeOf(known) }
+}
+
+function toCairnError(error: unknown): CairnError {
+  if (isCairnError(error)) return error
+  if (isSystemError(error)) return localFileError(error)
   const part = findMissingPart(error)
-  if (part !== undefined) {
-    const message = `cannot run this: the cairn that is one file comes without ${part}. Install all of it: npm install @cairn/cli.`
-    const exitCode = exitCodeOf('check_failed')
-    return { text: message, json: { code: 'check_failed', message }, exitCode }
-  }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  const text = `this is a bug in cairn: ${message}`
-  return { text, json: { code: 'internal', message }, exitCode: exitCodeOf('internal') }
-}
-
-function codeOfKind(code: string, errno: string | undefined): string {
-  if (code !== 'file_system' || errno === undefined || !Object.hasOwn(codeOfErrno, errno))
-    return code
-  return codeOfErrno[errno]!
-}
-
-function exitCodeOf(code: string): number {
-  return rowOf(code).exitCode
+  if (part !== undefined)
+    return cliError(
+      'check_failed',
+      'run this command',
+      `this cairn was installed as a single file, without ${part}`,
+      'Install all of it with: npm install @cairn/cli.',
+    )
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return cliError(
+    'internal',
+    'finish the command',
+    'this is a bug in cairn',
+    `Please report it with these lines:\n${trace}`,
+  )
 }
 
 /** A package of ours that is not installed: few commands need it, and it is too large to be a part of the others. */
@@ -68,9 +49,43 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'code' in error
 }
 
-/** `cannot open ./a.txt: no such file or directory` for what Node says about local files. */
-function describeSystemError({ code = '', syscall, path, message }: NodeJS.ErrnoException): string {
+/** `cannot open ./a.txt: no such file or directory. Check the path.` for what Node says about local files. */
+function localFileError(error: NodeJS.ErrnoException): CairnError {
+  const { code = '', syscall = '', path, message } = error
   const known = Object.entries(errnoTable).find(([name]) => name === code)?.[1][1]
-  const what = [syscall, path].filter((part) => part !== undefined).join(' ')
-  return `cannot ${what}: ${known ?? message}.`
+  return new CairnError('local_file', {
+    what: [verbs[syscall] ?? syscall, path].filter((part) => part !== undefined).join(' '),
+    reason: known ?? message,
+    hint: localHints[code],
+    errno: code,
+    subject: path,
+    cause: error,
+  })
+}
+
+/** For system calls that have another name than what a user wants. */
+const verbs: Readonly<Record<string, string>> = {
+  scandir: 'list',
+  opendir: 'list',
+  lstat: 'find',
+  stat: 'find',
+  access: 'use',
+  mkdir: 'make the directory',
+  unlink: 'delete',
+  rmdir: 'delete',
+  rm: 'delete',
+  readlink: 'read the symlink',
+  symlink: 'make the symlink',
+  listen: 'listen on',
+}
+
+const localHints: Readonly<Record<string, string>> = {
+  ENOENT: 'Check the path on this machine. A remote path begins with a colon: :/PATH.',
+  EACCES: 'Allow it for your user, or choose a path of yours.',
+  EPERM: 'Allow it for your user, or choose a path of yours.',
+  EISDIR: 'It is a directory. Name a file, or add -r where a command takes directories.',
+  ENOTDIR: 'A part of the path is a file. Check the path on this machine.',
+  EEXIST: 'Choose another name, or remove what is there first.',
+  ENOSPC: 'Free some space on the disk of this machine, then try again.',
+  EROFS: 'The disk is read-only. Choose a path on another one.',
 }

@@ -1,4 +1,5 @@
 import type { Errno } from './errno.ts'
+import type { ExitCode } from './exit-codes.ts'
 
 /** Whether sending it again can help: never, as it is, or after reading the state again. */
 export type RetryClass = 'never' | 'same-request' | 'after-refresh'
@@ -8,7 +9,8 @@ export interface ErrorRow {
   readonly httpStatus?: number
   /** What a program in a mount sees. */
   readonly errno: Errno
-  readonly exitCode: number
+  /** How a `cairn` command ends; exit-codes.ts says what each code means. */
+  readonly exitCode: ExitCode
   readonly retry: RetryClass
   /** What the reader should do next, unless the error itself says something more fitting. */
   readonly hint: string

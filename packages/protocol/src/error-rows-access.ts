@@ -12,14 +12,14 @@ export const accessErrors = {
   forbidden: {
     httpStatus: 403,
     errno: 'EACCES',
-    exitCode: 3,
+    exitCode: 8,
     retry: 'never',
     hint: 'The token does not allow it. Ask its owner for one that does; see what this one may with: cairn token show.',
   },
   host_refused: {
     httpStatus: 403,
     errno: 'EACCES',
-    exitCode: 3,
+    exitCode: 8,
     retry: 'never',
     hint: 'Use the address that the server printed, or start it with: cairn serve --allow-host NAME.',
   },

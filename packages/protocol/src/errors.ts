@@ -3,6 +3,7 @@ import type { ApiErrorBody } from './api.ts'
 import { errnoHints, errnoTable, type FsError } from './errno.ts'
 import type { ErrorRow, RetryClass } from './error-row.ts'
 import { type ErrorCode, errorTable } from './error-table.ts'
+import { type ExitCode, exitCodeOfErrno } from './exit-codes.ts'
 
 export interface ErrorDetails {
   /** What was attempted. Follows "cannot": `read /a.txt`. */
@@ -116,6 +117,12 @@ export function fromErrorBody(body: ApiErrorBody['error'] & Partial<ErrorDetails
 export function rowOf(code: string): ErrorRow {
   if (Object.hasOwn(errorTable, code)) return errorTable[code as ErrorCode]
   return unknownRow
+}
+
+/** How a `cairn` command ends that fails with this error. */
+export function exitCodeOf({ code, errno }: Pick<CairnError, 'code' | 'errno'>): ExitCode {
+  const isOfErrno = code === 'file_system' || code === 'local_file'
+  return isOfErrno && errno !== undefined ? exitCodeOfErrno(errno) : rowOf(code).exitCode
 }
 
 /** The status with which a server sends the code. */

@@ -81,9 +81,11 @@ export { canonicalJson, type Json } from './canonical-json.ts'
 export { type Errno, errnoHints, errnoTable, FsError, isFsError } from './errno.ts'
 export type { ErrorRow, RetryClass } from './error-row.ts'
 export { type ErrorCode, errorTable } from './error-table.ts'
+export { type ExitCode, exitTable } from './exit-codes.ts'
 export {
   CairnError,
   type ErrorDetails,
+  exitCodeOf,
   fromErrorBody,
   fromFsError,
   httpStatusOf,

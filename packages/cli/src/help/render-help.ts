@@ -1,3 +1,4 @@
+import { exitTable } from '@cairn/protocol'
 import { allOptions } from '../arguments/parse.ts'
 import type { CommandSpec, Example } from '../arguments/command.ts'
 import {
@@ -84,12 +85,13 @@ export const remotePaths: string = [
   "else of CAIRN_WORKSPACE, else the context's own; a context that is named always uses its own.",
 ].join('\n')
 
-export const exitStatuses: string = [
-  'Exit statuses: 0 done; 1 the file system said no, here or there; 2 a mistake in what was typed; 3 no valid key;',
-  '4 not found; 5 exists already; 6 changed meanwhile; 7 too large; 8 not allowed; 9 a layer in conflict;',
-  '12 the server cannot be reached; 18 no room; 130 Ctrl-C; others as in docs/reference/errors.md. With --json, errors are JSON on the standard error',
-  'output, with a code that stays.',
-].join('\n')
+/** Those that scripts look at most. */
+const commonExits = [0, 1, 2, 3, 4, 5, 8, 9, 12, 18, 130] as const
+
+const exitStatuses: string = [
+  `Exit codes: ${commonExits.map((code) => `${code} ${exitTable[code]}`).join('; ')}.`,
+  'All of them are in docs/reference/cli.md. With --json, an error is JSON on the standard error output.',
+].join(' ')
 
 function row({ name, command }: NamedCommand): string[] {
   return [name.replace(/^.* /, ''), command.spec.summary]

@@ -1,7 +1,8 @@
+import { exitTable } from '@cairn/protocol'
 import { allOptions } from '../arguments/parse.ts'
 import type { CommandSpec } from '../arguments/command.ts'
 import { aliases, loadCommands } from '../commands.ts'
-import { exitStatuses, remotePaths } from './render-help.ts'
+import { remotePaths } from './render-help.ts'
 import { argumentName, optionName, usageLine } from './usage.ts'
 
 const optionForms = [
@@ -20,7 +21,7 @@ export async function renderReference(): Promise<string> {
     'Made of the commands themselves by `npm run reference -w packages/cli`; a test compares.',
     remotePaths,
     optionForms,
-    exitStatuses,
+    exitCodes(),
     `Other words: ${others.join(', ')}.`,
     ...commands,
   ]
@@ -42,6 +43,17 @@ function section(name: string, spec: CommandSpec): string {
     ...(spec.description === undefined ? [] : [spec.description]),
     ['| | |', '|---|---|', ...words, ...options].join('\n'),
     ['```', ...examples, '```'].join('\n'),
+  ].join('\n\n')
+}
+
+function exitCodes(): string {
+  const rows = Object.entries(exitTable).map(([code, meaning]) => `| ${code} | ${meaning} |`)
+  const title =
+    'A command ends with one of these exit codes. With `--json`, an error is JSON on the standard error output, with'
+  return [
+    '## Exit codes',
+    `${title}\nthe code of the error: [errors.md](errors.md) lists them.`,
+    ['| Exit | Meaning |', '|---|---|', ...rows].join('\n'),
   ].join('\n\n')
 }
 
