@@ -8,7 +8,7 @@ export const checks = [
     remedy: 'Mend the code; a rule is switched off only with its reason beside it.',
   },
   { command: 'tsc -b', remedy: 'Mend the types.' },
-  { command: 'knip', remedy: 'Delete what nobody uses; declare what a package imports.' },
+  { command: 'knip', remedy: 'Delete unused exports; declare what a package imports.' },
 ]
 
 /** Runs all of them, however many fail, so that one run tells everything. Gives the number that failed. */

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A test and its hooks have their own limits, of a minute each: this is for whoever cannot be told of them. */
+/**
+ * A test and its hooks have their own limits, of a minute each: this is for a worker that is too
+ * blocked to notice them.
+ */
 const silenceMs = 10 * 60_000
 
 /**

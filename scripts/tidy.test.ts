@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { dialectMax, findDialect } from './tidy/dialect.ts'
 import { findFolderCycles } from './tidy/folder-cycles.ts'
 import { importRules } from './tidy/import-rules.ts'
 import { findViolations } from './tidy/rule.ts'
@@ -33,6 +34,25 @@ describe.each([...importRules, ...textRules])('$fact', (rule) => {
 
 it('no two folders of a package import each other, directly or through others', () => {
   expect(findFolderCycles(files).join('\n')).toBe('')
+})
+
+describe('prose names who acts', () => {
+  it(`in all but ${dialectMax} places, and that number only shrinks`, () => {
+    const places = findDialect(files)
+    const remedy =
+      'Say who acts: the caller, the client, the user, another mount. Begin a comment with a noun or a verb.'
+    expect(places.length > dialectMax ? `${remedy}\n${places.join('\n')}` : '').toBe('')
+  })
+
+  it.each([
+    ['// Nobody waits for it.', 1],
+    ['/** Of a token: its scope. */', 1],
+    ['  // Of two writers, whoever is first.', 2],
+    ['/** Of course it may. */ const nobodyHome = 1', 0],
+    ['`Of` is a word, and this is one of a token.', 0],
+  ])('%s has %d', (text, count) => {
+    expect(findDialect([{ path: 'a.ts', text }])).toHaveLength(count)
+  })
 })
 
 /** Whatever git tracks or would track: the rules hold before a commit, too. */

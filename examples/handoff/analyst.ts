@@ -6,7 +6,7 @@ export interface SourceFile {
   readonly text: string
 }
 
-/** Whoever reads the code. It sits outside of the sandboxes: its key never enters one. */
+/** Reads the code. It sits outside the sandboxes: its key never enters one. */
 export interface Analyst {
   /** Stands below everything it wrote. */
   readonly name: string

@@ -5,7 +5,7 @@ const unreadable =
 const telling = [/(?:^|\/)readme[^/]*$/i, /(?:package\.json|pyproject\.toml|cargo\.toml|go\.mod)$/i]
 const code = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|c|h|cc|cpp|cs|swift|php|sh)$/i
 
-/** The few files that somebody would open first. */
+/** The few files that a reader would open first. */
 export function pickFiles(paths: readonly string[]): string[] {
   const rank = (path: string): number => {
     const found = telling.findIndex((pattern) => pattern.test(path))

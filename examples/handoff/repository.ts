@@ -27,7 +27,7 @@ export async function cloneRepository(
   repository: string | undefined,
 ): Promise<Clone> {
   const from = await sourceOf(sandbox, repository)
-  // The directory that is lent belongs to somebody whom the sandbox does not know.
+  // The lent directory belongs to a user whom the sandbox does not know.
   await run(sandbox, `git config --global --add safe.directory '*'`)
   await run(sandbox, `git clone -q -- ${quote(from)} project`)
   const said = await run(

@@ -30,7 +30,8 @@ export async function runExample(
     const story = openWorld(settings, cleanups, steps).then((world) =>
       example.tell(world, steps, settings),
     )
-    // When it is interrupted, it fails because its sandboxes are taken away; nobody is interested.
+    // When it is interrupted, it fails because its sandboxes are removed; that error is not of
+    // interest.
     story.catch(() => undefined)
     return (await Promise.race([story, whenAborted(interrupt)])) ? 0 : 1
   } catch (error) {

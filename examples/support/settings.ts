@@ -8,11 +8,14 @@ export interface Settings {
   readonly server?: { readonly url: string; readonly apiKey: string }
   /** Where sandboxes at E2B reach it, if not where we do. */
   readonly serverInside?: string
-  /** Of the server that is started: kept afterwards. Default: a directory that is removed. */
+  /**
+   * The data directory of the server that is started: kept afterwards. Default: a directory that is
+   * removed.
+   */
   readonly data?: string
   /** Default: a new one with a name of its own. */
   readonly workspace?: string
-  /** Of E2B. */
+  /** The E2B template. */
   readonly template: string
   readonly question?: string
   /** What else was given, in order. */

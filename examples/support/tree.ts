@@ -10,7 +10,10 @@ const script = `set -o pipefail
 find . -mindepth 1 -printf '%y %m\\0%P\\0%l\\0' && printf '\\0' &&
 find . -type f -print0 | xargs -0 -r sha256sum -z --`
 
-/** Of a line of sha256sum: the hash, two characters that say how it was read, and `./`. */
+/**
+ * Where the path begins in a line of sha256sum: after the hash, two characters that say how it was
+ * read, and `./`.
+ */
 const pathStart = 68
 
 /** As programs in a sandbox see it, by reading all of it. */

@@ -16,7 +16,7 @@ export interface Violation {
 export interface Rule {
   /** What is true of the repository while the rule is kept. */
   readonly fact: string
-  /** What whoever broke it should do instead. */
+  /** What to do instead. */
   readonly remedy: string
   readonly appliesTo: (path: string) => boolean
   readonly find: (file: ProjectFile, paths: ReadonlySet<string>) => readonly Violation[]
@@ -25,7 +25,7 @@ export interface Rule {
   readonly kept: Readonly<Record<string, string>>
 }
 
-/** One message for each violation, ready to be read by whoever caused it. */
+/** One message for each violation, ready for the author to read. */
 export function findViolations(rule: Rule, files: readonly ProjectFile[]): string[] {
   const paths = new Set(files.map((file) => file.path))
   return files

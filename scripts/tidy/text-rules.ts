@@ -5,7 +5,7 @@ import type { ProjectFile, Rule, Violation } from './rule.ts'
 
 const linesMax = 450
 
-/** The first file of a process: nobody above it could do it. */
+/** The first file of a process: no caller above it could do it. */
 const endsProcess = [
   'packages/cli/src/end-process.ts',
   'packages/sandbox/src/workspace/mount-daemon.ts',

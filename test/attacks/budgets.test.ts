@@ -1,4 +1,5 @@
-// Whoever holds the lease acknowledges before the server has seen it. It is held to the room it was told of all the same.
+// The lease holder acknowledges before the server has seen a write. It is held to its share of the
+// room all the same.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFile, secret, writeBytes } from '../sessions/fixture.ts'
 import type { RawSession } from './raw-session.ts'

@@ -44,7 +44,8 @@ describe('the exact token', () => {
     await site.owner('POST', `/w/tokens/${id}/refresh`, { ttlMs: 60_000 })
     expect(await resume(secret, own.id)).toBe('welcome')
     expect(await resume(await narrowToken(secret, readers('/src/a')), ofChild.id)).toBe('welcome')
-    // Whoever takes over what a killed sandbox left has the token that its own was made from.
+    // A process that takes over what a killed sandbox left has the token that the sandbox's own was
+    // made from.
     expect(await resume(secret, ofChild.id)).toBe('welcome')
   })
 

@@ -96,7 +96,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   subtree: {
     say: ({ directory }) => ({ ino: directory, limit: 10 }),
-    // Of no directory, for who may not list.
+    // No directory, for a caller that may not list.
     inside: all('answer'),
     hidden: { ...all('ESTALE'), owner: 'answer' },
   },
@@ -186,7 +186,7 @@ describe('every message of the registry', () => {
     return { session, epoch: 2 }
   }
 
-  /** Whoever comes next must not have to wait for the lease. */
+  /** The next client must not wait for the lease. */
   const leave = async (kind: Kind, session: RawSession): Promise<void> => {
     session.close()
     if (kinds[kind].mode !== 'write') return

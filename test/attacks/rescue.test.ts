@@ -67,7 +67,7 @@ describe('rescue', () => {
 
   it('by a session that ends the epoch of others with it: refused, and the epoch goes on', async () => {
     await site.close()
-    // Nobody is to be passed by here.
+    // No session may be passed over here.
     site = await Site.open(['/src/a'], 60_000)
     const [one, two] = [await site.session(secret), await site.session(secret)]
     const { epoch } = await one.hears('recall')

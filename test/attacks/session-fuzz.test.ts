@@ -38,7 +38,7 @@ class World {
   readonly #own = new Set<Ino>()
   #entries: readonly Entry[] = []
   #shape = ''
-  /** Of its changes. */
+  /** The outcomes of its changes. */
   readonly outcomes = new Set<string>()
 
   private constructor(

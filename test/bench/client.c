@@ -6,7 +6,7 @@
  *   client mkdir DIR N        makes N directories
  *   client stat DIR D N       stats N files in each of D directories, after one that does not count
  *   client read FILE          reads it from beginning to end
- *   client run COMMAND...     runs a command whose output nobody sees
+ *   client run COMMAND...     runs a command and drops its output
  */
 #define _GNU_SOURCE
 #include <errno.h>

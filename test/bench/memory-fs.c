@@ -264,7 +264,7 @@ int main(int argc, char **argv) {
   if (argc == 4) fill(atol(argv[2]), atol(argv[3]));
   struct fuse_session *session = fuse_session_new(&args, &ops, sizeof ops, NULL);
   if (!session || fuse_session_mount(session, argv[1]) != 0) return 1;
-  /* Whoever started this waits for a line. */
+  /* The parent process waits for a line. */
   puts("mounted");
   fflush(stdout);
   serve(session);

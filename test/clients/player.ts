@@ -14,10 +14,10 @@ const turnMsMax = 120_000
 const leaseMs = 60_000
 
 const refusals = ['ENOENT', 'EEXIST', 'ENOTEMPTY', 'EBADF', 'precondition_failed']
-  // Of a layer that was committed.
+  // Errors of a layer that was committed.
   .concat('EROFS', 'layer_closed')
 const lost = ['no_answer', 'unreachable', 'timed_out']
-/** Of a mount whose daemon and supervisor are dead. */
+/** Errors of a mount whose daemon and supervisor are dead. */
 const dead = ['ENOTCONN', 'ECONNABORTED', 'EIO']
 
 /** Plays a history on real processes. Gives what went wrong, and undefined if nothing did. */

@@ -124,7 +124,7 @@ function open({ branch, path }: Op, { creates, isNew, cuts }: OpenOptions): Step
   }
 }
 
-/** Of the file that was opened, whatever became of its name. */
+/** Changes the file that was opened, whatever became of its name. */
 function change(op: Op, edit: (old: string) => string): Step {
   return (state, { ino }) => {
     if (state.isClosed(op.branch)) return 'refused'

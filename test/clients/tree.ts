@@ -25,7 +25,7 @@ export class Tree {
     return this.#names.get(path)
   }
 
-  /** Of a file, whether or not it has a name. */
+  /** The text of a file, whether or not it has a name. */
   text(ino: number): string {
     return this.#inodes.get(ino)!.text
   }

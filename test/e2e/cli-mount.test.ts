@@ -245,7 +245,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     expect(await cairn.text('fs', 'cat', ':/mixed/mine')).toBe('of demo')
   })
 
-  it('a dead mount that nobody remembers is mounted over', async () => {
+  it('a dead mount without a record is mounted over', async () => {
     await cairn.text('mount', ':/dead', 'work')
     const [{ supervisor, daemon }] = (await mounts()) as [Listed]
     const env = { XDG_CACHE_HOME: place('empty-cache') }
@@ -366,7 +366,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
   })
 
   it('Ctrl-C while the server opens no session: nothing is mounted, and nothing was made', async () => {
-    // Answers about files, and leaves whoever wants a session waiting, as a proxy may.
+    // Answers about files, and leaves clients that want a session waiting, as a proxy may.
     const proxy = createServer((_, response) => response.end('{"kind":"directory"}'))
     proxy.on('upgrade', (_, socket) => void socket.on('error', () => undefined))
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))

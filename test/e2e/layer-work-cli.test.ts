@@ -1,4 +1,5 @@
-// A layer while somebody works in it: followed, limited, named by itself, put back before a tool call.
+// A layer while a client works in it: followed, limited, named by itself, put back before a tool
+// call.
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { CheckpointInfo, LayerEvent, LayerInfo, LayerStatus, Workspace } from '@cairn/sdk'
@@ -184,6 +185,6 @@ describe('create --parent', () => {
     const create = (...words: string[]): Promise<{ code: string }> =>
       cairn.error('fs', 'layer', 'create', ...words)
     expect((await create(':/', '--parent', 'try')).code).toBe('outside_layer')
-    expect((await create(':/repo', '--parent', 'nobody')).code).toBe('branch_missing')
+    expect((await create(':/repo', '--parent', 'unknown')).code).toBe('branch_missing')
   })
 })

@@ -73,7 +73,7 @@ describe('a name of bytes FF FE in JSON', () => {
     expect(await workspace.files.exists(bad('/d/'))).toBe(false)
   })
 
-  it('whoever watches it hears of it, and not of its neighbours', async () => {
+  it('a watcher of it gets its events, and not those of its neighbours', async () => {
     await workspace.files.write('/beside', 'x')
     await workspace.files.write(bad('/d/'), 'x')
     const heard: (string | undefined)[] = []

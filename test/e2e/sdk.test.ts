@@ -257,7 +257,7 @@ describe('together', () => {
     const [first] = all
     expect(await gather(workspace.log({ after: first!.seq, pageSize: 1 }))).toEqual(all.slice(1))
     expect(await gather(workspace.log({ path: '/b' }))).toHaveLength(1)
-    expect(await gather(workspace.log({ actor: 'nobody' }))).toEqual([])
+    expect(await gather(workspace.log({ actor: 'unknown' }))).toEqual([])
     const history = await gather(workspace.files.history('/a', { pageSize: 1 }))
     expect(history.map(({ seq }) => seq)).toEqual([3, 1])
   })

@@ -55,7 +55,7 @@ describe('routes of secrets and evidence', () => {
     return ((await response.json()) as { error: { code: string } }).error.code
   }
 
-  it('are shut to whoever says nothing, and to tokens but for telling', async () => {
+  it('refuse requests without a key, and tokens except for entries of a journal', async () => {
     expect(routes.length).toBeGreaterThan(15)
     for (const [method, url, rule] of routes) {
       expect(await code(method, url), url).toBe('unauthenticated')

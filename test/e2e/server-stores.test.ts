@@ -85,7 +85,7 @@ it('a server that runs is asked, and collects beside its writers', async () => {
     const to = ['--server', url, '--api-key-file', keyFile(ownerKey!)]
     expect(await cairn.text('server', 'gc', ...to, '--dry-run')).toMatch(/^would take away 0 /)
     expect(await cairn.json('server', 'gc', ...to)).toMatchObject([{ dryRun: false }])
-    const stranger = ['--server', url, '--api-key-file', keyFile('not-a-key-of-anybody')]
+    const stranger = ['--server', url, '--api-key-file', keyFile('not-a-key')]
     expect(await cairn.error('server', 'gc', ...stranger)).toMatchObject({
       code: 'unauthenticated',
     })

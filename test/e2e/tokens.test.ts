@@ -177,7 +177,7 @@ describe('workspace.tokens', () => {
     await tokens.issue('box', ask)
     expect(await codeOf(tokens.show('box'))).toBe('reference_ambiguous')
     expect(await tokens.revoke('box')).toHaveLength(2)
-    expect(await codeOf(tokens.show('nobody'))).toBe('token_missing')
+    expect(await codeOf(tokens.show('unknown'))).toBe('token_missing')
   })
 })
 

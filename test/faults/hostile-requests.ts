@@ -2,7 +2,7 @@ import { Chance } from '../model/chance.ts'
 import { ordinaryRequests } from './ordinary-requests.ts'
 import type { RawRequest } from './raw-http.ts'
 
-/** Requests that nobody should send, the same ones for the same seed. */
+/** Requests that no client should send, the same ones for the same seed. */
 
 export interface HostileRequest extends RawRequest {
   readonly method: string

@@ -26,7 +26,7 @@ const logged: string[] = []
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'cairn-door-'))
   const log = { write: (line: string) => void logged.push(line) }
-  // A second passes at each look: nobody here is slowed down.
+  // A second passes at each look: no client here is slowed down.
   let nowMs = 0
   const attempts = new FailedAttempts(() => (nowMs += 1000))
   serving = await serve({ data, listen: '127.0.0.1:0', log, attempts })

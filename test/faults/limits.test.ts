@@ -46,7 +46,7 @@ function answered(status: number, text: string): Answer {
   return [status, error?.code ?? '', error?.message ?? '']
 }
 
-/** Of a request whose head alone is sent, or a part of its body. */
+/** Sends the head of a request alone, or a part of its body. */
 async function askRaw(lines: readonly string[], body = ''): Promise<Answer> {
   const head = [...lines, 'Host: localhost', `Authorization: Bearer ${serving.ownerKey}`]
   const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)

@@ -94,7 +94,7 @@ async function playAll(seed: number): Promise<void> {
     nodes: { count: 0 },
     blobs: { count: 0 },
   })
-  // Nothing of it is in anybody's memory.
+  // Nothing of it is in memory.
   const fresh = new TestServer(storage, clock)
   for (const writer of writers) await writer.compare(fresh)
 }

@@ -1,4 +1,5 @@
-// What is over stays for the retention time, and then goes; what somebody may come back for stays.
+// Closed and deleted things stay for the retention time and are then deleted; things that a client
+// may come back for stay.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -72,7 +73,7 @@ it('layers that are over go after the retention time; labelled ones and those wi
   expect(new Set(dry.gone.branches.map(({ layer }) => layer))).toEqual(
     new Set(dry.gone.layers.map(({ id }) => id)),
   )
-  const stranger = await collect(8, { dryRun: true, owner: 'somebody-else' })
+  const stranger = await collect(8, { dryRun: true, owner: 'another-owner' })
   expect(stranger).toMatchObject({ layers: 2, gone: { workspaces: [], layers: [], branches: [] } })
   const done = await collect(8)
   expect(done).toMatchObject({ layers: 2, branches: 2 })
@@ -126,7 +127,7 @@ it('answers under a key and revoked tokens go after the retention time; other to
   expect(await tokensLeft()).toEqual([false, true])
 })
 
-it('a layer whose closing nobody noted goes, too, counted from when it was found', async () => {
+it('a layer whose closing was not recorded is deleted, too, counted from when it was found', async () => {
   const id = await withServer(async (cairn) => {
     const { id } = await cairn.workspaces.create('w')
     await makeLayer(cairn.workspace('w'), 'forgotten')
@@ -142,7 +143,7 @@ it('a layer whose closing nobody noted goes, too, counted from when it was found
   expect(await collect(16)).toMatchObject({ layers: 1 })
 })
 
-it('a layer whose reopening nobody noted stays', async () => {
+it('a layer whose reopening was not recorded stays', async () => {
   const id = await withServer(async (cairn) => {
     const { id } = await cairn.workspaces.create('w')
     await makeLayer(cairn.workspace('w'), 'again')
@@ -162,7 +163,7 @@ it('a layer whose reopening nobody noted stays', async () => {
   })
 })
 
-it('a branch whose layer nobody finished making goes after the grace time', async () => {
+it('a branch whose layer was never finished is deleted after the grace time', async () => {
   const id = await withServer(async (cairn) => {
     const { id } = await cairn.workspaces.create('w')
     await makeLayer(cairn.workspace('w'), 'made')

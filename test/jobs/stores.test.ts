@@ -1,4 +1,4 @@
-// What a server leaves on disk: checked, damaged on purpose, and rid of what nobody needs.
+// The stores of a server on disk: checked, damaged on purpose, and cleaned of unreachable data.
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -176,7 +176,7 @@ describe('check', () => {
 
   it.each([
     ['have another end', "CAST(bytes || x'00' AS BLOB)"],
-    ['begin with a form that nobody knows', "CAST(x'ff' || substr(bytes, 2) AS BLOB)"],
+    ['begin with an unknown format', "CAST(x'ff' || substr(bytes, 2) AS BLOB)"],
   ])('blobs in the database that %s are found, all of them, with their files', async (_, sql) => {
     await withServer(async (cairn) => {
       const workspace = await makeWorkspace(cairn, 'w')

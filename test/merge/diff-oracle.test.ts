@@ -18,7 +18,7 @@ async function diffOf(
   }
 }
 
-/** What anybody would say with two listings side by side. */
+/** The diff that you would make with two listings side by side. */
 function compareListings(before: Tree, after: Tree): readonly string[] {
   const changes: string[] = []
   for (const path of new Set([...before.keys(), ...after.keys()])) {

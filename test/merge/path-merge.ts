@@ -8,8 +8,8 @@ export interface PathMerge {
 }
 
 /**
- * The merge as anybody would do it with three listings side by side, path by path. Right as long as nothing is
- * renamed or has two names: then a thing is its path and its kind.
+ * The merge that you would make with three listings side by side, path by path. Right as long as
+ * nothing is renamed or has two names: then a thing is its path and its kind.
  */
 export function mergeByPath(base: PlainTree, layer: PlainTree, target: PlainTree): PathMerge {
   const merge = new ByPath(base, layer, target)
@@ -47,7 +47,7 @@ class ByPath {
       const b: Plain[Field] | undefined = base?.[field]
       const l: Plain[Field] = layer[field]
       const t: Plain[Field] = target[field]
-      // Of two new files there is nothing to go by, except that neither had an attribute before.
+      // Two new files have nothing in common, except that neither had an attribute before.
       const known = base !== undefined || field === 'xattr'
       if (l === t || (known && l === b)) return t
       if (known && t === b) return l

@@ -13,8 +13,8 @@ import fc from 'fast-check'
 import { MemoryDisk } from '../support/ports.ts'
 
 /**
- * One thing that somebody does to a tree. Numbers point into the listing at that moment, round and round, so
- * that nearly every step hits something; what a file system refuses is not done.
+ * One thing that a user does to a tree. Numbers point into the listing at that moment, round and
+ * round, so that nearly every step hits something; what a file system refuses is not done.
  */
 export type Step =
   | { readonly do: 'edit' | 'save'; readonly file: number; readonly content: string }

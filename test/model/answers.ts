@@ -60,7 +60,8 @@ export function expectTrueAnswer(answered: Answered, rows: readonly LogRow[], pa
     expect(past.epochs[answer.seq - 1]).toBe(epoch)
     return
   }
-  // One attempt went without an answer and arrived after another was refused: nobody could have known.
+  // One attempt went without an answer and arrived after another was refused: the client could not
+  // know.
   if (attempts > 1 && found.length === 1) return
   expect(found).toEqual([])
   const moments = past.models.slice(from, to + 1).map((model, index) => {

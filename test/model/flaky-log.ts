@@ -4,7 +4,10 @@ import type { Chance } from './chance.ts'
 import type { Wait } from './slow.ts'
 import { unavailable } from './unavailable.ts'
 
-/** A log that now and then does not answer. Of an append nobody knows then whether it happened, or will yet. */
+/**
+ * A log that now and then does not answer. Then it is unknown whether an append happened, or will
+ * happen yet.
+ */
 export class FlakyLog implements LogStore {
   readonly #log: LogStore
   readonly #chance: Chance
@@ -55,7 +58,7 @@ export class FlakyLog implements LogStore {
     await this.#log.trim(branch, seq, rows)
   }
 
-  /** Whoever came first has won; the sender has been told that it failed. */
+  /** The first append has won; the sender got an error. */
   async #appendLate(branch: BranchId, rows: readonly LogRow[]): Promise<void> {
     await this.#wait()
     await this.#log.append(branch, rows).catch(() => {})

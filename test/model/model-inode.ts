@@ -17,7 +17,7 @@ export interface ModelInode {
   readonly xattrs: Map<ByteString, Uint8Array>
   readonly children: Map<Name, ModelInode>
   readonly bytes: SparseBytes
-  /** Of a file. */
+  /** The length of a file. */
   length: number
 }
 

@@ -27,7 +27,7 @@ const anyRace = fc.record({
 })
 type AnyRace = typeof anyRace extends fc.Arbitrary<infer Value> ? Value : never
 
-/** All against the tree as it was before anybody began: so they get in each other's way. */
+/** All against the tree as it was before the first one began: so they conflict with each other. */
 async function resolveBatches(
   world: World,
   batches: readonly (readonly Step[])[],

@@ -5,7 +5,7 @@ import type { ModelInode } from './model-inode.ts'
 import type { Model } from './model.ts'
 import type { Step, StepData } from './step.ts'
 
-/** Numbers that nobody has. */
+/** Unused numbers. */
 const unknownInos = [999_999, 2 ** 40] as Ino[]
 
 /** Stores bytes as a blob and says how an operation names a part of it. */

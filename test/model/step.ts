@@ -21,7 +21,7 @@ import fc from 'fast-check'
  */
 export type Step =
   | Exclude<Op, CreateOp | WriteOp | AppendOp | SetxattrOp>
-  /** With the next number that nobody had, or with one that is in use: numbers are never given again. */
+  /** With the next unused number, or with one that is in use: numbers are never reused. */
   | (Omit<CreateOp, 'ino' | 'target'> & {
       readonly ino: 'taken' | null
       readonly targetBytes: number

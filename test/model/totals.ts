@@ -13,7 +13,7 @@ export function countTotals(model: Model): Totals {
   }
 }
 
-/** Of each block the bytes up to its last one that is not zero. */
+/** The bytes of each block up to its last one that is not zero. */
 function countBytes({ bytes }: ModelInode): number {
   const lengths = new Map<number, number>()
   for (const { start, end } of bytes.ranges())

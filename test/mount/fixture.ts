@@ -31,7 +31,7 @@ export interface Ran {
 interface SiteOptions {
   /** How long a writer may be silent. */
   readonly leaseMs?: number
-  /** How long what nobody needs stays. */
+  /** How long unreachable data stays. */
   readonly keep?: { readonly graceMs: number; readonly retentionMs: number }
   /** The database, where several servers share one. */
   readonly meta?: string
@@ -229,7 +229,10 @@ export class SiteMount {
     return run('/bin/sh', ['-ec', script], process.env, this.directory)
   }
 
-  /** Read from the disk: whoever asks a daemon, or starts a command, gives it time to send what it has. */
+  /**
+   * Read from the disk: a question to the daemon, or a new command, would give it time to send what
+   * it has.
+   */
   processes(): { readonly daemon: number; readonly supervisor: number } {
     const [path] = globSync(join(this.#caches, 'cairn/mounts/*/state.json'))
     if (path === undefined) throw new Error(`nothing is mounted at ${this.directory}`)
@@ -250,8 +253,9 @@ export class SiteMount {
   }
 
   /**
-   * Ends the kernel's side, whoever waits in there. Not by detaching alone: a thread of a killed daemon that waits for
-   * a page keeps the descriptor, and with it everybody, until the connection is ended. Neither looks at the path.
+   * Ends the kernel's side, even while programs wait in there. Not by detaching alone: a thread of
+   * a killed daemon that waits for a page keeps the descriptor, and with it every program, until
+   * the connection is ended. Neither looks at the path.
    */
   async #abort(): Promise<void> {
     for (const how of ['-f', '-l']) await run('umount', ['-c', how, this.directory], process.env)

@@ -33,7 +33,7 @@ describe.skipIf(noMount)('attempts in mounts of their own', () => {
       9,
       expect.stringContaining('/repo/src/auth.ts'),
     ])
-    // Whoever works in the mount sees it there, too, with what to do.
+    // A program in the mount sees it there, too, with what to do.
     expect(await b.sh('cat .cairn/conflicts; ls .cairn')).toMatch(
       /^a commit of fix-b would meet:\n {2}edit\/edit \/repo\/src\/auth.ts\ndecide each: .*--ours/,
     )
@@ -148,7 +148,7 @@ describe.skipIf(noMount)('attempts in mounts of their own', () => {
     closeSync(after)
   })
 
-  it('a commit does not change half of a file that somebody reads', async () => {
+  it('a commit does not change half of a file that a program reads', async () => {
     const a = await attempt('fix')
     await a.sh(fill('o'))
     await layer('commit', 'fix')
@@ -185,7 +185,7 @@ describe.skipIf(noMount)('attempts in mounts of their own', () => {
     await layer('commit', 'fix')
     await site.stopServer('SIGKILL')
     await site.startServer()
-    // Not in anybody's cache: it has to be asked for.
+    // Not in any cache: it must be fetched.
     expect(await past.sh('cat src/auth.ts README.md; ls')).toBe('tried\nsame\nREADME.md\nsrc\n')
   })
 

@@ -79,7 +79,7 @@ describe.skipIf(cannot)('locks between mounts', { timeout }, () => {
     expect(await b.sh('cat count')).toBe('45\n')
   })
 
-  it('flock: closing unlocks, and whoever asks next gets it', async () => {
+  it('flock: closing unlocks, and the next caller gets it', async () => {
     await a.sh('for i in 1 2 3 4 5; do flock -n seq true; flock -n seq true; done')
     for (let round = 0; round < 5; round++)
       for (const mount of [a, b]) await mount.sh('flock -w 5 seq true')
@@ -137,7 +137,7 @@ describe.skipIf(cannot)('locks between mounts', { timeout }, () => {
       const [holder, waiter] = [await client(a, 'w'), await client(b, 'w')]
       expect(await holder.ask(lock)).toBe('ok')
       const got = waiter.ask(`${lock} wait`)
-      // Asked once without waiting: that it stands in line behind is seen from the outside by nobody.
+      // Asked once without waiting: its place in the queue cannot be seen from the outside.
       expect(await (await client(b, 'w')).ask(lock)).toBe('EAGAIN')
       return { holder, waiter, got }
     }
@@ -179,7 +179,7 @@ describe.skipIf(cannot)('locks between mounts', { timeout }, () => {
     })
   })
 
-  it('whoever gets the lock sees what was written under it', async () => {
+  it('the next owner of the lock sees what was written under it', async () => {
     const rounds =
       'for i in $(seq 30); do flock pairs sh -c "tail -n 1 pairs-log; echo line-\\$(wc -l < pairs-log) >> pairs-log"; done'
     await a.sh(': > pairs-log')

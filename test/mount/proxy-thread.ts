@@ -4,8 +4,9 @@ import { startPausingProxy } from '../sandbox/pausing-proxy.ts'
 let timer: NodeJS.Timeout | undefined
 let cuts = 0
 /**
- * In the middle of what is sent: in turn it is lost, or it arrives and its answer is lost. A connection may carry more
- * each time: whoever has much to send again would never get it through otherwise.
+ * Cuts in the middle of what is sent: in turn it is lost, or it arrives and its answer is lost. A
+ * connection may carry more each time: otherwise a client with much to send again would never get
+ * it through.
  */
 let [pieces, piecesMax] = [0, 10]
 

@@ -39,7 +39,7 @@ describe.skipIf(noMount)('a mount with a quota', { timeout: 120_000 }, () => {
     rmSync(mount.path('full'))
     writeFileSync(mount.path('again'), Buffer.alloc(4 * megabyte, 1))
     await mount.drain()
-    // Readers cost a writer nothing: nobody waits until they know.
+    // Readers cost a writer nothing: no writer waits until they know.
     await expect
       .poll(() => statSync(other.path('again'), { throwIfNoEntry: false })?.size)
       .toBe(4 * megabyte)

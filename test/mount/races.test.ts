@@ -36,7 +36,7 @@ describe.skipIf(noMount).each([2, 3])('%i mounts that rename at the same moment'
     )
   }
 
-  /** Whoever was not answered as those who were too slow. */
+  /** Those without an answer count as too slow. */
   function winnersOf(turns: readonly (readonly unknown[])[], tooSlow: string): string[] {
     return turns.map((answers) => {
       const winners = letters.filter((_, index) => answers[index] !== tooSlow)

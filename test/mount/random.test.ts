@@ -51,7 +51,7 @@ describe.skipIf(noMount)('random operations', () => {
     const model = new Walker(host)
     const walkers = mounts.map(({ directory }) => new Walker(directory))
     const done: Step[] = []
-    /** Whoever has a file open. */
+    /** Processes that have a file open. */
     let holder: Walker | undefined
     try {
       for (let i = 0; i < steps; i++) {
@@ -109,7 +109,8 @@ describe.skipIf(noMount)('random operations', () => {
     async (seed) => {
       const [mount] = mounts as [SiteMount]
       for (let kill = 0; kill < kills; kill++) {
-        // All of it is known then, so that nothing has to be fetched while nobody answers.
+        // All of it is known then, so that nothing must be fetched while the server does not
+        // answer.
         expect(describeTree(mount.directory)).toEqual(describeTree(host))
         await walkAtOnce(mounts, host, { seed: seed + kill, steps }, async (walk) => {
           const daemon = await daemonAtWork(mount)
@@ -125,7 +126,7 @@ describe.skipIf(noMount)('random operations', () => {
     },
   )
 
-  /** Of the daemon that answers programs now. */
+  /** The process id of the daemon that answers programs now. */
   async function daemonAtWork(mount: SiteMount): Promise<number> {
     let daemon = 0
     await expect

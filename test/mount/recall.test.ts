@@ -26,7 +26,7 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
       return existsSync(directory) ? readdirSync(directory).length : 0
     }
     const cloned = mount.sh(`git clone -q --no-local ${source} clone`)
-    // Whoever waits for it hears of a failure; until then a test may fail for another reason.
+    // The test that awaits it sees a failure; until then a test may fail for another reason.
     cloned.catch(() => undefined)
     await expect.poll(count, { interval: 5 }).toBeGreaterThan(filesBefore)
     return { mount, cloned, count }
@@ -94,7 +94,7 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
     },
   )
 
-  /** Stops both processes of a mount, so that nobody renews its lease. */
+  /** Stops both processes of a mount, so that its lease is not renewed. */
   async function pause(mount: SiteMount): Promise<() => void> {
     const { pid, supervisorPid } = await mount.status()
     for (const one of [supervisorPid, pid]) process.kill(one, 'SIGSTOP')
@@ -113,7 +113,7 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
     return goOn
   }
 
-  it('late writes that conflict with nobody are committed', async () => {
+  it('late writes without a conflict are committed', async () => {
     site = await Site.open({ leaseMs })
     const a = await site.mount('/')
     await a.sh('echo before > before')

@@ -29,7 +29,7 @@ async function whileKilling(mount: SiteMount, script: string, times: number): Pr
   return running
 }
 
-/** Of the next daemon, once it answers. */
+/** The process id of the next daemon, once it answers. */
 async function pidOf(mount: SiteMount): Promise<number> {
   for (;;) {
     const status = await mount.status().catch(() => undefined)
@@ -66,7 +66,10 @@ function namesIn(place: Place): string[] {
   return place.sh('find d e | sort').trim().split('\n')
 }
 
-/** Of the first mount, as its supervisor has written it down: to ask for the status needs a daemon that answers. */
+/**
+ * The daemon of the first mount, as its supervisor has recorded it: asking for the status needs a
+ * daemon that answers.
+ */
 function daemonOf(site: Site): number {
   const [path] = globSync(`${site.directory}/sandbox-1/.cache/cairn/mounts/*/state.json`)
   return (JSON.parse(readFileSync(path!, 'utf8')) as { daemon: { pid: number } }).daemon.pid
@@ -275,7 +278,7 @@ describe.skipIf(noMount)('a daemon that is killed while the server is away', () 
     return [child, once(child, 'exit')]
   }
 
-  it('whoever waits for it can be killed, and who does not is answered when the server is back', async () => {
+  it('a program that waits for it can be killed, and others are answered when the server is back', async () => {
     site.haltServer()
     await a.sh('echo new > d/g')
     // A change that is acknowledged, and that the server does not have.
@@ -328,7 +331,7 @@ describe.skipIf(noMount)('a daemon that is killed and has lost the lease', () =>
     expect(await a.sh('ls d')).toBe('f\ng\ngone\n')
     const { pid, rescues } = await a.status()
     process.kill(pid, 'SIGKILL')
-    // What was written late waits for somebody, whichever process tells of it.
+    // Late writes wait for a user's decision, whichever process reports them.
     expect(await a.sh('cat .cairn/conflicts')).toContain('kept in layer')
     expect((await a.status()).rescues).toEqual(rescues)
   })

@@ -130,7 +130,7 @@ describe.skipIf(noMount)('a sandbox that is killed while sqlite commits', () => 
         const later = await site.mount('/')
         const ask = 'pragma integrity_check; select count(*), max(i) from t'
         const seen = await later.sh(`sqlite3 db "${ask}"`)
-        // The last one may have been committed without anybody having been told.
+        // The last one may have been committed without an answer.
         expect([told, told + 1].map((rows) => `ok\n${rows}|${rows}\n`)).toContain(seen)
       },
     )

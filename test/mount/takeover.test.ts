@@ -38,7 +38,7 @@ describe.skipIf(noMount)('a mount that was frozen past its lease', () => {
     await site.close()
   })
 
-  /** Stops both processes of a mount, so that nobody renews its lease. */
+  /** Stops both processes of a mount, so that its lease is not renewed. */
   async function freeze(mount: SiteMount): Promise<() => void> {
     const { pid, supervisorPid } = await mount.status()
     for (const one of [supervisorPid, pid]) process.kill(one, 'SIGSTOP')

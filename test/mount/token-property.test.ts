@@ -214,7 +214,7 @@ function expectAsOnHost(
   else expect(answer, about).toBe(seen(token, attempt.from, wanted))
 }
 
-/** Of a listing, what the token allows or what leads there. */
+/** The part of a listing that the token allows, or that leads there. */
 function seen(token: Token, directory: string, listing: string): string {
   const isSeen = (path: string): boolean =>
     may(token, 'list', path) ||

@@ -79,7 +79,7 @@ describe.skipIf(noMount)('ordinary tools on a mount', () => {
     expect(seen).toBe('file 1\nmain\ntopic\nmain\none\n')
   })
 
-  /** A package in an archive beside the directory of whoever wants it. */
+  /** A package in an archive beside the directory that depends on it. */
   const packLib = `
     mkdir lib app
     echo '{"name":"lib","version":"1.0.0","bin":{"lib":"run.js"}}' > lib/package.json

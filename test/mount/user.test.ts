@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site } from './fixture.ts'
 
 const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
-/** Somebody without rights; fusermount3 wants the user to have a name. */
+/** A user without rights; fusermount3 wants the user to have a name. */
 const uid = 65_534
 
 const roundTrip = `
@@ -25,8 +25,8 @@ function cairn(...args: string[]): string {
 
 const noUser: string | undefined = (() => {
   if (noMount !== undefined) return noMount
-  if (process.getuid?.() !== 0) return 'only root can act as somebody else'
-  if (spawnSync('id', ['-un', `${uid}`]).status !== 0) return `nobody has the number ${uid}`
+  if (process.getuid?.() !== 0) return 'only root can act as another user'
+  if (spawnSync('id', ['-un', `${uid}`]).status !== 0) return `no user has the id ${uid}`
   if (!existsSync('/usr/bin/fusermount3')) return 'there is no fusermount3'
   return undefined
 })()
@@ -55,7 +55,7 @@ describe('mounts of ordinary users', () => {
   })
   afterEach(() => site.close())
 
-  /** Unmounts whatever happens: nobody else could, from outside the namespace. */
+  /** Unmounts whatever happens: it is impossible from outside the namespace. */
   const script = (user: number): string => `set -e
     ${cairn('mount', ':/', 'WORK')} > /dev/null
     trap "cd /; ${cairn('umount', 'WORK').replaceAll("'", '')} > /dev/null" EXIT

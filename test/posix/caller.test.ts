@@ -7,7 +7,7 @@ import { libc } from './libc.ts'
 import { ANN } from './observe.ts'
 
 it.runIf(process.geteuid?.() === 0)(
-  'caller › a call as somebody else that fails: directory, umask and user are as before',
+  'caller › a call as another user that fails: directory, umask and user are as before',
   async () => {
     const directory = await mkdtemp(join(tmpdir(), 'cairn-caller-'))
     const caller = new Caller(directory)

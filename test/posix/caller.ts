@@ -16,7 +16,7 @@ class SyscallError extends Error {
 type Syscall = keyof typeof libc
 
 /**
- * Makes system calls in a directory of the host, under a umask and in somebody's name.
+ * Makes system calls in a directory of the host, under a umask and as a given user.
  *
  * Working directory, umask and credentials are set before each call and restored right after it,
  * all without giving up the thread, so no other code ever runs under them. The first two belong to
@@ -54,7 +54,7 @@ export class Caller {
     } finally {
       this.#leave(who)
     }
-    // Only here: what makes up stack traces may read files, and must not do so as somebody else.
+    // Only here: code that makes stack traces may read files, and must not do so as another user.
     if (code !== '') throw new SyscallError(name, code)
     return result
   }

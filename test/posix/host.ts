@@ -34,7 +34,7 @@ const XATTR_BYTES_MAX = 65536
 /**
  * Subjects in new directories under `parent`, which may lie in any mounted file system and which
  * every user must be able to search. A file system served by this very process cannot be asked: the
- * calls block the thread that would have to answer. Asked by `who`, or by whoever runs this.
+ * calls block the thread that would have to answer. Asked as `who`, or as the current user.
  */
 export function hostSubjects(parent: string, who?: Credentials): SubjectSetup {
   return async () => {
@@ -76,7 +76,7 @@ class HostSubject implements Subject {
   }
 
   as(credentials: Credentials): Subject {
-    if (this.#caller.home.uid !== 0) throw new Error('cannot act as somebody else: only root can')
+    if (this.#caller.home.uid !== 0) throw new Error('cannot act as another user: only root can')
     return new HostSubject(this.#caller, this.#descriptors, credentials)
   }
 

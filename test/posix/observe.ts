@@ -66,7 +66,7 @@ export async function directory(fs: Subject, path: Path, mode = 0o755): Promise<
   await fs.chmod(path, mode)
 }
 
-/** A new file of somebody, set-id bits included: giving a file away would have cleared them. */
+/** A new file of a given user, set-id bits included: giving a file away would have cleared them. */
 export async function createFor(
   fs: Subject,
   { uid, gid }: Credentials,
@@ -78,7 +78,7 @@ export async function createFor(
   await fs.chmod(path, mode)
 }
 
-/** A new directory of somebody. */
+/** A new directory of a given user. */
 export async function directoryFor(
   fs: Subject,
   { uid, gid }: Credentials,

@@ -75,8 +75,8 @@ export interface FileSystemStat {
  * these would leave the directory. `..` never climbs above it either. The umask starts as 022.
  *
  * Calls are made one at a time: a question awaits each before the next. Descriptors that a question
- * leaves open are closed by whoever disposes of the subject. FIFOs are opened with O_RDWR only,
- * which needs no partner, and then asked for `lseek` and `fallocate`; devices and sockets are never
+ * leaves open are closed when the subject is disposed of. FIFOs are opened with O_RDWR only, which
+ * needs no partner, and then asked for `lseek` and `fallocate`; devices and sockets are never
  * opened.
  */
 export interface Subject {
@@ -84,7 +84,7 @@ export interface Subject {
   readonly credentials: Credentials
 
   /**
-   * The same file system, called by somebody else. Both share descriptors and umask, as two threads
+   * The same file system, called by another user. Both share descriptors and umask, as two threads
    * of one process would. uid 0 has every privilege over files, any other uid none. Only in a run
    * as root.
    */

@@ -165,7 +165,7 @@ function fork(layer: Layer, model: Model): Outcome {
   return 'ok'
 }
 
-/** Whoever writes to it from then on is refused, before it is gone. */
+/** Later writes to it are refused, before it is gone. */
 function giveUp(layer: Layer, model: Model): Outcome | undefined {
   if (model.children(layer.name).length > 0) return 'layer_in_use'
   if (!isClosed(layer)) layer.state = 'abandoned'

@@ -173,7 +173,7 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     })
   })
 
-  it('with a workspace: whoever comes later cares for the token that is there, and leaves it to the machine', async () => {
+  it('with a workspace: a later process renews the token that is there, and leaves it to the machine', async () => {
     const workspace = await setup.makeWorkspace()
     const first = setup.make({ name: workspace.name })
     await first.init()
@@ -186,7 +186,8 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     expect(Date.parse(after.expiresAt)).toBeGreaterThan(Date.parse(before.expiresAt))
     await again.dispose()
     await expect(first.exec('cat file')).resolves.toMatchObject({ stdout: 'later\n' })
-    // Booted anew and found so by somebody who knows no token: the next one goes in, beside the spool of the first.
+    // Booted again and found by a process that knows no token: the next one goes in, beside the
+    // spool of the first.
     await first.getE2BInstance().pause({ keepMemory: false })
     const last = setup.make({ name: workspace.name }, { ...pick(first), attached: true })
     await expect(last.exec('cat file')).resolves.toMatchObject({ stdout: 'later\n' })

@@ -17,7 +17,7 @@ import { startServer } from '../e2e/start-server.ts'
 
 const cairnName = 'cairn.test'
 const template = 'with-node'
-/** Of a network that is kept for examples: nobody answers there but we. */
+/** An address of a network reserved for examples: only we answer there. */
 const cairnAddress = '192.0.2.1'
 
 export interface E2BSetup extends SandboxSetup {
@@ -88,7 +88,7 @@ function outsideOf(url: string): JailOutside {
     resolve: (name) => Promise.resolve(name === cairnName ? [cairnAddress] : []),
     connect: (address, port) =>
       new Promise((resolve, reject) => {
-        if (address !== cairnAddress) return reject(new Error(`nobody is at ${address}`))
+        if (address !== cairnAddress) return reject(new Error(`nothing listens at ${address}`))
         const host = new URL(url).hostname
         const socket = connect({ host, port, allowHalfOpen: true }, () => resolve(socket))
         socket.once('error', reject)

@@ -46,7 +46,7 @@ describe.skipIf(noUser !== undefined)(
   },
 )
 
-/** Whoever may not write beside the sources finds it built. */
+/** A user who may not write beside the sources finds it built. */
 async function buildHelper(directory: string): Promise<void> {
   const jail = await createJail({ directory: join(directory, 'root') })
   await jail.kill()

@@ -191,7 +191,7 @@ async function countFiles(sandbox: LocalSandbox): Promise<number> {
   return Number(stdout)
 }
 
-/** A repository in one file: nobody asks whose it is. */
+/** A repository in one file: git does not check its owner. */
 function makeBundle(directory: string): string {
   const repository = join(directory, 'repository')
   mkdirSync(repository)

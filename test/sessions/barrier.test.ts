@@ -193,7 +193,7 @@ describe('barrier', () => {
     })
 
     it('a session that joins there begins with everything that was answered before it joined', async () => {
-      // Nobody follows the branch there, so that server does not look.
+      // No session follows the branch there, so that server does not look.
       await c.close()
       await until(async () => (await notes()).length === 2)
       const put = shared.notes.put.bind(shared.notes)

@@ -1,4 +1,4 @@
-// Whoever reads while a layer is committed sees all of it or nothing.
+// A reader during the commit of a layer sees all of it or nothing.
 import { decodeSubtreeAnswer, type SessionClient } from '@cairn/mount'
 import { rootIno } from '@cairn/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'

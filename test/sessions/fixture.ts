@@ -130,7 +130,7 @@ export async function startServer(
   }
 }
 
-/** A network that can be cut: what is on its way is lost, and nobody gets through. */
+/** A network that can be cut: messages on their way are lost, and no connection gets through. */
 export class Network {
   #isCut = false
   readonly #wires = new Set<Wire>()

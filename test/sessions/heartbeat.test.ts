@@ -46,7 +46,7 @@ describe('a network that goes silent', () => {
     expect(client.standing).toBe('lease')
   })
 
-  it('the server ends the connection: a barrier does not wait for whoever was behind it', async () => {
+  it('the server ends the connection: a barrier does not wait for its session', async () => {
     const gone = open(60_000)
     const here = openSession(server)
     opened.push(here)

@@ -104,7 +104,7 @@ describe('a live lease on a layer', () => {
     expect(await names('layer=attempt')).toEqual(['mine'])
   })
 
-  it('deleting waits for it: nobody is refused what it has acknowledged', async () => {
+  it('deleting waits for it: no acknowledged write is refused', async () => {
     const settled = acknowledge('mine', 1001)
     const { status } = await call(second, 'DELETE', '/w/layers/attempt')
     expect(status).toBe(200)

@@ -182,7 +182,7 @@ describe('a session under a token', () => {
     expect(await submit(writeBytes(two, 'y'))).toBe('done')
   })
 
-  it('a file that lost its last name is readable for who knew it, and for nobody else', async () => {
+  it('a file that lost its last name is readable for sessions that knew it, and for no others', async () => {
     expect(await submit(createFile('f', two, ino('/src')), writeBytes(two, 'x'))).toBe('done')
     const unlink: Op = { type: 'unlink', parent: ino('/src'), name: 'f' as Name, time: now() }
     expect(await submit(unlink)).toBe('done')

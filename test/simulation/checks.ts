@@ -170,18 +170,18 @@ function judgeLeases(world: World, written: readonly Written[]): readonly string
     const other = othersIn.get(epoch)
     if (holder === undefined) othersIn.set(epoch, row.seq)
     else if (other !== undefined && !isOwnBatch(world, holder, other))
-      faults.push(`#${tag} of ${holder} comes after batch ${other} of somebody else`)
+      faults.push(`#${tag} of ${holder} comes after batch ${other} of another client`)
   }
   return faults
 }
 
-/** Nobody wanted in: then whoever was cut off comes back to find everything as it was. */
+/** No other client wanted to write: then a client that was cut off finds everything as it was. */
 function judgeSolitude({ clients, oneOffs, layerWork }: World): readonly string[] {
   const [only, ...others] = clients
   const requests = oneOffs.length + layerWork.requests.length
   if (!only || others.length > 0 || requests > 0) return []
   return only.submitted.some(({ outcome }) => outcome === 'rescued')
-    ? [`${only.name} lost its lease to nobody`]
+    ? [`${only.name} lost its lease, though no other client wanted it`]
     : []
 }
 
@@ -190,7 +190,10 @@ function isOwnBatch(world: World, holder: string, seq: number): boolean {
   return world.rows(world.main)[seq - 1]?.session === client?.session.id
 }
 
-/** The last to leave may still be handed the lease, in an epoch of its own: what the log got meanwhile, nobody had. */
+/**
+ * The last client may still get the lease, in an epoch of its own: no one held it while the log got
+ * these batches.
+ */
 async function judgeReplicas(world: World): Promise<readonly string[]> {
   for (;;) {
     const { length } = world.rows(world.main)
@@ -252,7 +255,7 @@ async function readTexts(
   return texts
 }
 
-/** Of what all clients appended, nothing was overwritten, doubled or lost, and nothing else is there. */
+/** Nothing that clients appended was overwritten, doubled or lost, and nothing else is there. */
 function judgeLog(world: World, text: string | undefined): readonly string[] {
   if (world.conditions.appendsOneIn === 0) return []
   const tags = readTokens(text ?? '')
@@ -314,7 +317,10 @@ function opsIn(world: World, branch: BranchId, committed: Set<string>): readonly
   })
 }
 
-/** Of a holder that came back too late. Other layers are checked by what their requests promised. */
+/**
+ * A layer of a holder that came back too late. Other layers are checked by what their requests
+ * promised.
+ */
 function isRescue(branch: string): boolean {
   return branch.includes('/rescue')
 }

@@ -78,7 +78,7 @@ export class Client {
   /** Acknowledged, and not settled. */
   readonly #unsettled = new Set<Promise<unknown>>()
   readonly #waiting = new Set<() => void>()
-  /** Of one that gives single directories back. */
+  /** Set for a client that gives single directories back. */
   readonly shared: SharedDirectories | undefined
 
   constructor(parts: ClientParts) {
@@ -328,7 +328,7 @@ interface Submission {
   readonly name: string
   readonly what: string
   readonly ops: readonly Op[]
-  /** Of what is acknowledged at once. */
+  /** Set for a write that is acknowledged at once. */
   readonly reservation: Reservation | undefined
 }
 

@@ -50,7 +50,7 @@ export class Network {
     return async (events) => {
       await scheduler.sleep(chance.below(delayMs))
       const host = chance.choose(hosts)
-      if (!host.isUp || this.#unreachable.has(caller.name)) throw new Error('nobody answers')
+      if (!host.isUp || this.#unreachable.has(caller.name)) throw new Error('no server answers')
       const link = new Link(this.#parts, caller, host, events, () => this.#links.delete(link))
       this.#links.add(link)
       trace.note(() => `${link.name} is open`)
@@ -83,7 +83,7 @@ export class Network {
     this.#unreachable.clear()
   }
 
-  /** A machine is gone: sometimes its kernel still says so, sometimes nobody does. */
+  /** A machine is gone: sometimes its kernel still reports it, sometimes nothing does. */
   drop(name: string): void {
     for (const link of this.#links)
       if (link.host.name === name || link.caller.name === name)

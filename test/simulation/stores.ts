@@ -94,8 +94,9 @@ function never(): Promise<never> {
 }
 
 /**
- * A road that takes its time and loses things: a call may fail before it happens, after it, or happen long after
- * its sender was told that it failed. What a server had on the road when it died happens or not, and nobody hears.
+ * A slow road that loses things: a call may fail before it happens, after it, or happen long after
+ * its sender got an error. A call that a server had on the road when it died happens or not, and no
+ * one learns which.
  */
 export function makeWay({ scheduler, chance, delayMs, failsOneIn, isDead }: WayOptions): Way {
   const wait = async (): Promise<void> => {

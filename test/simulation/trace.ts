@@ -1,6 +1,6 @@
 import type { SessionReply, SessionRequest } from '@cairn/protocol'
 
-/** What happened, in words. Kept only where somebody will read it: most runs are never looked at. */
+/** What happened, in words. Kept only on request: most runs are never looked at. */
 export class Trace {
   readonly lines: string[] = []
   readonly #nowMs: () => number

@@ -108,7 +108,7 @@ export class World {
     })
   }
 
-  /** Asks at each append whether somebody else believed to be alone just then. */
+  /** Checks at each append whether another client believed to be alone just then. */
   #watchLog(): void {
     const { log } = this.disk
     const append = log.append.bind(log)

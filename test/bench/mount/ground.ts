@@ -34,7 +34,7 @@ export class Ground {
     }
   }
 
-  /** Programs that see no setting of whoever runs the benchmark. */
+  /** Programs that see no setting of the current user. */
   get env(): NodeJS.ProcessEnv {
     return {
       PATH: process.env['PATH'],

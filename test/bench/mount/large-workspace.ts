@@ -111,7 +111,7 @@ async function benchStat(site: Site, directory: string): Promise<Result> {
   return { name: 'stat', work, unit: '/s', measured, yardstick, aim: { atLeast: 0.7 } }
 }
 
-/** What the daemon needs when it knows every file, and when nobody asks it anything. */
+/** What the daemon needs when it knows every file, and when no program asks it anything. */
 async function benchKnowing(site: Site): Promise<Result[]> {
   const mount: SiteMount = await site.mount('/')
   const { pid } = await mount.status()

@@ -77,7 +77,7 @@ function chooseWorks(ground: Ground): { works: Work[]; skipped: Result[] } {
   return { works, skipped }
 }
 
-/** All but `tar` work on the clone: it is made even if nobody asked for its figure. */
+/** All but `tar` work on the clone: it is made even if its figure is not wanted. */
 function worksWithRepository(ground: Ground): Work[] {
   const { url, tarball } = makeRepository(ground)
   const onClone: Work[] = [

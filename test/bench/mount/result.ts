@@ -39,7 +39,7 @@ export function printResults(title: string, results: readonly Result[]): void {
   printTable(title, ['measured', 'yardstick', 'ratio', 'drain'], results.map(toRow))
 }
 
-/** Gives the path of the file, which nobody commits. */
+/** Returns the path of the file, which is not committed. */
 export function writeResults(loadBefore: readonly number[], results: readonly Result[]): string {
   const root = fileURLToPath(new URL('../../..', import.meta.url))
   const directory = join(root, 'bench', 'results')

@@ -26,7 +26,7 @@ const texts = [1, 2, 3, 4].map((text) => `text ${text} `.repeat(50 * text))
  * servers are killed and garbage is collected; beside a model that merges path by path.
  */
 export class Story {
-  /** What was done, for whoever looks for the reason of a failure. */
+  /** What was done, to find the reason of a failure. */
   readonly done: string[] = []
   readonly #site: Site
   readonly #random: Random
@@ -72,7 +72,7 @@ export class Story {
     await this.#editByMount(line, mount, this.#random.one(names))
   }
 
-  /** The server ends without a word: while somebody writes, or in the middle of a commit. */
+  /** The server ends without a goodbye: during a write, or in the middle of a commit. */
   async killServer(): Promise<void> {
     const restart = async (): Promise<void> => {
       this.#note('kill the server')
@@ -233,7 +233,7 @@ export class Story {
       conflictsOf(layers.commit(attempt.name, { idempotencyKey })).catch(unlessUnreachable)
     const twice = Promise.all([commit(), commit()])
     await meanwhile()
-    // Whoever got no answer asks again under the same key.
+    // A client without an answer asks again under the same key.
     for (const answer of await twice) expect(answer ?? (await commit())).toEqual(conflicts)
     if (conflicts.length > 0) return
     replace(attempt.parent, merged)

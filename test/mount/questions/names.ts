@@ -191,7 +191,7 @@ export const status: readonly TwoMountQuestion[] = [
     expect: true,
   },
   {
-    fact: '.cairn/log tells that somebody else wrote',
+    fact: '.cairn/log says that another client wrote',
     ask: (a, b) => (b.write('told', 'x'), a.read('.cairn/log').includes('operations')),
     expect: true,
   },

@@ -9,7 +9,10 @@ export interface Walk {
   readonly together?: { readonly arrived: SharedArrayBuffer; readonly count: number }
 }
 
-/** Takes them in a thread of its own, as a program would: what waits in a mount keeps nobody else waiting. */
+/**
+ * Takes them in a thread of its own, as a program would: a call that waits in a mount blocks no
+ * other.
+ */
 export function walk(one: Walk): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL('walking-thread.ts', import.meta.url), { workerData: one })

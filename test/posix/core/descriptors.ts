@@ -5,9 +5,9 @@ export interface Descriptor {
   readonly ino: Ino
   readonly flags: number
   offset: number
-  /** Of a directory: the last name that was listed, `.` and `..` included. */
+  /** Set for a directory: the last name that was listed, `.` and `..` included. */
   listed: ByteString | undefined
-  /** Of a directory: what was listed last at each offset, counted from 1. */
+  /** Set for a directory: what was listed last at each offset, counted from 1. */
   readonly places: (ByteString | undefined)[]
 }
 

@@ -47,7 +47,7 @@ function entriesAfter(view: View, { ino, listed }: Descriptor, limit: number): r
   return [...left, ...view.entries(ino, undefined, limit)]
 }
 
-/** Of a `linux_dirent64`. */
+/** The size of a `linux_dirent64`. */
 function recordBytes(name: ByteString): number {
   return Math.ceil((19 + name.length + 1) / 8) * 8
 }

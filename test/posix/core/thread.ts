@@ -64,7 +64,10 @@ export class Thread {
     await this.change((call) => make(call, ino))
   }
 
-  /** For what takes a name away: if it was the last one and nobody has the file open, the file goes, too. */
+  /**
+   * For calls that remove a name: if it was the last one and no descriptor is open, the file goes,
+   * too.
+   */
   async takeAway(make: (call: Call) => { op: Op; ino: Ino | undefined }): Promise<void> {
     const { op, ino } = await this.look(make)
     await this.workspace.submit([op])

@@ -99,7 +99,7 @@ export const chmodQuestions: readonly Question[] = [
     expect: 'EBADF',
   },
   {
-    fact: 'chmod › by the owner: allowed; by somebody who may write: EPERM; by root: allowed',
+    fact: 'chmod › by the owner: allowed; by a user who may write: EPERM; by root: allowed',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o666)
@@ -112,7 +112,7 @@ export const chmodQuestions: readonly Question[] = [
     expect: ['ok', 'EPERM', 'ok'],
   },
   {
-    fact: 'chmod › by somebody of the group of the file: EPERM',
+    fact: 'chmod › by a user of the group of the file: EPERM',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o664)
@@ -121,7 +121,7 @@ export const chmodQuestions: readonly Question[] = [
     expect: 'EPERM',
   },
   {
-    fact: 'chmod › fchmod by somebody else, through a descriptor they could open: EPERM',
+    fact: 'chmod › fchmod by another user, through a descriptor they could open: EPERM',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o666)

@@ -93,7 +93,7 @@ export const chownQuestions: readonly Question[] = [
     expect: 'ctime',
   },
   {
-    fact: 'chown › -1 and -1 by somebody who owns nothing: allowed',
+    fact: 'chown › -1 and -1 by a user who owns nothing: allowed',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0)
@@ -102,7 +102,7 @@ export const chownQuestions: readonly Question[] = [
     expect: 'ok',
   },
   {
-    fact: 'chown › giving a file away: EPERM for its owner, as for anybody else',
+    fact: 'chown › giving a file away: EPERM for its owner, as for any other user',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o666)
@@ -114,7 +114,7 @@ export const chownQuestions: readonly Question[] = [
     expect: ['EPERM', 'EPERM'],
   },
   {
-    fact: 'chown › by the owner to the owner: allowed; by somebody else to the owner: EPERM',
+    fact: 'chown › by the owner to the owner: allowed; by another user to the owner: EPERM',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o666)
@@ -150,7 +150,7 @@ export const chownQuestions: readonly Question[] = [
     expect: 'ok',
   },
   {
-    fact: 'chown › group by somebody in both groups who is not the owner: EPERM',
+    fact: 'chown › group by a user in both groups who is not the owner: EPERM',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o666)

@@ -223,7 +223,7 @@ export const createQuestions: readonly Question[] = [
     expect: 'nothing',
   },
   {
-    fact: 'create › as somebody: user and group of the new file are theirs',
+    fact: 'create › as an ordinary user: user and group of the new file are theirs',
     root: true,
     ask: async (fs) => {
       await fs.chmod('.', 0o777)

@@ -218,7 +218,7 @@ export const permissionQuestions: readonly Question[] = [
     expect: Array(7).fill('EACCES'),
   },
   {
-    fact: 'permission › directory with write: an unwritable file of somebody else can be unlinked',
+    fact: 'permission › directory with write: an unwritable file of another user can be unlinked',
     root: true,
     ask: async (fs) => {
       await directoryFor(fs, ANN, 'd', 0o777)
@@ -228,7 +228,7 @@ export const permissionQuestions: readonly Question[] = [
     expect: 'ok',
   },
   {
-    fact: 'permission › directory of somebody else inside a writable one: rmdir allowed when empty',
+    fact: 'permission › directory of another user inside a writable one: rmdir allowed when empty',
     root: true,
     ask: async (fs) => {
       await directoryFor(fs, ANN, 'd', 0o777)

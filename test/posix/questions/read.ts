@@ -33,7 +33,7 @@ export const readQuestions: readonly Question[] = [
     expect: ['', 'a'],
   },
   {
-    fact: 'read › grown by somebody else after the end was reached: the new bytes come',
+    fact: 'read › grown by another user after the end was reached: the new bytes come',
     ask: async (fs) => {
       const reader = await createOpen(fs, 'f', 'abc')
       await fs.read(reader, 10)
@@ -44,7 +44,7 @@ export const readQuestions: readonly Question[] = [
     expect: 'def',
   },
   {
-    fact: 'read › shrunk by somebody else below the offset: no bytes',
+    fact: 'read › shrunk by another user below the offset: no bytes',
     ask: async (fs) => {
       const fd = await createOpen(fs, 'f', 'abcdef')
       await fs.read(fd, 4)

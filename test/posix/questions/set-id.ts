@@ -21,9 +21,7 @@ import {
 import type { Question } from '../question.ts'
 import type { Subject } from '../subject.ts'
 
-/**
- * The mode that is left of a program which everybody may write, after somebody else did `change`.
- */
+/** The remaining mode of a program that everyone may write, after another user did `change`. */
 async function modeAfter(
   fs: Subject,
   mode: number,

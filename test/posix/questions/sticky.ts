@@ -11,7 +11,7 @@ async function createStickyDirectory(fs: Subject): Promise<void> {
 
 export const stickyQuestions: readonly Question[] = [
   {
-    fact: 'sticky › unlink by somebody else: EPERM, though they may write file and directory',
+    fact: 'sticky › unlink by another user: EPERM, though they may write file and directory',
     root: true,
     ask: async (fs) => {
       await createStickyDirectory(fs)
@@ -49,7 +49,7 @@ export const stickyQuestions: readonly Question[] = [
     expect: 'ok',
   },
   {
-    fact: 'sticky › unlink by somebody in the group of file and directory: EPERM',
+    fact: 'sticky › unlink by a user in the group of file and directory: EPERM',
     root: true,
     ask: async (fs) => {
       await directory(fs, 'tmp', 0o1777)
@@ -60,7 +60,7 @@ export const stickyQuestions: readonly Question[] = [
     expect: 'EPERM',
   },
   {
-    fact: 'sticky › without the bit: somebody else may unlink',
+    fact: 'sticky › without the bit: another user may unlink',
     root: true,
     ask: async (fs) => {
       await createStickyDirectory(fs)
@@ -70,7 +70,7 @@ export const stickyQuestions: readonly Question[] = [
     expect: 'ok',
   },
   {
-    fact: 'sticky › rename away by somebody else: EPERM',
+    fact: 'sticky › rename away by another user: EPERM',
     root: true,
     ask: async (fs) => {
       await createStickyDirectory(fs)
@@ -80,7 +80,7 @@ export const stickyQuestions: readonly Question[] = [
     expect: 'EPERM',
   },
   {
-    fact: 'sticky › rename of an own file over that of somebody else: EPERM',
+    fact: 'sticky › rename of an own file over that of another user: EPERM',
     root: true,
     ask: async (fs) => {
       await createStickyDirectory(fs)
@@ -99,7 +99,7 @@ export const stickyQuestions: readonly Question[] = [
     expect: 'ok',
   },
   {
-    fact: 'sticky › exchange of an own file with that of somebody else: EPERM, either way round',
+    fact: 'sticky › exchange of an own file with that of another user: EPERM, either way round',
     root: true,
     ask: async (fs) => {
       await createStickyDirectory(fs)
@@ -114,7 +114,7 @@ export const stickyQuestions: readonly Question[] = [
     expect: ['EPERM', 'EPERM'],
   },
   {
-    fact: 'sticky › rmdir by somebody else: EPERM; by the owner: allowed',
+    fact: 'sticky › rmdir by another user: EPERM; by the owner: allowed',
     root: true,
     ask: async (fs) => {
       await directory(fs, 'tmp', 0o1777)
@@ -138,7 +138,7 @@ export const stickyQuestions: readonly Question[] = [
     expect: 'ok',
   },
   {
-    fact: 'sticky › unlink of a directory of somebody else: EPERM comes before EISDIR',
+    fact: 'sticky › unlink of a directory of another user: EPERM comes before EISDIR',
     root: true,
     ask: async (fs) => {
       await directory(fs, 'tmp', 0o1777)

@@ -205,7 +205,7 @@ export const timesQuestions: readonly Question[] = [
     expect: [1n, 2n],
   },
   {
-    fact: 'times › now by somebody who may write: allowed',
+    fact: 'times › now by a user who may write: allowed',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o666)
@@ -214,7 +214,7 @@ export const timesQuestions: readonly Question[] = [
     expect: 'ok',
   },
   {
-    fact: 'times › now by somebody who may only read: EACCES',
+    fact: 'times › now by a user who may only read: EACCES',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o644)
@@ -223,7 +223,7 @@ export const timesQuestions: readonly Question[] = [
     expect: 'EACCES',
   },
   {
-    fact: 'times › given by somebody who may write but is not the owner: EPERM',
+    fact: 'times › given by a user who may write but is not the owner: EPERM',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o666)
@@ -232,7 +232,7 @@ export const timesQuestions: readonly Question[] = [
     expect: 'EPERM',
   },
   {
-    fact: 'times › only one of them now, by somebody who is not the owner: EPERM',
+    fact: 'times › only one of them now, by a user who is not the owner: EPERM',
     root: true,
     ask: async (fs) => {
       await createFor(fs, ANN, 'f', 0o666)

@@ -208,7 +208,7 @@ export const writeQuestions: readonly Question[] = [
     expect: 'ab\0\0Z',
   },
   {
-    fact: 'write › after somebody emptied the file: the offset stays, the gap reads as zeros',
+    fact: 'write › after another process emptied the file: the offset stays, the gap reads as zeros',
     ask: async (fs) => {
       const fd = await createOpen(fs, 'f')
       await fs.write(fd, bytes('abc'))
