@@ -1,11 +1,8 @@
 /** The shapes of layers in the HTTP API's JSON, once for server, SDK and command line. */
 
 import type { FileKind } from './api.ts'
+import type { LayerState } from './layer-words.ts'
 import type { Quota, Used } from './schema/common.ts'
-
-export const layerStates = ['open', 'conflicted', 'committed', 'abandoned'] as const
-/** `conflicted` is open, too: a state to work in. */
-export type LayerState = (typeof layerStates)[number]
 
 export interface LayerInfo {
   readonly id: string
@@ -42,9 +39,6 @@ export interface LayerChange {
   readonly added?: number
   readonly removed?: number
 }
-
-export const conflictSides = ['base', 'layer', 'target'] as const
-export type ConflictSideName = (typeof conflictSides)[number]
 
 /** What one side has. Read it with `?layer=ID&side=SIDE` at its path. */
 export interface LayerConflictSide {

@@ -14,16 +14,12 @@ export {
 export {
   type CheckpointInfo,
   type CommitReceipt,
-  type ConflictSideName,
-  conflictSides,
   type LayerChange,
   type LayerConflict,
   type LayerConflictSide,
   type LayerDecision,
   type LayerInfo,
   type LayerOverlap,
-  type LayerState,
-  layerStates,
   type LayerStatus,
   type PickReceipt,
   type RadarEvent,
@@ -31,23 +27,6 @@ export {
   type ResolveReceipt,
   type RootReceipt,
 } from './api-layers.ts'
-export type { CollectReport, ContentTally, Gone, Tally } from './api-server.ts'
-export {
-  type IssuedVaultGrant,
-  type RotationReport,
-  type SecretInfo,
-  type SecretReceipt,
-  type SecretValues,
-  type SecretVersion,
-  type VaultAuditEntry,
-  type VaultGrant,
-  type VaultOutcome,
-  vaultOutcomes,
-  type VaultPermission,
-  vaultPermissions,
-  type VaultScope,
-  type VaultValue,
-} from './api-vault.ts'
 export type {
   ApiErrorBody,
   BatchOperation,
@@ -131,6 +110,12 @@ export {
   type JournalWitness,
   signedText,
 } from './journal-check.ts'
+export {
+  type ConflictSideName,
+  conflictSides,
+  type LayerState,
+  layerStates,
+} from './layer-words.ts'
 export { formatPath, isName, nameBytesMax, parseName, parsePath, pathBytesMax } from './path.ts'
 export { Reader } from './reader.ts'
 export {
@@ -146,7 +131,21 @@ export {
   sessionVersion,
 } from './session-messages.ts'
 export type { IssuedKey, KeyInfo } from './routes/keys.ts'
+export type { CollectReport, ContentTally, Gone, RotationReport, Tally } from './routes/server.ts'
 export type { IssuedToken, TokenInfo, TokenRequest, TokenRule } from './routes/tokens.ts'
+export type {
+  SecretInfo,
+  SecretReceipt,
+  SecretValues,
+  SecretVersion,
+  VaultValue,
+} from './routes/vault.ts'
+export type {
+  IssuedVaultGrant,
+  VaultAuditEntry,
+  VaultGrant,
+  VaultScope,
+} from './routes/vault-grants.ts'
 export type { DeletedWorkspace, WorkspaceDeletion, WorkspaceInfo } from './routes/workspaces.ts'
 export type { Quota, Used } from './schema/common.ts'
 export { shellQuote } from './shell-quote.ts'
@@ -163,4 +162,10 @@ export {
   tokenCharactersMax,
   type TokenText,
 } from './token.ts'
+export {
+  type VaultOutcome,
+  vaultOutcomes,
+  type VaultPermission,
+  vaultPermissions,
+} from './vault-words.ts'
 export { Writer } from './writer.ts'

@@ -1,7 +1,10 @@
 /** The HTTP API as data, for servers and documents. Clients need the types alone, which index.ts has. */
 
 export { keyRoutes } from './routes/keys.ts'
+export { serverRoutes } from './routes/server.ts'
 export { tokenRoutes, tokenTtlMsMax } from './routes/tokens.ts'
+export { vaultFieldsMax, vaultRoutes } from './routes/vault.ts'
+export { vaultGrantRoutes } from './routes/vault-grants.ts'
 export { workspaceRoutes } from './routes/workspaces.ts'
 export type { Of, Schema } from './schema/build.ts'
 export {

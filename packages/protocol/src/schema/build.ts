@@ -66,6 +66,11 @@ interface ListOptions {
   readonly uniqueItems?: boolean
 }
 
+interface RecordOptions {
+  readonly propertyNames?: Schema<string>
+  readonly maxProperties?: number
+}
+
 /** Marks an optional field until `object` has read it. */
 const optionalMark = Symbol('optional')
 
@@ -76,6 +81,10 @@ export function text(options: TextOptions = {}): Schema<string> {
 /** From 0, unless `minimum` says otherwise. */
 export function integer(options: IntegerOptions = {}): Schema<number> {
   return made({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options })
+}
+
+export function boolean(options: Annotations<boolean> = {}): Schema<boolean> {
+  return made({ type: 'boolean', ...options })
 }
 
 export function oneOf<const Value extends string | boolean>(
@@ -90,6 +99,18 @@ export function list<S extends Schema<unknown>>(
   options: ListOptions = {},
 ): ListSchema<S> {
   return made({ type: 'array', items, ...options })
+}
+
+export function record<T>(
+  value: Schema<T>,
+  options: RecordOptions & Annotations<Readonly<Record<string, T>>> = {},
+): Schema<Readonly<Record<string, T>>> {
+  return made({ type: 'object', additionalProperties: value, ...options })
+}
+
+/** Any JSON. */
+export function anything<T>(options: Annotations<T> = {}): Schema<T> {
+  return made({ ...options })
 }
 
 /** An object with these fields and no others. */
@@ -113,7 +134,17 @@ export function optional<T>(schema: Schema<T>): OptionalSchema<T> {
 }
 
 export function nullable<T>(schema: Schema<T>): Schema<T | null> {
+  if ('oneOf' in schema) return made({ anyOf: [schema, { type: 'null' }] })
   return made({ ...schema, type: [(schema as { type?: unknown }).type, 'null'] })
+}
+
+type Single<F> = { readonly [Name in keyof F]: { readonly [Only in Name]: Of<F[Name]> } }[keyof F]
+
+/** An object with exactly one of some fields. */
+export function oneField<const F extends Fields>(choices: F): Schema<Single<F>> {
+  const names = Object.keys(choices)
+  const fields = Object.fromEntries(names.map((name) => [name, optional(choices[name]!)]))
+  return made({ ...object(fields), oneOf: names.map((name) => ({ required: [name] })) })
 }
 
 export function anyOf<S extends readonly Schema<unknown>[]>(...schemas: S): Schema<Of<S[number]>> {

@@ -15,6 +15,10 @@ import {
 
 export const time = (): Schema<string> => text({ examples: ['2026-11-02T10:00:00.000Z'] })
 
+/** A time in a query. */
+export const timeQuery = (): Schema<string> =>
+  text({ maxLength: 64, description: 'ISO 8601', examples: ['2026-11-02T10:00:00Z'] })
+
 /** `?list` and `?list=true` mean yes. */
 export const flag = (): Schema<'' | 'true' | 'false'> => oneOf(['', 'true', 'false'])
 export const limit = (): Schema<number> => integer({ minimum: 1, maximum: 1000, default: 100 })

@@ -34,6 +34,10 @@ export function routes<const R extends Routes>(table: R): R {
   return table
 }
 
+export function media(type: string, each?: Schema<unknown>): Media {
+  return each ? { media: type, each } : { media: type }
+}
+
 export function isMedia(answer: object): answer is Media {
   return 'media' in answer
 }

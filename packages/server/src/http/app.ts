@@ -33,7 +33,7 @@ import { layerRoutes } from './routes/layers.ts'
 import { layerChangeRoutes } from './routes/layer-changes.ts'
 import { blameRoutes, logRoutes } from './routes/log.ts'
 import { readFileRoutes } from './routes/read-files.ts'
-import { type Collect, rotationRoute, serverRoutes } from './routes/server.ts'
+import { type Collect, plainRoutes, rotationRoute, serverRoutes } from './routes/server.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { vaultGrantRoutes } from './routes/vault-grants.ts'
@@ -109,7 +109,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
   answerErrors(app)
   const routes = collectRoutes(app)
-  plainRoutes(app, parts, routes)
+  plainRoutes(app, parts, () => openApiOf(routes))
   workspaceRoutes(app, parts.workspaces)
   readFileRoutes(app, parts.workspaces)
   changeFileRoutes(app, parts.workspaces)
@@ -189,36 +189,6 @@ function collectRoutes(app: FastifyInstance): RouteInfo[] {
       routes.push({ method: verb, url, schema: schema ?? {}, config: config ?? {} })
   })
   return routes
-}
-
-function plainRoutes(app: FastifyInstance, parts: AppParts, routes: readonly RouteInfo[]): void {
-  app.get(
-    '/healthz',
-    { config: { access: 'open' }, schema: { summary: 'The process is up' } },
-    async () => ({ status: 'ok' }),
-  )
-  app.get(
-    '/readyz',
-    { config: { access: 'open' }, schema: { summary: 'The stores answer' } },
-    async () => {
-      await parts.checkReady()
-      return { status: 'ok' }
-    },
-  )
-  app.get(
-    '/metrics',
-    { config: { access: 'owner' }, schema: { summary: 'Prometheus metrics' } },
-    async (_request, reply) => {
-      const { type, text } = await parts.metrics.tell()
-      void reply.type(type)
-      return text
-    },
-  )
-  app.get(
-    '/v1/openapi.json',
-    { config: { access: 'open' }, schema: { summary: 'This API, for machines' } },
-    async () => openApiOf(routes),
-  )
 }
 
 function safeId(header: string | string[] | undefined): string | undefined {

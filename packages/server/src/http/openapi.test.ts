@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs'
-import {
-  isMedia,
-  keyRoutes,
-  type Routes,
-  tokenRoutes,
-  workspaceRoutes,
-} from '@cairn/protocol/routes'
+import * as described from '@cairn/protocol/routes'
+import type { Routes } from '@cairn/protocol/routes'
 import { describe, expect, it } from 'vitest'
 import { memoryServers } from '../testing/memory-servers.ts'
 import { openApiOf } from './openapi.ts'
@@ -15,7 +10,9 @@ import { validatorOf } from './validate.ts'
 const page = readFileSync(new URL('../../../../docs/reference/http.md', import.meta.url), 'utf8')
 const root = '/v1/workspaces/{workspace}'
 
-const tables: readonly Routes[] = [keyRoutes, tokenRoutes, workspaceRoutes]
+const tables = Object.entries(described)
+  .filter(([name]) => name.endsWith('Routes'))
+  .map(([, table]) => table as Routes)
 
 describe('the OpenAPI document', () => {
   it.each(tables.flatMap((table) => Object.entries(table)))(
@@ -23,12 +20,13 @@ describe('the OpenAPI document', () => {
     (_key, { params, query, body, answers }) => {
       const given = Object.values(answers).flatMap((answer) => [answer].flat())
       for (const schema of [params, query, body, ...given])
-        if (schema && !isMedia(schema)) validatorOf(schema)(exampleOf(schema), 'the example')
+        if (schema && !described.isMedia(schema))
+          validatorOf(schema)(exampleOf(schema), 'the example')
     },
   )
 
   it('has each answer with a schema and an example, and named schemas once', () => {
-    const config = { access: 'owner', route: keyRoutes['POST /v1/keys'] } as const
+    const config = { access: 'owner', route: described.keyRoutes['POST /v1/keys'] } as const
     const document = openApiOf([{ method: 'POST', url: '/v1/keys', schema: {}, config }])
     expect(document).toMatchObject({
       paths: {

@@ -21,7 +21,7 @@ export function exampleOf(schema: object): unknown {
   if (alternative) return exampleOf(alternative)
   const [kind] = [type].flat()
   if (kind === 'object') return exampleObject(more)
-  if (kind === 'array') return [exampleOf(items!)]
+  if (kind === 'array') return items ? [exampleOf(items)] : []
   if (kind === 'boolean') return true
   if (kind === 'integer') return more.minimum ?? 0
   return ''

@@ -6,6 +6,7 @@ import {
   type SecretReceipt,
   type SecretVersion,
 } from '@cairn/protocol'
+import { vaultFieldsMax } from '@cairn/protocol/routes'
 import type { StoredSecret, StoredVersion, VaultTable } from '../storage/vault-table.ts'
 import { type Clock, isoTime } from '../ports/clock.ts'
 import {
@@ -41,7 +42,6 @@ export interface WriteConditions {
   readonly ifVersion?: number | undefined
 }
 
-export const fieldsMax = 64
 export const valueBytesMax: number = 256 << 10
 const attemptsMax = 20
 /** How many names are read at once. */
@@ -313,13 +313,13 @@ function denied(what: string, verb: string): CairnError {
 }
 
 function requireSomeFields(name: string, values: Values): void {
-  if (values.size > 0 && values.size <= fieldsMax) return
+  if (values.size > 0 && values.size <= vaultFieldsMax) return
   throw new CairnError(values.size === 0 ? 'malformed' : 'too_large', {
     what: `write the secret ${name}`,
     reason:
       values.size === 0
         ? 'it would have no fields'
-        : `it would have ${values.size} fields, ${fieldsMax} are allowed`,
+        : `it would have ${values.size} fields, ${vaultFieldsMax} are allowed`,
     ...(values.size === 0
       ? { hint: `Remove the whole secret instead: cairn vault rm ${name}.` }
       : {}),

@@ -1,35 +1,52 @@
 import type { CollectReport, RotationReport } from '@cairn/protocol'
+import { serverRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import type { RunOptions } from '../../jobs/collector.ts'
+import type { Metrics } from '../../metrics.ts'
+import { adderOf } from '../add-routes.ts'
 import { ownerOf } from '../context.ts'
-import { flagSchema, isOn, objectSchema } from '../schema.ts'
+import { isOn } from '../schema.ts'
 
 export type Collect = (options: RunOptions) => Promise<CollectReport>
+
+interface PlainParts {
+  readonly metrics: Metrics
+  /** Rejects while a store does not answer. */
+  readonly checkReady: () => Promise<void>
+}
+
+/** For those who watch the server, or want to know what it can do. */
+export function plainRoutes(
+  app: FastifyInstance,
+  { metrics, checkReady }: PlainParts,
+  openApi: () => object,
+): void {
+  const add = adderOf(app, table)
+
+  add('GET /healthz', { access: 'open' }, async () => ({ status: 'ok' }))
+
+  add('GET /readyz', { access: 'open' }, async () => {
+    await checkReady()
+    return { status: 'ok' }
+  })
+
+  add('GET /metrics', { access: 'owner' }, async (_request, reply) => {
+    const { type, text } = await metrics.tell()
+    return reply.type(type).send(text)
+  })
+
+  add('GET /v1/openapi.json', { access: 'open' }, async () => openApi())
+}
 
 /** What concerns the whole server. */
 export function serverRoutes(app: FastifyInstance, collect: Collect | undefined): void {
   if (!collect) return
-  app.post<{ Querystring: { dryRun?: string } }>(
-    '/v1/server/gc',
-    {
-      config: { access: 'owner' },
-      schema: {
-        summary: 'Take away what nobody can ask for any more; with ?dryRun, only tell',
-        querystring: objectSchema({ dryRun: flagSchema }),
-      },
-    },
-    // What is not the asker's is counted, and not named.
-    (request) => collect({ dryRun: isOn(request.query.dryRun), owner: ownerOf(request) }),
+  // What is not the caller's is counted, and not named.
+  adderOf(app, table)('POST /v1/server/gc', { access: 'owner' }, (request) =>
+    collect({ dryRun: isOn(request.query.dryRun), owner: ownerOf(request) }),
   )
 }
 
 export function rotationRoute(app: FastifyInstance, rotate: () => Promise<RotationReport>): void {
-  app.post(
-    '/v1/server/rotate-master-key',
-    {
-      config: { access: 'owner' },
-      schema: { summary: 'Take the next master key into use, and wrap every key with it' },
-    },
-    () => rotate(),
-  )
+  adderOf(app, table)('POST /v1/server/rotate-master-key', { access: 'owner' }, () => rotate())
 }
