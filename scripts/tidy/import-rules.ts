@@ -7,7 +7,8 @@ import type { Rule } from './rule.ts'
 const importsOf: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   core: ['protocol'],
-  server: ['core', 'protocol'],
+  // `/mcp` runs the tools of agents over the server's own routes, in process.
+  server: ['core', 'agents', 'protocol'],
   sdk: ['protocol'],
   mount: ['core', 'protocol'],
   sandbox: ['sdk', 'mount', 'protocol'],

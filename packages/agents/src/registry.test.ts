@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tools } from './registry.ts'
+import { version } from './version.ts'
 
 it('each tool has a JSON schema, a title and a description that a model can read', () => {
   const names = tools.map(({ name }) => name)
@@ -26,4 +27,9 @@ it('docs/agents/tools.md lists every tool with what it needs and whether it asks
     effect === 'removes' ? 'yes' : 'no',
   ])
   expect(rows).toEqual(wanted)
+})
+
+it('the version is that of the package', () => {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  expect(JSON.parse(text)).toMatchObject({ version })
 })

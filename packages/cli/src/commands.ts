@@ -35,6 +35,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'mount status': () => import('./commands/mount/status.ts'),
   'mount drain': () => import('./commands/mount/drain.ts'),
   umount: () => import('./commands/umount.ts'),
+  mcp: () => import('./commands/mcp.ts'),
   doctor: () => import('./commands/doctor.ts'),
   'ctx add': () => import('./commands/ctx/add.ts'),
   'ctx use': () => import('./commands/ctx/use.ts'),

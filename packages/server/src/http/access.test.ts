@@ -70,6 +70,15 @@ const examples: Readonly<Record<string, Example>> = {
   'POST /v1/workspaces/{workspace}/layers/{layer}/commit': { payload: {} },
   'POST /v1/workspaces/{workspace}/layers/{layer}/pick': { payload: {} },
   'POST /v1/workspaces/{workspace}/fork': { payload: { name: 'forked' } },
+  'POST /mcp': {
+    payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    },
+  },
+  'GET /mcp': {},
+  'DELETE /mcp': {},
   'POST /v1/server/gc': {},
   'GET /v1/keys': {},
   'POST /v1/keys': { payload: { name: 'third' } },

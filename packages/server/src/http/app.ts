@@ -32,6 +32,7 @@ import { keyRoutes } from './routes/keys.ts'
 import { layerRoutes } from './routes/layers.ts'
 import { layerChangeRoutes } from './routes/layer-changes.ts'
 import { blameRoutes, logRoutes } from './routes/log.ts'
+import { mcpRoute } from './routes/mcp.ts'
 import { readFileRoutes } from './routes/read-files.ts'
 import { type Collect, plainRoutes, rotationRoute, serverRoutes } from './routes/server.ts'
 import { tokenRoutes } from './routes/tokens.ts'
@@ -120,6 +121,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   blameRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces, parts.watch)
   uploadRoutes(app, parts.workspaces, parts.uploads)
+  mcpRoute(app, parts.workspaces)
   serverRoutes(app, parts.collect)
   if (parts.keys) keyRoutes(app, parts.keys)
   if (parts.tokens) tokenRoutes(app, parts.workspaces, parts.tokens)

@@ -1,0 +1,73 @@
+import { generateText, stepCountIs } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import { describe, expect, it } from 'vitest'
+import { toolsFor } from '@cairn/agents'
+import { cairnTools } from '@cairn/agents/ai-sdk'
+import { grantOfToken, parseToken } from '@cairn/protocol'
+import { useAgentSite } from './site.ts'
+
+const { server, data } = useAgentSite()
+
+type Step = readonly [toolName: string, input: object]
+
+/** A model that makes these calls, one a step, and then is done. */
+function scripted(steps: readonly Step[]): MockLanguageModelV4 {
+  let at = 0
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
+  }
+  return new MockLanguageModelV4({
+    doGenerate: async () => {
+      const step = steps[at++]
+      if (step === undefined)
+        return {
+          content: [{ type: 'text', text: 'done' }],
+          finishReason: { unified: 'stop', raw: undefined },
+          usage,
+          warnings: [],
+        }
+      const [toolName, input] = step
+      const call = { toolCallId: `call-${at}`, toolName, input: JSON.stringify(input) }
+      return {
+        content: [{ type: 'tool-call', ...call }],
+        finishReason: { unified: 'tool-calls', raw: undefined },
+        usage,
+        warnings: [],
+      }
+    },
+  })
+}
+
+describe('the tools in the AI SDK', () => {
+  it('a scripted agent breaks, fixes and commits; the log names its calls', async () => {
+    const { url, apiKey } = server()
+    const tools = cairnTools({ server: url, apiKey, workspace: 'w', approval: false })
+    const layer = 'sdk'
+    const model = scripted([
+      ['write', { file_path: '/app.js', content: 'let a = 1\n' }],
+      ['attempt_create', { name: layer }],
+      ['edit', { file_path: '/app.js', old_string: 'let b', new_string: 'const a', layer }],
+      ['edit', { file_path: '/app.js', old_string: 'let a', new_string: 'const a', layer }],
+      ['attempt_commit', { attempt: layer }],
+    ])
+    const result = await generateText({ model, tools, prompt: 'fix it', stopWhen: stepCountIs(9) })
+    expect(result.text).toBe('done')
+    const failed = result.steps[2]!.content.find(({ type }) => type === 'tool-error')
+    expect(String((failed as { error: unknown }).error)).toContain('0 matches')
+    expect(await server().cairn.workspace('w').files.readText('/app.js')).toBe('const a = 1\n')
+    const log = await data<{ entries: { tool_call?: string }[] }>('log', { layer })
+    expect(log.entries.map(({ tool_call }) => tool_call)).toContain('call-4')
+  })
+
+  it('a token gets the tools that it allows, and those that remove need approval', async () => {
+    const { tokens } = server().cairn.workspace('w')
+    const allow = [{ path: '/', operations: ['read', 'list', 'delete'] as const }]
+    const { secret } = await tokens.issue('reader', { ttlMs: 60_000, allow })
+    const tools = cairnTools({ server: server().url, apiKey: secret, workspace: 'w' })
+    const shown = toolsFor(grantOfToken(parseToken(secret)!))
+    expect(Object.keys(tools)).toEqual(shown.map(({ name }) => name))
+    const asks = Object.entries(tools).filter(([, { needsApproval }]) => needsApproval === true)
+    expect(asks.map(([name]) => name)).toEqual(['remove'])
+  })
+})
