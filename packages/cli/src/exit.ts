@@ -52,13 +52,16 @@ export async function exitAfter(
   process.stderr.on('error', () => {})
   try {
     await main(stopping.signal, (todo) => (tidy = todo))
-    await edge.out.flush()
+    await edge.out.end()
     await edge.err.flush()
     endProcess(0)
   } catch (error) {
     // Whatever an abort makes of a command, the reason is the abort.
     const { aborted, reason } = stopping.signal
-    endProcess(await report(edge, aborted ? reason : error))
+    const code = await report(edge, aborted ? reason : error)
+    // The user of a pager looks at what there is, and leaves when they like.
+    await edge.out.end().catch(() => undefined)
+    endProcess(code)
   }
 }
 
@@ -70,7 +73,10 @@ async function report(edge: Edge, error: unknown): Promise<number> {
   try {
     await edge.out.flush()
     if (edge.isJson) await edge.err.json({ error: described.json })
-    else await edge.err.line(`${['cairn', edge.name].join(' ').trim()}: ${described.text}`)
+    else {
+      const name = edge.err.paint(['cairn', edge.name].join(' ').trim(), 'red')
+      await edge.err.line(`${name}: ${described.text}`)
+    }
     await edge.err.flush()
   } catch {
     // The reader has gone; the exit code still reports the failure.

@@ -5,7 +5,9 @@ import { Output } from './output/output.ts'
 import { findInvocation, isJson, runProgram } from './program.ts'
 
 export async function runCommand(argv: readonly string[]): Promise<void> {
-  const [out, err] = [new Output(process.stdout), new Output(process.stderr)]
+  const [out, err] = [process.stdout, process.stderr].map(
+    (stream) => new Output(stream, process.env),
+  ) as [Output, Output]
   const edge: Edge = { out, err, name: '', isJson: isJson(argv) }
 
   await exitAfter(edge, async (signal, onHurry) => {

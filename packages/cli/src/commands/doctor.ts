@@ -3,7 +3,7 @@ import { connectionOptions } from '../context/credentials.ts'
 import { checkMachine } from '../doctor/machine.ts'
 import { checkServer } from '../doctor/server.ts'
 import { cliError } from '../errors.ts'
-import { formatTable } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
 
 export const command: Command = defineCommand({
   summary: 'Check what mounts need on this machine, and the server',

@@ -5,7 +5,8 @@ import { readConfig } from '../context/config.ts'
 import { dataDirectory, findRunning, logPath } from '../local/running.ts'
 import { describeSource } from '../mount/describe.ts'
 import { type ListedMount, listMounts } from '../mount/find-mount.ts'
-import { formatName, formatTable } from '../output/format.ts'
+import { formatName } from '../output/format.ts'
+import { formatTable } from '../output/table.ts'
 
 export const command: Command = defineCommand({
   summary: 'Show the server of this machine, the current context, and your mounts',

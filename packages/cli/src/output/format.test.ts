@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  formatBytes,
-  formatDuration,
-  formatMode,
-  formatName,
-  formatTable,
-  formatTime,
-} from './format.ts'
+import { formatBytes, formatDuration, formatMode, formatName, formatTime } from './format.ts'
+import { formatTable } from './table.ts'
 import { Memory } from '../../test/run-cli.ts'
 import { Output } from './output.ts'
 import { ProgressBar, renderProgress } from './progress.ts'

@@ -77,22 +77,3 @@ export function formatLong(entry: FileEntry, isTerminal: boolean): string[] {
     formatName(entry.name, isTerminal) + arrow,
   ]
 }
-
-/** Rows with their columns aligned; those named in `right` at their right end. The last one is not padded. */
-export function formatTable(
-  rows: readonly (readonly string[])[],
-  right: readonly number[] = [],
-): string[] {
-  const widths: number[] = []
-  for (const row of rows)
-    for (const [index, cell] of row.entries())
-      widths[index] = Math.max(widths[index] ?? 0, cell.length)
-  return rows.map((row) =>
-    row
-      .map((cell, index) => {
-        if (right.includes(index)) return cell.padStart(widths[index]!)
-        return index === row.length - 1 ? cell : cell.padEnd(widths[index]!)
-      })
-      .join('  '),
-  )
-}

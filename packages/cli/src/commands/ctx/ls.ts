@@ -2,7 +2,6 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { contextKinds, readConfig, type SavedContext } from '../../context/config.ts'
 import { statusOf } from '../../context/show.ts'
 import { usageError } from '../../errors.ts'
-import { formatTable } from '../../output/format.ts'
 
 export const command: Command = defineCommand({
   summary: 'List saved contexts',
@@ -50,7 +49,7 @@ export const command: Command = defineCommand({
       ...row(name, context),
       ...(isLong ? details(context) : []),
     ])
-    for (const line of formatTable([head, ...rows])) await cli.out.line(line.trimEnd())
+    await cli.out.table([head, ...rows])
   },
 })
 

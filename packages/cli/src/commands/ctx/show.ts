@@ -2,7 +2,7 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { readConfig } from '../../context/config.ts'
 import { connectionOptions, findCredentials } from '../../context/credentials.ts'
 import { maskSecret, statusOf } from '../../context/show.ts'
-import { formatTable } from '../../output/format.ts'
+import { formatTable } from '../../output/table.ts'
 
 export const command: Command = defineCommand({
   summary: 'Show which server and key commands would use, and where they come from',

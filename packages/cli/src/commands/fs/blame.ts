@@ -1,7 +1,10 @@
 import type { Blame, BlameOrigin, BlamePart } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { workspaceOptions } from '../../context/credentials.ts'
-import { formatName, formatTable } from '../../output/format.ts'
+import { formatName } from '../../output/format.ts'
+import { formatTable } from '../../output/table.ts'
+import type { Output } from '../../output/output.ts'
+import { pagerOption } from '../../output/pager.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -10,7 +13,7 @@ export const command: Command = defineCommand({
     'Through saves by rename, moves and commits of layers, back to where the log begins. A file that has gone is shown as it was\n' +
     'last, with who took it away; a binary file as a whole.',
   arguments: { path: { summary: 'The file' } },
-  options: workspaceOptions,
+  options: { ...workspaceOptions, ...pagerOption },
   examples: [
     { command: 'cairn fs blame :/src/auth.ts', does: 'line by line' },
     { command: 'cairn fs blame :/src/auth.ts --layer fix-auth-a --json', does: 'of an attempt' },
@@ -19,26 +22,28 @@ export const command: Command = defineCommand({
     const { workspace, path } = await openRemote(cli, options, args.path)
     const blame = await workspace.blame(path, { signal: cli.signal })
     if (cli.isJson) return cli.out.json(blame)
-    if (blame.deleted) await cli.err.line(`deleted: ${originColumns(blame.deleted).join('  ')}`)
-    const rows = blame.parts.flatMap((part) => rowsOf(blame, part))
+    if (blame.deleted)
+      await cli.err.line(`deleted: ${originColumns(blame.deleted, cli.out).join('  ')}`)
+    const rows = blame.parts.flatMap((part) => rowsOf(blame, part, cli.out))
+    if (!options['no-pager']) await cli.out.page()
     for (const line of formatTable(rows, [0, 4]))
       await cli.out.line(formatName(line, cli.out.isTerminal))
   },
 })
 
-function rowsOf({ origins, size }: Blame, part: BlamePart): string[][] {
+function rowsOf({ origins, size }: Blame, part: BlamePart, out: Output): string[][] {
   const { line, text, origin } = part
-  const columns = originColumns(origin === undefined ? undefined : origins[origin])
+  const columns = originColumns(origin === undefined ? undefined : origins[origin], out)
   if (line === undefined || text === undefined) return [[...columns, `${size} bytes`]]
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines.map((each, index) => [...columns, String(line + index), each])
 }
 
-function originColumns(origin: BlameOrigin | undefined): string[] {
+function originColumns(origin: BlameOrigin | undefined, out: Output): string[] {
   if (!origin) return ['-', 'before the log', '', '']
   const { seq, layer, time, actor, toolCall = '', op } = origin
   const place = layer === undefined ? String(seq) : `${layer}:${seq}`
   const who = toolCall === '' ? actor : `${actor} (${toolCall})`
-  return [place, time.slice(0, 19).replace('T', ' '), who, op]
+  return [place, out.when(time), who, op]
 }

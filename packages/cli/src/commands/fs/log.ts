@@ -2,7 +2,9 @@ import type { LogEntry } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { workspaceOptions } from '../../context/credentials.ts'
 import { formatName } from '../../output/format.ts'
+import type { Output } from '../../output/output.ts'
 import { parseTime } from '../../output/parse-time.ts'
+import { pagerOption } from '../../output/pager.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -23,6 +25,7 @@ export const command: Command = defineCommand({
       summary: 'Only what the key of this name or token of this id did',
     },
     newest: { kind: 'flag', summary: 'Newest first' },
+    ...pagerOption,
     limit: { kind: 'count', short: 'n', value: 'N', summary: 'So many at most; all unless given' },
   },
   examples: [
@@ -50,21 +53,25 @@ export const command: Command = defineCommand({
     })
     let count = 0
     if (limit === 0) return
+    if (!options['no-pager']) await cli.out.page()
     for await (const entry of entries) {
       if (cli.isJson) await cli.out.json(entry)
-      else for (const line of linesOf(entry, cli.out.isTerminal)) await cli.out.line(line)
+      else for (const line of linesOf(entry, cli.out)) await cli.out.line(line)
       if (++count >= limit) return
     }
   },
 })
 
 /** One line for each operation. */
-export function linesOf(entry: LogEntry, isTerminal: boolean): string[] {
+export function linesOf(entry: LogEntry, out: Output): string[] {
+  const { isTerminal } = out
   const { seq, time, actor, toolCall, layer, operations } = entry
   const place = layer === undefined ? `${seq}` : `${layer}:${seq}`
   const who = toolCall === undefined ? actor : `${actor} (tool call ${toolCall})`
   return operations.map(({ op, path = '?', to }) => {
     const other = to === undefined ? '' : ` -> ${formatName(to, isTerminal)}`
-    return `${place}  ${time}  ${who}  ${op} ${formatName(path, isTerminal)}${other}`
+    const when = out.paint(isTerminal ? out.when(time) : time, 'dim')
+    const where = `${formatName(path, isTerminal)}${other}`
+    return `${out.paint(place, 'yellow')}  ${when}  ${out.paint(who, 'cyan')}  ${op} ${where}`
   })
 }

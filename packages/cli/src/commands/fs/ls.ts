@@ -2,7 +2,7 @@ import { type FileEntry, isCairnError } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import type { Cli } from '../../cli.ts'
 import { readerOptions } from '../../context/credentials.ts'
-import { formatLong, formatName, formatTable } from '../../output/format.ts'
+import { formatLong, formatName } from '../../output/format.ts'
 import { baseName } from '../../remote/location.ts'
 import { openRemote, type Remote } from '../../remote/open.ts'
 
@@ -52,7 +52,7 @@ async function* entriesOf({ files, path }: Remote, { signal }: Cli): AsyncGenera
 async function print(page: readonly FileEntry[], isLong: boolean, { out }: Cli): Promise<void> {
   if (isLong) {
     const rows = page.map((entry) => formatLong(entry, out.isTerminal))
-    for (const line of formatTable(rows, [1, 2, 3, 4])) await out.line(line)
+    await out.table(rows, [1, 2, 3, 4])
     return
   }
   for (const { name, kind } of page)

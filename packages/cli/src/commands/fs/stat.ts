@@ -1,7 +1,8 @@
 import type { FileStat } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { readerOptions } from '../../context/credentials.ts'
-import { formatMode, formatName, formatTable, formatTime } from '../../output/format.ts'
+import { formatMode, formatName, formatTime } from '../../output/format.ts'
+import { formatTable } from '../../output/table.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({

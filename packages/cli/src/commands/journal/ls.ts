@@ -1,6 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
-import { formatTable } from '../../output/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -15,9 +14,9 @@ export const command: Command = defineCommand({
       if (cli.isJson) await cli.out.json(each)
       const { journal, kind, head, title } = each
       const state = head.sealed ? 'sealed' : 'open'
-      rows.push([journal, kind || '-', String(head.seq), head.time.slice(0, 19), state, title])
+      rows.push([journal, kind || '-', String(head.seq), cli.out.when(head.time), state, title])
     }
     if (cli.isJson) return
-    for (const line of formatTable(rows, [2])) await cli.out.line(line.trimEnd())
+    await cli.out.table(rows, [2])
   },
 })

@@ -1,8 +1,6 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { connectionOptions, findCredentials } from '../../context/credentials.ts'
-import { formatTable } from '../../output/format.ts'
 import { connect } from '../../remote/open.ts'
-import { shortTime } from '../../tokens/format.ts'
 
 export const command: Command = defineCommand({
   summary: 'List owner keys',
@@ -23,9 +21,13 @@ export const command: Command = defineCommand({
       if (cli.isJson) await cli.out.json(key)
       const { name, state, createdAt, rotatedAt, graceUntil } = key
       const times = [createdAt, rotatedAt, graceUntil]
-      rows.push([name, state, ...times.map((time) => (time === undefined ? '-' : shortTime(time)))])
+      rows.push([
+        name,
+        state,
+        ...times.map((time) => (time === undefined ? '-' : cli.out.when(time))),
+      ])
     }
     if (cli.isJson) return
-    for (const line of formatTable(rows)) await cli.out.line(line.trimEnd())
+    await cli.out.table(rows)
   },
 })

@@ -1,6 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
-import { formatTable } from '../../output/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -28,9 +27,9 @@ export const command: Command = defineCommand({
     for await (const checkpoint of layers.checkpoints(layer, { signal })) {
       if (cli.isJson) await cli.out.json(checkpoint)
       const { id, label, seq, toolCall = '-', createdAt } = checkpoint
-      const made = createdAt.slice(0, 19).replace('T', ' ')
+      const made = cli.out.when(createdAt)
       rows.push([label || '-', made, String(seq), toolCall, id])
     }
-    if (!cli.isJson) for (const line of formatTable(rows)) await cli.out.line(line)
+    if (!cli.isJson) await cli.out.table(rows)
   },
 })

@@ -3,6 +3,9 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { formatChange } from '../../layers/format.ts'
+import { type Colour, paintPatch } from '../../output/colour.ts'
+import type { Output } from '../../output/output.ts'
+import { pagerOption } from '../../output/pager.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 const point = 'base, head, parent, a checkpoint, another layer, or LAYER@CHECKPOINT'
@@ -19,6 +22,7 @@ export const command: Command = defineCommand({
     to: { kind: 'text', value: 'POINT', summary: 'What is compared; head unless given' },
     path: { kind: 'text', value: 'PATH', summary: 'Only what is there or below' },
     stat: { kind: 'flag', summary: 'How many lines came and went' },
+    ...pagerOption,
     patch: { kind: 'flag', short: 'p', summary: 'A unified diff, which git apply takes' },
   },
   examples: [
@@ -33,12 +37,28 @@ export const command: Command = defineCommand({
     const { layers } = await openWorkspace(cli, options)
     const path = options.path?.replace(/^:/, '')
     const points = { from, to, path, signal: cli.signal }
-    if (patch) return cli.out.raw(await layers.patch(layer, points))
+    if (!options['no-pager']) await cli.out.page()
+    if (patch) {
+      const text = await layers.patch(layer, points)
+      return cli.out.raw(cli.out.hasColour ? paintPatch(text) : text)
+    }
     for (const change of await layers.diff(layer, { ...points, stat }))
       if (cli.isJson) await cli.out.json(change)
-      else await cli.out.line(formatChange(change, cli.out.isTerminal) + lines(change))
+      else await cli.out.line(lineOf(change, cli.out))
   },
 })
+
+const colours: Readonly<Partial<Record<LayerChange['kind'], Colour>>> = {
+  added: 'green',
+  deleted: 'red',
+  modified: 'yellow',
+}
+
+function lineOf(change: LayerChange, out: Output): string {
+  const text = formatChange(change, out.isTerminal)
+  const colour = colours[change.kind]
+  return (colour === undefined ? text : out.paint(text, colour)) + lines(change)
+}
 
 function lines({ added, removed }: LayerChange): string {
   return added === undefined ? '' : `  +${added} -${removed ?? 0}`

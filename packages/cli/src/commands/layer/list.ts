@@ -1,8 +1,7 @@
 import { layerStates } from '@cairn/protocol'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
-import { formatTags } from '../../layers/format.ts'
-import { formatTable } from '../../output/format.ts'
+import { formatTags, layerName } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -27,14 +26,19 @@ export const command: Command = defineCommand({
   async run({ options, cli }) {
     const { tag, state, parent } = options
     const workspace = await openWorkspace(cli, options)
+    const names = new Map<string, string>()
     const rows = [['NAME', 'STATE', 'PATH', 'PARENT', 'MADE', 'GOES', 'ID', 'TAGS']]
     for await (const layer of workspace.layers.list({ tag, state, parent, signal: cli.signal })) {
       if (cli.isJson) await cli.out.json(layer)
-      const { id, name = '-', path, createdAt, expiresAt = '-', tags } = layer
-      const [made, goes] = [createdAt, expiresAt].map((time) => time.slice(0, 19).replace('T', ' '))
+      const { id, name = '-', path, createdAt, expiresAt, tags } = layer
+      names.set(id, layerName(layer))
+      const [made, goes] = [createdAt, expiresAt].map((time) =>
+        time === undefined ? '-' : cli.out.when(time),
+      )
       rows.push([name, layer.state, path, layer.parent, made!, goes!, id, formatTags(tags)])
     }
     if (cli.isJson) return
-    for (const line of formatTable(rows)) await cli.out.line(line.trimEnd())
+    for (const row of rows) row[3] = names.get(row[3]!) ?? row[3]!
+    await cli.out.table(rows)
   },
 })

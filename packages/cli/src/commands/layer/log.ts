@@ -1,5 +1,6 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
+import { pagerOption } from '../../output/pager.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { linesOf } from '../fs/log.ts'
 
@@ -9,14 +10,16 @@ export const command: Command = defineCommand({
   arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
   options: {
     ...layerOptions,
+    ...pagerOption,
     after: { kind: 'count', value: 'SEQ', summary: 'Only what came after this sequence number' },
   },
   examples: [{ command: 'cairn fs layer log fix-auth-a', does: 'who did what, and when' }],
   async run({ args: { layer }, options, cli }) {
     const workspace = await openWorkspace(cli, options)
+    if (!options['no-pager']) await cli.out.page()
     const request = { after: options.after, signal: cli.signal }
     for await (const entry of workspace.layer(layer).log(request))
       if (cli.isJson) await cli.out.json(entry)
-      else for (const line of linesOf(entry, cli.out.isTerminal)) await cli.out.line(line)
+      else for (const line of linesOf(entry, cli.out)) await cli.out.line(line)
   },
 })

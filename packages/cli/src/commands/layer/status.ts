@@ -10,7 +10,8 @@ import {
   formatTags,
 } from '../../layers/format.ts'
 import { formatQuota } from '../../layers/quota.ts'
-import { formatBytes, formatTable } from '../../output/format.ts'
+import { formatBytes } from '../../output/format.ts'
+import { formatTable } from '../../output/table.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 

@@ -26,7 +26,7 @@ export const command: Command = defineCommand({
       if (event.type === 'change' && options.radar) continue
       if (cli.isJson) await cli.out.json(event)
       else if (event.type === 'change')
-        for (const line of linesOf({ session: '', ...event }, isTerminal)) await cli.out.line(line)
+        for (const line of linesOf({ session: '', ...event }, cli.out)) await cli.out.line(line)
       else
         for (const overlap of event.overlaps) await cli.out.line(formatOverlap(overlap, isTerminal))
       // A program that reads a pipe waits for this one.

@@ -1,7 +1,7 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { describeSource } from '../../mount/describe.ts'
 import { type ListedMount, listMounts } from '../../mount/find-mount.ts'
-import { formatName, formatTable } from '../../output/format.ts'
+import { formatName } from '../../output/format.ts'
 
 export const command: Command = defineCommand({
   summary: 'List the mounts of this user',
@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
       mount.readOnly ? 'read-only' : 'read-write',
       howItIs(mount),
     ])
-    for (const line of formatTable(rows)) await cli.out.line(line)
+    await cli.out.table(rows)
   },
 })
 

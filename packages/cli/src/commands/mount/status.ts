@@ -2,7 +2,7 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { askStatus, requireRunning } from '../../mount/control.ts'
 import { describeHealth, statusRows } from '../../mount/health.ts'
 import { cliError } from '../../errors.ts'
-import { formatTable } from '../../output/format.ts'
+import { formatTable } from '../../output/table.ts'
 
 export const command: Command = defineCommand({
   summary: 'Tell how a mount is',

@@ -1,5 +1,4 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { formatTable } from '../../output/format.ts'
 import { asking, openSandboxes, sandboxOptions } from '../../sandbox/open.ts'
 
 export const command: Command = defineCommand({
@@ -21,6 +20,6 @@ export const command: Command = defineCommand({
           await cli.out.json({ sandboxId, state, templateId, startedAt, endAt, metadata })
         else rows.push([sandboxId, state, found.name ?? templateId, `until ${endAt.toISOString()}`])
       }
-    for (const line of formatTable(rows)) await cli.out.line(line)
+    await cli.out.table(rows)
   },
 })

@@ -1,5 +1,6 @@
 import type { VerifyReport } from '@cairn/server/verify'
-import { formatBytes, formatTable } from '../../output/format.ts'
+import { formatBytes } from '../../output/format.ts'
+import { formatTable } from '../../output/table.ts'
 
 /** What was found, as tables: settings, suites with the cases that failed, speed. */
 export function renderVerification(report: VerifyReport): string[] {

@@ -1,8 +1,7 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
-import { formatTable } from '../../output/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
-import { formatGrant, shortTime } from '../../tokens/format.ts'
+import { formatGrant } from '../../tokens/format.ts'
 
 export const command: Command = defineCommand({
   summary: 'List the tokens of a workspace',
@@ -22,9 +21,9 @@ export const command: Command = defineCommand({
       if (!options.all && token.state !== 'live') continue
       if (cli.isJson) await cli.out.json(token)
       const { name, state, expiresAt, id } = token
-      rows.push([name, state, shortTime(expiresAt), id, formatGrant(token)])
+      rows.push([name, state, cli.out.when(expiresAt), id, formatGrant(token)])
     }
     if (cli.isJson) return
-    for (const line of formatTable(rows)) await cli.out.line(line.trimEnd())
+    await cli.out.table(rows)
   },
 })

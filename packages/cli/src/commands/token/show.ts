@@ -1,6 +1,6 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { findCredentials, layerOptions } from '../../context/credentials.ts'
-import { formatTable } from '../../output/format.ts'
+import { formatTable } from '../../output/table.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { describeToken, formatGrant } from '../../tokens/format.ts'
 import { readOwnToken } from '../../tokens/own.ts'

@@ -1,6 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
-import { formatTable } from '../../output/format.ts'
 import { openVault } from '../../vault/open-vault.ts'
 import { showSecretPath } from '../../vault/secret-path.ts'
 
@@ -19,6 +18,6 @@ export const command: Command = defineCommand({
       rows.push([id, agent, permissions.join(','), expiresAt, revokedAt, secrets])
     }
     if (cli.isJson) return
-    for (const line of formatTable(rows)) await cli.out.line(line)
+    await cli.out.table(rows)
   },
 })

@@ -1,6 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
-import { formatTable } from '../../output/format.ts'
 import { openVault } from '../../vault/open-vault.ts'
 import { parseSecretName } from '../../vault/secret-path.ts'
 
@@ -18,11 +17,10 @@ export const command: Command = defineCommand({
     }
     const rows = versions.map(({ version, createdAt, createdBy, fields }) => [
       String(version),
-      createdAt,
+      cli.out.when(createdAt),
       createdBy,
       fields.join(' '),
     ])
-    for (const line of formatTable([['VERSION', 'WRITTEN', 'BY', 'FIELDS'], ...rows], [0]))
-      await cli.out.line(line)
+    await cli.out.table([['VERSION', 'WRITTEN', 'BY', 'FIELDS'], ...rows], [0])
   },
 })

@@ -1,6 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { layerOptions } from '../../context/credentials.ts'
-import { formatTable } from '../../output/format.ts'
 import { openVault } from '../../vault/open-vault.ts'
 
 export const command: Command = defineCommand({
@@ -15,10 +14,10 @@ export const command: Command = defineCommand({
     for await (const secret of vault.list({ signal: cli.signal })) {
       if (cli.isJson) await cli.out.json(secret)
       const { name, version, updatedAt, updatedBy, fields } = secret
-      const changed = updatedAt.slice(0, 19).replace('T', ' ')
+      const changed = cli.out.when(updatedAt)
       rows.push([name, String(version), changed, updatedBy, fields.join(' ')])
     }
     if (cli.isJson) return
-    for (const line of formatTable(rows, [1])) await cli.out.line(line)
+    await cli.out.table(rows, [1])
   },
 })

@@ -3,7 +3,6 @@ import { connectionOptions, findCredentials } from '../../context/credentials.ts
 import type { Cairn, DeletedWorkspace } from '@cairn/sdk'
 import type { Cli } from '../../cli.ts'
 import { formatQuota } from '../../layers/quota.ts'
-import { formatTable } from '../../output/format.ts'
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -27,10 +26,15 @@ export const command: Command = defineCommand({
       const { id, name, createdAt, quota } = workspace
       if (cli.isJson) await cli.out.json(workspace)
       else if (options.long)
-        rows.push([createdAt, id, name, quota ? formatQuota(quota, undefined) : ''])
+        rows.push([
+          cli.out.isTerminal ? cli.out.when(createdAt) : createdAt,
+          id,
+          name,
+          quota ? formatQuota(quota, undefined) : '',
+        ])
       else await cli.out.line(name)
     }
-    for (const line of formatTable(rows)) await cli.out.line(line)
+    await cli.out.table(rows)
   },
 })
 
@@ -45,8 +49,8 @@ async function listDeleted(cli: Cli, cairn: Cairn): Promise<void> {
   const rows = all.map(({ name, id, deletedAt, expiresAt }) => [
     name,
     id,
-    `removed ${deletedAt}`,
-    `until ${expiresAt}`,
+    `removed ${cli.out.when(deletedAt)}`,
+    `goes ${cli.out.when(expiresAt)}`,
   ])
-  for (const line of formatTable(rows)) await cli.out.line(line)
+  await cli.out.table(rows)
 }
