@@ -72,7 +72,9 @@ describe('ws', () => {
     await cairn.text('ws', 'create', 'shop')
     await server.cairn.workspace('shop').files.write('/a/b.txt', 'x')
     await cairn.text('ws', 'rm', 'shop', '--yes')
-    expect(await cairn.text('ws', 'ls', '--deleted')).toMatch(/^shop +ws_\S+ +removed \S+ \S+ +goes \S+/m)
+    expect(await cairn.text('ws', 'ls', '--deleted')).toMatch(
+      /^shop +ws_\S+ +removed \S+ \S+ +goes \S+/m,
+    )
     expect(await cairn.text('ws', 'restore', 'shop')).toBe(
       'restored workspace shop: 2 files and directories\n',
     )

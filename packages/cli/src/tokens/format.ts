@@ -1,5 +1,6 @@
 import type { TokenInfo } from '@cairn/sdk'
 import { formatQuota } from '../layers/quota.ts'
+import { absoluteTime } from '../output/relative-time.ts'
 
 /** `/repo/src:read,list` for each, then `!/repo/src/secret` for what is denied. */
 export function formatGrant({ allow, deny }: Pick<TokenInfo, 'allow' | 'deny'>): string {
@@ -32,11 +33,6 @@ function inWords(words: readonly string[]): string {
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`
 }
 
-/** Without fractions of seconds. */
-export function shortTime(time: string): string {
-  return time.slice(0, 19).replace('T', ' ')
-}
-
 /** One line for each thing that is known. */
 export function describeToken(token: TokenInfo): string[][] {
   const { maxBytes, maxFiles } = token
@@ -52,8 +48,8 @@ export function describeToken(token: TokenInfo): string[][] {
     ['allows:', formatGrant(token)],
     ...(token.layer === undefined ? [] : [['layer:', token.layer]]),
     ...(isLimited ? [['added:', formatQuota(quota, token.used)]] : []),
-    ['issued:', `${shortTime(token.createdAt)} by ${token.issuedBy}`],
-    ['until:', shortTime(token.expiresAt)],
-    ...(token.revokedAt === undefined ? [] : [['revoked:', shortTime(token.revokedAt)]]),
+    ['issued:', `${absoluteTime(token.createdAt)} by ${token.issuedBy}`],
+    ['until:', absoluteTime(token.expiresAt)],
+    ...(token.revokedAt === undefined ? [] : [['revoked:', absoluteTime(token.revokedAt)]]),
   ]
 }
