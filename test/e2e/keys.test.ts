@@ -40,7 +40,7 @@ describe('cairn key', () => {
     expect(await cairn.error('key', 'rm', 'default')).toMatchObject({ code: 'last_key', exit: 16 })
     expect(await cairn.error('key', 'rm', 'alice')).toMatchObject({ code: 'key_missing', exit: 4 })
     expect(await cairn.error('key', 'add', 'alice')).toMatchObject({ code: 'key_exists', exit: 5 })
-    expect(await cairn.error('key', 'add', 'tok_x')).toMatchObject({ code: 'malformed' })
+    expect(await cairn.error('key', 'add', 'tok_x')).toMatchObject({ code: 'invalid_argument' })
   })
 
   it('--out writes the secret for its owner alone, and prints it nowhere', async () => {

@@ -104,7 +104,7 @@ describe('a name of bytes FF FE in JSON', () => {
     for (const body of [{ to: '/b', toBytes: 'L2I=' }, {}, { toBytes: 'L2I=!' }, { toBytes: 7 }]) {
       const answer = await move(body)
       expect([body, answer.status]).toEqual([body, 400])
-      expect((await errorOf(answer)).code).toBe('malformed')
+      expect((await errorOf(answer)).code).toBe('invalid_argument')
     }
     const half = await move({ to: '/\ud800' })
     expect(half.status).toBe(400)
@@ -177,7 +177,7 @@ describe('a recursive listing in pages', () => {
     for (const cursor of [...cursors, Buffer.alloc(300, 'x').toString('base64url')]) {
       const answer = await ask('GET', `/files/?list&recursive&cursor=${cursor}`)
       expect([cursor, answer.status]).toEqual([cursor, 400])
-      expect((await errorOf(answer)).code).toBe('malformed')
+      expect((await errorOf(answer)).code).toBe('invalid_argument')
     }
     const deep = Buffer.from('d/b').toString('base64url')
     expect((await ask('GET', `/files/?list&cursor=${deep}`)).status).toBe(400)

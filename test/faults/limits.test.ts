@@ -91,15 +91,15 @@ describe('what is above a limit is refused by a 4xx that names it', () => {
     const [status, code, message] = await ask('PUT', `/w/uploads/${id}/blocks/0`, block)
     expect([status, code]).toEqual([413, 'too_large'])
     expect(message).toContain(String(blockBytes))
-    const [beyond, malformed, why] = await ask('PUT', `/w/uploads/${id}/blocks/65536`, 'x')
-    expect([beyond, malformed]).toEqual([400, 'malformed'])
+    const [beyond, invalid, why] = await ask('PUT', `/w/uploads/${id}/blocks/65536`, 'x')
+    expect([beyond, invalid]).toEqual([400, 'invalid_argument'])
     expect(why).toContain('65535')
   })
 
   it('the operations of a batch, and its bytes', async () => {
     const operations = Array.from({ length: 1001 }, (_, i) => ({ op: 'mkdir', path: `/d${i}` }))
     const [status, code, message] = await ask('POST', '/w/batch', JSON.stringify({ operations }))
-    expect([status, code]).toEqual([400, 'malformed'])
+    expect([status, code]).toEqual([400, 'invalid_argument'])
     expect(message).toContain('1 to 1000')
     const large = { operations: [{ op: 'write', path: '/large', text: 'x'.repeat(5 << 20) }] }
     const [second, tooLarge, why] = await ask('POST', '/w/batch', JSON.stringify(large))
@@ -131,15 +131,15 @@ describe('what is above a limit is refused by a 4xx that names it', () => {
     expect([status, code]).toEqual([413, 'too_large'])
     expect(message).toContain('16384')
     const key = { 'idempotency-key': 'k'.repeat(129) }
-    const [second, malformed, why] = await ask('PUT', '/w/files/k', 'x', key)
-    expect([second, malformed]).toEqual([400, 'malformed'])
+    const [second, invalid, why] = await ask('PUT', '/w/files/k', 'x', key)
+    expect([second, invalid]).toEqual([400, 'invalid_argument'])
     expect(why).toContain('1 to 128')
   })
 
   it('pages', async () => {
     for (const path of ['?limit=1001', '/w/files/?list&limit=1001', '/w/log?limit=1001']) {
       const [status, code, message] = await ask('GET', path)
-      expect([path, status, code]).toEqual([path, 400, 'malformed'])
+      expect([path, status, code]).toEqual([path, 400, 'invalid_argument'])
       expect(message).toContain('1000')
     }
   })

@@ -2,12 +2,26 @@ import type { ErrorRow } from './error-row.ts'
 
 /** Requests, workspaces, vault and journal. */
 export const requestErrors = {
+  invalid_argument: {
+    httpStatus: 400,
+    errno: 'EINVAL',
+    exitCode: 2,
+    retry: 'never',
+    hint: 'Correct the value, then try again. Nothing was changed.',
+  },
+  idempotency_mismatch: {
+    httpStatus: 409,
+    errno: 'EINVAL',
+    exitCode: 15,
+    retry: 'never',
+    hint: 'Send the other request with an Idempotency-Key of its own.',
+  },
   malformed: {
     httpStatus: 400,
     errno: 'EINVAL',
     exitCode: 2,
     retry: 'never',
-    hint: 'The bytes are not what the format says. Check the sender and its version.',
+    hint: 'The bytes do not follow the format. Check the program that sent or wrote them, and its version.',
   },
   unsupported_version: {
     httpStatus: 400,

@@ -154,7 +154,7 @@ function isDenied({ deny }: Grant, path: ByteString): boolean {
 /** `/repo/src:read,list`, as people type it. */
 export function parseRule(text: string): AccessRule {
   const at = text.lastIndexOf(':')
-  if (at < 1) throw malformed(text, 'want PREFIX:OPERATIONS, such as /repo/src:read,list')
+  if (at < 1) throw invalid(text, 'want PREFIX:OPERATIONS, such as /repo/src:read,list')
   return makeRule(text.slice(0, at), text.slice(at + 1).split(','))
 }
 
@@ -163,16 +163,16 @@ export function makeRule(path: string, names: readonly string[]): AccessRule {
   const known = new Set<AccessOperation>()
   for (const name of names) {
     if (!isOperation(name))
-      throw malformed(path, `'${name}' is none of ${accessOperations.join(', ')}`)
+      throw invalid(path, `'${name}' is none of ${accessOperations.join(', ')}`)
     known.add(name)
   }
-  if (known.size === 0) throw malformed(path, 'no operation is named')
-  if (known.has('search') && !known.has('read')) throw malformed(path, 'search needs read as well')
+  if (known.size === 0) throw invalid(path, 'no operation is named')
+  if (known.has('search') && !known.has('read')) throw invalid(path, 'search needs read as well')
   return { prefix: parsePrefix(path), operations: inOrder(known) }
 }
 
 export function parsePrefix(path: string): ByteString {
-  if (!path.startsWith('/')) throw malformed(path, 'a prefix begins with a slash')
+  if (!path.startsWith('/')) throw invalid(path, 'a prefix begins with a slash')
   return `/${parsePath(path).join('/')}`
 }
 
@@ -180,6 +180,6 @@ export function isOperation(name: string): name is AccessOperation {
   return (accessOperations as readonly string[]).includes(name)
 }
 
-function malformed(what: string, why: string): CairnError {
-  return new CairnError('malformed', { what: `allow '${what}'`, reason: why, subject: what })
+function invalid(what: string, why: string): CairnError {
+  return new CairnError('invalid_argument', { what: `allow '${what}'`, reason: why, subject: what })
 }

@@ -112,7 +112,7 @@ function parseServer(server: string): string {
   const url = URL.canParse(server) ? new URL(server) : undefined
   const isUsable = url !== undefined && /^https?:$/.test(url.protocol) && url.username === ''
   if (isUsable && url.search === '' && url.hash === '') return url.href.replace(/\/+$/, '')
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'use the server',
     reason: `'${server}' is not an http or https address`,
     hint: 'Give something like https://cairn.example.org.',
@@ -121,7 +121,7 @@ function parseServer(server: string): string {
 
 function parseKey(apiKey: string): string {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'use the API key',
     reason: apiKey === '' ? 'it is empty' : 'it has blanks or characters that are not ASCII',
     hint: 'Give the key as it was issued.',

@@ -285,7 +285,7 @@ function parseListen(listen: string): Address {
   const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(listen)
   const port = Number(match?.[3])
   if (!match || port > 65_535)
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: `listen on '${listen}'`,
       reason: 'want HOST:PORT, such as 127.0.0.1:7070',
     })

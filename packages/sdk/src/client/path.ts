@@ -84,7 +84,7 @@ export function showPath(path: FilePath): string {
 /** One segment of a URL that is no file path: a workspace, an upload. */
 export function encodeSegment(text: string, what: string): string {
   if (text === '' || text === '.' || text === '..' || !text.isWellFormed())
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what,
       reason: `'${text}' is no name`,
       hint: 'Give a name of letters, digits, dots, dashes and underscores.',

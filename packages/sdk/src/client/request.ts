@@ -58,7 +58,7 @@ function requirePrintable({ what }: Call, name: string, value: string): string {
   if (/^[\t\x20-\x7e]*$/.test(value)) return value
   const hint = 'Headers take printable ASCII only.'
   const reason = `the value of a header (${name}) is not one`
-  throw new CairnError('malformed', { what, reason, hint })
+  throw new CairnError('invalid_argument', { what, reason, hint })
 }
 
 /** 128 bits. `crypto.randomUUID` is missing from pages that were not loaded over https. */

@@ -123,7 +123,7 @@ export class Files extends ReadableFiles {
   ): Promise<ChangeReceipt> {
     const what = `patch ${showPath(path)}`
     if (bytes.length === 0)
-      throw new CairnError('malformed', {
+      throw new CairnError('invalid_argument', {
         what,
         reason: 'there are no bytes',
         hint: 'Give one or more.',

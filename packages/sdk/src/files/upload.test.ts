@@ -198,7 +198,7 @@ describe('write', () => {
   it('a patch of nothing is refused, because no range can say it', async () => {
     const { workspace } = await openCairn([])
     expect((await failureOf(workspace.files.patch('/a', 0, new Uint8Array()))).code).toBe(
-      'malformed',
+      'invalid_argument',
     )
   })
 })

@@ -60,7 +60,7 @@ function readGroup(pattern: string, start: number): Group | undefined {
 }
 
 function tooMany(pattern: string): CairnError {
-  return new CairnError('malformed', {
+  return new CairnError('invalid_argument', {
     what: `match ${pattern}`,
     reason: `its braces stand for more than ${alternativesMax} patterns`,
     hint: 'Use fewer braces, or a wildcard in place of some.',

@@ -66,5 +66,5 @@ async function sign(before: Uint8Array, caveat: string): Promise<Uint8Array> {
 }
 
 function refuse(reason: string, hint: string): CairnError {
-  return new CairnError('malformed', { what: 'narrow the token', reason, hint })
+  return new CairnError('invalid_argument', { what: 'narrow the token', reason, hint })
 }

@@ -78,7 +78,7 @@ function appendCases(test: StoreTest<Database>): void {
       expect(answers.map(({ first, last, hash }) => ({ first, last, hash }))).toEqual(
         Array.from({ length: 4 }, () => ({ first: 4, last: 5, hash: answers[0]!.hash })),
       )
-      await expectCode(journals.append(once, id, [{ type: 'c' }]), 'batch_mismatch')
+      await expectCode(journals.append(once, id, [{ type: 'c' }]), 'idempotency_mismatch')
       expect((await journals.verify(asker.workspace, id)).entries).toBe(5)
     }))
 
@@ -135,16 +135,16 @@ function appendCases(test: StoreTest<Database>): void {
       ])
         codes.push(await codeOf((async () => journals.append(asker, id, entries))()))
       expect(codes).toEqual([
-        'malformed',
+        'invalid_argument',
         'too_large',
-        'malformed',
-        'malformed',
-        'malformed',
+        'invalid_argument',
+        'invalid_argument',
+        'invalid_argument',
         'too_large',
         'too_large',
         'too_large',
-        'malformed',
-        'malformed',
+        'invalid_argument',
+        'invalid_argument',
       ])
       expect((await journals.get(asker.workspace, id)).head.seq).toBe(3)
     }))

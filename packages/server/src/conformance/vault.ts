@@ -107,7 +107,7 @@ function versionCases(test: StoreTest<Database>): void {
       const values = valuesOf({ URL: 'x' })
       await vault.replace(asker, 'db', values, { ifVersion: 0 })
       await expectCode(vault.replace(asker, 'db', values, { ifVersion: 0 }), 'precondition_failed')
-      await expectCode(vault.edit(asker, 'db', new Map([['URL', null]])), 'malformed')
+      await expectCode(vault.edit(asker, 'db', new Map([['URL', null]])), 'invalid_argument')
       expect((await vault.replace(asker, 'db', values, { ifVersion: 1 })).version).toBe(2)
     }))
 }
@@ -270,7 +270,7 @@ function grantCases(test: StoreTest<Database>): void {
       await expectCode(vault.edit(bob, 'db', new Map()), 'vault_denied')
       await expectCode(vault.edit(bob, 'ci-1', new Map()), 'vault_denied')
       await expectCode(vault.edit(bob, 'a-hidden', new Map()), 'secret_missing')
-      await expectCode(vault.edit(asker, 'db', new Map()), 'malformed')
+      await expectCode(vault.edit(asker, 'db', new Map()), 'invalid_argument')
       expect((await vault.history(asker, 'db')).length).toBe(2)
     }))
 

@@ -158,7 +158,7 @@ function answerErrors(app: FastifyInstance): void {
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = isFastifyRefusal(error)
-    ? new CairnError('malformed', { what: 'read the request', reason: `${error.message}` })
+    ? new CairnError('invalid_argument', { what: 'read the request', reason: `${error.message}` })
     : error
   const what = `${request.method} ${request.url}`
   const { status, body } = toHttpError(known, request.id, what)

@@ -50,13 +50,13 @@ export async function openTarget(workspaces: Workspaces, request: FastifyRequest
 export function requireOnePoint({ branch, layer, at, side }: PointQuery, { scope }: Asker): void {
   if (side === undefined) return
   if (at !== undefined)
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: 'read a side at a checkpoint',
       reason: 'sides are of now; give at or side',
       subject: 'side',
     })
   if ((layer ?? branch ?? scope?.grant.layer ?? 'main') === 'main')
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: `read the side '${side}' of main`,
       reason: 'only a layer has sides; name the layer',
       subject: 'side',
@@ -66,7 +66,7 @@ export function requireOnePoint({ branch, layer, at, side }: PointQuery, { scope
 /** For what has a place in the log: a side, or what a layer stands on, is a tree and has none. */
 export function requireHistory({ snapshot, seq }: Point, verb: string): void {
   if (!snapshot || seq !== undefined) return
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: `${verb} at 'base' or at a side of a conflict`,
     reason: 'they are trees without a log; ask the layer or its parent',
   })
@@ -120,7 +120,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key === 'string' && /^[\x21-\x7e]{1,128}$/.test(key)) return key
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'take the Idempotency-Key',
     reason: 'want 1 to 128 visible ASCII characters',
   })

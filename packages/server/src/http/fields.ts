@@ -81,5 +81,5 @@ export class Fields {
 }
 
 function refuse(where: string, why: string): CairnError {
-  return new CairnError('malformed', { what: `read ${where}`, reason: why, subject: where })
+  return new CairnError('invalid_argument', { what: `read ${where}`, reason: why, subject: where })
 }

@@ -122,7 +122,7 @@ function writeCursor(path: readonly Name[]): string {
 function readCursor(cursor: string, recursive: boolean): readonly Name[] {
   const names = Buffer.from(cursor, 'base64url').toString('latin1').split('/')
   if (names.every(isName) && (recursive || names.length === 1)) return names
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'go on with the listing',
     reason: 'its cursor is none that such a listing gave',
   })

@@ -44,7 +44,7 @@ const readers: Readonly<Record<string, (fields: Fields, path: ByteString) => Ope
   chmod: (fields, path) => {
     const mode = fields.mode('mode')
     if (mode === undefined)
-      throw new CairnError('malformed', { what: 'chmod', reason: 'mode is missing' })
+      throw new CairnError('invalid_argument', { what: 'chmod', reason: 'mode is missing' })
     return (edit) => changeMode(edit, path, mode)
   },
   symlink: (fields, path) => {
@@ -59,7 +59,7 @@ const readers: Readonly<Record<string, (fields: Fields, path: ByteString) => Ope
   touch: (fields, path) => {
     const ns = fields.text('mtimeNs')
     if (ns !== undefined && !/^-?\d{1,19}$/.test(ns))
-      throw new CairnError('malformed', {
+      throw new CairnError('invalid_argument', {
         what: 'touch',
         reason: 'mtimeNs must be a decimal string',
       })
@@ -70,7 +70,7 @@ const readers: Readonly<Record<string, (fields: Fields, path: ByteString) => Ope
 export function readOperation(verb: string, fields: Fields, path: ByteString): Operation {
   const reader = Object.hasOwn(readers, verb) ? readers[verb] : undefined
   if (!reader)
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: `do '${verb}'`,
       reason: `there is ${Object.keys(readers).join(', ')}`,
     })

@@ -16,7 +16,7 @@ export function pathOfQuery({ path, pathBytes }: PathQuery): ByteString | undefi
   if (pathBytes === undefined) return path === undefined ? undefined : checkPath(bytesOfText(path))
   const bytes = path === undefined ? bytesOfBase64(pathBytes) : undefined
   if (bytes !== undefined) return checkPath(bytes)
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'read the path',
     reason: 'want path, or pathBytes in base64, and not both',
   })

@@ -5,7 +5,7 @@ function isoOfQuery(name: string, text: string | undefined): string | undefined 
   if (text === undefined) return undefined
   const ms = Date.parse(text)
   if (!Number.isNaN(ms)) return new Date(ms).toISOString()
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: `read ${name}`,
     reason: 'want a time such as 2026-11-02T10:00:00Z',
     subject: name,

@@ -6,7 +6,7 @@ export function toolCallOf({ headers }: FastifyRequest): string | undefined {
   const text = headers['x-cairn-tool-call']
   if (text === undefined) return undefined
   if (typeof text === 'string' && /^[\x21-\x7e]{1,256}$/.test(text)) return text
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'take X-Cairn-Tool-Call',
     reason: 'want 1 to 256 visible ASCII characters',
   })

@@ -35,7 +35,7 @@ function refused(schema: Schema<unknown>, value: unknown): string {
   try {
     validatorOf(schema)(value, 'the body')
   } catch (error) {
-    if (isCairnError(error, 'malformed')) return error.message
+    if (isCairnError(error, 'invalid_argument')) return error.message
     throw error
   }
   throw new Error('it was taken')

@@ -9,7 +9,7 @@ const jsonAjv = new Ajv(common)
 /** Queries and URLs are text: numbers are read from it. */
 const textAjv = new Ajv({ ...common, coerceTypes: true, useDefaults: true })
 
-/** A function that gives a value back as what its schema says, or throws `malformed`. */
+/** A function that gives a value back as what its schema says, or throws `invalid_argument`. */
 export type Validate<T> = (value: unknown, where: string) => T
 
 /** Compiles a schema for JSON. Compile once, when the server starts. */
@@ -48,7 +48,7 @@ function refusal(
   about?: string,
 ): CairnError {
   const { field, reason } = reasonOf(errors as readonly ErrorObject[])
-  return new CairnError('malformed', {
+  return new CairnError('invalid_argument', {
     what: `read ${where}`,
     reason: field === '' ? reason : `${field} ${reason}`,
     hint: 'GET /v1/openapi.json and docs/reference/http.md say what each route takes.',

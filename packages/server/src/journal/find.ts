@@ -76,7 +76,7 @@ function cursorOf({ time, journal, seq }: Place): string {
 function parseCursor(cursor: string): Place {
   const [, time, journal, seq] = /^([^/]+)\/([^/]+)\/(\d{1,15})$/.exec(cursor) ?? []
   if (time !== undefined && journal !== undefined) return { time, journal, seq: Number(seq) }
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: `go on after cursor '${cursor}'`,
     reason: `it is none of this listing's`,
   })

@@ -252,7 +252,7 @@ export class Journals {
     hash: string,
   ): Promise<JournalReceipt> {
     if (requestHash === hash) return this.#receipt(workspace, id, firstSeq, lastSeq)
-    throw new CairnError('batch_mismatch', {
+    throw new CairnError('idempotency_mismatch', {
       what: `append to the journal ${id}`,
       reason: 'the Idempotency-Key was used for other entries',
       subject: id,
@@ -307,7 +307,7 @@ function requireSize(values: readonly unknown[]): void {
   const { entriesPerAppend, appendBytes } = journalLimits
   const count = values.length
   if (count === 0)
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: 'append to the journal',
       reason: 'there is no entry',
     })

@@ -78,7 +78,7 @@ function requireSize(where: string, what: string, value: Json, bytesMax: number)
 }
 
 function refuse(where: string, why: string): CairnError {
-  return new CairnError('malformed', { what: `take ${where}`, reason: why, subject: where })
+  return new CairnError('invalid_argument', { what: `take ${where}`, reason: why, subject: where })
 }
 
 function tooLarge(where: string, why: string): CairnError {

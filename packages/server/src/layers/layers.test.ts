@@ -210,7 +210,7 @@ describe('references', () => {
     expect((await refused(fixture.post('/a/rollback', { to: 'x' }))).code).toBe(
       'checkpoint_missing',
     )
-    expect((await refused(fixture.post('/main/commit'))).code).toBe('malformed')
+    expect((await refused(fixture.post('/main/commit'))).code).toBe('invalid_argument')
   })
 })
 

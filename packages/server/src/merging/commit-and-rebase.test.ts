@@ -110,7 +110,7 @@ describe('commit', () => {
     const first = await ok(fixture.post<CommitReceipt>('/a/commit', {}, 'k1'))
     await fixture.write('/repo/a.txt', 'three\n')
     expect(await ok(fixture.post('/a/commit', {}, 'k1'))).toEqual(first)
-    expect((await refused(fixture.post('/a/abandon', {}, 'k1'))).code).toBe('batch_mismatch')
+    expect((await refused(fixture.post('/a/abandon', {}, 'k1'))).code).toBe('idempotency_mismatch')
   })
 
   it('two servers race: it happens once, and both have the same receipt', async () => {

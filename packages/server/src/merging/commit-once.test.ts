@@ -58,9 +58,9 @@ it('a key that was used for another layer, or with other options, is refused', a
   const receipt = await ok(commit('k'))
   const again = (path: string, body: object): ReturnType<typeof refused> =>
     refused(fixture.post(path, body, 'k'))
-  expect((await again('/other/commit', {})).code).toBe('batch_mismatch')
-  expect((await again('/try/commit', { message: 'because' })).code).toBe('batch_mismatch')
-  expect((await again('/try/rebase', {})).code).toBe('batch_mismatch')
+  expect((await again('/other/commit', {})).code).toBe('idempotency_mismatch')
+  expect((await again('/try/commit', { message: 'because' })).code).toBe('idempotency_mismatch')
+  expect((await again('/try/rebase', {})).code).toBe('idempotency_mismatch')
   expect(await fixture.read('/repo/other.txt')).toBe(undefined)
   expect(await ok(commit('k'))).toEqual(receipt)
 })

@@ -26,7 +26,7 @@ it('a rollback to two points at once is refused, and changes nothing', async () 
   await ok(fixture.post('/a/checkpoints', { toolCall: 'call' }))
   await fixture.write('/repo/a.txt', 'x', 'a')
   const both = { to: 'then', beforeToolCall: 'call' }
-  expect((await refused(fixture.post('/a/rollback', both))).code).toBe('malformed')
+  expect((await refused(fixture.post('/a/rollback', both))).code).toBe('invalid_argument')
   expect(await fixture.read('/repo/a.txt', 'layer=a')).toBe('x')
 })
 

@@ -59,7 +59,7 @@ export async function findRealLayer(
 ): Promise<LayerPlace & { readonly record: LayerRecord }> {
   const place = await findLayer(workspace, reference)
   if (place.record) return { ...place, record: place.record }
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: `${verb} main`,
     reason: 'it is no layer',
     subject: reference,

@@ -15,7 +15,7 @@ export function textBytes(text: string): Uint8Array {
 export function keyBytes(text: string): Uint8Array {
   const bytes = textBytes(text)
   if (bytes.length <= keyBytesMax && text.isWellFormed()) return bytes
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'store an id or name',
     reason: `want well-formed Unicode of up to ${keyBytesMax} bytes`,
   })

@@ -89,7 +89,7 @@ export class VaultGrants {
       const unmatched = await findUnmatched(this.#secrets, known.workspace, known.scopes)
       return { ...publicGrant(known), token, unmatched: unmatched.map(showScope) }
     }
-    throw new CairnError('batch_mismatch', {
+    throw new CairnError('idempotency_mismatch', {
       what: 'make the grant',
       reason: 'the Idempotency-Key was used for another one',
     })

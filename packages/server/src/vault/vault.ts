@@ -297,7 +297,7 @@ function requireWrite({ grant }: VaultAsker, name: string, field: string | undef
 function requireSomeEdit(asker: VaultAsker, name: string, edit: ValueEdit): void {
   if (edit.size > 0) return
   requireWrite(asker, name, undefined)
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: `set the secret ${name}`,
     reason: 'no field is named',
     subject: name,
@@ -314,7 +314,7 @@ function denied(what: string, verb: string): CairnError {
 
 function requireSomeFields(name: string, values: Values): void {
   if (values.size > 0 && values.size <= vaultFieldsMax) return
-  throw new CairnError(values.size === 0 ? 'malformed' : 'too_large', {
+  throw new CairnError(values.size === 0 ? 'invalid_argument' : 'too_large', {
     what: `write the secret ${name}`,
     reason:
       values.size === 0

@@ -44,7 +44,7 @@ function readAnswer<T>(text: string, { what, asked }: Required<Noted>): T {
   const isSame = noted.what === what && (noted.asked ?? asked) === asked
   if (isSame) return noted.answer
   const other = noted.what === what ? 'another layer or other options' : `'${noted.what}'`
-  throw new CairnError('batch_mismatch', {
+  throw new CairnError('idempotency_mismatch', {
     what,
     reason: `the Idempotency-Key was used for ${other}`,
   })

@@ -49,7 +49,7 @@ function* doNumbered(edit: TreeEdit, operation: Operation, place: string): Steps
 function readOperations(pacer: Pacer, body: unknown): Promise<readonly Operation[]> {
   const list = (body as { operations?: unknown } | null)?.operations
   if (!Array.isArray(list) || list.length === 0 || list.length > operationsMax)
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: 'read the batch',
       reason: `operations must be a list of 1 to ${operationsMax}`,
     })

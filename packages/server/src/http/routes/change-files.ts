@@ -98,12 +98,11 @@ function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
       const range = parseContentRange(request.headers['content-range'])
-      if (!range)
-        throw malformed('patch the file', 'want a header Content-Range: bytes FIRST-LAST/*')
+      if (!range) throw invalid('patch the file', 'want a header Content-Range: bytes FIRST-LAST/*')
       await requireWritableAt(target, path)
       const { receipt } = await withBody(target, request, path, ({ pieces, size }) => {
         if (size !== range.length)
-          throw malformed(
+          throw invalid(
             'patch the file',
             `Content-Range names ${range.length} bytes, the body has ${size}`,
           )
@@ -144,10 +143,7 @@ function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
         return importTar(target, path, bodyOf(request), request.query.times !== 'now')
       }
       if (verb === undefined || more.length > 0)
-        throw malformed(
-          'change the file',
-          `want exactly one of ?${[...verbs, 'import'].join(' ?')}`,
-        )
+        throw invalid('change the file', `want exactly one of ?${[...verbs, 'import'].join(' ?')}`)
       if (verb === 'append') return append(target, path, request)
       const fields = new Fields(await readJson(bodyOf(request)), 'the body')
       return (await change(target, path, readOperation(verb, fields, path))).receipt
@@ -250,7 +246,7 @@ function withBody<T>(
 function conditionsOf(request: FastifyRequest): { ifMatch?: string; ifAbsent?: boolean } {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
   if (ifNoneMatch !== undefined && ifNoneMatch !== '*')
-    throw malformed('write the file', 'If-None-Match takes only * here')
+    throw invalid('write the file', 'If-None-Match takes only * here')
   return {
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(ifNoneMatch ? { ifAbsent: true } : {}),
@@ -261,6 +257,6 @@ function modeOf(mode: string | undefined): { mode?: number } {
   return mode === undefined ? {} : { mode: parseInt(mode, 8) }
 }
 
-function malformed(what: string, reason: string): CairnError {
-  return new CairnError('malformed', { what, reason })
+function invalid(what: string, reason: string): CairnError {
+  return new CairnError('invalid_argument', { what, reason })
 }

@@ -87,7 +87,7 @@ export function eventRoutes(
 
 function requirePresent({ at, side }: PointQuery): void {
   if (at === undefined && side === undefined) return
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'follow a checkpoint or a side of a conflict',
     reason: 'nothing happens there; leave out at and side',
   })
@@ -102,7 +102,7 @@ async function openRadar(
   const record = await workspace.layers.findByBranch(id)
   const sight = scope && overlapSight(scope.grant)
   if (record) return new Radar(workspace, { ...(await placeOf(workspace, record)), record }, sight)
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'warn of overlaps',
     reason: 'only a layer has a parent and siblings',
   })
@@ -165,7 +165,7 @@ function lastSeen(header: string | string[] | undefined): number | undefined {
   if (header === undefined) return undefined
   const seq = Number(header)
   if (/^\d+$/.test(String(header)) && Number.isSafeInteger(seq)) return seq
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: `go on after Last-Event-ID '${String(header)}'`,
     reason: 'want a sequence number',
   })

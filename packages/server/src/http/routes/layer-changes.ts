@@ -116,7 +116,7 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
 
 function requireOneTarget(target: RollbackTarget): RollbackTarget {
   if (target.to === undefined || target.beforeToolCall === undefined) return target
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'roll back to two points',
     reason: 'want to or beforeToolCall, and not both',
     subject: 'beforeToolCall',
@@ -138,7 +138,10 @@ function choiceOf({ path, take, text, base64 }: ResolveBody): ResolveOptions {
   const bytes = pathOf(path)
   if (take !== 'content') return { path: bytes, take }
   if ((text === undefined) === (base64 === undefined))
-    throw new CairnError('malformed', { what: 'resolve', reason: 'want either text or base64' })
+    throw new CairnError('invalid_argument', {
+      what: 'resolve',
+      reason: 'want either text or base64',
+    })
   return {
     path: bytes,
     take: text === undefined ? Buffer.from(base64!, 'base64') : Buffer.from(text),

@@ -88,7 +88,7 @@ describe('the log over HTTP', () => {
     const answer = await ask('GET', `/w/log?${query}`)
     expect(answer.status).toBe(400)
     const { error } = (await answer.json()) as { error: { code: string; message: string } }
-    expect(error.code).toBe('malformed')
+    expect(error.code).toBe('invalid_argument')
     expect(error.message).toContain(name)
   })
 })

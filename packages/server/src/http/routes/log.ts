@@ -156,7 +156,7 @@ function cursorOf(cursor: string | undefined): number | undefined {
 }
 
 function badCursor(cursor: string): CairnError {
-  return new CairnError('malformed', {
+  return new CairnError('invalid_argument', {
     what: `go on after cursor '${cursor}'`,
     reason: `it is none of this listing's`,
   })
@@ -174,7 +174,7 @@ function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const ms = Date.parse(text)
   if (!Number.isNaN(ms)) return ms
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: `read ${name}`,
     reason: 'want a time such as 2026-11-02T10:00:00Z',
     subject: name,

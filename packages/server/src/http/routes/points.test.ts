@@ -156,7 +156,7 @@ describe('the log at a checkpoint', () => {
     for (const url of [...readers.slice(1), '/files/repo/a.txt?history&'])
       for (const point of [points.side, 'layer=try&side=layer', 'layer=try&at=base'])
         expect(await refused(ask('GET', url + point)), url + point).toMatchObject({
-          code: 'malformed',
+          code: 'invalid_argument',
           message: expect.stringContaining('trees without a log') as string,
         })
   })
@@ -164,7 +164,7 @@ describe('the log at a checkpoint', () => {
   it('nothing of the past can be followed', async () => {
     for (const point of [points.at, points.side])
       expect(await refused(ask('GET', `/events?${point}`))).toMatchObject({
-        code: 'malformed',
+        code: 'invalid_argument',
         message: expect.stringContaining('cannot follow a checkpoint') as string,
       })
   })
@@ -178,7 +178,7 @@ describe('two points at once', () => {
     'branch=main&side=layer',
   ])('%s is refused', async (query) => {
     const error = await refused(ask('GET', `/files/repo/a.txt?${query}`))
-    expect([error.code, error.subject]).toEqual(['malformed', 'side'])
+    expect([error.code, error.subject]).toEqual(['invalid_argument', 'side'])
     expect(await refused(ask('POST', `/fork?${query}`, { name: 'forked' }))).toMatchObject({
       subject: 'side',
     })

@@ -193,14 +193,14 @@ function piecesOf(blocks: readonly UploadedBlock[], size: number): readonly Piec
     const expected = Math.min(blockBytes, size - number * blockBytes)
     const block = blocks[number]
     if (block?.number === number && block.size === expected) continue
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: 'complete the upload',
       reason: `block ${number} must arrive with ${expected} bytes`,
       subject: `block ${number}`,
     })
   }
   if (blocks.length > wanted)
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: 'complete the upload',
       reason: `${blocks.length - wanted} blocks too many`,
     })
