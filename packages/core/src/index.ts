@@ -113,6 +113,7 @@ export {
   type Receipt,
   type Submission,
 } from './history/draft.ts'
+export * as sessionIds from './history/session-ids.ts'
 export { storeNewTree } from './history/new-tree.ts'
 export {
   blobsOfOps,

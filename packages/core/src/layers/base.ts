@@ -5,7 +5,7 @@ import type { FoldPoint } from '../ports/records.ts'
 import type { LogStore } from '../ports/log-store.ts'
 import type { BranchRecord, NextBase } from '../ports/ref-store.ts'
 import type { Stores } from '../history/stores.ts'
-import { layerSession } from './layer-state.ts'
+import { layerSession } from '../history/session-ids.ts'
 import { UnknownPlaceError } from './unknown-place.ts'
 
 /** What a layer stands on, as the logs say. */

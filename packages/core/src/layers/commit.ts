@@ -4,6 +4,7 @@ import { decodeBatch, type RootChange } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Receipt } from '../history/draft.ts'
 import type { Checkpoint, NextBase } from '../ports/ref-store.ts'
+import { layerSession } from '../history/session-ids.ts'
 import type { Stores } from '../history/stores.ts'
 import { findBase, isSameBase, type LayerBase, noteNextBase, outdated, settleBase } from './base.ts'
 import { LayerConflictError } from './conflict-error.ts'
@@ -12,7 +13,6 @@ import {
   endConflict,
   type LayerAuthor,
   layerClosed,
-  layerSession,
   trySetState,
   updateRecord,
 } from './layer-state.ts'

@@ -1,7 +1,8 @@
-import { type BranchId, CairnError, isCairnError, type SessionId } from '@cairn/protocol'
+import { type BranchId, CairnError, isCairnError } from '@cairn/protocol'
 import type { BranchState, Position } from '../ports/records.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Author } from '../history/draft.ts'
+import { layerSession } from '../history/session-ids.ts'
 import type { LogStore } from '../ports/log-store.ts'
 import type { BranchRecord } from '../ports/ref-store.ts'
 import type { Stores } from '../history/stores.ts'
@@ -9,11 +10,6 @@ import type { Stores } from '../history/stores.ts'
 export interface LayerAuthor {
   readonly layer: Branch
   readonly author: Pick<Author, 'actor' | 'time'>
-}
-
-/** Under which session the log has what was done to a layer as a whole. */
-export function layerSession(what: string, layer: BranchId): SessionId {
-  return `${what}:${layer}` as SessionId
 }
 
 /** One number for one state of the layer: asking again for the same gives the first answer again. */

@@ -1,8 +1,9 @@
-import type { ActorId, SessionId } from '@cairn/protocol'
+import type { ActorId } from '@cairn/protocol'
 import { Branch } from '../history/branch.ts'
 import type { Author } from '../history/draft.ts'
 import type { BranchState, Position } from '../ports/records.ts'
 import type { NextBase } from '../ports/ref-store.ts'
+import { placeSession } from '../history/session-ids.ts'
 import type { Stores } from '../history/stores.ts'
 
 /** A batch was noted for a place in a log, and that place is still free: whether the batch comes is not known. */
@@ -47,7 +48,7 @@ async function takePlace(
   if (branch.head.position.seq >= seq) return
   const author = {
     actor: 'server' as ActorId,
-    session: `place:${id}` as SessionId,
+    session: placeSession(id),
     number: seq,
     time,
   }

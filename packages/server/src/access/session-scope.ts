@@ -13,6 +13,7 @@ import {
   requireOnInode,
   requireOperation,
   scopedView,
+  sessionIds,
   type Steps,
   type Usage,
   type View,
@@ -79,9 +80,8 @@ export class SessionScope {
    * narrowed from it: it takes over what a killed sandbox left. Never the other way round.
    */
   sessionId(wanted: string): SessionId {
-    const own = `s_${this.#identity}`
-    if (wanted === '') return `${own}.${randomUUID()}` as SessionId
-    if (wanted.startsWith(`${own}.`) || wanted.startsWith(`${own}~`)) return wanted as SessionId
+    if (wanted === '') return sessionIds.newTokenSession(this.#identity, randomUUID())
+    if (sessionIds.isSessionOf(this.#identity, wanted)) return wanted
     throw new CairnError('forbidden', {
       what: `go on with session ${wanted}`,
       reason: `it is not one of this token's`,

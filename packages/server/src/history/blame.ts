@@ -1,4 +1,12 @@
-import { type Batch, type Branch, lineBytes, namesOf, pathOf, type View } from '@cairn/core'
+import {
+  type Batch,
+  type Branch,
+  lineBytes,
+  namesOf,
+  pathOf,
+  sessionIds,
+  type View,
+} from '@cairn/core'
 import {
   type Blame,
   type BlameOrigin,
@@ -24,7 +32,6 @@ import {
   type Origin,
 } from './line-origins.ts'
 import { readForBlame } from './read-for-blame.ts'
-import { splitSession } from '../workspaces/tool-calls.ts'
 
 /** Changes of one writer that follow each other sooner are one: a mount sends a long write in many batches. */
 const runMs = 1000
@@ -149,7 +156,14 @@ class BlameWalk {
     const { seq, actor, time, body } = batch
     const layer = record && batch.branch !== this.#asked.branch.id ? { layer: record.id } : {}
     const op = body.type === 'root' ? body.change.cause : 'write'
-    return { seq, ...layer, time: isoTime(time), actor, ...splitSession(batch.session), op }
+    return {
+      seq,
+      ...layer,
+      time: isoTime(time),
+      actor,
+      ...sessionIds.splitToolCall(batch.session),
+      op,
+    }
   }
 
   /** Every inode that was ever there, those that were copied into them, and those in whose place they came. */

@@ -4,6 +4,7 @@ import {
   type Op,
   pathOf,
   type RootChange,
+  sessionIds,
   type Steps,
   type View,
 } from '@cairn/core'
@@ -17,7 +18,6 @@ import {
 } from '@cairn/protocol'
 import { spellPath } from '../files/spelling.ts'
 import { isoTime } from '../ports/clock.ts'
-import { splitSession } from '../workspaces/tool-calls.ts'
 
 /** A batch as people read it. Paths are those the view has: where things are now, or were last. */
 export function* describeBatch(view: View, batch: Batch): Steps<LogEntry> {
@@ -25,7 +25,7 @@ export function* describeBatch(view: View, batch: Batch): Steps<LogEntry> {
     seq: batch.seq,
     time: isoTime(batch.time),
     actor: batch.actor,
-    ...splitSession(batch.session),
+    ...sessionIds.splitToolCall(batch.session),
     operations: yield* describeBody(view, batch),
   }
 }

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type Branch, decodeBatch, type LogStore, type Stores, type Time } from '@cairn/core'
+import {
+  type Branch,
+  decodeBatch,
+  type LogStore,
+  sessionIds,
+  type Stores,
+  type Time,
+} from '@cairn/core'
 import {
   type ActorId,
   CairnError,
@@ -22,11 +29,6 @@ export function isEpochCheckpoint(id: CheckpointId): boolean {
   return /^epoch-\d+-at-\d+$/.test(id)
 }
 
-/** The author of the batch that begins an epoch. It names who gets the lease with it, so that the log remembers. */
-function epochAuthor(unique: string, holder: SessionId | undefined): SessionId {
-  return `epoch-${unique}:${holder ?? ''}` as SessionId
-}
-
 /** False when it has ended already. What the branch was at its end stays as a checkpoint. */
 export async function endEpoch(
   { refs }: Stores,
@@ -35,7 +37,8 @@ export async function endEpoch(
   next: { readonly holder: SessionId | undefined; readonly time: Time },
 ): Promise<boolean> {
   const { time } = next
-  const author = { session: epochAuthor(randomUUID(), next.holder), number: 1, actor: server, time }
+  const session = sessionIds.epochSession(randomUUID(), next.holder)
+  const author = { session, number: 1, actor: server, time }
   try {
     await branch.raiseEpoch(
       author,
@@ -67,7 +70,7 @@ export async function requireHeld(
     epoch > 0 ? await log.read(branch.id, await lastSeqOf(log, branch, epoch - 1), 1) : []
   const author = first && decodeBatch(first.bytes)
   const begins = author?.body.type === 'epoch' && author.epoch === epoch
-  const holder = begins ? (/^epoch-[^:]*:(.*)$/s.exec(author.session)?.[1] ?? session) : ''
+  const holder = begins ? (sessionIds.holderOfEpoch(author.session) ?? session) : ''
   if (holder === session) return
   throw new CairnError('forbidden', {
     what: `rescue from epoch ${epoch} of branch ${branch.id}`,

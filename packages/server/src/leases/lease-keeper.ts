@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Branch, Stores } from '@cairn/core'
+import { type Branch, sessionIds, type Stores } from '@cairn/core'
 import { type Ino, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../ports/clock.ts'
 import { Audience, type Member, waitMsMax } from './audience.ts'
@@ -49,7 +49,6 @@ interface Follower {
   readonly onLease: ((record: LeaseRecord) => void) | undefined
 }
 
-const turnPrefix = 'turn-'
 /** How long a recalled holder is waited for after its last receipt, and in all: 30 s and 10 min with ordinary leases. */
 const recallLeases = 3
 const recallLeasesMax = 60
@@ -108,7 +107,9 @@ export class LeaseKeeper {
   get liveWriters(): readonly SessionId[] {
     const nowMs = this.#options.clock.nowMs()
     return this.#record.writers
-      .filter(({ session, expiresAtMs }) => expiresAtMs > nowMs && !session.startsWith(turnPrefix))
+      .filter(
+        ({ session, expiresAtMs }) => expiresAtMs > nowMs && !sessionIds.isTurnSession(session),
+      )
       .map(({ session }) => session)
   }
 
@@ -334,7 +335,7 @@ export class LeaseKeeper {
   async asTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
     // What this server knows may be old. That is safe: nobody gets the lease in an epoch that others write in.
     if (this.#record.holder === undefined) return write(this.#record.epoch)
-    const session = `${turnPrefix}${randomUUID()}` as SessionId
+    const session = sessionIds.turnSession(randomUUID())
     try {
       await this.#whenWritable(session)
       return await write(this.#record.epoch)

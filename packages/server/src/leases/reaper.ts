@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Batch, type Branch, isClosedState, type Op, type View } from '@cairn/core'
-import { type ActorId, FsError, type Ino, isCairnError, type SessionId } from '@cairn/protocol'
+import { type Batch, type Branch, isClosedState, type Op, sessionIds, type View } from '@cairn/core'
+import { type ActorId, FsError, type Ino, isCairnError } from '@cairn/protocol'
 import type { Clock } from '../ports/clock.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 
@@ -24,7 +24,7 @@ const inosMax = 10_000
  */
 export class Reaper {
   readonly #parts: ReaperParts
-  readonly #session = `reaper-${randomUUID()}` as SessionId
+  readonly #session = sessionIds.reaperSession(randomUUID())
   #lastNumber = 0
   /** When this server first saw each of them without a name. By its own clock: those of mounts may differ. */
   readonly #sinceMs = new Map<Ino, number>()

@@ -1,5 +1,5 @@
-import type { Branch, Snapshot } from '@cairn/core'
-import { formatHash, type Hash, parseHash, type SessionId } from '@cairn/protocol'
+import { type Branch, sessionIds, type Snapshot } from '@cairn/core'
+import { formatHash, type Hash, parseHash } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 
 /** What a commit takes: the layer as it was then. */
@@ -36,7 +36,7 @@ export async function findCommitted(
   target: Branch,
   key: string,
 ): Promise<CommitPoint | undefined> {
-  const session = `commit:${layer.id}` as SessionId
+  const session = sessionIds.layerSession('commit', layer.id)
   for (let attempt = 0; ; attempt++) {
     const text = await layers.findAnswer(info.id, noteKey(key, attempt))
     if (text === undefined) return undefined

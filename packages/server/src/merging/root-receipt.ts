@@ -5,15 +5,16 @@ import {
   diffPaths,
   mapPaced,
   type Receipt,
+  sessionIds,
 } from '@cairn/core'
-import { formatHash, type RootReceipt, type SessionId } from '@cairn/protocol'
+import { formatHash, type RootReceipt } from '@cairn/protocol'
 import { isoTime } from '../ports/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { describeChange } from '../points/describe.ts'
 
 /** Of what is done once under a key. */
 export function authorOf({ clock }: Workspace, { actor }: Asker, key: string): Author {
-  return { actor, session: `layer:${key}` as SessionId, number: 1, time: clock.now() }
+  return { actor, session: sessionIds.operationSession(key), number: 1, time: clock.now() }
 }
 
 /** What a batch that changed a root did. */

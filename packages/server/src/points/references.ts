@@ -1,5 +1,5 @@
-import { type Branch, type Checkpoint, findBase, type Snapshot } from '@cairn/core'
-import { type BranchId, CairnError, type ConflictSideName, type SessionId } from '@cairn/protocol'
+import { type Branch, type Checkpoint, findBase, sessionIds, type Snapshot } from '@cairn/core'
+import { type BranchId, CairnError, type ConflictSideName } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { ambiguousReference, checkpointMissing, layerMissing } from './errors.ts'
 import type { CheckpointLabel, LayerRecord } from '../ports/layer-store.ts'
@@ -77,7 +77,7 @@ export async function targetOf(
   const { log } = workspace.stores
   await branch.refresh()
   const isCommitted = branch.head.position.state === 'committed'
-  const session = `commit:${branch.id}` as SessionId
+  const session = sessionIds.layerSession('commit', branch.id)
   for (let at = record; ;) {
     const parent = await findLayer(workspace, at.parent)
     if (!parent.record) return parent

@@ -6,10 +6,11 @@ import {
   namesOf,
   type Receipt,
   requireSameBase,
+  sessionIds,
   type Snapshot,
   type Stores,
 } from '@cairn/core'
-import { type BranchId, CairnError, formatPath, type SessionId } from '@cairn/protocol'
+import { type BranchId, CairnError, formatPath } from '@cairn/protocol'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
@@ -88,7 +89,7 @@ export async function takeWork(
   { of, snapshot }: NonNullable<StartingPoint['work']>,
 ): Promise<Receipt> {
   const branch = await Branch.open(stores, id)
-  const session = `fork:${id}` as SessionId
+  const session = sessionIds.forkSession(id)
   const after = { ...snapshot, orphans: stores.nodes.emptyRoot }
   const change = { cause: 'commit', after, subject: of.branch, message: of.message } as const
   return branch.changeRoot(

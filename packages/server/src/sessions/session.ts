@@ -5,6 +5,7 @@ import {
   isAnswer,
   isClosedState,
   type Receipt,
+  sessionIds,
   type View,
 } from '@cairn/core'
 import {
@@ -446,5 +447,5 @@ export class Session {
 }
 
 function idOf(wanted: string): SessionId {
-  return (wanted === '' ? `s_${randomUUID()}` : wanted) as SessionId
+  return wanted === '' ? sessionIds.newSession(randomUUID()) : (wanted as SessionId)
 }

@@ -8,6 +8,7 @@ import {
   type Receipt,
   requireAllInside,
   requireInside,
+  sessionIds,
   type Steps,
   type Stores,
   type Time,
@@ -20,7 +21,6 @@ import {
   CairnError,
   type Ino,
   isCairnError,
-  type SessionId,
   type WorkspaceInfo,
 } from '@cairn/protocol'
 import type { Scope } from '../access/access.ts'
@@ -34,7 +34,6 @@ import { type KeepTimes, ordinaryKeepTimes, renewEveryMs } from './keep-times.ts
 import { AutoCheckpoints } from './auto-checkpoints.ts'
 import type { LayerStore } from '../ports/layer-store.ts'
 import { Quotas } from './quotas.ts'
-import { withToolCall } from './tool-calls.ts'
 import { LockKeeper } from '../leases/lock-keeper.ts'
 import type { LockStore } from '../ports/lock-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../leases/lease-keeper.ts'
@@ -117,7 +116,7 @@ export class Workspace {
   readonly takeInodes: WorkspaceParts['takeInodes']
   readonly #inodes: InodeRange
   readonly #tokenInodes = new Map<string, InodeRange>()
-  readonly #session = `http-${randomUUID()}` as SessionId
+  readonly #session = sessionIds.processSession(randomUUID())
   #lastNumber = 0
   readonly observe: ObserveWork
   readonly #leaseOptions: LeaseOptions
@@ -349,21 +348,17 @@ export class Workspace {
   /** Without a key of its own a request is one more of this process's session: nobody will ask for it again. */
   #author({ actor, idempotencyKey, toolCall }: Asker): Author {
     const time = this.clock.now()
-    if (idempotencyKey === undefined)
-      return {
-        actor,
-        session: withToolCall(this.#session, toolCall),
-        number: ++this.#lastNumber,
-        time,
-      }
-    const session = keyedSession(actor, idempotencyKey)
-    return { actor, session: withToolCall(session, toolCall), number: 1, time }
+    const isKeyed = idempotencyKey !== undefined
+    const session = isKeyed ? sessionIds.requestSession(actor, idempotencyKey) : this.#session
+    const number = isKeyed ? 1 : ++this.#lastNumber
+    return { actor, session: sessionIds.withToolCall(session, toolCall), number, time }
   }
 
   /** Whether the log has what was asked under this key. */
   async isDone({ id }: Branch, { actor, idempotencyKey, toolCall }: Asker): Promise<boolean> {
     if (idempotencyKey === undefined) return false
-    const session = withToolCall(keyedSession(actor, idempotencyKey), toolCall)
+    const keyed = sessionIds.requestSession(actor, idempotencyKey)
+    const session = sessionIds.withToolCall(keyed, toolCall)
     return (await this.stores.log.lastNumber(id, session)) > 0
   }
 
@@ -413,8 +408,4 @@ export class Workspace {
     })
     return branch
   }
-}
-
-function keyedSession(actor: ActorId, idempotencyKey: string): SessionId {
-  return `http:${actor}:${idempotencyKey}` as SessionId
 }
