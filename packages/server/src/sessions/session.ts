@@ -1,13 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type Branch,
-  decodeBody,
-  isAnswer,
-  isClosedState,
-  type Receipt,
-  sessionIds,
-  type View,
-} from '@cairn/core'
+import { type Branch, decodeBody, isAnswer, type Receipt, sessionIds, type View } from '@cairn/core'
 import {
   type ActorId,
   CairnError,
@@ -29,6 +21,7 @@ import type { Connection } from './connection.ts'
 import { begunAlready, failureOf } from './failure.ts'
 import type { LeaseRecord } from '../ports/lease-store.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
+import { mayWrite, standingOf, type Writing } from './lease-standing.ts'
 import { findDirectory, headPlace, type Place } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { rescue, type RescueRequest } from './rescue.ts'
@@ -48,7 +41,6 @@ export interface SessionParts {
   readonly scope?: SessionScope
 }
 
-type Standing = 'shared' | 'beside' | 'recall' | 'lease' | 'among'
 type Hello = Extract<SessionRequest, { type: 'hello' }>
 type Submit = Extract<SessionRequest, { type: 'submit' }>
 
@@ -335,8 +327,10 @@ export class Session {
 
   async #whenOthersHaveSeen(seq: number): Promise<Uint8Array> {
     const { keeper, branch, workspace } = this.#parts
-    const isOthers = ![undefined, this.id].includes(keeper.record.holder)
-    if (isOthers && !(this.#sharer && keeper.sharingHolder)) {
+    const { holder } = keeper.record
+    const isHeldByOther = holder !== undefined && holder !== this.id
+    const sharesWithHolder = this.#sharer && keeper.sharingHolder
+    if (isHeldByOther && !sharesWithHolder) {
       await keeper.whenHandedBack(this.id)
       if (workspace.isShared) await branch.refresh()
       // What the holder handed in comes before the answer.
@@ -363,10 +357,11 @@ export class Session {
   /** Tells the other end how it may write, when that changes. */
   async #tellStanding(record: LeaseRecord): Promise<void> {
     const { epoch } = record
-    if (record.holder !== this.id && !this.#isServed(record)) return
+    const writing = this.#writing
+    if (!mayWrite(writing, record)) return
     // Behind the batches: whoever gets the lease knows everything that came before it.
     await this.#sendRowsUpTo(epoch)
-    const standing = this.#standingIn(record)
+    const standing = standingOf(writing, record)
     const told = `${standing} ${epoch}`
     if (told === this.#told) return
     this.#told = told
@@ -381,20 +376,9 @@ export class Session {
     this.#sharer?.noteTold()
   }
 
-  /** Whether the server answers its writes. */
-  #isServed({ holder }: LeaseRecord): boolean {
-    return (
-      holder === undefined || (this.#sharer !== undefined && this.#parts.keeper.isServed(this.id))
-    )
-  }
-
-  /** On a layer that is over no client acknowledges anything: nothing would take it. */
-  #standingIn({ holder, recalled }: LeaseRecord): Standing {
+  get #writing(): Writing {
     const { branch, keeper } = this.#parts
-    if (holder !== this.id) return this.#sharer?.isBeside ? 'beside' : 'shared'
-    if (recalled) return 'recall'
-    if (isClosedState(branch.head.position.state)) return 'shared'
-    return this.#sharer && keeper.hasOthers ? 'among' : 'lease'
+    return { session: this.id, branch, keeper, sharer: this.#sharer }
   }
 
   async #answerSharer(

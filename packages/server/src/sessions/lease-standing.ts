@@ -1,0 +1,32 @@
+import { type Branch, isClosedState } from '@cairn/core'
+import type { SessionId } from '@cairn/protocol'
+import type { LeaseKeeper } from '../leases/lease-keeper.ts'
+import type { LeaseRecord } from '../ports/lease-store.ts'
+import type { Sharer } from './sharer.ts'
+
+/** How a session may write, as the reply of that name says. */
+export type LeaseStanding = 'shared' | 'beside' | 'recall' | 'lease' | 'among'
+
+export interface Writing {
+  readonly session: SessionId
+  readonly branch: Branch
+  readonly keeper: LeaseKeeper
+  readonly sharer: Sharer | undefined
+}
+
+/** Whether the session holds the lease, or the server answers its writes. */
+export function mayWrite({ session, keeper, sharer }: Writing, { holder }: LeaseRecord): boolean {
+  if (holder === session || holder === undefined) return true
+  return sharer !== undefined && keeper.isServed(session)
+}
+
+/** On a closed layer no client acknowledges anything: the log would refuse it. */
+export function standingOf(
+  { session, branch, keeper, sharer }: Writing,
+  { holder, recalled }: LeaseRecord,
+): LeaseStanding {
+  if (holder !== session) return sharer?.isBeside ? 'beside' : 'shared'
+  if (recalled) return 'recall'
+  if (isClosedState(branch.head.position.state)) return 'shared'
+  return sharer && keeper.hasOthers ? 'among' : 'lease'
+}
