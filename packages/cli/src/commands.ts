@@ -12,6 +12,7 @@ export const nouns = {
   token: 'Tokens: some paths, some operations, some time',
   sandbox: 'Machines for commands, alive for minutes',
   'fs layer': 'Attempts at a directory, each on a frozen base of its own',
+  git: 'Git repositories in a workspace',
   vault: 'Secrets, kept encrypted',
   journal: 'What agents and workflows tell, provably unchanged',
 } as const
@@ -115,6 +116,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'vault revoke': () => import('./commands/vault/revoke.ts'),
   'vault audit': () => import('./commands/vault/audit.ts'),
   'vault exec': () => import('./commands/vault/exec.ts'),
+  'git clone': () => import('./commands/git/clone.ts'),
   'journal new': () => import('./commands/journal/new.ts'),
   'journal append': () => import('./commands/journal/append.ts'),
   'journal cat': () => import('./commands/journal/cat.ts'),

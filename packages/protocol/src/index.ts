@@ -149,6 +149,7 @@ export type {
 export type { DeletedWorkspace, WorkspaceDeletion, WorkspaceInfo } from './routes/workspaces.ts'
 export type { Quota, Used } from './schema/common.ts'
 export { shellQuote } from './shell-quote.ts'
+export { ByteQueue } from './tar/byte-queue.ts'
 export { type TarEntry, tarPaddingBytes } from './tar/entry.ts'
 export { TarReader } from './tar/read-tar.ts'
 export { tarEnd, tarHeader } from './tar/write-tar.ts'

@@ -34,7 +34,7 @@ async function* tarOf(
 ): AsyncGenerator<Uint8Array> {
   for await (const entry of source.entries(signal)) {
     try {
-      yield* tarEntry(source, entry, progress, signal)
+      yield* tarEntry(source, entry, { progress, signal })
     } catch (error) {
       if (signal.aborted || entry.path === '' || !isEntryFailure(error)) throw error
       await progress.failed({ path: entry.path, error })
@@ -44,15 +44,23 @@ async function* tarOf(
   yield tarEnd
 }
 
-async function* tarEntry(
+export interface TarOptions {
+  readonly progress: Pick<CopyProgress, 'found' | 'bar'>
+  readonly signal: AbortSignal
+  /** Stands before the paths. */
+  readonly prefix?: string
+  readonly mtimeNs?: bigint
+}
+
+/** A file of this machine as an entry of an archive. */
+export async function* tarEntry(
   source: TreeSource,
   entry: TreeEntry,
-  progress: CopyProgress,
-  signal: AbortSignal,
+  { progress, signal, prefix = '', mtimeNs = 0n }: TarOptions,
 ): AsyncGenerator<Uint8Array> {
   const { path, kind, mode, target } = entry
   if (kind !== 'file' && kind !== 'directory' && kind !== 'symlink') throw notCopyable(path, kind)
-  const base = { path: path === '' ? '.' : path, mode, size: 0, mtimeNs: 0n }
+  const base = { path: `${prefix}${path}` || '.', mode, size: 0, mtimeNs }
   if (kind === 'symlink') return yield tarHeader({ ...base, kind, target: target ?? '' })
   if (kind === 'directory') return yield tarHeader({ ...base, kind })
   const content = await source.open(entry, signal, 0)
@@ -69,7 +77,7 @@ async function* exactly(
   content: FileContent,
   size: number,
   { path }: TreeEntry,
-  progress: CopyProgress,
+  progress: TarOptions['progress'],
 ): AsyncGenerator<Uint8Array> {
   let left = size
   for await (const chunk of chunksOf(content)) {

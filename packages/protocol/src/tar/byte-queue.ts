@@ -1,3 +1,5 @@
+import { toByteString } from '../bytes.ts'
+
 /** Chunks of any size in, pieces of a wanted size out. */
 export class ByteQueue {
   readonly #chunks: AsyncIterator<Uint8Array>
@@ -18,6 +20,19 @@ export class ByteQueue {
       left -= piece.length
     }
     return joined(pieces)
+  }
+
+  /** The bytes before the next line feed, which is taken, too; undefined at the end. */
+  async takeLine(): Promise<string | undefined> {
+    let line = ''
+    for (;;) {
+      if (this.#current.length === 0 && !(await this.#advance())) return undefined
+      const end = this.#current.indexOf(0x0a)
+      line += toByteString(this.#cut(end < 0 ? this.#current.length : end))
+      if (end < 0) continue
+      this.#cut(1)
+      return line
+    }
   }
 
   #cut(count: number): Uint8Array {

@@ -1,0 +1,65 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { layerOptions } from '../../context/credentials.ts'
+import { cloneInto } from '../../git/clone.ts'
+import { openGitPlace } from '../../git/place.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Clone a git repository into a workspace, in one change',
+  description:
+    'git fetches the repository, with its own credentials; the files go to the server as one stream and appear at once, in\n' +
+    'mounts too. The result is an ordinary repository, and the first git status reads no file. DIRECTORY must be empty or\n' +
+    'not there. A command that was interrupted can be repeated.',
+  arguments: {
+    url: { summary: 'What git clone takes' },
+    directory: { summary: 'A directory in a mount, or :/path' },
+  },
+  options: {
+    ...layerOptions,
+    layer: { kind: 'text', value: 'REF', summary: 'Clone into a layer' },
+    fast: { kind: 'flag', summary: 'Build the tree at the server; always so' },
+    blobless: { kind: 'flag', summary: 'Fetch the content of old versions when git asks for it' },
+    hydrate: {
+      kind: 'choice',
+      choices: ['auto', 'background', 'sync', 'off'],
+      summary: 'Accepted; the content of all files is there when the clone appears',
+    },
+    branch: { kind: 'text', value: 'NAME', summary: 'Check out this branch or tag' },
+    depth: { kind: 'count', value: 'N', summary: 'Only so many commits of history' },
+    sparse: { kind: 'flag', summary: 'Only the files of the top directory' },
+    credential: {
+      kind: 'text',
+      value: 'vault:NAME/FIELD',
+      summary: 'The password, from the vault',
+    },
+  },
+  examples: [
+    {
+      command: 'cairn git clone --fast https://github.com/org/repo ./work/repo',
+      does: 'in a mount',
+    },
+    {
+      command: 'cairn git clone --fast --blobless https://host/repo :/repo',
+      does: 'without a mount',
+    },
+    {
+      command: 'cairn git clone --credential vault:github/token https://github.com/org/x :/x',
+      does: 'with a secret of the workspace',
+    },
+  ],
+  async run({ args: { url, directory }, options, cli }) {
+    const { branch, depth, blobless, sparse, credential, workspace, layer, ...connection } = options
+    const values = { ...connection, workspace, layer }
+    const place = await openGitPlace(cli, values, directory)
+    const wishes = { url, branch, depth, blobless, sparse, credential }
+    const receipt = await cloneInto(cli, place, wishes)
+    if (cli.isJson) return cli.out.json({ path: place.remote.path, ...receipt })
+    if (!receipt) return cli.out.line(`${directory} was cloned before; it is whole`)
+    await cli.out.line(`cloned into ${directory}: ${receipt.files} files, ${receipt.bytes} bytes`)
+    if (receipt.submodules.length > 0)
+      await cli.out.line(
+        `submodules are empty: ${receipt.submodules.join(', ')}; fill them with: git submodule update --init`,
+      )
+    if (receipt.lfsFiles.length > 0)
+      await cli.out.line(`${receipt.lfsFiles.length} files are kept by git lfs`)
+  },
+})

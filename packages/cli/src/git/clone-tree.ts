@@ -1,0 +1,177 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ByteQueue, tarEnd, tarHeader, tarPaddingBytes } from '@cairn/protocol'
+import type { Cli } from '../cli.ts'
+import { LocalSource } from '../copy/local-source.ts'
+import { tarEntry } from '../copy/stream-tree.ts'
+import { ProgressBar } from '../output/progress.ts'
+import { gitFailed, runGit, startGit } from './run-git.ts'
+
+/** A file of the commit that is checked out. */
+interface TreeFile {
+  readonly mode: string
+  readonly oid: string
+  /** As bytes. */
+  readonly path: string
+}
+
+export interface ClonedTree {
+  readonly files: readonly TreeFile[]
+  /** Whether git itself has checked the files out, because their bytes are not those of the blobs. */
+  readonly isCheckedOut: boolean
+  readonly submodules: readonly string[]
+  readonly lfsFiles: readonly string[]
+}
+
+const attributes = ['filter', 'ident', 'working-tree-encoding', 'eol'] as const
+
+/** Writes the index of a repository that was cloned without a checkout, and decides where the bytes come from. */
+export async function prepareTree(
+  cli: Cli,
+  repository: string,
+  { isSparse, isBlobless }: { readonly isSparse: boolean; readonly isBlobless: boolean },
+): Promise<ClonedTree> {
+  const git = (args: readonly string[], input?: string | Uint8Array): Promise<Buffer> =>
+    runGit(cli, args, { cwd: repository, ...(input === undefined ? {} : { input }) })
+  if (!(await hasCommit(git)))
+    return { files: [], isCheckedOut: false, submodules: [], lfsFiles: [] }
+  const files = readTree(await git(['ls-tree', '-r', '-z', 'HEAD']))
+  const blobs = files.filter(({ mode }) => mode !== '160000')
+  if (isBlobless && !isSparse) await fetchBlobs(git, blobs)
+  await git(['-c', 'index.version=2', 'read-tree', 'HEAD'])
+  const changed = isSparse ? undefined : await findConverted(git, blobs)
+  const isCheckedOut = changed === undefined || changed.converted.length > 0
+  if (isCheckedOut) {
+    // Into an empty index, or git believes that the files are there.
+    await rm(join(repository, '.git', 'index'))
+    await git(['-c', 'index.version=2', 'read-tree', '-m', '-u', 'HEAD'])
+  }
+  const submodules = files.filter(({ mode }) => mode === '160000').map(({ path }) => path)
+  return { files, isCheckedOut, submodules, lfsFiles: changed?.lfs ?? [] }
+}
+
+type RunGit = (args: readonly string[], input?: string | Uint8Array) => Promise<Buffer>
+
+async function hasCommit(git: RunGit): Promise<boolean> {
+  return git(['rev-parse', '-q', '--verify', 'HEAD^{commit}']).then(
+    () => true,
+    () => false,
+  )
+}
+
+function readTree(output: Buffer): TreeFile[] {
+  const lines = output.toString('latin1').split('\0').filter(Boolean)
+  return lines.map((line) => {
+    const tab = line.indexOf('\t')
+    const [mode = '', , oid = ''] = line.slice(0, tab).split(' ')
+    return { mode, oid, path: line.slice(tab + 1) }
+  })
+}
+
+/** In one request, where git would make one for each blob. */
+async function fetchBlobs(git: RunGit, files: readonly TreeFile[]): Promise<void> {
+  const oids = [...new Set(files.map(({ oid }) => oid))]
+  if (oids.length === 0) return
+  const quiet = ['--no-tags', '--no-write-fetch-head', '--recurse-submodules=no']
+  await git(
+    ['-c', 'fetch.negotiationAlgorithm=noop', 'fetch', '-q', 'origin', ...quiet].concat([
+      '--filter=blob:none',
+      '--stdin',
+    ]),
+    `${oids.join('\n')}\n`,
+  )
+}
+
+/** The files whose bytes in a checkout differ from their blobs, or may differ. */
+async function findConverted(
+  git: RunGit,
+  files: readonly TreeFile[],
+): Promise<{ readonly converted: readonly string[]; readonly lfs: readonly string[] }> {
+  const config = (await git(['config', '--list', '-z'])).toString()
+  const isSet = (line: RegExp): boolean => line.test(config)
+  const all = files.map(({ path }) => path)
+  if (isSet(/(?:^|\0)core\.(?:autocrlf\n(?:true|yes|on|1)|eol\ncrlf)\0/i))
+    return { converted: all, lfs: [] }
+  const input = Buffer.from(all.map((path) => `${path}\0`).join(''), 'latin1')
+  const answer = await git(['check-attr', '--cached', '-z', '--stdin', ...attributes], input)
+  const fields = answer.toString('latin1').split('\0')
+  const converted = new Set<string>()
+  const lfs: string[] = []
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const [path = '', attribute, value] = fields.slice(at, at + 3)
+    if (attribute === 'filter' && value === 'lfs') lfs.push(path)
+    const isOn = value !== 'unspecified' && value !== 'unset'
+    if (attribute === 'eol' ? value === 'crlf' : isOn) converted.add(path)
+  }
+  return { converted: [...converted], lfs }
+}
+
+export interface CloneTar {
+  readonly cli: Cli
+  readonly repository: string
+  readonly tree: ClonedTree
+  readonly mtimeNs: bigint
+  /** Path below the clone and content of files that git does not make. */
+  readonly extra: ReadonlyMap<string, string>
+}
+
+/** The clone as a tar archive: `.git`, then the files of the commit. */
+export async function* tarOfClone(clone: CloneTar): AsyncGenerator<Uint8Array> {
+  const { cli, repository, tree, mtimeNs } = clone
+  const bar = new ProgressBar(cli)
+  const progress = { bar, found: () => {} }
+  for (const [path, content] of clone.extra)
+    yield* tarFile({ path, mode: 0o644, mtimeNs }, Buffer.from(content))
+  const root = tree.isCheckedOut ? repository : join(repository, '.git')
+  const prefix = tree.isCheckedOut ? '' : '.git/'
+  const source = new LocalSource(root)
+  for await (const entry of source.entries())
+    if (entry.path !== '')
+      yield* tarEntry(source, entry, { progress, signal: cli.signal, prefix, mtimeNs })
+  if (!tree.isCheckedOut) yield* tarBlobs(clone, bar)
+  await bar.clear()
+  yield tarEnd
+}
+
+async function* tarBlobs(
+  { cli, repository, tree, mtimeNs }: CloneTar,
+  bar: ProgressBar,
+): AsyncGenerator<Uint8Array> {
+  const git = startGit(cli, ['cat-file', '--batch', '--buffer'], repository)
+  const blobs = tree.files.filter(({ mode }) => mode !== '160000')
+  git.stdin.end(blobs.map(({ oid }) => `${oid}\n`).join(''))
+  const output = new ByteQueue(git.stdout)
+  const umask = process.umask()
+  try {
+    for (const path of tree.submodules)
+      yield tarHeader({ path, kind: 'directory', mode: 0o777 & ~umask, size: 0, mtimeNs })
+    for (const { mode, oid, path } of blobs) {
+      const line = await output.takeLine()
+      const size = Number(line?.split(' ')[2])
+      if (line === undefined || !Number.isSafeInteger(size))
+        throw gitFailed(['cat-file'], `it has no blob ${oid}`)
+      const content = await output.take(size)
+      await output.take(1)
+      if (mode === '120000') {
+        const target = Buffer.from(content).toString('latin1')
+        yield tarHeader({ path, kind: 'symlink', mode: 0o777, size: 0, mtimeNs, target })
+      } else {
+        const bits = (mode === '100755' ? 0o777 : 0o666) & ~umask
+        yield* tarFile({ path, mode: bits, mtimeNs }, content)
+      }
+      bar.add(size)
+    }
+  } finally {
+    git.kill()
+  }
+}
+
+function* tarFile(
+  entry: { readonly path: string; readonly mode: number; readonly mtimeNs: bigint },
+  content: Uint8Array,
+): Generator<Uint8Array> {
+  yield tarHeader({ ...entry, kind: 'file', size: content.length })
+  if (content.length > 0) yield content
+  const padding = tarPaddingBytes(content.length)
+  if (padding > 0) yield new Uint8Array(padding)
+}

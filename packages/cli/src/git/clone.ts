@@ -1,0 +1,168 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type FileEntry, type ImportReceipt, isCairnError, type Workspace } from '@cairn/sdk'
+import type { Cli } from '../cli.ts'
+import { usageError } from '../errors.ts'
+import { findStat } from '../remote/open.ts'
+import { remotePath } from '../copy/remote-path.ts'
+import { prepareTree, tarOfClone } from './clone-tree.ts'
+import { type IndexStat, withStats } from './index-file.ts'
+import type { GitPlace } from './place.ts'
+import { runGit } from './run-git.ts'
+
+export interface CloneOptions {
+  readonly url: string
+  readonly branch?: string | undefined
+  readonly depth?: number | undefined
+  readonly blobless: boolean
+  readonly sparse: boolean
+  /** `NAME/FIELD` of the vault: the password for git. */
+  readonly credential?: string | undefined
+}
+
+export interface CloneReceipt extends ImportReceipt {
+  /** Entries of the index that git need not look into. */
+  readonly indexed: number
+  readonly submodules: readonly string[]
+  readonly lfsFiles: readonly string[]
+}
+
+/** Below the clone. It is there until the index is written, and names the clone. */
+const marker = '.git/cairn-clone'
+/** Files are older than the index by more than git's grain, or git would look into all of them. */
+const olderNs = 2_000_000_000n
+
+/** Clones a repository into a workspace as one change. Undefined where an earlier, interrupted clone had done all of it. */
+export async function cloneInto(
+  cli: Cli,
+  place: GitPlace,
+  options: CloneOptions,
+): Promise<CloneReceipt | undefined> {
+  const { files, path } = place.remote
+  if (await isBegun(cli, place, options.url)) {
+    await files.remove(remotePath(path, marker), { signal: cli.signal })
+    return undefined
+  }
+  const directory = await mkdtemp(join(tmpdir(), 'cairn-git-'))
+  try {
+    const repository = join(directory, 'repository')
+    await fetchRepository(cli, place.remote.workspace, options, repository)
+    const { sparse: isSparse, blobless: isBlobless } = options
+    const tree = await prepareTree(cli, repository, { isSparse, isBlobless })
+    const mtimeNs = (BigInt(Date.now()) / 1000n) * 1_000_000_000n - 2n * olderNs
+    const extra = new Map([[marker, `${options.url}\n`]])
+    const archive = (): AsyncIterable<Uint8Array> =>
+      tarOfClone({ cli, repository, tree, mtimeNs, extra })
+    const receipt = await files.importTar(path, archive, { signal: cli.signal })
+    const indexed = await writeIndex(cli, place, mtimeNs)
+    await files.remove(remotePath(path, marker), { signal: cli.signal })
+    const { submodules, lfsFiles } = tree
+    return { ...receipt, indexed, submodules, lfsFiles }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Whether this clone is there, and was only not finished. Anything else in the way is refused. */
+async function isBegun({ signal }: Cli, { remote }: GitPlace, url: string): Promise<boolean> {
+  const { files, path } = remote
+  const there = await findStat(remote, signal)
+  if (!there) return false
+  if (there.kind === 'directory') {
+    if ((await files.listPage(path, { limit: 1, signal })).items.length === 0) return false
+    const text = await files
+      .readText(remotePath(path, marker), { signal })
+      .catch((error: unknown) => {
+        if (isCairnError(error) && error.errno !== undefined) return ''
+        throw error
+      })
+    if (text === `${url}\n`) return true
+  }
+  throw usageError(
+    `clone into ${path}`,
+    there.kind === 'directory' ? 'the directory is not empty' : `it is a ${there.kind}`,
+    'Name a directory that is empty or not there.',
+  )
+}
+
+async function fetchRepository(
+  cli: Cli,
+  workspace: Workspace,
+  { url, branch, depth, blobless, sparse, credential }: CloneOptions,
+  repository: string,
+): Promise<void> {
+  const secret = credential === undefined ? undefined : await readSecret(cli, workspace, credential)
+  // Before the command, so that it is not written into the configuration of the clone.
+  const helper =
+    '!f() { test "$1" = get && echo username=x-access-token && echo "password=$CAIRN_GIT_SECRET"; }; f'
+  const own =
+    secret === undefined ? [] : ['-c', 'credential.helper=', '-c', `credential.helper=${helper}`]
+  const wishes = [
+    ...(branch === undefined ? [] : ['--branch', branch]),
+    ...(depth === undefined ? [] : ['--depth', String(depth)]),
+    ...(blobless ? ['--filter=blob:none'] : []),
+    ...(sparse ? ['--sparse'] : []),
+  ]
+  await runGit(cli, [...own, 'clone', '--no-checkout', ...wishes, '--', url, repository], {
+    isShown: true,
+    ...(secret === undefined ? {} : { env: { CAIRN_GIT_SECRET: secret } }),
+  })
+}
+
+async function readSecret({ signal }: Cli, workspace: Workspace, name: string): Promise<string> {
+  const match = /^vault:([^/]+)\/([^/]+)$/.exec(name)
+  if (!match)
+    throw usageError(`use the credential ${name}`, 'it names no field', 'Give vault:NAME/FIELD.')
+  const value = await workspace.vault.readField(match[1]!, match[2]!, { signal })
+  return Buffer.from(value).toString()
+}
+
+/**
+ * Writes into the index what a stat of each file gives, so that the first `git status` reads no file. Only for files that
+ * are as they were imported: one that was changed since has another time. Gives how many.
+ */
+async function writeIndex(
+  cli: Cli,
+  { remote, uid, gid }: GitPlace,
+  mtimeNs: bigint,
+): Promise<number> {
+  const { files, path } = remote
+  const { signal } = cli
+  const place = remotePath(path, '.git/index')
+  const index = await findStat({ files, path: place as string }, signal)
+  if (!index) return 0
+  const before = await files.read(place, { signal })
+  const stats = new Map<string, IndexStat>()
+  const skipped = Buffer.byteLength(path.replace(/\/*$/, '/'))
+  for await (const entry of files.walk(path, { signal }))
+    if (entry.kind !== 'directory' && BigInt(entry.mtimeNs) === mtimeNs)
+      stats.set(bytesOf(entry).slice(skipped), statOf(entry, uid, gid))
+  let indexed = 0
+  const find = (name: string): IndexStat | undefined => {
+    const stat = stats.get(name)
+    if (stat) indexed++
+    return stat
+  }
+  const after = withStats(before, find)
+  if (!after) return 0
+  try {
+    await files.write(place, after, { ifMatch: index.etag, signal })
+    await files.touch(place, { mtime: new Date(Number((mtimeNs + olderNs) / 1_000_000n)), signal })
+  } catch (error) {
+    // A program in a mount has used git already, and has an index of its own.
+    if (!isCairnError(error, 'precondition_failed')) throw error
+    return 0
+  }
+  return indexed
+}
+
+function bytesOf({ path, pathBytes }: FileEntry): string {
+  return Buffer.from(pathBytes ?? path, pathBytes === undefined ? 'utf8' : 'base64').toString(
+    'latin1',
+  )
+}
+
+function statOf({ ino, size, mtimeNs, ctimeNs }: FileEntry, uid: number, gid: number): IndexStat {
+  return { ino, size, mtimeNs: BigInt(mtimeNs), ctimeNs: BigInt(ctimeNs), uid, gid }
+}
