@@ -24,6 +24,8 @@ export interface RunOptions {
 export interface CairnCommand {
   /** The home of the user who runs it. */
   readonly home: () => string
+  /** The words that run it in a shell. */
+  readonly words: () => readonly string[]
   /** Starts the command as a process of its own. */
   readonly start: (args: readonly string[], env?: RunOptions['env']) => ChildProcess
   readonly run: (args: readonly string[], options?: RunOptions) => Promise<Ran>
@@ -50,9 +52,11 @@ export function useCairn(): CairnCommand {
     rmSync(home, { recursive: true })
   })
 
+  const words = (): string[] => [process.execPath, '--conditions=source', join(bundle, 'cairn.mjs')]
+
   const start: CairnCommand['start'] = (args, env = {}) => {
-    const words = ['--conditions=source', join(bundle, 'cairn.mjs'), ...args]
-    const child = spawn(process.execPath, words, {
+    const [file, ...first] = words()
+    const child = spawn(file!, [...first, ...args], {
       env: { HOME: home, PATH: process.env['PATH'], ...env },
       cwd: home,
     })
@@ -77,6 +81,7 @@ export function useCairn(): CairnCommand {
 
   return {
     home: () => home,
+    words,
     start,
     run,
     text,

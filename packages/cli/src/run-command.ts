@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { completeWord } from './complete/word.ts'
 import type { Cli } from './cli.ts'
 import { type Edge, exitAfter } from './exit.ts'
 import { Output } from './output/output.ts'
@@ -11,6 +12,13 @@ export async function runCommand(argv: readonly string[]): Promise<void> {
   const edge: Edge = { out, err, name: '', isJson: isJson(argv) }
 
   await exitAfter(edge, async (signal, onHurry) => {
+    if (argv[0] === completeWord) {
+      const { complete } = await import('./complete/complete.ts')
+      const words = argv.slice(argv[1] === '--' ? 2 : 1)
+      for (const word of await complete({ env: process.env, home: homedir() }, words))
+        await out.line(word)
+      return
+    }
     const invocation = findInvocation(argv)
     edge.name = invocation.name
     const cli: Cli = {

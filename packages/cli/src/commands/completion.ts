@@ -9,7 +9,9 @@ const shells = { bash: renderBash, zsh: renderZsh, fish: renderFish }
 
 export const command: Command = defineCommand({
   summary: 'Print a script that completes cairn in a shell',
-  description: 'Everything the script completes is in it, so pressing Tab starts nothing.',
+  description:
+    'Commands and options are in the script. For workspaces, layers, contexts and remote paths it asks\n' +
+    'cairn, which asks the server and gives up after 1.5 s.',
   arguments: { shell: { summary: 'bash, zsh or fish' } },
   options: {},
   examples: [

@@ -120,7 +120,7 @@ describe('completion', () => {
 
   for (const [shell, onlyRead, render] of [
     ['zsh', ['-n'], renderZsh],
-    ['fish', ['--no-execute', '-'], renderFish],
+    ['fish', ['--no-execute', '/dev/stdin'], renderFish],
   ] as const)
     it.skipIf(!hasShell(shell))(`${shell} reads its script (needs ${shell})`, async () => {
       execFileSync(shell, onlyRead, { input: render(await loadCommands()) })

@@ -20,7 +20,7 @@ _cairn() {
     name="\${noun:+$noun }\${COMP_WORDS[at]}"
     case $name in ${known.join('|')}) noun=$name ;; *) break ;; esac
   done
-  if [[ $word == -* ]]; then
+  if [[ $word == -* && $word != *=* ]]; then
     case $name in
 ${options.join('\n')}
     esac
@@ -31,7 +31,20 @@ ${options.join('\n')}
 ${verbs.join('\n')}
     esac
   fi
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  if [[ -n $words ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    return
+  fi
+  # Bash cuts words at colons and equal signs, and replaces only the last piece.
+  local line=\${COMP_LINE:0:COMP_POINT} typed current cut
+  read -ra typed <<<"$line"
+  [[ $line == *[[:space:]] ]] && typed+=('')
+  current=\${typed[\${#typed[@]} - 1]}
+  cut=\${current%"\${current##*[:=]}"}
+  local IFS=$'\\n'
+  COMPREPLY=($(cairn complete -- "\${typed[@]:1}" 2>/dev/null))
+  COMPREPLY=("\${COMPREPLY[@]#"$cut"}")
+  [[ \${#COMPREPLY[@]} == 1 && \${COMPREPLY[0]} == */ ]] && compopt -o nospace 2>/dev/null
 }
 complete -o default -F _cairn cairn
 `

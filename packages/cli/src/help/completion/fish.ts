@@ -1,6 +1,14 @@
 import type { NamedCommand } from '../../commands.ts'
 import { firstWords, optionsOf, prefixes, verbsOf } from './words.ts'
 
+/** Offered beside files: where a local path may stand, a remote one may, too. */
+const values = `function __cairn_values
+  set -l typed (commandline -opc) (commandline -ct)
+  command cairn complete -- $typed[2..] 2>/dev/null
+end
+complete -c cairn -n 'not __fish_use_subcommand' -a '(__cairn_values)'
+`
+
 export function renderFish(loaded: readonly NamedCommand[]): string {
   const first = firstWords(loaded).map(
     ([word, summary]) =>
@@ -15,7 +23,7 @@ export function renderFish(loaded: readonly NamedCommand[]): string {
     )
   })
   const lines = [...first, ...verbs, ...loaded.flatMap(options)]
-  return `# cairn for fish: cairn completion fish | source\n${lines.join('\n')}\n`
+  return `# cairn for fish: cairn completion fish | source\n${values}${lines.join('\n')}\n`
 }
 
 function options(named: NamedCommand): string[] {
@@ -23,7 +31,10 @@ function options(named: NamedCommand): string[] {
   const condition = quote(words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and '))
   return optionsOf(named).map(([name, spec]) => {
     const short = spec.short === undefined ? '' : ` -s ${spec.short}`
-    const value = spec.kind === 'choice' ? ` -x -a ${quote(spec.choices.join(' '))}` : ' -r'
+    const value =
+      spec.kind === 'choice'
+        ? ` -x -a ${quote(spec.choices.join(' '))}`
+        : " -r -a '(__cairn_values)'"
     const takes = spec.kind === 'flag' ? '' : value
     return `complete -c cairn -n ${condition}${short} -l ${name}${takes} -d ${quote(spec.summary)}`
   })

@@ -20,12 +20,21 @@ export function renderZsh(loaded: readonly NamedCommand[]): string {
       formsOf(name, spec).map((form) => option(form, spec)),
     )
     const more = known.includes(`'${named.name}'`) ? `|'${named.name} '*` : ''
-    return `    '${named.name}'${more}) _arguments ${forms.join(' ')} '*:path:_files' ;;`
+    return `    '${named.name}'${more}) _arguments ${forms.join(' ')} '*:path:_cairn_values' ;;`
   })
   return `#compdef cairn
 # cairn for zsh: source <(cairn completion zsh)
+_cairn_values() {
+  local -a found
+  found=("\${(@f)$(command cairn complete -- "\${typed[@]}" 2>/dev/null)}")
+  found=(\${found:#})
+  if (($#found == 0)); then _files; return; fi
+  compadd -Q -S '' -f -- "\${(@M)found:#*/}"
+  compadd -Q -- "\${(@)found:#*/}"
+}
 _cairn() {
-  local -a choices
+  local -a choices typed
+  typed=("\${(@)words[2,CURRENT]}")
   local noun='' name='' at
   for ((at = 2; at < CURRENT; at++)); do
     name="\${noun:+$noun }$words[at]"
@@ -62,7 +71,7 @@ function list(words: readonly Described[]): string {
 function option(form: string, spec: OptionSpec): string {
   const described = `${form}[${plain(spec.summary)}]`
   if (spec.kind === 'flag') return `'${described}'`
-  const values = spec.kind === 'choice' ? `(${spec.choices.join(' ')})` : '_files'
+  const values = spec.kind === 'choice' ? `(${spec.choices.join(' ')})` : '_cairn_values'
   return `'${described}:value:${values}'`
 }
 
