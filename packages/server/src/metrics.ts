@@ -36,7 +36,10 @@ export class Metrics {
     })
   }
 
-  /** Of the process itself only from the first time on: watching it costs a hundred wake-ups a second. */
+  /**
+   * Metrics of the process itself start with the first call: watching it costs a hundred wake-ups a
+   * second.
+   */
   async tell(): Promise<{ readonly type: string; readonly text: string }> {
     if (!this.#watchesProcess) collectDefaultMetrics({ register: this.#registry })
     this.#watchesProcess = true

@@ -38,7 +38,7 @@ export interface ServeOptions {
   /** Hears of what works and should not be left so; a warning of the process by default. */
   readonly warn?: (message: string) => void
   readonly leaseMs?: number
-  /** How long what nobody needs stays; a day, and a week for what was deleted. */
+  /** How long unreachable data stays; a day, and a week for deleted things. */
   readonly keep?: KeepTimes
   /** How fast bodies must come; see docs/reference/http.md. */
   readonly pace?: Pace

@@ -40,7 +40,7 @@ export const attemptCreate: Tool = defineTool({
   name: 'attempt_create',
   title: 'Begin an attempt',
   description:
-    'Begins an attempt: a private copy of a directory that nobody else sees until it is committed. It costs nothing, ' +
+    'Begins an attempt: a private copy of a directory that other clients see only after a commit. It costs nothing, ' +
     'whatever the size. Give its name as "layer" to the other tools to work in it.',
   needs: ['write'],
   effect: 'changes',

@@ -1,7 +1,7 @@
 import type { ActorId, Grant } from '@cairn/protocol'
 import type { Budget } from './budget.ts'
 
-/** What whoever asks may do. */
+/** What the caller may do. */
 export interface Access {
   readonly actor: ActorId
   readonly owner: string

@@ -20,7 +20,7 @@ describe('wrong keys', () => {
     expect(late.json()).toMatchObject({
       error: { code: 'too_many_attempts', retry: 'same-request' },
     })
-    // Or whoever guesses right would be told.
+    // Otherwise a client that guesses right would learn it.
     expect((await show(secret)).statusCode).toBe(429)
     expect((await show(secret, '10.0.0.2')).statusCode).toBe(200)
     nowMs += 1000
@@ -47,7 +47,7 @@ describe('wrong keys', () => {
 })
 
 describe('the log of a server', () => {
-  it('has no secret of anybody, whatever fails', async () => {
+  it('has no secret, whatever fails', async () => {
     let log = ''
     const app = memoryDoor({ logStream: { write: (line) => (log += line) } })
     const call = async (

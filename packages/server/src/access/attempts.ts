@@ -11,9 +11,9 @@ interface Bucket {
 }
 
 /**
- * Slows down whoever guesses keys, by address. A key that was right there before is let in all the same: one client
- * with a wrong key must not lock out its neighbours. The memory is bounded: what was heard of longest ago is forgotten
- * first.
+ * Slows down clients that guess keys, by address. A key that was right there before is let in all
+ * the same: one client with a wrong key must not lock out its neighbours. The memory is bounded:
+ * the oldest address is forgotten first.
  */
 export class FailedAttempts {
   readonly #nowMs: () => number

@@ -17,7 +17,7 @@ export type FindKey = (secretHash: Uint8Array) => Promise<KnownKey | undefined>
 
 export interface AuthenticatorParts {
   readonly findKey: FindKey
-  /** Without, tokens are keys that nobody knows. */
+  /** Without it, tokens are unknown keys. */
   readonly tokens?: Tokens | undefined
   /** Shared by all doors of a server. */
   readonly attempts?: FailedAttempts | undefined
@@ -48,7 +48,7 @@ export class Authenticator {
       this.attempts.welcome(address, keyHash)
       return access
     }
-    // Whoever shows nothing has guessed nothing.
+    // A client without a key has guessed nothing.
     if (authorization !== undefined) this.attempts.note(address)
     throw new CairnError('unauthenticated', {
       what: 'answer the request',

@@ -8,9 +8,10 @@ import { keyIdOf, makeKeySecret } from './owner-keys.ts'
 export const owner = 'owner'
 
 /**
- * The first start makes the key `default` for the owner and writes it to `owner-key` in the data directory, for the
- * owner alone. The file comes first: a crash in between leaves a key that is registered at the next start, never a server
- * that nobody can enter. Gives the secret if this start made it.
+ * The first start makes the key `default` for the owner and writes it to `owner-key` in the data
+ * directory, for the owner alone. The file comes first: a crash in between leaves a key that is
+ * registered at the next start, never a server without a usable key. Returns the secret if this
+ * start made it.
  */
 export async function ensureOwnerKey(keys: KeyStore, data: string): Promise<string | undefined> {
   const path = join(data, 'owner-key')

@@ -47,7 +47,7 @@ describe('the master key', () => {
       expect(id).not.toBe(before)
       expect(keys.id).toBe(id)
       expect((await keys.find(before))?.derive('x')).toEqual(derived)
-      // Somebody who has not heard of it looks again.
+      // A reader that does not know it looks again.
       expect(elsewhere.id).toBe(before)
       expect((await elsewhere.find(id))?.id).toBe(id)
       expect((await readFile(join(data, 'master-key'), 'utf8')).trim().split('\n')).toHaveLength(2)
@@ -64,7 +64,7 @@ describe('the master key', () => {
       expect(again.known.map(({ id }) => id)).toEqual(expect.arrayContaining([...ids]))
     }))
 
-  it('a list that somebody else keeps is read again, and never written', () =>
+  it('a list that the operator keeps is read again, and never written', () =>
     withTemporaryDirectory(async (data) => {
       const file = join(data, 'keys')
       await writeFile(file, `${base64}\n`)

@@ -21,7 +21,10 @@ export interface MasterKeys extends MasterKey {
   readonly known: readonly MasterKey[]
   /** One of them; looks whether it has been added meanwhile. */
   find(id: string): Promise<MasterKey | undefined>
-  /** A key that the server made itself gets a successor; a list that somebody else keeps is read again. */
+  /**
+   * A key that the server made itself gets a successor; a list that the operator keeps is read
+   * again.
+   */
   renew(): Promise<MasterKey>
 }
 
@@ -51,7 +54,7 @@ export async function openMasterKey(options: MasterKeyOptions): Promise<MasterKe
 interface KeySource {
   readonly name: string
   read(): Promise<string | undefined>
-  /** Absent where the keys are somebody else's to keep. */
+  /** Absent where the operator keeps the keys. */
   readonly replace?: (text: string) => Promise<void>
 }
 

@@ -29,7 +29,7 @@ describe('owner keys', () => {
     const { secret } = await keys.add('o', 'alice')
     expect(await nameOf(secret)).toBe('alice')
     expect(await nameOf(secret, open())).toBe('alice')
-    expect(await nameOf('cairn_of-nobody')).toBe(undefined)
+    expect(await nameOf('cairn_unknown')).toBe(undefined)
   })
 
   it('a name is given once, also after its key was removed', async () => {

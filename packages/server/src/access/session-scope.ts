@@ -175,7 +175,7 @@ export class SessionScope {
     })
   }
 
-  /** Of what is only on the way, the way is listed. */
+  /** A directory that only leads to visible paths lists those paths. */
   canList(view: View, ino: Ino): boolean {
     const path = pathOfDirectory(view, ino)
     return path !== undefined && (allows(this.grant, 'list', path) || isWay(this.grant, path))
@@ -262,7 +262,7 @@ function mayRemove({ type }: Op): boolean {
 function stillOpen(ino: Ino): CairnError {
   return new CairnError('forbidden', {
     what: `reap inode ${ino}`,
-    reason: 'only the holder of the lease knows that nobody has it open',
+    reason: 'only the holder of the lease knows that no client has it open',
     subject: String(ino),
   })
 }
@@ -296,10 +296,10 @@ export function touchedBy(view: View, ops: readonly Op[]): Touched {
  * or replaced, which open ones must be told apart by.
  */
 export function maskBatch(batch: Batch, isTouched: boolean): Uint8Array {
-  const nobody = { session: '' as SessionId, actor: '' as ActorId, previous: genesis }
+  const hiddenAuthor = { session: '' as SessionId, actor: '' as ActorId, previous: genesis }
   if (batch.body.type !== 'ops' && batch.body.type !== 'root')
-    return encodeBatch({ ...batch, session: nobody.session, previous: genesis })
-  if (!isTouched) return encodeBatch({ ...batch, ...nobody, body: { type: 'ops', ops: [] } })
+    return encodeBatch({ ...batch, session: hiddenAuthor.session, previous: genesis })
+  if (!isTouched) return encodeBatch({ ...batch, ...hiddenAuthor, body: { type: 'ops', ops: [] } })
   const none = { root: genesis, orphans: genesis }
   const cause = batch.body.type === 'ops' ? 'commit' : 'rollback'
   const change = { cause, before: none, after: none, subject: '', message: '' } as const

@@ -56,7 +56,7 @@ describe('tokens', () => {
     }
   })
 
-  it('a caveat can be added by whoever has it, and none taken away, changed or moved', async () => {
+  it('its holder can add a caveat, and cannot remove, change or move one', async () => {
     const secret = await issue()
     const more = encodeCaveat({ deny: ['/repo/x'] })
     const narrowed = withCaveat(secret, more)
@@ -76,7 +76,7 @@ describe('tokens', () => {
       expect(await tokens.authenticate(parts.join('.')), parts.join('.')).toBe(undefined)
   })
 
-  it('a caveat that nobody understands opens nothing', async () => {
+  it('a token with an unknown caveat opens nothing', async () => {
     const later = Buffer.from('{"weekdays":[1,2]}').toString('base64url')
     expect(await tokens.authenticate(withCaveat(await issue(), later))).toBe(undefined)
   })

@@ -61,7 +61,7 @@ export class Tokens {
     return this.#store
   }
 
-  /** The only time that the secret is known to anybody but its holder. */
+  /** The only time that the server knows the secret. */
   async issue(wish: TokenWish): Promise<{ readonly record: TokenRecord; readonly secret: string }> {
     const { owner, workspace, name, issuedBy, ttlMs } = wish
     const id = `tok_${randomBytes(idBytes).toString('base64url')}`
@@ -93,8 +93,8 @@ export class Tokens {
   }
 
   /**
-   * Whose it is and what it allows; undefined for what this server never issued. Rejects with `access_ended` for one
-   * that is over: whoever has its secret may know that.
+   * Its owner and what it allows; undefined for a token that this server never issued. Rejects with
+   * `access_ended` for one that is over: a client with its secret may know that.
    */
   async authenticate(secret: string): Promise<Access | undefined> {
     const token = parseToken(secret)
@@ -124,7 +124,7 @@ export class Tokens {
     return isDone
   }
 
-  /** Begins its time anew. The secret stays: whoever has it mounted goes on. */
+  /** Restarts its time. The secret stays, so mounts with it continue. */
   async extend(id: string, ttlMs: number): Promise<boolean> {
     const isDone = await this.#store.extend(id, this.#clock.nowMs() + ttlMs)
     this.#forget(id)
@@ -142,7 +142,7 @@ export class Tokens {
     for (const listener of this.#listeners) listener()
   }
 
-  /** What is not there is not remembered: whoever tries many must not fill the memory. */
+  /** Missing tokens are not remembered: a client that tries many must not fill the memory. */
   async #find(id: string): Promise<TokenRecord | undefined> {
     const known = this.#known.get(id)
     if (known && known.untilMs > this.#clock.nowMs()) return known.record
@@ -173,7 +173,10 @@ export class Tokens {
   }
 }
 
-/** Of what was narrowed to the same in the same steps it is the same, and begins with that of what it was made from. */
+/**
+ * Tokens narrowed to the same grant in the same steps have the same identity. It begins with the
+ * identity of the token it was made from.
+ */
 function identityOf({ id, caveats }: TokenText): string {
   const marks = caveats.slice(1).map((_, index) => {
     const steps = caveats.slice(0, index + 2).join('.')

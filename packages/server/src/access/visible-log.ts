@@ -12,7 +12,7 @@ export function visibleEntry(grant: Grant, entry: LogEntry): LogEntry | undefine
   return operations.length === 0 ? undefined : { ...entry, operations }
 }
 
-/** Of a move over the border, the side that can be seen. */
+/** The visible side of a move over the border. */
 function visibleOperation(grant: Grant, operation: LogOperation): LogOperation[] {
   const { op, path, pathBytes, to, toBytes } = operation
   const sees = (text: string | undefined, base64: string | undefined): boolean =>

@@ -49,7 +49,7 @@ async function exported({ journals, asker, id }: Place): Promise<string> {
   return text
 }
 
-/** As somebody does who has nothing but the file. */
+/** As an auditor would who has only the file. */
 export function checkText(text: string, witness: JournalWitness = {}): Promise<JournalVerdict> {
   const lines = text.split('\n')
   const last = lines.pop()!
@@ -211,7 +211,7 @@ function tamperingCases(test: StoreTest<Database>): void {
       await expectCode(checkText(text, { publicKey: '00'.repeat(32) }), 'chain_broken')
     }))
 
-  test('cutting off the tail shows, with the head of before too, to whoever has a receipt', (database) =>
+  test('a receipt shows that the tail was cut off, even with the head of before', (database) =>
     at(database, async (place) => {
       const { journals, asker, id } = place
       const before = await exported(place)

@@ -50,7 +50,7 @@ function noteCases(test: StoreTest<LeaseStore>): void {
 }
 
 function recordCases(test: StoreTest<LeaseStore>): void {
-  test('a branch that nobody wrote to has none', async (store) => {
+  test('a branch without writes has none', async (store) => {
     expect(await store.get(uniqueId() as BranchId)).toBe(undefined)
   })
 

@@ -60,7 +60,7 @@ function raceCases(test: StoreTest<LockStore>): void {
     expect(await store.get(record.branch, record.ino)).toEqual(record)
   })
 
-  test('whoever saw another one changes nothing and takes nothing away', async (store) => {
+  test('a change based on another version changes and removes nothing', async (store) => {
     const [first, second] = [makeRecord({}), lock({ owner: 'second' })]
     await store.replace(undefined, first)
     const next = { ...first, locks: [second], stamp: 8 }

@@ -155,7 +155,7 @@ function listCases(test: Test): void {
       await expectCode(keysUnder(store, prefix), 'malformed')
   })
 
-  test('whoever stops listing early may go on', async (store) => {
+  test('a listing that stopped early can be started again', async (store) => {
     const folder = uniqueId()
     for (let i = 0; i < 3; i++) await store.put(`${folder}/${i}`, everyByte)
     for await (const { key } of store.list(`${folder}/`)) {

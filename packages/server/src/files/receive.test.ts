@@ -18,7 +18,7 @@ describe('receiving a body', () => {
     async function* body(): AsyncGenerator<Uint8Array> {
       yield new Uint8Array(300_000).fill(1)
       await failed.promise
-      // A turn of the loop in which a rejection that nobody handles would end the process.
+      // A turn of the loop in which an unhandled rejection would end the process.
       await new Promise((resolve) => void setTimeout(resolve))
       yield new Uint8Array(100).fill(2)
     }

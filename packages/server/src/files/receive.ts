@@ -7,7 +7,7 @@ export interface Piece {
 }
 
 export interface Received {
-  /** In order, without overlap. Zeros that nobody needs to store are left out. */
+  /** In order, without overlap. Zeros are left out. */
   readonly pieces: readonly Piece[]
   readonly size: number
 }

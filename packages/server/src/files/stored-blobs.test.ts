@@ -139,7 +139,7 @@ describe('a session that writes from blobs', () => {
     await expect(branch.fold()).resolves.toMatchObject({ seq: branch.head.position.seq })
   })
 
-  it('one that has another length is refused, whoever stored it', async () => {
+  it('one that has another length is refused, whichever client stored it', async () => {
     const id = await store()
     submit(1, create, writeFrom(id, 10))
     expect((await reply('refused')).reason).toMatch(`${blobBytesMax} bytes, not 10`)

@@ -15,7 +15,7 @@ import {
 import { type ByteString, FsError, type Ino, type Name, rootIno } from '@cairn/protocol'
 import { nanoseconds, timeOf } from '../ports/clock.ts'
 
-/** HTTP has no users of the file system: whoever holds the key may do what the key allows. */
+/** HTTP has no users of the file system: the holder of a key may do what the key allows. */
 const superuser = { uid: 0, gid: 0, groups: [] }
 
 interface EditEnv extends Pick<Call, 'now' | 'newIno'> {
@@ -56,7 +56,10 @@ export class TreeEdit {
     this.ops.push(op)
   }
 
-  /** Whoever changed the file before may have a clock ahead of ours, and a tag of it must not mean two contents. */
+  /**
+   * The previous writer of the file may have a clock ahead of ours, and one tag must not mean two
+   * contents.
+   */
   #afterLastChange(op: Op): Op {
     if (!('time' in op && 'ino' in op)) return op
     const ctime = this.view.inode(op.ino)?.ctime

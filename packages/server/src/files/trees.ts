@@ -85,7 +85,7 @@ function* copyEntries(edit: TreeEdit, directory: Ino, top: Ino): Steps<void> {
   misses.end()
 }
 
-/** Of a directory without its entries. Gives the number of the copy. */
+/** Copies a directory without its entries. Returns the number of the copy. */
 function copyOne(edit: TreeEdit, from: Ino, parent: Ino, name: Name): Ino {
   const inode = edit.view.inode(from)!
   const { kind, mode, rdev, target, size: length } = inode

@@ -26,7 +26,7 @@ async function blameOf(path: string, query = ''): Promise<string[]> {
   const { origins, parts } = json
   return parts.flatMap(({ text, origin }) => {
     const { toolCall, layer, op } = origins[origin ?? -1] ?? {}
-    const who = `${layer === undefined ? '' : 'layer '}${toolCall ?? op ?? 'nobody'}`
+    const who = `${layer === undefined ? '' : 'layer '}${toolCall ?? op ?? 'unknown'}`
     return (text ?? '(binary)\n')
       .split('\n')
       .slice(0, -1)

@@ -58,9 +58,9 @@ interface Noted {
 }
 
 interface History {
-  /** Of what was at the path. */
+  /** Versions of the file at the path. */
   readonly versions: Noted[]
-  /** Of each inode that was ever there, wherever it was then. */
+  /** Versions of each inode that was ever there, wherever it was then. */
   readonly byIno: Map<Ino, Noted[]>
   /** Set while the file is not there. */
   deleted: Origin
@@ -290,7 +290,7 @@ class BranchBlame {
     for (const [ino, dirty] of this.#dirty) await this.#look(view, ino, dirty)
   }
 
-  /** A file's bytes were changed: whoever did it has the lines that are new. */
+  /** A file's bytes were changed: that batch is the author of the new lines. */
   async #look(view: View, ino: Ino, { origin, batch }: Dirty): Promise<void> {
     this.#dirty.delete(ino)
     const fresh = newVersion(await this.#read(view, ino), origin)
@@ -320,7 +320,7 @@ class BranchBlame {
     if (ino !== undefined && own && own !== this.#current) this.#note(batch, ino, own)
   }
 
-  /** Of the file that is at the path. */
+  /** Notes a version of the file that is at the path. */
   #note(batch: Batch, ino: Ino, version: FileVersion): void {
     this.#setOwn(batch, ino, version)
     this.#current = version

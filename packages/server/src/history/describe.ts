@@ -72,7 +72,7 @@ function describeOp(view: View, op: Op): LogOperation[] {
       const place = placeOf(view, op.parent, op.name)
       return [{ op: 'rename', ...place, ...(to ? spellPath('to', to) : {}) }]
     }
-    // That nobody holds a nameless file any more is nobody's news.
+    // The end of a nameless file is not worth an event.
     case 'reap':
       return []
     case 'setattr':

@@ -106,7 +106,7 @@ describe('a page of the log', () => {
     expect(rowsRead).toBe(10)
   })
 
-  it('what nobody asked for is passed over within bounds, and the cursor leads on to the end', async () => {
+  it('entries that do not match are skipped within bounds, and the cursor leads on to the end', async () => {
     await fill(100, 400)
     const isIt = concerning('/f39999', 'exactly')
     const filter: LogFilter = { entry: ({ operations }) => operations.some(isIt) }

@@ -20,7 +20,7 @@ export interface LogRange {
 export interface LogFilter {
   readonly batch?: (batch: Batch) => boolean
   readonly entry?: (entry: LogEntry) => boolean
-  /** What of an entry is to be seen by whoever asks; nothing else is asked about. */
+  /** The part of an entry that the caller may see; nothing else is looked up. */
   readonly see?: (entry: LogEntry) => LogEntry | undefined
   /** Ends the scan by throwing. */
   readonly gone?: AbortSignal | undefined

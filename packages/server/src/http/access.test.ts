@@ -138,7 +138,7 @@ async function prepare(): Promise<Prepared> {
     foreign: await issue('foreign', everything, '/v1/workspaces/v'),
     expired: await issue('expired', everything, root, 1),
     revoked: await issue('revoked', everything),
-    wrong: 'cairn_this-is-no-key-of-anybody',
+    wrong: 'cairn_this-is-no-key',
   }
   for (const operation of accessOperations)
     if (operation !== 'search')

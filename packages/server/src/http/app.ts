@@ -45,7 +45,10 @@ import { limitGrants } from './vault-context.ts'
 export interface AppParts extends AuthenticatorParts {
   readonly workspaces: Workspaces
   readonly uploads: UploadStore
-  /** Takes away what nobody needs, or with a dry run tells what that would be. Absent where there is nothing to collect. */
+  /**
+   * Deletes unreachable data, or with a dry run reports what it would delete. Absent where there is
+   * nothing to collect.
+   */
   readonly collect?: Collect
   /** Absent where nothing secret can be kept. */
   readonly vault?: VaultDoor

@@ -46,7 +46,7 @@ export async function openTarget(workspaces: Workspaces, request: FastifyRequest
   return { workspace, ...point, asker }
 }
 
-/** Whoever names two points is told so: either could be the one that was meant. */
+/** A request that names two points is refused: either could be the one that was meant. */
 export function requireOnePoint({ branch, layer, at, side }: PointQuery, { scope }: Asker): void {
   if (side === undefined) return
   if (at !== undefined)

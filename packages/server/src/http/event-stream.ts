@@ -14,7 +14,7 @@ export async function send(
   await once(to, 'drain', { signal }).catch(() => undefined)
 }
 
-/** Lets one waiter sleep until somebody rings or the signal ends it. */
+/** Lets one waiter sleep until `ring` is called or the signal ends it. */
 export class Bell {
   #wake: (() => void) | undefined
   readonly #signal: AbortSignal

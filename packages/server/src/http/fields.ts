@@ -1,7 +1,7 @@
 import { type ByteString, CairnError } from '@cairn/protocol'
 import { bytesOfBase64, bytesOfText, checkPath } from './raw-path.ts'
 
-/** Reads the fields of a JSON object one by one, and at the end refuses those nobody asked for. */
+/** Reads the fields of a JSON object one by one, and at the end refuses unknown ones. */
 export class Fields {
   readonly #object: Readonly<Record<string, unknown>>
   readonly #left: Set<string>

@@ -76,7 +76,7 @@ function readPart(
   })
 }
 
-/** Of what is only on the way, the way is listed. */
+/** A directory that only leads to visible paths lists those paths. */
 function requireListable(grant: Grant, directory: ByteString): void {
   if (!isWay(grant, directory)) requireAllowed(grant, 'list', directory)
 }

@@ -29,13 +29,13 @@ export function objectSchema(
 
 const most: object = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 
-/** Of what is made. */
+/** The quota of something new. */
 export const quotaSchema: Readonly<Record<'maxBytes' | 'maxFiles', object>> = {
   maxBytes: most,
   maxFiles: most,
 }
 
-/** Of what is there: null takes a limit away. */
+/** The quota of something that exists: null removes a limit. */
 export const quotaEditSchema: typeof quotaSchema = {
   maxBytes: orNull(most),
   maxFiles: orNull(most),
@@ -45,7 +45,7 @@ export function orNull(schema: object): object {
   return { anyOf: [{ type: 'null' }, schema] }
 }
 
-/** A day is the longest that anybody waits for quiet. */
+/** Waiting for quiet takes a day at most. */
 export const quietSchema = { type: 'integer', minimum: 100, maximum: 86_400_000 } as const
 
 /** `?list` and `?list=true` mean yes. */

@@ -20,7 +20,9 @@ const reserveAfterMs = 60_000
 /** Thrown into a run that has to end. */
 const stopped = Symbol('stopped')
 
-/** Collects garbage beside the writers of this server and of others: now and then, and when somebody asks. */
+/**
+ * Collects garbage beside the writers of this server and of others: now and then, and on request.
+ */
 export class Collecting {
   readonly #parts: CollectingParts
   readonly #collector: Collector

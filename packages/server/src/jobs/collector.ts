@@ -36,7 +36,7 @@ export interface ObserveCollecting {
 
 export interface RunOptions {
   readonly dryRun: boolean
-  /** Nobody else uses the stores: nothing has to wait for its grace time. */
+  /** No other process uses the stores: nothing must wait for its grace time. */
   readonly alone?: boolean
   /** Whose things the report names; everybody's unless given. */
   readonly owner?: string
@@ -48,11 +48,11 @@ const looksMax = 3
 /**
  * Takes away nodes and blobs that no branch, checkpoint or upload leads to, beside servers that write.
  *
- * A writer relies on content that it finds stored, and points at it a moment later. So what nothing needs is condemned
- * first, and deleted by a later run alone, which must itself not have found it needed and begun a grace time after it was
- * condemned: whoever found it in a tree before has written down where it is needed by then. And whoever puts or
- * touches content takes its condemnation back; that the row is condemned is part of the deletion. Any number of
- * collectors may run at once.
+ * A writer relies on content that it finds stored, and points at it a moment later. So unneeded
+ * content is condemned first, and deleted only by a later run, which must itself have found it
+ * unneeded and begun a grace time after it was condemned: a client that found it in a tree before
+ * has recorded by then where it is needed. Putting or touching content takes its condemnation back;
+ * the deletion requires that the row is condemned. Any number of collectors may run at once.
  */
 export class Collector {
   readonly #storage: Storage
@@ -119,7 +119,7 @@ export class Collector {
     }
   }
 
-  /** Of workspaces that were deleted before then, secrets, grants and journals go as well. */
+  /** Also deletes the secrets, grants and journals of workspaces that were deleted before then. */
   async #forgetSecrets(end: string): Promise<void> {
     const { survey, vault } = this.#storage
     for (const { id, deletedAt } of await survey.workspaces()) {
@@ -219,8 +219,9 @@ export class Collector {
   }
 
   /**
-   * Everything that somebody may still ask for. Branches and checkpoints come and go meanwhile: looking again until nothing
-   * new is found sees also what moved from a place not yet looked at to one that had been.
+   * Everything that a client may still ask for. Branches and checkpoints come and go meanwhile:
+   * looking again until nothing new is found also sees what moved from a place not yet looked at to
+   * one that had been.
    */
   async #mark(pool: Pool, end: string, gone: ReadonlySet<BranchId>): Promise<Reach> {
     const { step, observe } = this.#options

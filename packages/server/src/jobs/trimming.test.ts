@@ -97,7 +97,7 @@ describe('trimming logs on SQLite', () => {
     expect((await checkStores(storage)).problems).toEqual([])
   })
 
-  it('of branches that nobody has open, the collector does it; not when it only looks', async () => {
+  it('the collector trims branches that are not open, except in a dry run', async () => {
     await write('folded')
     await (await workspace.branch('main')).fold()
     const before = await sizes()

@@ -4,9 +4,10 @@ import type { GoneBranch } from './gone.ts'
 import type { Pool } from './pools.ts'
 
 /**
- * Branches of layers that nobody finished making: a server ended between the branch and the layer's row, or another one
- * was quicker to take the name. No row says since when they are there, so the collector remembers when it saw them
- * first; whoever is about to finish one has long done so by the end of a grace time.
+ * Branches of layers that were never finished: a server ended between the branch and the layer's
+ * row, or another one was quicker to take the name. No row says since when they are there, so the
+ * collector remembers when it saw them first. A server that is about to finish one has long done so
+ * by the end of a grace time.
  */
 export class UnfinishedLayers {
   readonly #seenMs = new Map<BranchId, number>()

@@ -9,9 +9,9 @@ import type { JournalTable, StoredEntry, StoredJournal } from '../storage/journa
 const rowsAtOnce = 500
 
 /**
- * A journal from its header to its signed head, byte for byte as it is stored, in lines. Rejects with `chain_broken`
- * where the columns beside an entry say something else than the entry: they are not in the export, and nobody would
- * notice there.
+ * A journal from its header to its signed head, byte for byte as it is stored, in lines. Rejects
+ * with `chain_broken` where the columns beside an entry differ from the entry: they are not in the
+ * export, so a reader of it would not notice.
  */
 export async function* exportJournal(
   table: JournalTable,

@@ -11,7 +11,7 @@ import { hashedEntry, type Journals } from './journals.ts'
 export interface EntryFilter {
   readonly journal?: string
   readonly type?: string
-  /** Of the journal. */
+  /** The journal's kind. */
   readonly kind?: string
   /** `key=value`, of the journal. */
   readonly meta?: string

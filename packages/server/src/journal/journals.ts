@@ -144,7 +144,7 @@ export class Journals {
     return rows.length > limit ? { items, next: String(items.at(-1)!.seq) } : { items }
   }
 
-  /** Reads all of it, along the chain, as somebody would who has an export. */
+  /** Reads all of it, along the chain, as an auditor with an export would. */
   async verify(workspace: string, id: string): Promise<JournalVerdict> {
     try {
       const publicKey = await this.#keys.publicKey(workspace)

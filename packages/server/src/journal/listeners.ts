@@ -1,4 +1,4 @@
-/** Whoever follows a journal on this server. */
+/** The followers of a journal on this server. */
 export class Listeners {
   readonly #byJournal = new Map<string, Set<() => void>>()
 

@@ -18,7 +18,10 @@ const known = [
 ] as const
 const textMax = 256
 
-/** Reads what somebody wants to tell. Refuses what it does not know: dropping it would falsify the record. */
+/**
+ * Parses an entry that a client wants to append. Refuses unknown fields: dropping them would
+ * falsify the record.
+ */
 export function parseEntry(value: unknown, where: string): NewJournalEntry {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refuse(where, 'want a JSON object')

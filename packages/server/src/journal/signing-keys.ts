@@ -62,7 +62,7 @@ export class SigningKeys {
       ),
     )
     await this.#table.createKey(workspace, { publicKey, wrapped })
-    // Of two at once the first stands.
+    // When two are stored at once, the first one counts.
     return (await this.#table.findKey(workspace))!
   }
 }

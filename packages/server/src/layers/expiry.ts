@@ -2,7 +2,10 @@ import type { LayerInfo } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
 
-/** When the collector takes a layer away that is over. What somebody labelled or built on stays. */
+/**
+ * When the collector deletes a layer that is over. A layer with a labelled checkpoint or with
+ * layers on it stays.
+ */
 export async function describeExpiry(
   { layers, info, keep }: Workspace,
   { id, branch, closedAt }: LayerRecord,

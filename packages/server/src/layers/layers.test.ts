@@ -136,7 +136,7 @@ describe('a layer', () => {
   })
 })
 
-describe('a layer that was closed, though nobody noted it', () => {
+describe('a closed layer whose closing was not recorded', () => {
   beforeEach(async () => {
     for (const name of ['a', 'b', 'c']) await fixture.create({ name })
     for (const name of ['a', 'b']) await fixture.write('/repo/a.txt', name, name)

@@ -47,7 +47,7 @@ export async function createLayer(
     const name =
       options.name === undefined ? undefined : await freeName(workspace, asker, options.name)
     const { parent, path, base, seq, work } = await findStart(workspace, options)
-    // One of its own for each attempt: whoever loses a race for the id must not touch the winner's.
+    // Each attempt has its own: the loser of a race for the id must not touch the winner's.
     const branch = `${info.id}/layer-${randomUUID()}` as BranchId
     await forkBranch(stores, branch, base, parent.branch.id)
     if (work) await takeWork(workspace, asker, branch, work)
@@ -85,7 +85,7 @@ async function isThere({ layers, info }: Workspace, { id, record }: LayerPlace):
   return !record || (await layers.find(info.id, id)) !== undefined
 }
 
-/** Of a key of its own, or sent again under one with the same wishes. */
+/** Whether it came without a key, or again under one with the same options. */
 function isSameRequest(made: LayerRecord, asker: Asker, options: CreateOptions): boolean {
   if (options.id === undefined) return true
   const isRepeated = asker.idempotencyKey !== undefined && made.createdBy === asker.actor
@@ -181,7 +181,7 @@ function withTags(
   return Object.fromEntries(tags.filter(([, value]) => value !== null)) as LayerRecord['tags']
 }
 
-/** Whoever is quicker only has it tried again. */
+/** Retries when a concurrent update wins. */
 async function updateRecord(
   { layers, info }: Workspace,
   id: string,
@@ -300,7 +300,7 @@ async function deleteTree(
   do {
     const children = await childrenOf(workspace, place.id)
     if (children.length > 0 && !cascade) {
-      // Somebody made a layer on it since it was given up.
+      // A layer was made on it since it was given up.
       if (wasOpen) await reopenLayer(place.branch, { actor: asker.actor, time: clock.now() })
       throw inUse(place.id, children)
     }

@@ -7,8 +7,8 @@ import { noteState } from './layers.ts'
 import { digest } from '../workspaces/once.ts'
 
 /**
- * Makes the branch that holds somebody's late writes a layer that people find, resolve and commit, and that goes with
- * its time like any other. Again is fine, and notes how it stands by now.
+ * Makes the branch that holds a client's late writes a layer that people can find, resolve and
+ * commit, and that expires like any other. Repeating it is fine, and records its current state.
  */
 export async function keepRescueLayer(
   workspace: Workspace,

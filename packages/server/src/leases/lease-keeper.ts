@@ -44,7 +44,7 @@ interface LeaseKeeperOptions extends LeaseOptions {
   readonly onLateSession?: (() => void) | undefined
 }
 
-/** Of a branch on this server. Who only reads is not concerned with its lease. */
+/** A writer of a branch on this server. Its lease does not concern readers. */
 interface Follower {
   readonly onLease: ((record: LeaseRecord) => void) | undefined
 }
@@ -119,8 +119,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * As long as somebody follows the branch, this server looks at what others do to it and to its lease. What it does
-   * itself is told without looking.
+   * While a session follows the branch, this server looks at what others do to it and to its lease. Its own changes
+   * are announced without looking.
    */
   follow(onLease?: (record: LeaseRecord) => void): () => void {
     const follower = { onLease }
@@ -302,7 +302,7 @@ export class LeaseKeeper {
 
   /**
    * For a write that comes without a session. It counts as a writer for its moment, and writes in the epoch it is
-   * given: in another one somebody else has the lease, and the log refuses.
+   * given: in another one another session has the lease, and the log refuses.
    */
   withTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
     return this.#untilInEpoch(() => this.asTurn(write))
@@ -333,7 +333,7 @@ export class LeaseKeeper {
 
   /** Rejects with `stale_epoch` when another writer got the lease meanwhile. */
   async asTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
-    // What this server knows may be old. That is safe: nobody gets the lease in an epoch that others write in.
+    // This server's knowledge may be stale. That is safe: no session gets the lease in an epoch that others write in.
     if (this.#record.holder === undefined) return write(this.#record.epoch)
     const session = sessionIds.turnSession(randomUUID())
     try {
@@ -345,7 +345,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Resolves when `session` may write: it holds the lease, or nobody does. A silent holder is passed by. */
+  /** Resolves when `session` may write: it holds the lease, or no session does. A silent holder is passed over. */
   async #whenWritable(session: SessionId): Promise<void> {
     await this.join(session)
     while (this.#record.holder !== undefined && this.#record.holder !== session) {
@@ -390,8 +390,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * The epoch first, then the record that names it: whoever reads the record finds its epoch in the log, with all
-   * that came before it. Who dies in between leaves an epoch that no record names; the next one begins another.
+   * The epoch first, then the record that names it: a reader of the record finds its epoch in the log, with all that
+   * came before it. A server that dies in between leaves an epoch that no record names; the next one begins another.
    */
   async #updateNow(change: (record: LeaseRecord) => Transition): Promise<LeaseRecord> {
     for (let waitedFor = -1; ;) {
@@ -400,7 +400,7 @@ export class LeaseKeeper {
       const isInForce = before.epoch === epoch
       if (!isInForce && before.version !== waitedFor) {
         waitedFor = before.version
-        // Most likely somebody is about to write it down.
+        // Most likely another server is about to record it.
         await this.#options.clock.sleep(this.#options.lookMs)
         continue
       }
@@ -419,7 +419,7 @@ export class LeaseKeeper {
     return this.#branch.head.position.epoch
   }
 
-  /** Undefined when somebody else was quicker. */
+  /** Undefined when another server was quicker. */
   async #write(
     before: LeaseRecord,
     record: LeaseRecord,

@@ -30,7 +30,7 @@ describe('lease', () => {
     })
   })
 
-  it('a second writer recalls it; once handed back, nobody holds it, in the same epoch', () => {
+  it('a second writer recalls it; once handed back, no session holds it, in the same epoch', () => {
     expect(wanted).toMatchObject({ holder: a, recalled: true })
     expect(release(wanted, a, wanted.epoch)).toMatchObject({
       newEpoch: false,
@@ -82,7 +82,7 @@ describe('lease', () => {
     expect(forfeit(held, a, held.epoch - 1)).toEqual(unchanged(held))
   })
 
-  it('handed back when nobody else is left, it is given anew, in a new epoch', () => {
+  it('handed back by the only writer, it is granted again, in a new epoch', () => {
     const alone = leave(wanted, b).record
     expect(alone).toMatchObject({ holder: a, recalled: true })
     expect(release(alone, a, alone.epoch)).toMatchObject({
@@ -112,7 +112,7 @@ describe('lease', () => {
     expect(renew(given, until(a, 40), 25)).toBeUndefined()
   })
 
-  it('whatever happens: a holder is a writer, and nobody loses it unheard without a new epoch', () => {
+  it('whatever happens: a holder is a writer, and a silent one loses it only to a new epoch', () => {
     const step = fc.record({
       what: fc.constantFrom('join', 'renew', 'release', 'leave'),
       session: fc.constantFrom(a, b, 'c' as SessionId),

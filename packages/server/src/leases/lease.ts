@@ -10,8 +10,8 @@ export interface Patience {
 export interface Transition {
   readonly record: LeaseRecord
   /**
-   * It needs an epoch of its own: somebody gets the lease, or it is taken from one who may still believe in it.
-   * One who handed it back, or left, believes in nothing.
+   * It needs an epoch of its own: a session gets the lease, or loses it while it may still believe
+   * to have it. A session that handed it back, or left, does not.
    */
   readonly newEpoch: boolean
 }
@@ -74,14 +74,14 @@ export function renew(record: LeaseRecord, writer: Writer, nowMs: number): Trans
 /** The holder has sent everything it acknowledged in that epoch. In another one it speaks of a lease long gone. */
 export function release(record: LeaseRecord, session: SessionId, epoch: number): Transition {
   if (record.holder !== session || record.epoch !== epoch) return unchanged(record)
-  return granted({ ...record, ...nobody })
+  return granted({ ...record, ...unheld })
 }
 
 /** The log did not take something that the session acknowledged in that epoch: what was built on it ends with the epoch. */
 export function forfeit(record: LeaseRecord, session: SessionId, epoch: number): Transition {
   const isOthers = record.holder !== undefined && record.holder !== session
   if (isOthers || record.epoch !== epoch) return unchanged(record)
-  return granted({ ...record, ...nobody }, true)
+  return granted({ ...record, ...unheld }, true)
 }
 
 /** A session that works while no session holds the lease gets it, beside the others. */
@@ -108,20 +108,20 @@ export function areTogether({ writers }: LeaseRecord): boolean {
 export function leave(record: LeaseRecord, session: SessionId): Transition {
   if (!record.writers.some((writer) => writer.session === session)) return unchanged(record)
   const writers = record.writers.filter((writer) => writer.session !== session)
-  const free = record.holder === session ? nobody : {}
-  return granted({ ...record, writers, ...free })
+  const freed = record.holder === session ? unheld : {}
+  return granted({ ...record, writers, ...freed })
 }
 
-const nobody = { holder: undefined, recalled: false, deadline: undefined } as const
+const unheld = { holder: undefined, recalled: false, deadline: undefined } as const
 
 export function unchanged(record: LeaseRecord): Transition {
   return { record, newEpoch: false }
 }
 
 /**
- * A lease that ran out is taken away only when somebody else wants in: a sandbox that was cut off alone
- * comes back to find everything as it was. One that was to be handed back by now is taken away, too; whoever had it
- * stays a writer if it is alive.
+ * A lease that ran out is taken away only when another session wants to write: a sandbox that was
+ * cut off alone comes back to find everything as it was. A lease that should have been handed back
+ * by now is taken away, too; its holder stays a writer if it is alive.
  */
 function withoutExpired(
   record: LeaseRecord,
@@ -130,8 +130,8 @@ function withoutExpired(
   const writers = record.writers.filter(({ expiresAtMs }) => expiresAtMs > nowMs)
   const isAlive = writers.some(({ session }) => session === record.holder)
   const fence = record.holder !== undefined && (!isAlive || isOverdue(record, nowMs))
-  const free = fence ? nobody : {}
-  return { fence, record: { ...record, writers, ...free } }
+  const freed = fence ? unheld : {}
+  return { fence, record: { ...record, writers, ...freed } }
 }
 
 /** The only writer holds the lease. */

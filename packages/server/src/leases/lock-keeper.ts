@@ -20,9 +20,9 @@ const locksMax = 1000
 const stampMax = 2 ** 48 - 1
 
 /**
- * Keeps the locks of one branch's files. Any number of servers do so at once, through the store. A lock counts for as
- * long as its session is one of the branch's writers and not silent for longer than the lease time. After that it is
- * taken away when it is in somebody's way, not before.
+ * Keeps the locks of one branch's files. Any number of servers do so at once, through the store. A
+ * lock counts for as long as its session is one of the branch's writers and not silent for longer
+ * than the lease time. After that it is taken away when it is in another owner's way, not before.
  */
 export class LockKeeper {
   readonly #parts: LockKeeperParts
@@ -34,7 +34,7 @@ export class LockKeeper {
     this.#parts = parts
   }
 
-  /** For a new connection of a session. What an earlier one waits for, nobody hears of any more. */
+  /** For a new connection of a session. Waits of an earlier connection are dropped. */
   beginWaits(session: SessionId): Waits {
     this.#waits.get(session)?.endAll()
     const waits = new Waits()
@@ -48,8 +48,9 @@ export class LockKeeper {
   }
 
   /**
-   * Rejects with EAGAIN where somebody is in the way; given a signal it waits instead, and rejects with EINTR when that
-   * is aborted. What one connection asks about a file is done in the order in which it was asked.
+   * Rejects with EAGAIN where another lock is in the way; given a signal it waits instead, and
+   * rejects with EINTR when that is aborted. Requests of one connection about a file are done in
+   * their order.
    */
   async set(ino: Ino, change: LockChange, wait?: AbortSignal): Promise<void> {
     const aborted = wait && whenAborted(wait)
@@ -78,13 +79,13 @@ export class LockKeeper {
     }))
   }
 
-  /** Locks may have become free: whoever waits looks again. */
+  /** Locks may have become free: waiters look again. */
   wake(): void {
     this.#changed.resolve()
     this.#changed = Promise.withResolvers()
   }
 
-  /** False when somebody is in the way. */
+  /** False when another lock is in the way. */
   async #try(ino: Ino, change: LockChange): Promise<boolean> {
     const { store, branch } = this.#parts
     for (;;) {
@@ -107,7 +108,9 @@ export class LockKeeper {
     return 'locks' in again ? again.locks : undefined
   }
 
-  /** What this server knows of the others may be old: nobody is passed by before it has looked. */
+  /**
+   * This server's knowledge of the others may be stale: it looks before it passes over a session.
+   */
   async #living(locks: FileLocks, { session }: LockChange): Promise<FileLocks> {
     const { lease } = this.#parts
     const isLiving = (lock: FileLock): boolean =>

@@ -15,7 +15,7 @@ export interface OtherServersParts {
   readonly findLiveWriters: () => Promise<readonly SessionId[]>
 }
 
-/** Whoever waits looks so many times as often. */
+/** While a caller waits, this server looks so many times as often. */
 export const hurry = 5
 /** How long it goes on so after the last question: the next one is likely. */
 const hurryMs = 1000
@@ -71,7 +71,7 @@ export class OtherServers {
     if (audience.isEmpty) return
     const nowMs = clock.nowMs()
     if (seq !== this.#seq) [this.#seq, this.#movedAtMs] = [seq, nowMs]
-    // Nobody waits for longer than that.
+    // No caller waits for longer than that.
     if (nowMs - this.#movedAtMs > waitMsMax) return
     for (const { session, server, seen, asked } of await store.list(branch)) {
       if (server !== this.#id || seen >= asked) continue

@@ -13,7 +13,7 @@ export interface ReaperParts {
 
 /** How long a file stays after it lost its last name. Sessions say what they hold every third of a lease time. */
 const graceLeases = 2
-/** Of one batch. */
+/** The limit of one batch. */
 const inosMax = 10_000
 
 /**

@@ -11,9 +11,9 @@ export interface CommitPoint {
 }
 
 /**
- * Written down before a commit under a key begins: whoever repeats it after a cut finds the point it was about, and
- * commits neither twice nor more. A commit that met a conflict has no effect; the next one under the key has a point of
- * its own.
+ * Recorded before a commit under a key begins: a repetition after a crash finds the point it was
+ * about, and commits neither twice nor more. A commit that met a conflict has no effect; the next
+ * one under the key has a point of its own.
  */
 export async function noteCommit(
   { layers, info }: Workspace,
@@ -24,12 +24,15 @@ export async function noteCommit(
   const note = JSON.stringify({ seq, root, orphans, base: formatHash(base) })
   for (let attempt = 0; ; attempt++) {
     await layers.putAnswer(info.id, noteKey(key, attempt), note)
-    // DURABLE: the point is known to whoever asks again.
+    // DURABLE: a repetition finds the point.
     if ((await layers.findAnswer(info.id, noteKey(key, attempt))) === note) return
   }
 }
 
-/** The point of a commit that is in the target's log under this key, though nobody may have been told. */
+/**
+ * The point of a commit that is in the target's log under this key, though its client may have got
+ * no answer.
+ */
 export async function findCommitted(
   { layers, info, stores }: Workspace,
   layer: Branch,

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => vi.restoreAllMocks())
 
-/** It is done by then, and nobody knows. */
+/** It is done by then, and no client knows. */
 const cutAnswer = (): void =>
   cutOnce(MemoryLayerStore, 'putAnswer', (_workspace: string, request: string) =>
     request.endsWith(':k'),

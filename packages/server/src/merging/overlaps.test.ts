@@ -31,7 +31,7 @@ const told = async (mine: Change, theirs: Change): Promise<readonly LayerOverlap
   return (await fixture.status('mine')).overlaps
 }
 
-describe('what somebody else changed meets what I changed', () => {
+describe('a change by another layer overlaps with this layer', () => {
   const cases: [fact: string, mine: Change, theirs: Change, told: Partial<LayerOverlap>[]][] = [
     [
       'the same file',

@@ -12,14 +12,14 @@ export interface Other {
   readonly isParent: boolean
 }
 
-/** What whoever asks may be told of others. */
+/** What the caller may learn about others. */
 export interface Sight {
   /** A change as it can be seen; none where it cannot. */
   see(change: PathChange): readonly PathChange[]
   knows(other: Other): boolean
 }
 
-/** The paths that a layer has changed, to be asked whether somebody else's change meets them. */
+/** The paths that a layer has changed, to compare another layer's changes with. */
 export class Footprint {
   readonly #paths = new Set<string>()
   /** Directories that something changed in, at any depth. */
@@ -47,7 +47,7 @@ export class Footprint {
   }
 }
 
-/** A directory that only changed with what is in it is nobody's news. */
+/** A directory that only changed with its entries is not worth a warning. */
 function pathsOf({ path, from, kind, fileKind }: PathChange): string[] {
   if (fileKind === 'directory' && kind === 'mode') return []
   return [path.join('/'), ...(from ? [from.join('/')] : [])]
@@ -64,7 +64,9 @@ function directoriesAbove(path: string): string[] {
   return directories
 }
 
-/** A parent is named in what everybody is told of a layer; a sibling may be somebody that the asker does not know. */
+/**
+ * Everyone who sees a layer sees the name of its parent; a sibling may be unknown to the caller.
+ */
 export function describeOverlap(
   other: Other,
   change: PathChange,

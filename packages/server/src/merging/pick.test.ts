@@ -22,7 +22,7 @@ const states = (): Promise<string[]> =>
   Promise.all(['a', 'b', 'c'].map(async (name) => (await fixture.status(name)).state))
 
 describe('pick', () => {
-  it('commits one and abandons its rivals, but nobody else', async () => {
+  it('commits one and abandons its rivals, but no other layer', async () => {
     await fixture.create({ name: 'elsewhere', path: '/other' })
     const { commit, abandoned } = await ok(pick())
     expect([commit.message, abandoned.length]).toEqual(['best', 2])
@@ -30,7 +30,7 @@ describe('pick', () => {
     expect((await fixture.status('elsewhere')).state).toBe('open')
   })
 
-  it('a rival that was committed, though nobody noted it, is left as it is', async () => {
+  it('a committed rival whose commit was not recorded is left as it is', async () => {
     cutOnce(MemoryLayerStore, 'update')
     expect((await refused(fixture.post('/a/commit'))).code).toBe('storage_unavailable')
     const { abandoned } = await ok(pick())

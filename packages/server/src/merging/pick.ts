@@ -38,7 +38,9 @@ export async function tryPick(
   return { commit: await tryCommit(workspace, asker, reference, options), abandoned }
 }
 
-/** Written down before the first of them is given up: whoever repeats it after a cut means the same ones. */
+/**
+ * Recorded before the first of them is abandoned: a repetition after a crash means the same ones.
+ */
 async function noteRivals(
   workspace: Workspace,
   place: RealPlace,

@@ -12,12 +12,12 @@ import { type RealPlace, siblingsOf } from './standing.ts'
 import { describeOverlap, Footprint, type Other, type Sight } from './overlaps.ts'
 import { placeOf, targetOf } from '../points/references.ts'
 
-/** More would be a list that nobody reads; `layer status` has them all. */
+/** A longer list would not be read; `layer status` has them all. */
 const toldMax = 200
-/** A look must not take a minute where somebody has a thousand attempts. */
+/** A look must not take a minute in a workspace with a thousand attempts. */
 const comparedMax = 100
 
-/** Two points of somebody's line: what it began with, and what it is. */
+/** Two points of a branch: where it began, and where it is. */
 interface Line {
   readonly base: Snapshot
   readonly head: Snapshot
@@ -32,9 +32,9 @@ interface Known<T> {
 }
 
 /**
- * Tells a layer, while it is worked on, which of its paths somebody else has changed too: the parent, or a sibling, as
- * far as the server has taken their writes in. A look costs what has changed since the last one; who wrote nothing
- * costs no more than being asked.
+ * Warns a layer, while it is worked on, which of its paths another one has changed too: the parent,
+ * or a sibling, as far as the server has their writes. A look costs what has changed since the last
+ * one; a branch without writes costs no more than the question.
  */
 export class Radar {
   readonly #workspace: Workspace

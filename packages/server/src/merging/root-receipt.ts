@@ -12,7 +12,7 @@ import { isoTime } from '../ports/clock.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { describeChange } from '../points/describe.ts'
 
-/** Of what is done once under a key. */
+/** The author of a change that is done once under a key. */
 export function authorOf({ clock }: Workspace, { actor }: Asker, key: string): Author {
   return { actor, session: sessionIds.operationSession(key), number: 1, time: clock.now() }
 }

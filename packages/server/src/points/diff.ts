@@ -33,7 +33,7 @@ export interface DiffEnds {
   readonly after: Snapshot
   /** Only what is there or below. */
   readonly path: ByteString
-  /** What of a change whoever asks may see. */
+  /** The part of a change that the caller may see. */
   readonly see?: (change: PathChange) => PathChange | undefined
 }
 

@@ -4,7 +4,7 @@ import type { Workspace } from '../workspaces/workspace.ts'
 import { ambiguousReference, checkpointMissing, layerMissing } from './errors.ts'
 import type { CheckpointLabel, LayerRecord } from '../ports/layer-store.ts'
 
-/** A branch that somebody named: a layer, or `main`. */
+/** A branch that a request named: a layer, or `main`. */
 export interface LayerPlace {
   /** `main` or the layer's id. */
   readonly id: string
@@ -193,7 +193,7 @@ export interface PointQuery {
 export interface Point {
   readonly branch: Branch
   readonly snapshot?: Snapshot
-  /** Of a checkpoint: what the log had come to then. */
+  /** Set for a checkpoint: its place in the log. */
   readonly seq?: number
 }
 

@@ -17,8 +17,8 @@ const superuser = { uid: 0, gid: 0, groups: [] }
 const entriesAtOnce = 1000
 
 /**
- * Directories that were renamed are one change each, and what lies below them none. Whoever speaks of files alone, as
- * patches do, has to know where each of those was.
+ * A renamed directory is one change, and nothing below it is. A format that knows files only, such
+ * as a patch, needs the old path of each of them.
  */
 export class RenamedDirectories {
   /** By where they are now. */

@@ -21,7 +21,7 @@ export interface StartingPoint {
   readonly parent: LayerPlace
   readonly path: string
   readonly base: Snapshot
-  /** Of the base, in the parent's log. */
+  /** The place of the base in the parent's log. */
   readonly seq: number
   /** What it has from the start, of a layer that is over. */
   readonly work?: { readonly of: LayerRecord; readonly snapshot: Snapshot }
@@ -37,8 +37,9 @@ export interface StartOptions {
 }
 
 /**
- * The head of a layer that is worked on, or one of its checkpoints. Nobody commits to one that is over: what is made
- * from that stands beside it, with its base and its work, which may be committed anew.
+ * The head of a layer that is worked on, or one of its checkpoints. A layer that is over takes no
+ * commits: a layer made from it stands beside it, with its base and its work, which may be
+ * committed again.
  */
 export async function findStart(
   workspace: Workspace,
@@ -74,7 +75,10 @@ async function startBeside(
   return { parent, path, base, seq: record.originSeq, work: { of: record, snapshot } }
 }
 
-/** Of a committed layer: all of its commits may be made anew, because the parent may have been rolled back since. */
+/**
+ * For a committed layer: all of its commits may be made again, because the parent may have been
+ * rolled back since.
+ */
 async function findFirstBase(stores: Stores, branch: Branch): Promise<Snapshot> {
   const { base, firstBase } = await findBase(stores, branch)
   const isCommitted = branch.head.position.state === 'committed'

@@ -77,7 +77,7 @@ export interface LayerStore {
   findLabels(workspace: string, label: string): Promise<readonly CheckpointLabel[]>
   /** With its checkpoint. False when there was none. */
   removeLabel(branch: BranchId, id: CheckpointId): Promise<boolean>
-  /** Of a layer, or of the whole workspace under `main`. Nothing is set unless somebody did. */
+  /** The settings of a layer, or of the whole workspace under `main`. Nothing is set by default. */
   findSettings(workspace: string, layer: string): Promise<Settings>
   putSettings(workspace: string, layer: string, settings: Settings): Promise<void>
   findAnswer(workspace: string, request: string): Promise<string | undefined>

@@ -25,8 +25,8 @@ export interface LeaseRecord {
   readonly deadline?: Deadline | undefined
   readonly writers: readonly Writer[]
   /**
-   * The branch's epoch in which this is so. Each holder has an epoch of its own, begun before this was written
-   * down: what anybody sends in an epoch that has ended is refused by the log itself.
+   * The branch's epoch in which this is so. Each holder has an epoch of its own, begun before this
+   * was recorded: the log itself refuses batches of an epoch that has ended.
    */
   readonly epoch: number
   /** Grows with each update. */

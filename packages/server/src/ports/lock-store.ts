@@ -13,7 +13,7 @@ export interface LockRecord {
 /** Locks live where every server sees them. */
 export interface LockStore {
   get(branch: BranchId, ino: Ino): Promise<LockRecord | undefined>
-  /** Of all files of a branch that have locks. */
+  /** All files of a branch that have locks. */
   list(branch: BranchId): Promise<readonly LockRecord[]>
   /**
    * Puts `after` in the place of `before`, which is undefined where there is none. One without locks is taken away.

@@ -28,7 +28,7 @@ export interface TokenStore {
   list(workspace: string, after: string | undefined, limit: number): Promise<readonly TokenRecord[]>
   /** All that have the name. */
   findByName(workspace: string, name: string): Promise<readonly TokenRecord[]>
-  /** Of those that are there, by id: one question for all live sessions. */
+  /** Those of them that exist: one question for all live sessions. */
   findAll(ids: readonly string[]): Promise<readonly TokenRecord[]>
   /** False when there is none, or when it is revoked already: the first time stands. */
   revoke(id: string, revokedMs: number): Promise<boolean>

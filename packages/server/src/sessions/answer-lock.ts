@@ -52,7 +52,7 @@ async function setLock(
   }
   if (change.mode === 'none') return nothing
   await whenGiven(question.ino)
-  // Whoever had it before may have written through another server.
+  // The previous owner may have written through another server.
   if (workspace.isShared) await branch.refresh()
   return new Writer(8).varint(branch.head.position.seq).finish()
 }

@@ -55,7 +55,7 @@ export function openSessionDoor(server: Server, parts: SessionDoorParts): () => 
   const authenticator = new Authenticator(parts)
   const places = new Places(parts.places ?? ordinaryPlaces, 'sessions open')
   server.on('upgrade', (request, socket, head) => {
-    // Whoever goes while the store is asked for the key must not take the server along.
+    // A client that goes while the store looks up its key must not crash the server.
     socket.on('error', () => socket.destroy())
     void admit(authenticator, parts, request, places).then((admitted) => {
       if ('status' in admitted) return void socket.end(refusalText(admitted))
@@ -131,7 +131,7 @@ function serveSocket(socket: WebSocket, parts: SessionDoorParts, access: Access)
   if (parts.watch) socket.on('close', parts.watch.add(access, served.end))
   const silence = setTimeout(() => {
     served.end(new CairnError('too_slow', { what: 'begin', reason: 'no hello came' }))
-    // Whoever says nothing may not close the socket either, and would keep its place for half a minute.
+    // A silent client may not close the socket either, and would keep its place for half a minute.
     setTimeout(() => socket.terminate(), lingerMs).unref()
   }, parts.helloMs ?? helloMs)
   socket.once('message', () => clearTimeout(silence)).once('close', () => clearTimeout(silence))

@@ -19,7 +19,7 @@ export async function directoryPage(
   const count = Math.min(Math.max(1, limit), entriesMax)
   const start = after === '' ? undefined : (after as Name)
   const { scope } = place
-  // One more than is told: whoever gets the last of them need not ask for the end.
+  // One more than is sent: a client that gets the last of them need not ask for the end.
   return readAll(place, { ino, after: start, count: count + 1 }, (view) => {
     const seen = scope?.see(view) ?? view
     requireDirectory(seen, ino)
@@ -34,8 +34,9 @@ export async function directoryPage(
 }
 
 /**
- * Whole directories from `ino` downwards, nearest first, until the next one would be too much or the branch moves on:
- * the answer is of one moment. Directory by directory, so that a large tree holds up nobody for long.
+ * Whole directories from `ino` downwards, nearest first, until the next one would be too much or
+ * the branch moves on: the answer is of one moment. Directory by directory, so that a large tree
+ * delays no other request for long.
  */
 export async function subtree(
   place: Place,

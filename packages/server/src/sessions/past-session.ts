@@ -87,7 +87,7 @@ function isAboutFiles(request: SessionRequest): request is ReadRequest {
   return ['inode', 'directory', 'subtree', 'content', 'seek'].includes(request.type)
 }
 
-/** Whoever is bound to a layer and names none means that one, as it was. */
+/** A token that is bound to a layer and names none means that one, as it was. */
 function withOwnLayer(revisit: Revisit, scope: SessionScope | undefined): Revisit {
   return revisit.branch === '' ? { ...revisit, branch: scope?.grant.layer ?? '' } : revisit
 }
@@ -100,7 +100,8 @@ async function findMoment(workspace: Workspace, { branch, at, session }: Revisit
     : await findPlaceAt(workspace, branch === '' ? undefined : branch, at)
   const { checkpoint } = place
   const moment = checkpoint && { ...place, checkpoint }
-  // What a layer stands on is another tree after a rebase. Whoever has seen the first must not mix in the second.
+  // A layer has another base tree after a rebase. A client that has seen the first must not mix in
+  // the second.
   if (moment && (session === '' || session === nameOf(moment))) return moment
   throw checkpointMissing(at, place.id)
 }

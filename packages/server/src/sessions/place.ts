@@ -4,17 +4,20 @@ import type { SessionScope } from '../access/session-scope.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { UnusedContent } from './unused-content.ts'
 
-/** Whoever may open a session may see where its path leads; what it may do there is asked with each operation. */
-const anybody = { uid: 0, gid: 0, groups: [] }
+/**
+ * A client that may open a session may see where its path leads; each operation is checked by
+ * itself.
+ */
+const superuser = { uid: 0, gid: 0, groups: [] }
 
 /** What a session's questions are about: a branch as it is, or as it was. */
 export interface Place {
   readonly workspace: Workspace
   readonly branch: Branch
-  /** The batch after which the branch is as `view` shows it. Both may move on whenever somebody waits. */
+  /** The batch after which the branch is as `view` shows it. Both may move on at each await. */
   readonly seq: number
   readonly view: View
-  /** Of a token: nothing else is there for it. */
+  /** Set when the caller is a token; limits what it can see. */
   readonly scope: SessionScope | undefined
   /** Where content may be stored. */
   readonly unused?: UnusedContent
@@ -57,7 +60,7 @@ export function readPlace<T>(place: Place, read: (view: View) => T): Promise<T> 
 export async function findDirectory(place: Place, path: ByteString): Promise<Ino> {
   if (path === '') return rootIno
   const { ino, kind } = await readPlace(place, (view) =>
-    resolveExisting(place.scope?.see(view) ?? view, path, { who: anybody, follow: true }),
+    resolveExisting(place.scope?.see(view) ?? view, path, { who: superuser, follow: true }),
   )
   if (kind !== 'directory') throw new FsError('ENOTDIR')
   return ino

@@ -44,7 +44,7 @@ const changedKeysMax = 150_000
 /** What is left for the answer in its message. */
 const answerBytesMax = messageBytesMax - 64
 
-/** Of a page of names, about; other answers are shorter. */
+/** The size of a page of names, about; other answers are shorter. */
 const listingBytes = 256 << 10
 
 /** How much memory an answer takes, about, before it is known. */
@@ -143,7 +143,7 @@ async function readChanges(place: Place, seq: number): Promise<Uint8Array> {
   return writer.finish()
 }
 
-/** Operations are told only to whoever may not see them as they are. */
+/** Only for a client that may not see the operations as they are. */
 async function changesOf({ workspace, branch, scope }: Place, body: BatchBody): Promise<Touched> {
   if (scope && body.type === 'ops')
     return workspace.read(branch, (view) => touchedBy(view, body.ops))

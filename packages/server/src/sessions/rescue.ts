@@ -71,7 +71,7 @@ export async function rescue(
   if (request.body.length > 0) {
     await takeLate(place, layer, session, request)
     await keepRescueLayer(place.workspace, layer, place.branch, place.actor)
-    // DURABLE: the late writes are in the layer's log, and somebody can find them.
+    // DURABLE: the late writes are in the layer's log, and a user can find them.
     return utf8.encode(`kept ${layer.id}`)
   }
   const outcome = (await tryCommit(place, layer)) ? 'committed' : 'kept'

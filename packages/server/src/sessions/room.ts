@@ -7,17 +7,19 @@ import type { Quotas } from '../workspaces/quotas.ts'
 type RoomReply = Extract<SessionReply, { type: 'room' }>
 
 /**
- * What a session has been told of how large its tree may become. Whoever acknowledges by it is held to it and to
- * nothing less: a quota that was lowered since counts from the next lease on.
+ * How large a session's tree may become, as the session knows it. A session that acknowledges by it
+ * is held to it and to nothing less: a quota that was lowered since counts from the next lease on.
  */
 export class Room {
   readonly #branch: Branch
   readonly #quotas: Quotas
   readonly #scope: SessionScope | undefined
-  /** Of the budget. */
+  /** What is left of the budget. */
   #left: Usage = { bytes: Infinity, files: Infinity }
   #limits: Limits | undefined
-  /** Of the budget, all that this connection may ever use; raised when the session is told of more. */
+  /**
+   * All that this connection may ever use of the budget; raised when the session learns of more.
+   */
   #most: Usage = noUsage
   /** Used of that, what is still on its way to the log included. */
   #taken: Usage = noUsage
@@ -33,8 +35,8 @@ export class Room {
   }
 
   /**
-   * Whoever holds the lease stays within these, also while it is asked to hand it back. Over a new connection that is
-   * what counts today.
+   * The lease holder stays within these, also while it is asked to hand the lease back. Over a new
+   * connection today's limits count.
    */
   async heldTo(): Promise<Limits | undefined> {
     await this.ready()
@@ -107,7 +109,7 @@ export class Room {
       bytes: finite(Math.max(0, bytes - used.bytes)),
       files: finite(Math.max(0, files - used.files)),
     }
-    // How much is there in all is not for whoever sees a part.
+    // A client that sees a part must not learn the total.
     const most =
       this.#scope?.seesAll === false ? room : { bytes: finite(bytes), files: finite(files) }
     return { type: 'room', ...room, maxBytes: most.bytes, maxFiles: most.files }

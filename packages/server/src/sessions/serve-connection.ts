@@ -26,14 +26,14 @@ export interface ServeParts {
 export interface Caller {
   readonly id: string
   readonly owner: string
-  /** Of a token. */
+  /** Set when the caller is a token. */
   readonly scope?: Scope
 }
 
 /** What a carrier of messages calls. */
 export interface ServedConnection {
   onMessage(bytes: Uint8Array): void
-  /** Once, whoever closed it. */
+  /** Called once, whichever end closed it. */
   onClose(): void
   /** Ends it for that reason. */
   readonly end: (why: unknown) => void
@@ -105,7 +105,7 @@ async function openBranch(
   name: string,
   scope: Scope | undefined,
 ): Promise<Branch> {
-  // Whoever is bound to a layer and names none means that one.
+  // A token that is bound to a layer and names none means that one.
   const meant = name === 'main' ? (scope?.grant.layer ?? name) : name
   if (meant === 'main') return workspace.branch(meant)
   const { branch, checkpoint } = await (scope

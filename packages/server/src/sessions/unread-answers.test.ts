@@ -40,7 +40,7 @@ beforeEach(() => {
   unread = new UnreadAnswers(wire, { sleep }, () => isClosed)
 })
 
-describe('answers that nobody reads', () => {
+describe('answers that the client does not read', () => {
   it('400 of 4 MiB: two are made, the others wait until these are read', async () => {
     const asked = Array.from({ length: 400 }, (_, number) => ask(number, 4 * mebibyte))
     await settle()

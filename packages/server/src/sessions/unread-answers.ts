@@ -16,7 +16,7 @@ export class UnreadAnswers {
   readonly #connection: Connection
   readonly #clock: Pick<Clock, 'sleep'>
   readonly #isClosed: () => boolean
-  /** Of answers that are being made. */
+  /** Bytes of answers that are being made. */
   #bytes = 0
   #waiting = 0
   #queue: Promise<void> = Promise.resolve()

@@ -9,8 +9,8 @@ export function textBytes(text: string): Uint8Array {
 }
 
 /**
- * Of ids and names. Rejects what would come back as another one: half a surrogate pair has no UTF-8, and what is
- * too long a lenient database cuts off.
+ * The bytes of ids and names. Rejects what would come back as another one: half a surrogate pair
+ * has no UTF-8, and a lenient database truncates what is too long.
  */
 export function keyBytes(text: string): Uint8Array {
   const bytes = textBytes(text)

@@ -10,8 +10,8 @@ import { touchRows } from './touch-rows.ts'
 const transactionBytesMax = 8 << 20
 
 /**
- * Bytes by hash, inside of one pool. Two pools that hold the same bytes hold them twice, so that nobody learns
- * from the store what others have.
+ * Bytes by hash, inside of one pool. Two pools that hold the same bytes hold them twice, so that no
+ * owner learns from the store what others have.
  */
 export class ContentTable {
   readonly #database: Database

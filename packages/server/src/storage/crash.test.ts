@@ -92,7 +92,7 @@ describe.skipIf(whyNoStrace)(`a disk that fails once ${whyNoStrace ?? ''}`, () =
     return ['-o', '/dev/null', '-e', `trace=${calls}`, '-e', `inject=${calls}:error=EIO:when=${n}`]
   }
 
-  it('SQLite: the batch is storage_unavailable, those after it conflict until somebody looks', async () => {
+  it('SQLite: the batch is storage_unavailable, those after it conflict until the branch is read again', async () => {
     await withTemporaryDirectory(async (data) => {
       await (await openStorage({ data })).close()
       const strace = failSync(4)

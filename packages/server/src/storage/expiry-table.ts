@@ -26,13 +26,15 @@ export class ExpiryTable {
     this.#database = database
   }
 
-  /** Layers that are not over, as far as anybody noted. */
+  /** Layers that are not recorded as over. */
   async openLayers(): Promise<readonly LayerKey[]> {
     const rows = await this.#find(`deleted_at IS NULL AND NOT ${isClosed}`, closedStates)
     return rows.map(keyOf)
   }
 
-  /** Of one that the log has as closed. False when somebody else noted it. */
+  /**
+   * Records the state of a layer that the log has as closed. False when another server recorded it.
+   */
   noteState({ workspace, id }: LayerKey, state: LayerState, now: string): Promise<boolean> {
     return tryTransact(this.#database, [
       {
@@ -67,7 +69,10 @@ export class ExpiryTable {
     ])
   }
 
-  /** Closed before then, with no layer on top and no labelled checkpoint that somebody may come back for. */
+  /**
+   * Closed before then, with no layer on top and no labelled checkpoint that a user may come back
+   * for.
+   */
   async expiredLayers(end: string): Promise<readonly ExpiredLayer[]> {
     const rows = await this.#find(expired, expiredParams(end))
     return rows.map((row) => ({

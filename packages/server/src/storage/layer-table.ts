@@ -39,7 +39,10 @@ const columns = [
 ] as const
 const labelColumns = ['workspace', 'branch', 'id', 'label', 'tool_call'] as const
 
-/** Layers, in SQL. Their names and ids are names of branches: whoever opens a branch can open a layer. */
+/**
+ * Layers, in SQL. Their names and ids are names of branches: code that opens a branch can open a
+ * layer.
+ */
 export class LayerTable implements LayerStore {
   readonly #database: Database
 

@@ -113,8 +113,9 @@ export class LogTable implements LogStore {
 }
 
 /**
- * Whoever raises the head from the number it knows may write the rows after it; everybody else meets another
- * number. That rules out gaps and doubles at once. A branch without rows has no head yet.
+ * The server that raises the head from the number it knows may write the rows after it; every other
+ * one meets another number. That rules out gaps and doubles at once. A branch without rows has no
+ * head yet.
  */
 function raiseHead(branch: Uint8Array, from: number, to: number): Statement {
   if (from === 0)

@@ -12,10 +12,11 @@ export interface ObjectInfo {
 }
 
 /**
- * Large things by key. A key names the same bytes for ever, so nothing here can be stale, and a retry cannot
- * harm. Implementations only store: retrying and measuring are decorators, checking content is done by whoever
- * knows its hash. Keys are one or more parts of `A–Z a–z 0–9 _ - .` joined by slashes, no part begins with a
- * dot; another key is refused with `malformed` before anything happens.
+ * Large things by key. A key names the same bytes for ever, so nothing here can be stale, and a
+ * retry cannot harm. Implementations only store: retrying and measuring are decorators, and callers
+ * that know the hash check the content. Keys are one or more parts of `A–Z a–z 0–9 _ - .` joined by
+ * slashes, no part begins with a dot; another key is refused with `malformed` before anything
+ * happens.
  *
  * All of them reject with `storage_unavailable` when the store fails or does not answer in time.
  */

@@ -11,7 +11,7 @@ const columns = ['pool', 'hash', 'object_key', 'size', 'is_stored', 'condemned_m
 
 export interface ObjectWish {
   readonly size: number
-  /** Of the draft that wants it; undefined where more than one wants it, or none. */
+  /** The draft that wants it; undefined where more than one wants it, or none. */
   readonly mark: DraftMark | undefined
 }
 
@@ -28,8 +28,9 @@ export class ObjectTable {
   }
 
   /**
-   * Notes that these are about to be stored, and gives the keys of those that still have to be. One that somebody else
-   * is storing has to be as well, under the same key: they may never finish.
+   * Records that these are about to be stored, and returns the keys of those that must still be.
+   * One that another client is storing must be as well, under the same key: that client may never
+   * finish.
    */
   async reserve(wishes: ReadonlyMap<Hash, ObjectWish>): Promise<ReadonlyMap<Hash, string>> {
     const onTaken = this.#database.dialect.clearOnTaken(['pool', 'hash'], 'condemned_ms')
@@ -68,7 +69,7 @@ export class ObjectTable {
     for (const ids of groupHashes([...keys.keys()])) {
       const [where, params] = whereHashes(this.#pool, ids)
       const sql = `UPDATE blob_objects SET is_stored = 1 WHERE ${where}`
-      // Nobody took them away meanwhile: they were touched a moment ago.
+      // The collector did not delete them meanwhile: they were touched a moment ago.
       await this.#database.transact([{ sql, params, expect: ids.length }])
     }
   }

@@ -69,7 +69,7 @@ export interface Storage {
   readonly layers: LayerStore
   readonly uploads: UploadStore
   readonly objects: ObjectStore
-  /** For whoever looks at everything at once. */
+  /** For jobs that look at everything at once. */
   readonly survey: SurveyTable
   readonly expiry: ExpiryTable
   readonly vault: VaultTables

@@ -8,7 +8,7 @@ export interface RetryOptions {
   /** Doubled each time; half of it is left to chance, so that those who failed together do not come back together. */
   readonly firstDelayMs: number
   readonly delayMsMax: number
-  /** What failed later than this is not tried again: whoever waits has waited long enough. */
+  /** A failure later than this is not retried: the caller has waited long enough. */
   readonly withinMs?: number
   readonly sleep?: (ms: number) => Promise<unknown>
   readonly random?: () => number

@@ -2,8 +2,8 @@ import type { Dialect } from './dialect.ts'
 
 export function journalTables({ types: { key, integer, bytes }, tableEnd }: Dialect): string[] {
   return [
-    // The head's signature is stored for the newest head alone: an older one beside it would let whoever cuts off
-    // the tail hide it.
+    // The head's signature is stored for the newest head alone: with an older one beside it, a
+    // truncated journal could pass.
     `CREATE TABLE IF NOT EXISTS journals (
       workspace ${key} NOT NULL,
       id ${key} NOT NULL,

@@ -326,7 +326,7 @@ function layerTables({ types: { key, integer, bytes }, tableEnd }: Dialect): str
   ]
 }
 
-/** Of files that have locks; a row goes with its last one. */
+/** Tables of files that have locks; a row goes with its last one. */
 function lockTables({ types: { key, integer, bytes }, tableEnd }: Dialect): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS file_locks (
@@ -339,7 +339,7 @@ function lockTables({ types: { key, integer, bytes }, tableEnd }: Dialect): stri
   ]
 }
 
-/** Of layers, and of whole workspaces under `main`, as JSON. */
+/** Settings of layers, and of whole workspaces under `main`, as JSON. */
 function settingTables({ types: { key, bytes }, tableEnd }: Dialect): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS settings (
@@ -352,8 +352,8 @@ function settingTables({ types: { key, bytes }, tableEnd }: Dialect): string[] {
 }
 
 /**
- * Blobs that are objects. The row comes first and gives the object a key that no other ever had: whoever deletes it
- * deletes nothing that somebody stores again meanwhile.
+ * Blobs that are objects. The row comes first and gives the object a key that no other ever had: a
+ * deletion deletes nothing that another client stores again meanwhile.
  */
 function blobObjectTables({ types: { key, integer }, tableEnd }: Dialect): string[] {
   return [

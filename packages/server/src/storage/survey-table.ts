@@ -78,7 +78,7 @@ export class SurveyTable {
     return rows.map((row) => textOf<BranchId>(row, 'branch'))
   }
 
-  /** Takes a branch away with its log and checkpoints. Whoever has it open finds it gone. */
+  /** Deletes a branch with its log and checkpoints. A server that has it open finds it gone. */
   async removeBranch(branch: BranchId): Promise<void> {
     const params = [keyBytes(branch)]
     const tables = [
@@ -131,7 +131,9 @@ export class SurveyTable {
     }
   }
 
-  /** Nothing needs them. They can be used until the grace time is over, and whoever does so takes this back. */
+  /**
+   * Nothing needs them. They can be used until the grace time is over, and a use takes this back.
+   */
   condemn(
     pool: string,
     table: ContentTableName,
@@ -148,8 +150,8 @@ export class SurveyTable {
   }
 
   /**
-   * Takes away for good those of them that were condemned up to then and nobody used since. Without a time all of them
-   * go: only while nobody writes.
+   * Deletes those of them for good that were condemned up to then and not used since. Without a
+   * time all of them go: only while there are no writers.
    */
   remove(
     pool: string,

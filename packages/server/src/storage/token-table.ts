@@ -81,7 +81,7 @@ export class TokenTable implements TokenStore {
       params: [revokedMs, keyBytes(id)],
       expect: 1,
     }
-    // DURABLE: whoever asks from now on is told that it is revoked.
+    // DURABLE: every later request sees that it is revoked.
     return tryTransact(this.#database, [statement])
   }
 

@@ -9,8 +9,8 @@ export type ContentTableName = (typeof contentTables)[number]
 const hashesAtOnce = 100
 
 /**
- * Gives those that are there, none of them condemned: whoever points at one now has the whole grace time for it. Asking
- * again after the change tells whether the collector was quicker.
+ * Returns those that are there, none of them condemned: a client that points at one now has the
+ * whole grace time for it. Asking again after the change tells whether the collector was quicker.
  */
 export async function touchRows(
   database: Database,

@@ -47,7 +47,7 @@ export class VaultGrantTable {
     ])
   }
 
-  /** Also one that is over: whoever asks has to look. */
+  /** Also one that is over: the caller must check. */
   findBySecret(secretHash: Uint8Array): Promise<StoredGrant | undefined> {
     return this.#find('secret_hash = ?', secretHash)
   }

@@ -13,7 +13,7 @@ export interface StoredSecret {
 export interface StoredVersion {
   readonly secret: string
   readonly version: number
-  /** Of the request that made it: the same again is not done again. */
+  /** The request that made it: the same request is not done again. */
   readonly request: string
   readonly wrappedKey: Uint8Array
   readonly createdAt: string

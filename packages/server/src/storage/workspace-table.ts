@@ -121,7 +121,9 @@ export class WorkspaceTable {
     }
   }
 
-  /** Of those that were deleted after that time, the one with that id, or else the last that had that name. */
+  /**
+   * Among those deleted after that time, the one with that id, or else the last one with that name.
+   */
   async findDeleted(
     owner: string,
     nameOrId: string,
@@ -184,7 +186,7 @@ export class WorkspaceTable {
         params: [first + count, keyBytes(id), first],
         expect: 1,
       }
-      // DURABLE: nobody is given these numbers again, whoever crashes.
+      // DURABLE: these numbers are never given again, whatever crashes.
       if (await tryTransact(this.#database, [statement])) return first
     }
   }

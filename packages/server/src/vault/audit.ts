@@ -8,7 +8,7 @@ import { type Clock, isoTime } from '../ports/clock.ts'
 export interface VaultAsker {
   readonly workspace: string
   readonly actor: string
-  /** Absent for whoever may do everything. */
+  /** Absent for a caller that may do everything. */
   readonly grant?: StoredGrant
   readonly toolCall?: string | undefined
   readonly requestId?: string
@@ -24,7 +24,7 @@ export interface VaultAct {
   readonly version?: number
 }
 
-/** Writes down what is done and refused, before anybody is answered. */
+/** Records what is done and refused, before the answer is sent. */
 export class VaultAudit {
   readonly #table: VaultAuditTable
   readonly #clock: Clock

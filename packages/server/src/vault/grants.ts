@@ -32,7 +32,7 @@ export interface VaultGrantsParts {
 
 const idPrefix = 'grant_'
 
-/** Whether an actor is a grant: whoever comes with one may use the vault and nothing else. */
+/** Whether an actor is a grant: its holder may use the vault and nothing else. */
 export function isGrantId(actor: string): boolean {
   return actor.startsWith(idPrefix)
 }
@@ -53,7 +53,10 @@ export class VaultGrants {
     this.#clock = clock
   }
 
-  /** The token is made from the request, so that a repetition gets the same one although nobody stored it. */
+  /**
+   * The token is made from the request, so that a repetition gets the same one although it was
+   * never stored.
+   */
   async issue(asker: VaultAsker, owner: string, wish: GrantWish): Promise<IssuedVaultGrant> {
     const { workspace, actor, idempotencyKey = randomUUID() } = asker
     const request = JSON.stringify([workspace, actor, idempotencyKey])

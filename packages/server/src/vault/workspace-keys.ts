@@ -7,8 +7,9 @@ import { seal, sealKeyBytes, unseal, wiping } from './seal.ts'
 const rowsAtOnce = 256
 
 /**
- * The key of each workspace, wrapped by the master key. Changing the master key wraps these few bytes anew and
- * nothing else; and whoever reads meanwhile finds either wrapping, each with the id of the master key it needs.
+ * The key of each workspace, wrapped by the master key. Changing the master key wraps these few
+ * bytes again and nothing else; and a concurrent reader finds either wrapping, each with the id of
+ * the master key it needs.
  */
 export class WorkspaceKeys {
   readonly #table: WorkspaceKeyTable
@@ -26,7 +27,7 @@ export class WorkspaceKeys {
     return wiping(await this.#unwrap(wrapped), work)
   }
 
-  /** For whoever needs a key that no workspace has: 32 bytes for a purpose. */
+  /** A key that belongs to no workspace: 32 bytes for a purpose. */
   derive(purpose: string): Uint8Array {
     return this.#master.derive(purpose)
   }

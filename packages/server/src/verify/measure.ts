@@ -73,7 +73,7 @@ interface Sample {
   readonly store: StoreRole
   readonly name: string
   readonly atOnce: number
-  /** Of each request. */
+  /** Bytes of each request. */
   readonly bytes?: number
   readonly signal: AbortSignal
 }

@@ -70,7 +70,7 @@ describe('checkpoints that are made by themselves', () => {
     expect((await list()).filter(({ automatic }) => automatic)).toHaveLength(1)
   })
 
-  it('not of a layer where nobody asked for them, nor after that was taken back', async () => {
+  it('not of a layer without that setting, nor after it was removed', async () => {
     await fixture.create({ name: 'b' })
     await ok(fixture.write('/repo/a.txt', 'two\n', 'b'))
     await ok(fixture.server.call('PATCH', '/w/layers/a', { autoCheckpointMs: null }))

@@ -11,9 +11,10 @@ export function isAutomatic(id: CheckpointId): boolean {
 }
 
 /**
- * Makes checkpoints of a layer by itself, after a time without a change. Every server that has the branch open does so:
- * the place in the log gives the id, so that several make the same one. Nobody is asked to hand in first, as that
- * would cost a writer its lease; what a mount has acknowledged is here a moment later, and is a change then.
+ * Makes checkpoints of a layer by itself, after a time without a change. Every server that has the
+ * branch open does so: the place in the log gives the id, so that several make the same one. No
+ * lease holder is asked to submit first, as that would cost it its lease; what a mount has
+ * acknowledged is here a moment later, and is a change then.
  */
 export class AutoCheckpoints {
   readonly #workspace: Workspace
@@ -49,7 +50,9 @@ export class AutoCheckpoints {
     this.#isWaiting = false
   }
 
-  /** Gives the place in the log that was looked at; undefined where nobody asked for checkpoints. */
+  /**
+   * Returns the place in the log that was looked at; undefined where checkpoints are not wanted.
+   */
   async #makeOnceQuiet(): Promise<number | undefined> {
     const { clock, quotas } = this.#workspace
     for (;;) {
@@ -95,8 +98,8 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
 /**
- * Which to let go: all of the last hour stay, of the last day the newest of every ten minutes, of what is older the
- * newest of every day. Those with a label or of a tool call are nobody's to thin out.
+ * Which to delete: all of the last hour stay, of the last day the newest of every ten minutes, of
+ * what is older the newest of every day. Those with a label or of a tool call always stay.
  */
 export function thin(
   checkpoints: readonly Pick<Checkpoint, 'id' | 'time'>[],

@@ -2,8 +2,8 @@ import type { Branch } from '@cairn/core'
 import type { Workspace } from './workspace.ts'
 
 /**
- * Works on a branch as a writer of it: whoever holds its lease hands in what it acknowledged first, and waits. Another
- * server may have given the lease away since this one last looked, so it looks.
+ * Works on a branch as a writer of it: the lease holder submits what it acknowledged first, and
+ * waits. Another server may have given the lease away since this one last looked, so it looks.
  */
 export async function atBarrier<T>(
   workspace: Workspace,

@@ -1,4 +1,4 @@
-/** How long things stay that nobody needs. */
+/** How long unneeded things stay. */
 export interface KeepTimes {
   /**
    * Content that nothing points at. Everything a server does between finding content and pointing at it must be over

@@ -21,11 +21,12 @@ export async function once<T>(
   if (known !== undefined) return readAnswer<T>(known, wanted)
   const answer = await work(digest(request))
   await layers.putAnswer(info.id, request, JSON.stringify({ ...wanted, answer }))
-  // DURABLE: whoever asks again is told the same. Of two at once, the first to note is right for both.
+  // DURABLE: a repetition gets the same answer. When two run at once, the first to record is right
+  // for both.
   return readAnswer<T>((await layers.findAnswer(info.id, request))!, wanted)
 }
 
-/** What a request is about; whoever sends it again spells it the same. */
+/** What a request is about; a repetition spells it the same. */
 export interface Asked {
   /** As in "cannot commit". */
   readonly what: string

@@ -111,8 +111,8 @@ export function hasSettings({ maxBytes, maxFiles, autoCheckpointMs }: SettingsEd
 }
 
 /**
- * Whoever holds a lease was told what room there is. It hands in what it acknowledged by that, and is told anew with
- * its next lease: so nothing that was acknowledged is refused.
+ * The lease holder knows how much room there is. It submits what it acknowledged by that, and
+ * learns the new room with its next lease: so nothing that was acknowledged is refused.
  */
 export async function changeSettings(
   workspace: Workspace,

@@ -48,7 +48,7 @@ export interface Asker {
   readonly actor: ActorId
   /** The same key again is the same request again. */
   readonly idempotencyKey: string | undefined
-  /** Of a token: nothing else is there for it. */
+  /** Set when the caller is a token; limits what it can see. */
   readonly scope?: Scope
   /** The call of an agent's tool that it is part of. */
   readonly toolCall?: string | undefined
@@ -157,8 +157,8 @@ export class Workspace {
   }
 
   /**
-   * By its id: a layer has several names, and one head under all of them. An opening that fails is tried again by
-   * whoever asks next.
+   * By its id: a layer has several names, and one head under all of them. A failed opening is
+   * retried by the next caller.
    */
   openBranch(id: BranchId): Promise<Branch> {
     let branch = this.#branches.get(id)
@@ -170,7 +170,7 @@ export class Workspace {
     return branch
   }
 
-  /** Of one that was deleted, nothing needs to be in memory. */
+  /** For a deleted branch: nothing of it needs to be in memory. */
   forgetBranch(id: BranchId): void {
     void this.#branches.get(id)?.then((branch) => {
       this.#leases.delete(branch)
@@ -224,7 +224,7 @@ export class Workspace {
     return keeper
   }
 
-  /** Whether somebody has the lease of a branch, which need not be open. */
+  /** Whether a session has the lease of a branch, which need not be open. */
   async isHeld(branch: BranchId): Promise<boolean> {
     return (await this.#leaseOptions.store.get(branch))?.holder !== undefined
   }
@@ -270,7 +270,7 @@ export class Workspace {
     // The turn first, then the token's budget: the holder that hands over may have to use the same one.
     const keeper = this.lease(branch)
     const changed = await inodes.supply(() => keeper.withDirectories(change))
-    // Whoever gets the answer and looks into a mount must find the change there.
+    // A client that gets the answer and looks into a mount must find the change there.
     await keeper.whenSeen(changed.receipt.seq)
     return changed
   }
@@ -345,7 +345,10 @@ export class Workspace {
     return compareTimes(time, now) > 0 ? now : time
   }
 
-  /** Without a key of its own a request is one more of this process's session: nobody will ask for it again. */
+  /**
+   * Without a key of its own a request is one more of this process's session: it will not be
+   * repeated.
+   */
   #author({ actor, idempotencyKey, toolCall }: Asker): Author {
     const time = this.clock.now()
     const isKeyed = idempotencyKey !== undefined

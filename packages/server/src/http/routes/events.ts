@@ -66,7 +66,7 @@ export function eventRoutes(
           'abort',
           watch.add(request.access, () => closed.abort()),
         )
-      // An id before any event: whoever is cut off early knows where to go on.
+      // An id before any event: a client that is cut off early knows where to continue.
       raw.write(`id: ${after ?? branch.head.position.seq}\n: following\n\n`)
       const keepAlive = setInterval(() => raw.write(': still here\n\n'), keepAliveMs)
       if (radar) void sendRadar(workspace, radar, raw, closed)
@@ -93,7 +93,7 @@ function requirePresent({ at, side }: PointQuery): void {
   })
 }
 
-/** Of a layer that is open: others have nobody to be warned. */
+/** Opens the radar of an open layer: other layers have no one to warn. */
 async function openRadar(
   workspace: Workspace,
   { id }: Branch,

@@ -100,7 +100,8 @@ function appendRoutes(app: FastifyInstance, workspaces: Workspaces, journals: Jo
   app.post<{ Params: JournalParams; Body: { entries: unknown[] } }>(
     `${url}/:journal/entries`,
     {
-      // Whoever works in a workspace may tell what it does. What others told is not for it to read.
+      // A token that works in a workspace may append what it does. It may not read what others
+      // appended.
       config: { access: 'workspace' },
       schema: {
         summary: 'Append entries, all or none, once for each Idempotency-Key',

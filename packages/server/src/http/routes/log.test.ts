@@ -61,7 +61,7 @@ describe('the log over HTTP', () => {
     expect(since.items).toEqual(all.filter(({ time }) => time >= middle.time))
     const until = await get(`/w/log?until=${middle.time}`)
     expect(until.items).toEqual(all.filter(({ time }) => time < middle.time))
-    expect((await get('/w/log?actor=nobody')).items).toEqual([])
+    expect((await get('/w/log?actor=unknown')).items).toEqual([])
     expect((await get(`/w/log?actor=${middle.actor}&after=2&before=5`)).items).toHaveLength(2)
   })
 

@@ -98,7 +98,7 @@ async function caveatFrom(workspace: Workspace, request: TokenRequest): Promise<
   }
 }
 
-/** Of those with the name, all that live; by id also one that is over. */
+/** All living tokens with the name; by id also one that is over. */
 async function findAll(
   { info, clock }: Workspace,
   { store }: Tokens,

@@ -94,8 +94,9 @@ export class DiskObjectStore implements ObjectStore {
   }
 
   /**
-   * Once for each directory, and shared by those who need it at the same moment: nobody goes on before it and all
-   * above it are on disk. One that is there may have been made just before a crash, so it is synced as well.
+   * Once for each directory, and shared by concurrent callers: no caller goes on before it and all
+   * above it are on disk. An existing one may have been made just before a crash, so it is synced
+   * as well.
    */
   #makeDirectory(path: string): Promise<void> {
     if (path === this.#directory) return Promise.resolve()

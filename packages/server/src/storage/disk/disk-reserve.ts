@@ -6,7 +6,7 @@ import type { ObjectStore } from '../object-store.ts'
 import { privateFileMode } from '../private-files.ts'
 
 const bytesMax = 16 << 20
-/** Of a small disk, a small part. */
+/** On a small disk, a small part. */
 const partOfDisk = 64
 /** Taken only where so many times as much is free: it must not be what fills the disk. */
 const timesFree = 4

@@ -55,7 +55,7 @@ export function troubleOf(error: unknown): Trouble {
   return error.errno === 1030 && /error 28\b/.test(error.message) ? 'full' : 'bug'
 }
 
-/** Of a statement, or of connecting. */
+/** A timeout of a statement, or of connecting. */
 export function isTimeout(error: unknown): boolean {
   return (
     error instanceof Error &&

@@ -85,7 +85,7 @@ describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
     }
   })
 
-  const refused = { 'an unknown user': 'nobody', 'a database that is not there': 'root' }
+  const refused = { 'an unknown user': 'unknown', 'a database that is not there': 'root' }
   for (const [what, user] of Object.entries(refused))
     it(`${what} is storage_misconfigured`, async () => {
       const url = `mysql://${user}@127.0.0.1:${server.port}/absent`

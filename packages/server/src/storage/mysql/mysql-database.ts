@@ -212,7 +212,10 @@ function parameter(value: SqlValue): unknown {
   return value
 }
 
-/** The driver gives views of what came over the wire; whoever keeps a small value would keep all of that. */
+/**
+ * The driver gives views of what came over the wire; a caller that keeps a small value would keep
+ * all of that.
+ */
 function ownBytes(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [

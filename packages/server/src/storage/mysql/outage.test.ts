@@ -72,7 +72,7 @@ describe.skipIf(whyNoMariadb)(`a MariaDB in trouble ${whyNoMariadb ?? ''}`, () =
     }
   })
 
-  it('a connection lost before that is another attempt, and nobody notices', async () => {
+  it('a connection lost before that is another attempt, and the caller does not notice', async () => {
     const proxy = await FaultProxy.start(server.port)
     const through = await MysqlDatabase.open({ ...config, port: proxy.port })
     try {

@@ -3,8 +3,8 @@ import type { Database } from '../database.ts'
 const setting = 'innodb_flush_log_at_trx_commit'
 
 /**
- * Why a server may lose what it has committed, and with it what Cairn has acknowledged; undefined when it does not.
- * A warning and no refusal: whoever runs replicas may have decided so.
+ * Why a server may lose what it has committed, and with it what Cairn has acknowledged; undefined
+ * when it does not. A warning and no refusal: an operator with replicas may have decided so.
  */
 export async function findWeakness(database: Database, place: string): Promise<string | undefined> {
   // Not by `@@`, which is an error where the setting is not known.

@@ -11,7 +11,7 @@ export function httpStatus(error: unknown): number | undefined {
   return (metadata as { httpStatusCode?: number } | undefined)?.httpStatusCode
 }
 
-/** Somebody put that key before. */
+/** That key was put before. */
 export function isTaken(error: unknown): boolean {
   return httpStatus(error) === 412
 }

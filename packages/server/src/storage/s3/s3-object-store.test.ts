@@ -75,7 +75,7 @@ describe.skipIf(whyNoS3)(`S3 ${whyNoS3 ?? ''}`, () => {
 
     const refusals: Readonly<Record<string, [(right: S3Config) => Partial<S3Config>, RegExp]>> = {
       'an unknown key': [
-        () => ({ credentials: { accessKeyId: 'NOBODY', secretAccessKey: 'secret' } }),
+        () => ({ credentials: { accessKeyId: 'UNKNOWN', secretAccessKey: 'secret' } }),
         /does not know the access key/,
       ],
       'a wrong secret': [
@@ -103,7 +103,7 @@ describe.skipIf(whyNoS3)(`S3 ${whyNoS3 ?? ''}`, () => {
       client.destroy()
     })
 
-    it('says that nobody listens', async () => {
+    it('says that nothing listens', async () => {
       const opening = openS3({ ...config, endpoint: 'http://127.0.0.1:1' })
       await expectCode(opening, 'storage_unavailable')
     })

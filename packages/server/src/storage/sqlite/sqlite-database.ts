@@ -40,7 +40,7 @@ const groupBytesMax = 8 << 20
  * transaction takes 0.4 ms instead of 0.3. A read takes 10 to 50 µs, less than the hop would. In WAL mode
  * neither waits for the other.
  *
- * While a commit waits for the disk, whoever comes queues up and shares the next one.
+ * While a commit waits for the disk, new callers queue up and share the next one.
  */
 export class SqliteDatabase implements Database {
   readonly dialect: Dialect = sqliteDialect
@@ -107,7 +107,7 @@ export class SqliteDatabase implements Database {
   }
 
   async close(): Promise<void> {
-    // An empty one comes after all that wait. What becomes of it itself is nobody's concern.
+    // An empty one comes after all that wait. Its own outcome does not matter.
     const last = this.transact([]).catch(() => undefined)
     // Folds go on beside everything else and are not waited for: what they still ask for is refused.
     this.#isClosed = true
@@ -152,7 +152,7 @@ export class SqliteDatabase implements Database {
     this.#write()
   }
 
-  /** The thread ended by an error nobody caught. What it was writing may be on disk. */
+  /** The thread ended by an uncaught error. What it was writing may be on disk. */
   #die(cause: unknown): void {
     const death = new CairnError('storage_unavailable', {
       what: `write to ${this.#path}`,

@@ -17,7 +17,10 @@ const programs: Readonly<Record<ProgramName, URL>> = {
 }
 
 export interface ChildOptions {
-  /** Of strace, to make system calls fail or kill the process. Counted per thread, so there is one in the pool. */
+  /**
+   * Options of strace, to make system calls fail or kill the process. Counted per thread, so there
+   * is one in the pool.
+   */
   readonly strace?: readonly string[]
 }
 

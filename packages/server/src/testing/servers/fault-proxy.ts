@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** What happens to whoever connects through the proxy. */
+/** What happens to clients that connect through the proxy. */
 export type Fault =
   | { readonly type: 'none' }
   /** Connections are closed at once, as by a server that has died. */
@@ -47,7 +47,7 @@ export class FaultProxy {
     for (const socket of this.#sockets) socket.resetAndDestroy()
   }
 
-  /** Nothing more goes through the connections that are open, and nobody is told: they stay open. */
+  /** Nothing more goes through the open connections, and neither end is told: they stay open. */
   silence(): void {
     for (const socket of this.#sockets) socket.unpipe().resume()
   }
@@ -95,7 +95,7 @@ export class FaultProxy {
   }
 }
 
-/** Whoever sent the request sees a connection that was lost; whoever got it has answered. */
+/** The sender of the request sees a lost connection; the receiver has answered. */
 function loseAnswer(request: string, server: Socket, client: Socket): void {
   client.on('data', (chunk) => {
     if (!chunk.includes(request)) return
