@@ -45,7 +45,7 @@ export async function serveMcpStdio(options: McpOptions, streams: StdioOptions):
   }
 }
 
-/** Of clients of 2025; newer ones send `subscriptions/listen`, which the SDK answers by itself. */
+/** For clients of 2025; newer ones send `subscriptions/listen`, which the SDK answers by itself. */
 function takeSubscriptions(server: Server, watch: ResourceWatch): void {
   server.setRequestHandler('resources/subscribe', async ({ params }) => {
     await watch.add([params.uri])

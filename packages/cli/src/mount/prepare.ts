@@ -195,7 +195,7 @@ function ownId(id: number | undefined): number | undefined {
 
 interface Ends {
   readonly remote: Remote
-  /** Of the workspace. */
+  /** The id of the workspace. */
   readonly id: string
   readonly key: string
   readonly mountPoint: string

@@ -9,7 +9,7 @@ export interface OutputStream extends Writable {
   readonly columns?: number
 }
 
-/** So much is collected before it is written, unless somebody is watching. */
+/** Collects this much before it writes, unless the output is a terminal. */
 const bufferChars = 16_384
 
 /** Where text and bytes go. Every write is waited for, so a slow reader slows the command down, not its memory up. */

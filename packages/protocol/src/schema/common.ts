@@ -66,7 +66,7 @@ export type Used = Of<typeof Used>
 export const Used = named(
   'Used',
   object({
-    /** Of content, without holes, before compression. */
+    /** Bytes of content, without holes, before compression. */
     bytes: integer({ minimum: Number.MIN_SAFE_INTEGER, examples: [4096] }),
     /** Files, directories, symlinks and the like. */
     files: integer({ minimum: Number.MIN_SAFE_INTEGER, examples: [3] }),

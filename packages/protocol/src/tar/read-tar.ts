@@ -15,7 +15,7 @@ const kinds: Readonly<Record<string, TarKind>> = {
 const extensionBytesMax = 1 << 20
 const nsPerSecond = 1_000_000_000n
 
-/** Of an entry's extensions, what is known before its own header is read. */
+/** The extensions of an entry that are known before its own header is read. */
 type Extensions = Map<string, ByteString>
 
 /**

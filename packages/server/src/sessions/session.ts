@@ -37,7 +37,7 @@ export interface SessionParts {
   readonly keeper: LeaseKeeper
   readonly actor: ActorId
   readonly leaseMs: number
-  /** Of a token: nothing else is there for it. */
+  /** Set when the caller is a token; limits what it can see. */
   readonly scope?: SessionScope
 }
 
@@ -58,7 +58,7 @@ export class Session {
   readonly #stop: (() => void)[] = []
   readonly #room: Room
   readonly #unread: UnreadAnswers
-  /** Of a session that gives single directories back. */
+  /** Set for a session that gives single directories back. */
   readonly #sharer: Sharer | undefined
   #member: Member | undefined
   #waits: Waits | undefined
@@ -66,7 +66,7 @@ export class Session {
   #sending: Promise<void> = Promise.resolve()
   /** The standing the other end was last told. */
   #told = ''
-  /** Of the lease that it was told it has. */
+  /** The epoch of the lease that the session was told it has. */
   #heldEpoch: number | undefined
   #isClosed = false
 
@@ -131,8 +131,8 @@ export class Session {
   }
 
   /**
-   * In this order: whoever changes the branch afterwards waits for this session, and what was changed before is in the
-   * head that the session begins with.
+   * In this order: later changes of the branch wait for this session, and earlier ones are in the head that the
+   * session begins with.
    */
   async #joinWriters(): Promise<void> {
     const { keeper, workspace, branch } = this.#parts
@@ -224,7 +224,7 @@ export class Session {
     for (const stop of this.#stop.splice(0)) stop()
   }
 
-  /** Its locks are nobody's any more. */
+  /** Its locks have no owner any more. */
   async #leave(): Promise<void> {
     const { keeper, workspace, branch } = this.#parts
     await keeper.leave(this.id)
@@ -278,7 +278,7 @@ export class Session {
     if (!scope) return branch.submit(submission)
     const room = this.#room
     const receipt = await writeScoped({ workspace, branch, scope, room }, submission, isHolder)
-    // Of the budget there is less now.
+    // Less of the budget is left now.
     if (scope.budget) this.#forward()
     return receipt
   }
@@ -344,7 +344,7 @@ export class Session {
   async #renew(): Promise<void> {
     const { keeper } = this.#parts
     if (!this.#writes) return
-    // Given up while it was silent: it joins like anybody else, and learns the epoch it lost to.
+    // Given up while it was silent: it joins like any other session, and learns the epoch it lost to.
     if (!(await keeper.renew(this.id))) await keeper.rejoin(this.id)
     this.#stand(keeper.record)
     this.#forward()
@@ -359,7 +359,7 @@ export class Session {
     const { epoch } = record
     const writing = this.#writing
     if (!mayWrite(writing, record)) return
-    // Behind the batches: whoever gets the lease knows everything that came before it.
+    // Behind the batches: the lease holder knows everything that came before its lease.
     await this.#sendRowsUpTo(epoch)
     const standing = standingOf(writing, record)
     const told = `${standing} ${epoch}`
