@@ -170,6 +170,7 @@ export interface MountState {
   readonly pendingOps: number
   readonly pendingBytes: number
   readonly pendingMs: number
+  readonly onlyHere?: Readonly<Record<'local' | 'scratch', { readonly ops: number }>>
   readonly cacheBytes: number
   readonly cacheBytesMax: number
   readonly connected: boolean

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -12,6 +12,8 @@ import { describeTree, Walker } from './random/walker.ts'
 const steps = 250
 /** A kill costs seconds. */
 const kills = 2
+/** Some of the directories in which the steps are taken. */
+const localDirectories = ['--local-only', 'd', '--local-only', 'e']
 
 /** Against the host's file system: the same answers, and the same trees at the end. */
 describe.skipIf(noMount)('random operations', () => {
@@ -45,8 +47,12 @@ describe.skipIf(noMount)('random operations', () => {
   }
 
   /** Each step on one of two mounts, and then on the host. */
-  async function playInTurn(seed: number, before: (step: number) => Promise<void>): Promise<void> {
-    mounts.push(await site.mount('/'))
+  async function playInTurn(
+    seed: number,
+    before: (step: number) => Promise<void>,
+    options: readonly string[] = [],
+  ): Promise<void> {
+    mounts.push(await site.mount('/', ...options))
     const random = new Random(seed)
     const model = new Walker(host)
     const walkers = mounts.map(({ directory }) => new Walker(directory))
@@ -76,14 +82,22 @@ describe.skipIf(noMount)('random operations', () => {
   itHolds('in turn', 'on two mounts in turn', (seed) => playInTurn(seed, () => Promise.resolve()))
 
   itHolds('in turn killed', 'on two mounts in turn, and daemons are killed in between', (seed) =>
-    playInTurn(seed + 1_000_000, async (step) => {
-      if (step % Math.floor(steps / (kills + 1)) !== 50) return
-      const mount = mounts[step % 2]!
-      process.kill(mount.processes().daemon, 'SIGKILL')
-      // Until then its kernel answers from memory, whatever the other does: see restart.test.ts.
-      await daemonAtWork(mount)
-    }),
+    playInTurn(seed + 1_000_000, killNowAndThen),
   )
+
+  itHolds(
+    'in turn with classes',
+    'on two mounts in turn, one with local directories, and daemons are killed in between',
+    (seed) => playInTurn(seed + 2_000_000, killNowAndThen, localDirectories),
+  )
+
+  async function killNowAndThen(step: number): Promise<void> {
+    if (step % Math.floor(steps / (kills + 1)) !== 50) return
+    const mount = mounts[step % 2]!
+    process.kill(mount.processes().daemon, 'SIGKILL')
+    // Until then its kernel answers from memory, whatever the other does: see restart.test.ts.
+    await daemonAtWork(mount)
+  }
 
   itHolds('at once', 'on two mounts at once, each in a directory of its own', async (seed) => {
     mounts.push(await site.mount('/'))
@@ -100,6 +114,26 @@ describe.skipIf(noMount)('random operations', () => {
         for (const mount of mounts) process.kill(await daemonAtWork(mount), 'SIGKILL')
         await walking
       })
+    },
+  )
+
+  itHolds(
+    'local killed',
+    'with local directories, and the daemon is killed while it holds them back',
+    async (seed) => {
+      await mounts[0]!.unmount()
+      const mount = await site.mount('/', ...localDirectories)
+      mounts = [mount]
+      for (let kill = 0; kill < kills; kill++) {
+        await walkAtOnce(mounts, host, { seed: seed + kill, steps })
+        for (const directory of [mount.directory, host]) {
+          mkdirSync(join(directory, 'last/d'), { recursive: true })
+          writeFileSync(join(directory, 'last/d/file'), `${kill}`)
+        }
+        expect((await mount.status()).onlyHere!.local.ops).toBeGreaterThan(0)
+        process.kill(await daemonAtWork(mount), 'SIGKILL')
+        expect(describeTree(mount.directory)).toEqual(describeTree(host))
+      }
     },
   )
 

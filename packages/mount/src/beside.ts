@@ -2,10 +2,12 @@
  * What a process beside a mount needs: to start it, to ask it, to see what it left. Nothing of what a daemon has to
  * load, which takes as long as Node does.
  */
+export { parseProfile } from './classes/parse-profile.ts'
+export { builtInProfiles, type Profile } from './classes/profile.ts'
 export { unmount } from './fuse/mounting.ts'
 export { findOurMount } from './fuse/mount-table.ts'
 export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'
-export type { MountStatus } from './mount-status.ts'
+export type { MountStatus, OnlyHere } from './mount-status.ts'
 export type { MountConfig } from './process/config.ts'
 export { askControl, ControlRefusal } from './process/control.ts'
 export { findDaemonLog } from './process/daemon-log.ts'

@@ -1,4 +1,5 @@
 import type { ByteString, Grant, Ino } from '@cairn/protocol'
+import type { Profile } from './classes/profile.ts'
 import type { Connect } from './session/wire.ts'
 import type { Caches } from './kernel/caches.ts'
 import type { DurabilityName } from './sync/durability.ts'
@@ -17,6 +18,8 @@ export interface MountOptions {
   /** Locks hold between mounts that have this. */
   readonly sharedLocks?: boolean
   readonly durability: DurabilityName
+  /** Which directories' changes wait; none unless given. */
+  readonly profile?: Profile | undefined
   /** This mount's own, on a local disk. */
   readonly cacheDirectory: string
   readonly cacheBytes: number

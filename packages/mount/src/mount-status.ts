@@ -1,3 +1,13 @@
+import type { DeferringClass } from './data/spool-record.ts'
+
+/** Changes that the server does not have. */
+export interface OnlyHere {
+  readonly ops: number
+  readonly bytes: number
+  /** The age of the oldest. */
+  readonly ms: number
+}
+
 /** What a mount says of itself. */
 export interface MountStatus {
   /** It is unmounted, and brings the rest to the server. */
@@ -15,6 +25,8 @@ export interface MountStatus {
   readonly pendingBytes: number
   /** How long the oldest of what is not at the server has been waiting. */
   readonly pendingMs: number
+  /** What exists only here because of its class; absent while the mount opens. */
+  readonly onlyHere?: Readonly<Record<DeferringClass, OnlyHere>>
   readonly cacheBytes: number
   readonly knownInodes: number
   readonly seq: number

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { isBelow, namesOf } from '@cairn/core'
 import { type Grant, isCairnError } from '@cairn/protocol'
 import { now } from './clock.ts'
+import { Classes } from './classes/classes.ts'
 import { Contents } from './data/contents.ts'
 import { fetchAtServer } from './data/fetch-at-server.ts'
 import { Segments } from './data/segments.ts'
@@ -17,8 +18,9 @@ import { Loader } from './image/loader.ts'
 import { shareLocks } from './locks/share-locks.ts'
 import type { SharedLocks } from './locks/shared-locks.ts'
 import { Notes } from './notes.ts'
-import { Outbox } from './outbox/outbox.ts'
-import { isOld, pendingNames, recover, type Recovered } from './outbox/recover.ts'
+import { openOutbox } from './open-outbox.ts'
+import type { Outbox } from './outbox/outbox.ts'
+import { isOld, noteReleased, pendingNames, recover, type Recovered } from './outbox/recover.ts'
 import { Submitter } from './outbox/submitter.ts'
 import type { PutBlob } from './outbox/seal.ts'
 import { type SealedBatch, sealPending } from './outbox/seal-pending.ts'
@@ -31,12 +33,11 @@ import {
   decodeConflictsAnswer,
 } from './session/answers.ts'
 import { SessionClient } from './session/client.ts'
-import type { Reservation } from './session/options.ts'
 import { Refusal, whyRefused } from './session/refusal.ts'
 import { untilAnswered } from './session/retry.ts'
 import { whenJoined } from './session/when-joined.ts'
 import type { Caches } from './kernel/caches.ts'
-import { durabilities, windowOf } from './sync/durability.ts'
+import { durabilities } from './sync/durability.ts'
 import { Follower } from './sync/follower.ts'
 import { forgetInKernel } from './kernel/forget-in-kernel.ts'
 import { Holds } from './sync/holds.ts'
@@ -70,12 +71,12 @@ export class Mount {
   readonly #follower: Follower
   readonly #holds: Holds
   readonly #sharing: Sharing
+  readonly #classes: Classes
   readonly #numbers: InodeNumbers
   readonly #told: ToldFile
   readonly #nodes: Nodes
   readonly #caches: Caches
-  readonly #cacheDirectory: string
-  readonly #writes: boolean
+  readonly #options: MountOptions
   readonly #owners: Owners
   readonly #doneBefore: DoneBefore | undefined
   readonly #notes: Notes
@@ -84,7 +85,6 @@ export class Mount {
   readonly #waiting = new Waiting()
   readonly #room = new QuotaRoom()
   readonly #refusal = new Refusal()
-  readonly #onAccess: MountOptions['onAccess']
   readonly #locks: SharedLocks | undefined
   #wasConnected = false
   /** The layer's path, where more than that is mounted. */
@@ -95,6 +95,7 @@ export class Mount {
   static async open(options: MountOptions): Promise<Mount> {
     mkdirSync(options.cacheDirectory, { recursive: true, mode: 0o700 })
     const recovered = recover(options.cacheDirectory)
+    if (recovered) await noteReleased(options.cacheDirectory, recovered, sleep)
     const pending = recovered ? await sealPending({ ...options, clock: { sleep } }, recovered) : []
     const mount = new Mount(options, await loadFuseIo(), recovered, pending)
     try {
@@ -113,10 +114,8 @@ export class Mount {
     pending: readonly SealedBatch[],
   ) {
     const { waits } = durabilities[options.durability]
-    this.#cacheDirectory = options.cacheDirectory
-    this.#onAccess = options.onAccess
+    this.#options = options
     this.#notes = new Notes(options.cacheDirectory)
-    this.#writes = !options.readOnly
     this.#owners = swapOwners(options.uid, options.gid)
     this.#doneBefore =
       recovered && new DoneBefore(recovered.requests, () => this.#submitter.closeLog())
@@ -126,7 +125,7 @@ export class Mount {
       io,
       head: this.#describeProgress,
     })
-    this.#segments.skipTo(recovered?.lastSegment ?? 0)
+    this.#segments.skipTo(recovered ? recovered.lastSegment + 1 : 0)
     this.#spool = new Spool(this.#segments)
     for (const { number, ops } of recovered?.pending ?? [])
       for (const op of ops) this.#room.take(number, growthMax(op))
@@ -146,7 +145,7 @@ export class Mount {
       ask: (question) => this.#refusal.unlessRefused(session.ask(question)),
       look: (ino) => this.#sharing.look(ino),
     })
-    this.#outbox = this.#makeOutbox(options, putBlob)
+    this.#outbox = this.#openOutbox(options, putBlob, recovered)
     const keep: Spool['keep'] = (bytes) => this.#spool.keep(bytes)
     this.#contents = new Contents({
       segments: this.#segments,
@@ -157,6 +156,7 @@ export class Mount {
     this.#told = new ToldFile(options.cacheDirectory, io)
     this.#nodes = new Nodes(this.#image, this.#owners, this.#told)
     this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
+    this.#classes = new Classes(this.#image, () => this.#nodes.root, options.profile)
     this.#holds = new Holds(this.#image, this.#nodes, this.#outbox, session)
     this.#sharing = this.#makeSharing(modeOf(options, recovered) === 'share')
     this.#follower = this.#makeFollower(keep, recovered)
@@ -186,16 +186,17 @@ export class Mount {
     })
   }
 
-  #makeOutbox(options: MountOptions, putBlob: PutBlob): Outbox {
-    return new Outbox({
+  #openOutbox(options: MountOptions, putBlob: PutBlob, recovered: Recovered | undefined): Outbox {
+    return openOutbox({
+      options,
+      session: this.#session,
       segments: this.#segments,
-      reserve: () => this.#reserve(),
+      room: this.#room,
       putBlob,
-      batchBytes: () => this.#session.batchBytes,
-      now,
+      recovered,
+      acknowledged: this.#acknowledged,
       onRescued: (error) => this.note(error),
       onRefused: (error) => this.#giveUp(error),
-      window: windowOf(options.durability, options),
     })
   }
 
@@ -234,6 +235,7 @@ export class Mount {
       outbox: this.#outbox,
       follower: this.#follower,
       sharing: this.#sharing,
+      classes: this.#classes,
       room: this.#room,
       holds: this.#holds,
       standing: () => this.#standing,
@@ -261,6 +263,7 @@ export class Mount {
       nodes: this.#nodes,
       writer,
       sharing: this.#sharing,
+      classes: this.#classes,
       room: this.#room,
       numbers: this.#numbers,
       now,
@@ -316,7 +319,7 @@ export class Mount {
     this.#segments.removeAll()
     this.#told.remove()
     this.#notes.remove()
-    removeSession(this.#cacheDirectory)
+    removeSession(this.#options.cacheDirectory)
   }
 
   /** Ends without a word to the server. What is in the spool stays there. */
@@ -352,6 +355,8 @@ export class Mount {
         this.#limit = isBelow(namesOf(options.path), namesOf(path)) ? undefined : path
       },
       onRefused: (why) => this.note(why),
+      // Nothing is held back: whoever comes next must see it.
+      onRecall: () => this.#outbox.deferrals.release(),
       onStanding: () => this.#onStanding(),
       ...sharingHandlers(() => ({ sharing: this.#sharing, seq: this.#session.seq })),
       onRescue: (outcome) => this.#onRescue(outcome, recovered),
@@ -368,7 +373,7 @@ export class Mount {
     const begun = recovered?.seq ?? seq
     this.#follower.begin(begun)
     const note = { session, lastNumber: this.#session.lastNumber, seq: begun }
-    await writeSessionWhenRoom(this.#cacheDirectory, note, sleep)
+    await writeSessionWhenRoom(this.#options.cacheDirectory, note, sleep)
     await handedIn
     // The kernel waits for us meanwhile, and in the worst case with what it must forget: then it is told later.
     const told = this.#follower.whenSettled(seq).then(() => this.#caches.settled())
@@ -379,17 +384,12 @@ export class Mount {
     if (recovered) this.#holds.doubt()
     // With its top known, a mount can be worked in even if the server goes away at once.
     const top = this.#loader.load({ what: 'directory', ino: root }).catch(() => undefined)
-    const joined = this.#writes && !recovered ? whenJoined(this.#session, seq, sleep) : undefined
-    await Promise.all([top, joined, this.#writes ? this.#numbers.refill() : undefined])
+    const joined =
+      !this.#options.readOnly && !recovered ? whenJoined(this.#session, seq, sleep) : undefined
+    await Promise.all([top, joined, this.#options.readOnly ? undefined : this.#numbers.refill()])
     // A prefetch. The first request must not wait for it.
     void sleep(guessAfterMs).then(() => this.#loader.loadNear(root).catch(() => undefined))
     void this.#progress.keepNoting()
-  }
-
-  #reserve(): Reservation {
-    const reservation = this.#session.reserve()
-    this.#acknowledged.add(reservation.number)
-    return reservation
   }
 
   #onStanding(): void {
@@ -399,7 +399,7 @@ export class Mount {
     this.#wasConnected = isConnected
     if (isConnected && this.#refusal.why) {
       this.#refusal.end()
-      this.#onAccess?.(true)
+      this.#options.onAccess?.(true)
     }
     if (!this.#session.canAcknowledge) this.#outbox.flushNow()
     this.#waiting.wake()
@@ -423,7 +423,7 @@ export class Mount {
     if (!isRefused || this.#refusal.why) return
     this.#refusal.begin(why)
     this.note(why)
-    this.#onAccess?.(false)
+    this.#options.onAccess?.(false)
     this.#forgetInKernel()
     this.#waiting.wake()
   }

@@ -7,7 +7,7 @@ import type { Refusal } from './session/refusal.ts'
 interface StatusParts {
   readonly session: Pick<SessionClient, 'isConnected'>
   readonly standing: string
-  readonly outbox: Pick<Outbox, 'pendingOps' | 'pendingBytes' | 'pendingMs'>
+  readonly outbox: Pick<Outbox, 'pendingOps' | 'pendingBytes' | 'pendingMs' | 'deferrals'>
   readonly cacheBytes: number
   readonly knownInodes: number
   readonly seq: number
@@ -24,6 +24,7 @@ export function statusOf(parts: StatusParts): MountStatus {
     pendingOps: outbox.pendingOps,
     pendingBytes: outbox.pendingBytes,
     pendingMs: outbox.pendingMs,
+    onlyHere: outbox.deferrals.status,
     cacheBytes: parts.cacheBytes,
     knownInodes: parts.knownInodes,
     seq: parts.seq,

@@ -1,4 +1,4 @@
-import { findDaemonLog, type MountState } from '@cairn/mount/beside'
+import { findDaemonLog, type MountState, type OnlyHere } from '@cairn/mount/beside'
 import { formatBytes, formatDuration } from '../output/format.ts'
 import type { DaemonStatus } from './control.ts'
 import { countOperations, describeSource } from './describe.ts'
@@ -30,6 +30,10 @@ export function describeHealth(status: DaemonStatus): Health {
 
 function silenceOf({ silentMs = 0 }: DaemonStatus): string {
   return `the server is away, nothing heard for ${formatDuration(silentMs / 1000)}`
+}
+
+function describeHere({ ops, bytes, ms }: OnlyHere): string {
+  return `${countOperations(ops)}, ${formatBytes(bytes)}, the oldest for ${formatDuration(ms / 1000)}`
 }
 
 const standings: Readonly<Record<string, string>> = {
@@ -68,6 +72,9 @@ export function statusRows(state: MountState, status: DaemonStatus): string[][] 
     ...(waitingFor === undefined ? [] : [['waiting for:', waitingFor]]),
     ...(at === undefined ? [] : [['checkpoint:', `${at}: the past, which does not move`]]),
     ['not yet at the server:', pending],
+    ...Object.entries(status.onlyHere ?? {})
+      .filter(([, { ops }]) => ops > 0)
+      .map(([name, here]) => [`only here, ${name}:`, describeHere(here)]),
     ['lease:', readOnly ? 'none: read-only' : (standings[standing] ?? standing)],
     ['durability:', durability],
     [

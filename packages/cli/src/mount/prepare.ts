@@ -8,6 +8,7 @@ import { findCredentials } from '../context/credentials.ts'
 import { cliError, usageError } from '../errors.ts'
 import { parseRemote } from '../remote/location.ts'
 import { findStat, openRemote, type Remote, type WorkspaceValues } from '../remote/open.ts'
+import { profileOf } from './profiles.ts'
 import { tellHidden } from './hidden.ts'
 import { clearDead, findMount } from './find-mount.ts'
 import { untilHandedIn } from './until-handed-in.ts'
@@ -21,6 +22,11 @@ export interface MountValues extends WorkspaceValues {
   readonly 'allow-other': boolean
   readonly 'shared-locks': boolean
   readonly durability: MountConfig['durability'] | undefined
+  readonly profile: string | undefined
+  readonly 'local-only': readonly string[]
+  readonly 'remote-only': readonly string[]
+  readonly scratch: readonly string[]
+  readonly 'local-root': string | undefined
   readonly 'cache-dir': string | undefined
   readonly 'cache-size': number | undefined
   readonly uid: number | undefined
@@ -48,7 +54,7 @@ export async function prepareMount(
   const readOnly = options['read-only'] || past !== undefined
   if (readOnly) refuseIdleLocks(options)
   const mountPoint = mountPointOf(args.directory)
-  refuseOwnPlaces(cli, mountPoint, options['cache-dir'])
+  refuseOwnPlaces(cli, mountPoint, options['local-root'] ?? options['cache-dir'])
   const location = parseRemote(args.path)
   const remote = await openRemote(cli, { ...options, at: past }, location)
   const isThere = await checkRemote(cli, remote, { ...options, at: past, 'read-only': readOnly })
@@ -216,7 +222,7 @@ function configOf(cli: Cli, ends: Ends, options: MountValues): MountConfig {
     path: toByteString(new TextEncoder().encode(remote.path)),
     readOnly,
   }
-  const base = options['cache-dir'] === undefined ? directory : resolve(options['cache-dir'])
+  const base = resolve(options['local-root'] ?? options['cache-dir'] ?? directory)
   return {
     ...identity,
     workspaceId: id,
@@ -224,6 +230,7 @@ function configOf(cli: Cli, ends: Ends, options: MountValues): MountConfig {
     allowOther: options['allow-other'],
     sharedLocks: options['shared-locks'],
     durability: options.durability ?? 'auto',
+    profile: readOnly ? undefined : profileOf(cli, options),
     directory,
     cacheDirectory: findSpool(base, identity, id),
     cacheBytes: (options['cache-size'] ?? cacheMib) * mib,

@@ -2,7 +2,7 @@ import type { Op } from '@cairn/core'
 import { type Ino, type Name } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeRecords, encodeRecord, type SpoolRecord } from './spool-record.ts'
+import { decodeRecords, deferringClasses, encodeRecord, type SpoolRecord } from './spool-record.ts'
 
 const time = fc.record({ sec: fc.integer({ min: -1000, max: 2 ** 33 }), nsec: fc.nat(999_999_999) })
 const ino = fc.integer({ min: 2, max: 2 ** 40 }).map((n) => n as Ino)
@@ -39,12 +39,30 @@ const record: fc.Arbitrary<SpoolRecord> = fc.oneof(
     settled: fc.nat(1e9),
     lastNumber: fc.nat(1e9),
     seq: fc.nat(1e9),
+    hasDeferred: fc.boolean(),
+  }),
+  fc.record({
+    type: fc.constant('deferred' as const),
+    op,
+    request: fc.nat(2 ** 40),
+    class: fc.constantFrom(...deferringClasses),
+    id: fc.integer({ min: 1, max: 2 ** 40 }),
+    epoch: fc.integer({ min: 1, max: 1e6 }),
+  }),
+  fc.record({
+    type: fc.constant('released' as const),
+    number: fc.integer({ min: 1, max: 2 ** 40 }),
+    epoch: fc.integer({ min: 1, max: 1e6 }),
+    time,
+    class: fc.constantFrom(...deferringClasses),
+    first: fc.integer({ min: 1, max: 2 ** 40 }),
+    count: fc.integer({ min: 1, max: 8000 }),
   }),
 )
 
 function encode(one: SpoolRecord): Buffer {
   const bytes =
-    one.type === 'op' && one.op.type === 'write' && one.op.data.type === 'bytes'
+    'op' in one && one.op.type === 'write' && one.op.data.type === 'bytes'
       ? one.op.data.bytes
       : undefined
   return Buffer.concat(encodeRecord(one, bytes))
@@ -52,8 +70,8 @@ function encode(one: SpoolRecord): Buffer {
 
 function plain(records: Iterable<SpoolRecord>): unknown[] {
   return [...records].map((one) => {
-    if (one.type !== 'op' || one.op.type !== 'write' || one.op.data.type !== 'bytes') return one
-    return { ...one.op, request: one.request, data: Buffer.from(one.op.data.bytes).toString('hex') }
+    if (!('op' in one) || one.op.type !== 'write' || one.op.data.type !== 'bytes') return one
+    return { ...one, op: { ...one.op, data: Buffer.from(one.op.data.bytes).toString('hex') } }
   })
 }
 

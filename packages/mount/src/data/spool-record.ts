@@ -28,7 +28,33 @@ export type SpoolRecord =
       readonly settled: number
       readonly lastNumber: number
       readonly seq: number
+      /** Earlier segments hold operations that were deferred and not released then. */
+      readonly hasDeferred: boolean
     }
+  /** Done like an `op`, and in no batch until it is released. */
+  | ({ readonly type: 'deferred'; readonly op: Op; readonly request: number } & Deferral)
+  /** `count` deferred operations of a class, from the one with the id `first` on, are the batch with that number. */
+  | {
+      readonly type: 'released'
+      readonly number: number
+      readonly epoch: number
+      readonly time: Time
+      readonly class: DeferringClass
+      readonly first: number
+      readonly count: number
+    }
+
+/** The classes of directories whose changes wait. */
+export const deferringClasses = ['local', 'scratch'] as const
+export type DeferringClass = (typeof deferringClasses)[number]
+
+interface Deferral {
+  readonly class: DeferringClass
+  /** Counts what is deferred in the class. */
+  readonly id: number
+  /** The lease under which it was acknowledged. */
+  readonly epoch: number
+}
 
 const types = [
   'batch',
@@ -37,6 +63,8 @@ const types = [
   'progress',
   'intent',
   'taken',
+  'deferred',
+  'released',
 ] as const satisfies SpoolRecord['type'][]
 const headBytes = 8
 const nothing = new Uint8Array()
@@ -46,15 +74,25 @@ const noTime: Time = { sec: 0, nsec: 0 }
 export function encodeRecord(record: SpoolRecord, data: Uint8Array = nothing): Uint8Array[] {
   if (record.type === 'op')
     return encodeOpRecord(record.op, record.request, data).map((piece) => piece.slice())
+  if (record.type === 'deferred')
+    return encodeDeferredRecord(record.op, record.request, record, data).map((piece) =>
+      piece.slice(),
+    )
   const writer = begin(new Writer(256), record.type)
-  if (record.type === 'batch') {
+  if (record.type === 'batch' || record.type === 'released') {
     writer.positive(record.number).positive(record.epoch)
     writer.bytes(encodeBody({ type: 'ops', ops: [] }, record.time))
+    if (record.type === 'released')
+      writer.choice(deferringClasses, record.class).positive(record.first).positive(record.count)
   } else if (record.type === 'intent')
     writeRecordOp(writer, record.op).varint(record.request).positive(record.number)
   else if (record.type === 'taken') writer.positive(record.number)
   else if (record.type === 'progress')
-    writer.varint(record.settled).varint(record.lastNumber).varint(record.seq)
+    writer
+      .varint(record.settled)
+      .varint(record.lastNumber)
+      .varint(record.seq)
+      .u8(record.hasDeferred ? 1 : 0)
   return seal(writer, data)
 }
 
@@ -66,6 +104,18 @@ const scratch = new Writer(1024)
  */
 export function encodeOpRecord(op: Op, request: number, data: Uint8Array = nothing): Uint8Array[] {
   return seal(writeRecordOp(begin(scratch.reset(), 'op'), op).varint(request), data)
+}
+
+/** The same for one that is deferred. */
+export function encodeDeferredRecord(
+  op: Op,
+  request: number,
+  deferral: Deferral,
+  data: Uint8Array = nothing,
+): Uint8Array[] {
+  const writer = writeRecordOp(begin(scratch.reset(), 'deferred'), op).varint(request)
+  writer.choice(deferringClasses, deferral.class).positive(deferral.id).positive(deferral.epoch)
+  return seal(writer, data)
 }
 
 function begin(writer: Writer, type: SpoolRecord['type']): Writer {
@@ -129,22 +179,51 @@ function decodeRecord(bytes: Uint8Array): SpoolRecord {
       return { type, number, epoch, time: decodeBody(reader.bytes()).time }
     }
     case 'op': {
-      const [op] = decodeBody(reader.bytes()).ops
-      const request = reader.varint()
-      const data = bytes.slice(bytes.length - reader.remaining)
-      return { type, op: hasBytes(op!) ? withBytes(op, data) : op!, request }
+      const { op, request } = readOp(reader)
+      return { type, op: withRest(op, reader, bytes), request }
     }
-    case 'intent': {
-      const [op] = decodeBody(reader.bytes()).ops
-      return { type, op: op!, request: reader.varint(), number: reader.positive() }
+    case 'deferred': {
+      const { op, request } = readOp(reader)
+      const deferral = {
+        class: reader.choice(deferringClasses, 'class'),
+        id: reader.positive(),
+        epoch: reader.positive(),
+      }
+      return { type, op: withRest(op, reader, bytes), request, ...deferral }
     }
+    case 'released': {
+      const [number, epoch] = [reader.positive(), reader.positive()]
+      const { time } = decodeBody(reader.bytes())
+      const of = reader.choice(deferringClasses, 'class')
+      const [first, count] = [reader.positive(), reader.positive()]
+      return { type, number, epoch, time, class: of, first, count }
+    }
+    case 'intent':
+      return { type, ...readOp(reader), number: reader.positive() }
     case 'taken':
       return { type, number: reader.positive() }
     case 'bytes':
       return { type }
     case 'progress':
-      return { type, settled: reader.varint(), lastNumber: reader.varint(), seq: reader.varint() }
+      return readProgress(reader)
   }
+}
+
+function readProgress(reader: Reader): Extract<SpoolRecord, { type: 'progress' }> {
+  const [settled, lastNumber, seq] = [reader.varint(), reader.varint(), reader.varint()]
+  // A version before this one deferred nothing and wrote no more.
+  const hasDeferred = reader.remaining > 0 && reader.u8() === 1
+  return { type: 'progress', settled, lastNumber, seq, hasDeferred }
+}
+
+function readOp(reader: Reader): { readonly op: Op; readonly request: number } {
+  const [op] = decodeBody(reader.bytes()).ops
+  return { op: op!, request: reader.varint() }
+}
+
+/** With the bytes behind the record, if it is a write. */
+function withRest(op: Op, reader: Reader, bytes: Uint8Array): Op {
+  return hasBytes(op) ? withBytes(op, bytes.slice(bytes.length - reader.remaining)) : op
 }
 
 export function withBytes(op: WriteOp, bytes: Uint8Array): WriteOp {

@@ -14,6 +14,7 @@ import {
   type Name,
   parseName,
 } from '@cairn/protocol'
+import { classAttribute } from '../classes/classes.ts'
 import type {
   Answer,
   AttributeChange,
@@ -286,15 +287,16 @@ export class MountedFileSystem implements FuseFileSystem {
       // Without holes there is nothing to find; with them, only the server knows where they are.
       const hasHoles = allocatedBytes(file.content!) < file.size
       if (hasHoles && offset < file.size && ranges.isElsewhere(offset, file.size))
-        return writer.sync().then(() => askSeek(ino, offset, whence === seekHole))
+        return writer.whenSent(ino).then(() => askSeek(ino, offset, whence === seekHole))
       return seek(ranges, file.size, offset, whence)
     })
   }
 
   getxattr(nodeid: number, name: ByteString): Answer<Uint8Array | undefined> {
-    const { loader, nodes } = this.#parts
+    const { loader, nodes, classes } = this.#parts
     return whenLoaded(loader, () => {
       requireNamespace(name)
+      if (name === classAttribute) return classes.attributeOf(this.#fresh(nodeid))
       return nodes.inode(this.#fresh(nodeid)).xattrs?.get(name)
     })
   }
@@ -314,6 +316,7 @@ export class MountedFileSystem implements FuseFileSystem {
   ): Answer<void> {
     const { image, nodes, now } = this.#parts
     const ino = nodes.ino(nodeid)
+    if (name === classAttribute) throw new FsError('EPERM')
     const mode = xattrModeOf(flags)
     const copy = value.slice()
     return this.#change(caller, () =>

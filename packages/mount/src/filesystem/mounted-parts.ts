@@ -1,5 +1,6 @@
 import type { Op, Time } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
+import type { Classes } from '../classes/classes.ts'
 import type { Contents } from '../data/contents.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
@@ -19,6 +20,7 @@ export interface MountedParts {
   readonly nodes: Nodes
   readonly writer: Writer
   readonly sharing: Sharing
+  readonly classes: Classes
   readonly room: QuotaRoom
   readonly numbers: InodeNumbers
   readonly now: () => Time

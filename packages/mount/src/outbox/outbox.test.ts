@@ -6,6 +6,7 @@ import type { Ino, Name } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Segments } from '../data/segments.ts'
 import { loadFuseIo } from '../fuse/native.ts'
+import type { Reservation } from '../session/options.ts'
 import { Outbox } from './outbox.ts'
 
 const io = await loadFuseIo()
@@ -54,6 +55,18 @@ describe('an outbox', () => {
     segments = new Segments({ directory, bytesMax: 200 * MiB, io })
     ;[arrived, unanswered, storing] = [[], [], Promise.resolve()]
     let number = 0
+    const reserveUnder = (epoch: number): Reservation => {
+      const settled = Promise.withResolvers<{ seq: number }>()
+      return {
+        number: ++number,
+        epoch,
+        settled: settled.promise,
+        send: (body) => {
+          arrived.push(decodeBody(body.slice()).ops.map((op) => (op as { ino: Ino }).ino))
+          unanswered.push(settled)
+        },
+      }
+    }
     outbox = new Outbox({
       segments,
       window,
@@ -62,18 +75,9 @@ describe('an outbox', () => {
       onRefused: () => undefined,
       // As a server answers that found nothing but zeros.
       putBlob: () => storing.then(() => new Uint8Array()),
-      reserve: () => {
-        const settled = Promise.withResolvers<{ seq: number }>()
-        return {
-          number: ++number,
-          epoch: 1,
-          settled: settled.promise,
-          send: (body) => {
-            arrived.push(decodeBody(body.slice()).ops.map((op) => (op as { ino: Ino }).ino))
-            unanswered.push(settled)
-          },
-        }
-      },
+      reserve: () => reserveUnder(1),
+      reserveUnder,
+      deferrals: { leaseEpoch: () => 1, onReleased: () => undefined },
     })
   })
   afterEach(() => {

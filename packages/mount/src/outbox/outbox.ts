@@ -1,23 +1,20 @@
 import type { Op, Time, WriteOp } from '@cairn/core'
-import { FsError, type Ino } from '@cairn/protocol'
+import { FsError, type Ino, isFsError } from '@cairn/protocol'
 import type { Place, Segments } from '../data/segments.ts'
 import { encodeOpRecord, encodeRecord, withBytes } from '../data/spool-record.ts'
+import { headOf, inodesOf, lengthOf, newBatch, noteFile, type OpenBatch } from './open-batch.ts'
+import type { DeferredBatch } from './deferred-queue.ts'
+import { Deferrals, type DeferralsParts } from './deferrals.ts'
 import { type PutBlob, Sealer } from './seal.ts'
+import type { Reservation } from '../session/options.ts'
 import { isKept, isRescued } from '../session/rescue.ts'
-
-/** A place in the line of what a session sends, taken before what stands there is complete. */
-export interface Reservation {
-  readonly number: number
-  /** The lease under which everything in it is acknowledged. */
-  readonly epoch: number
-  /** Once it is at the server. */
-  readonly settled: Promise<{ readonly seq: number }>
-  send(body: Uint8Array): void
-}
 
 export interface OutboxParts {
   readonly segments: Segments
   readonly reserve: () => Reservation
+  /** The same for what was acknowledged under that lease, whether or not it is over. */
+  readonly reserveUnder: (epoch: number) => Reservation
+  readonly deferrals: Omit<DeferralsParts, 'segments' | 'lineUp'>
   readonly putBlob: PutBlob
   readonly now: () => Time
   /** Something acknowledged is not on the branch as it was, but in a rescue layer. */
@@ -37,25 +34,8 @@ export interface Window {
   readonly busyMs: number
 }
 
-interface OpenBatch {
-  readonly reservation: Reservation
-  readonly time: Time
-  readonly openedAt: number
-  readonly ops: Op[]
-  /** That its operations concern. */
-  readonly directories: Set<Ino>
-  /** Where its first operation stands. */
-  segment: number
-  bytes: number
-  /** It is complete with so many bytes. */
-  readonly bytesMax: number
-  /** Files that it creates. */
-  readonly created: Set<Ino>
-  /** One of them was written since the outbox last looked. */
-  isFilling: boolean
-  /** It ends with the file that is being written. */
-  isDue: boolean
-}
+/** Of an operation that is in no batch yet. */
+export const deferredNumber = 0
 
 /** Soon enough to count as at once, late enough for a program's next calls to ride along. */
 const flushMs = 20
@@ -68,6 +48,8 @@ const batchOps = 8000
 const batchBytes = 2 << 20
 /** What an operation weighs in the window beside what is written down of it. */
 const opBytes = 128
+/** A full disk is tried again so often. */
+const retryMs = 500
 /** While so many are on their way the next one grows: the server is busy, and larger batches cost it less. */
 const batchesAtOnce = 3
 
@@ -100,8 +82,17 @@ export class Outbox {
   /** Files with writes in a rescue layer that was kept, not reported yet. */
   readonly #elsewhere = new Set<Ino>()
 
+  /** Changes of directories whose class says that they wait. */
+  readonly deferrals: Deferrals
+
   constructor(parts: OutboxParts) {
     this.#parts = parts
+    const { segments, deferrals } = parts
+    this.deferrals = new Deferrals({
+      ...deferrals,
+      segments,
+      lineUp: (batch) => this.#lineUp(batch),
+    })
   }
 
   get pendingOps(): number {
@@ -162,6 +153,35 @@ export class Outbox {
     if (batch.ops.length >= batchOps || batch.bytes >= batch.bytesMax) this.#end(batch)
     const place = bytes && { segment, position: position + length - bytes.length }
     return { number: batch.reservation.number, place }
+  }
+
+  /** Acknowledges an operation that waits in its class. As `add`, and it is in no batch yet. */
+  defer(
+    ...[of, op, request, directories]: Parameters<Deferrals['add']>
+  ): ReturnType<Outbox['add']> {
+    const place = this.deferrals.add(of, op, request, directories)
+    this.#pin()
+    return { number: deferredNumber, place }
+  }
+
+  #lineUp({ class: of, epoch, first, ops, directories, segment, bytes }: DeferredBatch): number {
+    if (this.#open) this.#close(this.#open)
+    const reservation = this.#parts.reserveUnder(epoch)
+    const { number } = reservation
+    const time = this.#parts.now()
+    const count = ops.length
+    const note = encodeRecord({ type: 'released', number, epoch, time, class: of, first, count })
+    this.#pendingBytes += bytes
+    this.#close({
+      ...newBatch(reservation, time, batchBytes),
+      ops,
+      directories,
+      segment,
+      bytes,
+      note,
+    })
+    this.#sendHeld()
+    return number
   }
 
   #flushUnlessBusy(): void {
@@ -248,6 +268,7 @@ export class Outbox {
   /** Waits until all that was acknowledged so far is at the server, or known to be elsewhere. */
   async drain(): Promise<void> {
     this.flushNow()
+    this.deferrals.release(['local'])
     const waiting = [...this.#closed.values()].map(({ reservation }) => reservation.settled)
     await Promise.allSettled(waiting)
   }
@@ -256,6 +277,7 @@ export class Outbox {
   async whenSent(inos: readonly Ino[]): Promise<void> {
     const isMeant = ({ directories }: OpenBatch): boolean =>
       inos.some((ino) => directories.has(ino))
+    this.deferrals.releaseBefore(inos)
     const pending = [...this.#closed.values(), ...(this.#open ? [this.#open] : [])].filter(isMeant)
     if (pending.length === 0) return
     this.flushNow()
@@ -290,19 +312,8 @@ export class Outbox {
 
   #begin(): OpenBatch {
     const { reserve, now } = this.#parts
-    const batch = {
-      reservation: reserve(),
-      time: now(),
-      openedAt: performance.now(),
-      ops: [],
-      directories: new Set<Ino>(),
-      segment: Infinity,
-      bytes: 0,
-      bytesMax: Math.min(batchBytes, this.#parts.batchBytes?.() ?? Infinity),
-      created: new Set<Ino>(),
-      isFilling: false,
-      isDue: false,
-    }
+    const bytesMax = Math.min(batchBytes, this.#parts.batchBytes?.() ?? Infinity)
+    const batch = newBatch(reserve(), now(), bytesMax)
     this.#open = batch
     this.#lookAtAge()
     this.#lookLater()
@@ -325,7 +336,10 @@ export class Outbox {
     const { reservation, ops, time } = batch
     const sealer = this.#sealers.pop() ?? new Sealer()
     const body = sealer.seal(ops, time, this.#parts.putBlob)
-    const sent = this.#sealing.then(async () => reservation.send(await body))
+    const sent = this.#sealing.then(async () => {
+      await this.#write(batch.note)
+      reservation.send(await body)
+    })
     this.#sealing = sent.catch(() => undefined)
     try {
       await sent
@@ -337,6 +351,18 @@ export class Outbox {
       this.#parts.onRescued(error)
     }
     this.#settle(batch)
+  }
+
+  /** A batch that the spool does not have under its number would be sent twice after a crash. */
+  async #write(note: readonly Uint8Array[] | undefined): Promise<void> {
+    for (let isWritten = note === undefined; !isWritten;)
+      try {
+        this.#parts.segments.append(note!)
+        isWritten = true
+      } catch (error) {
+        if (!isFsError(error, 'ENOSPC')) throw error
+        await new Promise((resolve) => setTimeout(resolve, retryMs))
+      }
   }
 
   /** Whether something of it went elsewhere since this was last asked. */
@@ -358,35 +384,8 @@ export class Outbox {
 
   /** What the server does not have stays on the disk. */
   #pin(): void {
-    let first = this.#open?.segment ?? Infinity
+    let first = Math.min(this.#open?.segment ?? Infinity, this.deferrals.segment)
     for (const { segment } of this.#closed.values()) first = Math.min(first, segment)
     this.#parts.segments.pinFrom(first)
   }
-}
-
-/** Whether a file that the batch creates is being written. */
-function noteFile(batch: OpenBatch, op: Op): void {
-  if (op.type === 'create') {
-    if (op.kind === 'file') batch.created.add(op.ino)
-  } else if ((op.type === 'write' || op.type === 'append') && batch.created.has(op.ino))
-    batch.isFilling = true
-}
-
-function* inodesOf(ops: readonly Op[]): Generator<Ino> {
-  for (const op of ops) {
-    if ('ino' in op) yield op.ino
-    if ('parent' in op) yield op.parent
-    if ('newParent' in op) yield op.newParent
-  }
-}
-
-/** Written with the first operation: a full disk takes both or none. */
-function headOf({ reservation: { number, epoch }, time }: OpenBatch): Uint8Array[] {
-  return encodeRecord({ type: 'batch', number, epoch, time })
-}
-
-function lengthOf(pieces: readonly Uint8Array[]): number {
-  let length = 0
-  for (const piece of pieces) length += piece.length
-  return length
 }

@@ -27,6 +27,14 @@ export class QuotaRoom {
     this.#pending.set(number, addUsage(this.#pending.get(number) ?? noUsage, growth))
   }
 
+  /** What was taken under one number is now in another batch. */
+  move(from: number, to: number): void {
+    const growth = this.#pending.get(from)
+    if (!growth) return
+    this.#pending.delete(from)
+    this.take(to, growth)
+  }
+
   /** A batch is in the log. What the server says of the room comes right behind it. */
   settle(number: number): void {
     const { bytes, files } = this.#pending.get(number) ?? noUsage

@@ -13,7 +13,7 @@ import type { Ino } from '@cairn/protocol'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { encodeRecord, type SpoolRecord } from '../data/spool-record.ts'
-import { recover } from './recover.ts'
+import { noteReleased, recover, type Recovered } from './recover.ts'
 import { removeSession, writeSession } from './session-file.ts'
 
 const time = { sec: 1, nsec: 0 }
@@ -34,7 +34,13 @@ function spoolSteps(
   const waiting: [number: number, ops: number][] = []
   const progress = (): SpoolRecord => {
     const isAllThere = open === undefined && waiting.length === 0
-    return { type: 'progress', settled: isAllThere ? lastNumber : settled, lastNumber, seq: 1 }
+    return {
+      type: 'progress',
+      settled: isAllThere ? lastNumber : settled,
+      lastNumber,
+      seq: 1,
+      hasDeferred: false,
+    }
   }
   spool(segment, progress())
   for (const step of steps) {
@@ -85,7 +91,7 @@ describe('what a process left behind', () => {
   it('batches in order, also over the border of a segment, without what the server has', () => {
     spool(
       9,
-      { type: 'progress', settled: 1, lastNumber: 3, seq: 5 },
+      { type: 'progress', settled: 1, lastNumber: 3, seq: 5, hasDeferred: false },
       batch(1),
       reap(10),
       batch(2),
@@ -94,7 +100,7 @@ describe('what a process left behind', () => {
     spool(
       10,
       reap(21),
-      { type: 'progress', settled: 1, lastNumber: 3, seq: 7 },
+      { type: 'progress', settled: 1, lastNumber: 3, seq: 7, hasDeferred: false },
       reap(22),
       batch(3),
       reap(30),
@@ -116,7 +122,7 @@ describe('what a process left behind', () => {
   })
 
   it('no number that may have been used is used again: not all are in the spool', () => {
-    spool(1, { type: 'progress', settled: 0, lastNumber: 500, seq: 9 })
+    spool(1, { type: 'progress', settled: 0, lastNumber: 500, seq: 9, hasDeferred: false })
     expect(recover(directory)!.lastNumber).toBeGreaterThan(500 + 1_000_000)
   })
 
@@ -128,7 +134,7 @@ describe('what a process left behind', () => {
 
   it('a session noted without numbers goes on behind those of its spool', () => {
     writeFileSync(join(directory, 'session.json'), JSON.stringify({ session: 'old' }))
-    spool(1, { type: 'progress', settled: 0, lastNumber: 500, seq: 9 })
+    spool(1, { type: 'progress', settled: 0, lastNumber: 500, seq: 9, hasDeferred: false })
     const { lastNumber, ...rest } = recover(directory)!
     expect(rest).toMatchObject({ session: 'old', seq: 9 })
     expect(lastNumber).toBeGreaterThan(500)
@@ -142,7 +148,7 @@ describe('what a process left behind', () => {
      * done before.
      */
     function spoolMuch(segment: number, settled: number, lastNumber: number): void {
-      spool(segment, { type: 'progress', settled, lastNumber, seq: 9 })
+      spool(segment, { type: 'progress', settled, lastNumber, seq: 9, hasDeferred: false })
       for (const piece of far) appendFileSync(join(directory, `segment-${segment}`), piece)
     }
 
@@ -156,7 +162,7 @@ describe('what a process left behind', () => {
     it('what was not at the server then, and is now, is not read either', () => {
       mkdirSync(join(directory, 'segment-1'))
       spoolMuch(2, 4, 5)
-      spool(3, { type: 'progress', settled: 5, lastNumber: 5, seq: 9 })
+      spool(3, { type: 'progress', settled: 5, lastNumber: 5, seq: 9, hasDeferred: false })
       expect(pending()).toEqual({})
     })
 
@@ -170,7 +176,7 @@ describe('what a process left behind', () => {
 
   it('what was done last is found where much less has been read since', () => {
     spool(1, batch(1), reap(10))
-    spool(2, { type: 'progress', settled: 1, lastNumber: 1, seq: 9 })
+    spool(2, { type: 'progress', settled: 1, lastNumber: 1, seq: 9, hasDeferred: false })
     const { pending, requests } = recover(directory)!
     expect([pending, requests.done.get(10)]).toEqual([[], { type: 'reap', ino: 10 }])
   })
@@ -191,5 +197,52 @@ describe('what a process left behind', () => {
     spool(1, batch(1), reap(10))
     recover(directory)!.forget()
     expect(existsSync(join(directory, 'segment-1'))).toBe(false)
+  })
+
+  describe('deferred', () => {
+    const deferred = (id: number): SpoolRecord => ({
+      type: 'deferred',
+      op: { type: 'reap', ino: id as Ino },
+      request: 0,
+      class: 'local',
+      id,
+      epoch: 3,
+    })
+    const released = (number: number, first: number, count: number): SpoolRecord => ({
+      type: 'released',
+      number,
+      epoch: 3,
+      time,
+      class: 'local',
+      first,
+      count,
+    })
+    const numbersOf = (found: Recovered): unknown =>
+      found.pending.map(({ number, epoch, ops }) => [number, epoch, ops.length])
+
+    it('is pending under the number with which it was released', () => {
+      spool(1, deferred(1), batch(1), reap(9), deferred(2), released(2, 1, 2), deferred(3))
+      const found = recover(directory)!
+      expect(numbersOf(found)).toEqual([
+        [1, 1, 1],
+        [2, 3, 2],
+        [expect.any(Number), 3, 1],
+      ])
+      expect(found.lastDeferred).toEqual({ local: 3, scratch: 0 })
+    })
+
+    it('and not released gets a number that the process after the next finds again', async () => {
+      spool(1, batch(1), reap(9), deferred(1), deferred(2))
+      const first = recover(directory)!
+      await noteReleased(directory, first, () => Promise.resolve())
+      expect(numbersOf(recover(directory)!)).toEqual(numbersOf(first))
+    })
+
+    it('is found in segments from before everything else was at the server', () => {
+      const rest = { type: 'progress', settled: 1, lastNumber: 1, seq: 9 } as const
+      spool(1, deferred(1))
+      spool(2, { ...rest, hasDeferred: true })
+      expect(recover(directory, 1)!.pending).toHaveLength(1)
+    })
   })
 })

@@ -1,17 +1,13 @@
-import { unlinkSync } from 'node:fs'
-import type { Op, Time } from '@cairn/core'
+import { rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Op } from '@cairn/core'
+import { now } from '../clock.ts'
 import { readSegmentFile, Segments } from '../data/segments.ts'
 import { type Touched, touchedBy } from '../kernel/touched.ts'
 import type { Requests } from './done-before.ts'
-import { decodeRecords, type SpoolRecord } from '../data/spool-record.ts'
-import { readSession } from './session-file.ts'
-
-export interface PendingBatch {
-  readonly number: number
-  readonly epoch: number
-  readonly time: Time
-  readonly ops: readonly Op[]
-}
+import { decodeRecords, type DeferringClass, type SpoolRecord } from '../data/spool-record.ts'
+import { type PendingBatch, Replay } from './replay.ts'
+import { readSession, whenRoom } from './session-file.ts'
 
 /** What a process that ended without a word left in its directory. */
 export interface Recovered {
@@ -25,6 +21,9 @@ export interface Recovered {
   readonly requests: Requests
   /** For the segments to come. */
   readonly lastSegment: number
+  readonly lastDeferred: Readonly<Record<DeferringClass, number>>
+  /** For the spool, before any of `pending` is sent. */
+  readonly released: readonly Uint8Array[]
   /** Once everything is at the server. */
   forget(): void
 }
@@ -53,30 +52,39 @@ export function recover(
     segments.map(({ path }) => path),
     bytesMin,
   )
-  let { lastNumber, seq } = note
-  const batches = new Map<number, PendingBatch & { readonly ops: Op[] }>()
-  let open: (PendingBatch & { readonly ops: Op[] }) | undefined
-  for (const record of spool.records) {
-    if (record.type === 'progress') {
-      seq = Math.max(seq, record.seq)
-      lastNumber = Math.max(lastNumber, record.lastNumber)
-    } else if (record.type === 'batch') {
-      const { number, epoch, time } = record
-      batches.set(number, (open = { number, epoch, time, ops: [] }))
-      lastNumber = Math.max(lastNumber, number)
-    } else if (record.type === 'op') open?.ops.push(record.op)
-  }
+  const replay = new Replay(note)
+  for (const record of spool.records) replay.take(record)
+  const released = replay.releaseRest(replay.lastNumber + unnotedMax, now())
+  const { batches, seq, lastNumber, lastDeferred } = replay
   return {
     session: note.session,
     seq,
     lastNumber: lastNumber + unnotedMax,
-    pending: [...batches.values()].filter(({ number }) => number > spool.settled),
+    pending: batches.filter(({ number }) => number > spool.settled),
     requests: requestsIn(spool.records),
     lastSegment: segments.at(-1)?.number ?? 0,
+    lastDeferred,
+    released,
     forget: () => {
       for (const { path: file } of segments) unlinkSync(file)
+      rmSync(releasedPath(directory, segments.at(-1)?.number ?? 0), { force: true })
     },
   }
+}
+
+/** Writes down what `recover` released, in a segment of its own. A second crash then finds the same numbers. */
+export async function noteReleased(
+  directory: string,
+  { released, lastSegment }: Recovered,
+  sleep: (ms: number) => Promise<void>,
+): Promise<void> {
+  if (released.length === 0) return
+  const path = releasedPath(directory, lastSegment)
+  await whenRoom(() => writeFileSync(path, Buffer.concat(released), { mode: 0o600 }), sleep)
+}
+
+function releasedPath(directory: string, lastSegment: number): string {
+  return join(directory, `segment-${lastSegment + 1}`)
 }
 
 function requestsIn(records: readonly SpoolRecord[]): Requests {
@@ -84,7 +92,7 @@ function requestsIn(records: readonly SpoolRecord[]): Requests {
   const asked = new Map<number, { readonly op: Op; readonly number: number }>()
   const taken = new Set<number>()
   for (const record of records.slice(-requestsMax))
-    if (record.type === 'op') done.set(record.request, record.op)
+    if (record.type === 'op' || record.type === 'deferred') done.set(record.request, record.op)
     else if (record.type === 'intent') asked.set(record.request, record)
     else if (record.type === 'taken') taken.add(record.number)
   // What had no request of its own.
@@ -114,9 +122,14 @@ function readFromEnd(paths: readonly string[], bytesMin: number): SpoolEnd {
     for (const record of records)
       if (record.type === 'progress') settled = Math.max(settled, record.settled)
     const [head] = records
-    if (bytesRead >= bytesMin && head?.type === 'progress' && head.lastNumber <= settled) break
+    if (bytesRead >= bytesMin && head?.type === 'progress' && !needsEarlier(head, settled)) break
   }
   return { records: parts.flat(), settled }
+}
+
+/** Whether segments before the one that begins with `head` may hold what is not at the server. */
+function needsEarlier(head: Extract<SpoolRecord, { type: 'progress' }>, settled: number): boolean {
+  return head.hasDeferred || head.lastNumber > settled
 }
 
 /**

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Segments } from '../data/segments.ts'
 import { loadFuseIo } from '../fuse/native.ts'
 import { rescuedError } from '../session/rescue.ts'
+import type { Reservation } from '../session/options.ts'
 import { Outbox } from './outbox.ts'
 
 const io = await loadFuseIo()
@@ -23,14 +24,17 @@ describe('an acknowledged write that the server refuses', () => {
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'cairn-outbox-'))
     ;[sent, bodies, heard] = [[], [], []]
+    const reserve = (): Reservation => {
+      const settled = Promise.withResolvers<{ seq: number }>()
+      sent.push(settled)
+      const send = (body: Uint8Array): void => void bodies.push(body.length)
+      return { number: sent.length, epoch: 1, settled: settled.promise, send }
+    }
     outbox = new Outbox({
       segments: new Segments({ directory, bytesMax: 64 << 20, io }),
-      reserve: () => {
-        const settled = Promise.withResolvers<{ seq: number }>()
-        sent.push(settled)
-        const send = (body: Uint8Array): void => void bodies.push(body.length)
-        return { number: sent.length, epoch: 1, settled: settled.promise, send }
-      },
+      reserve,
+      reserveUnder: reserve,
+      deferrals: { leaseEpoch: () => 1, onReleased: () => undefined },
       putBlob: () => Promise.reject(new Error('nothing here is that large')),
       now: () => time,
       onRescued: () => heard.push('rescued'),

@@ -44,9 +44,17 @@ export async function writeSessionWhenRoom(
   note: SessionNote,
   sleep: (ms: number) => Promise<void>,
 ): Promise<void> {
+  await whenRoom(() => writeSession(directory, note), sleep)
+}
+
+/** Tries again while the disk is full. */
+export async function whenRoom(
+  write: () => void,
+  sleep: (ms: number) => Promise<void>,
+): Promise<void> {
   for (;;)
     try {
-      return writeSession(directory, note)
+      return write()
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error

@@ -1,3 +1,4 @@
+import type { Profile } from '../classes/profile.ts'
 import type { Mounter } from '../fuse/mounting.ts'
 import type { DurabilityName } from '../sync/durability.ts'
 
@@ -19,6 +20,8 @@ export interface MountConfig {
   /** flock and fcntl locks hold between mounts; else the kernel keeps them inside of this one. */
   readonly sharedLocks: boolean
   readonly durability: DurabilityName
+  /** Which directories' changes wait; none unless given. */
+  readonly profile?: Profile | undefined
   /** The directory of this mount alone: its state, log and control socket. */
   readonly directory: string
   /** The directory of this mount alone: data on its way to the server, and fetched data. */

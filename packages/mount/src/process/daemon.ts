@@ -55,6 +55,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     grant: grantOf(config.key),
     sharedLocks: config.sharedLocks,
     durability: config.durability,
+    profile: config.profile,
     cacheDirectory: config.cacheDirectory,
     cacheBytes: config.cacheBytes,
     isServerHere: isLoopback(config.server),

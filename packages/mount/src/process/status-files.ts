@@ -45,6 +45,9 @@ function describeStatus(status: MountStatus, config: MountConfig): string {
     `lease: ${standing}`,
     `durability: ${config.durability}`,
     `not yet at the server: ${pending}`,
+    ...Object.entries(status.onlyHere ?? {})
+      .filter(([, { ops }]) => ops > 0)
+      .map(([name, { ops, bytes }]) => `only here, ${name}: ${ops} operations, ${bytes} bytes`),
     `cache: ${cacheBytes} bytes, ${knownInodes} inodes`,
     `log: ${seq}`,
   ])

@@ -139,7 +139,16 @@ export class SessionClient {
         what: 'acknowledge',
         reason: 'this session has no lease',
       })
-    const epoch = this.#lease.epoch!
+    return this.reserveUnder(this.leaseEpoch)
+  }
+
+  /** The lease that it holds. */
+  get leaseEpoch(): number {
+    return this.#lease.epoch!
+  }
+
+  /** The same for what was acknowledged under that lease before. If the lease is over, it ends in a rescue layer. */
+  reserveUnder(epoch: number): Reservation {
     const settled = Promise.withResolvers<{ seq: number }>()
     const { number } = this.#pending.add({ body: undefined, leaseEpoch: epoch, settled })
     const send = (body: Uint8Array): void => {

@@ -46,11 +46,12 @@ export class ProgressNotes {
 /** How far everything has come, for the process that comes after this one. */
 export function describeProgress(
   { lastNumber, pendingCount }: Pick<SessionClient, 'lastNumber' | 'pendingCount'>,
-  outbox: Pick<Outbox, 'pendingOps' | 'settled'>,
+  outbox: Pick<Outbox, 'pendingOps' | 'settled' | 'deferrals'>,
   { settledSeq: seq }: Pick<Follower, 'settledSeq'>,
 ): Uint8Array[] {
   // Only the session knows the numbers that the outbox never had.
   const isAtRest = pendingCount === 0 && outbox.pendingOps === 0
   const settled = isAtRest ? lastNumber : outbox.settled
-  return encodeRecord({ type: 'progress', settled, lastNumber, seq })
+  const hasDeferred = outbox.deferrals.ops > 0
+  return encodeRecord({ type: 'progress', settled, lastNumber, seq, hasDeferred })
 }

@@ -2,6 +2,7 @@ import {
   applyNewOp,
   deepens,
   directoriesOf,
+  homesOf,
   type Op,
   placeOf,
   requireInside,
@@ -20,6 +21,7 @@ import {
   isFsError,
   removesOwn,
 } from '@cairn/protocol'
+import type { Classes } from '../classes/classes.ts'
 import { applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
 import { placeAtEnd } from './append.ts'
@@ -38,6 +40,7 @@ export interface WriterParts {
   readonly outbox: Outbox
   readonly follower: Follower
   readonly sharing: Sharing
+  readonly classes: Classes
   readonly room: QuotaRoom
   readonly holds: Holds
   /** How this session may write now. */
@@ -116,6 +119,7 @@ export class Writer {
     if (isMine || standing() !== 'lease') return this.change(make, request)
     const op = this.#allowed(make())
     outbox.flushNow()
+    outbox.deferrals.release()
     return this.#share(op, request)
   }
 
@@ -185,6 +189,13 @@ export class Writer {
     return refusal.unlessRefused(outbox.sync())
   }
 
+  /** Once the server has what was acknowledged of the file. */
+  whenSent(ino: Ino): Promise<void> {
+    const { image, outbox } = this.#parts
+    outbox.deferrals.releaseBefore(homesOf(image, ino), ino)
+    return this.sync()
+  }
+
   /** The same for one file: EIO, once, if some of its writes went elsewhere since the last call. */
   async syncFile(ino: Ino): Promise<void> {
     await this.sync()
@@ -198,6 +209,7 @@ export class Writer {
       this.#acknowledge(op, request)
       return true
     } catch (error) {
+      if (isFsError(error, 'ENOSPC')) outbox.deferrals.release()
       if (isFsError(error, 'ENOSPC') && outbox.pendingOps > 0 && isConnected()) return false
       throw error
     }
@@ -205,18 +217,29 @@ export class Writer {
 
   /** Planned, then written down, then true: a full disk leaves everything as it was. */
   #acknowledge(op: Op, request: number): void {
-    const { image, contents, outbox, room, holds, sharing } = this.#parts
+    const { image, contents, room, holds, sharing } = this.#parts
     const directories = directoriesOf(image, op)
     const changes = image.plan([op], applyNewOp)
     const before = 'ino' in op && op.type !== 'create' ? image.inode(op.ino) : undefined
     const from = op.type === 'copy' ? image.inode(op.from) : undefined
-    const { number, place } = outbox.add(op, request, directories)
+    const { number, place } = this.#write(op, request, directories)
     room.take(number, growthMax(op))
     if ('ino' in op && before?.nlink === 0) holds.noteChange(op.ino, number)
     if (op.type === 'copy' && from?.nlink === 0) holds.noteChange(op.from, number)
     if (before) applyOwn(contents, op, { before, from, place, number })
     image.absorb(changes)
     if (op.type === 'create' && op.kind === 'directory') sharing.noteMade(op.ino)
+  }
+
+  /** To the batch that is sent next, or to those that wait because of their class. */
+  #write(op: Op, request: number, directories: readonly Ino[]): ReturnType<Outbox['add']> {
+    const { outbox, classes } = this.#parts
+    const ino = 'ino' in op ? op.ino : undefined
+    const { deferrals } = outbox
+    // A file without a name is reaped in the class in which it lost it.
+    const of = op.type === 'reap' ? deferrals.find(op.ino) : classes.deferralOf(op, directories)
+    deferrals.releaseBefore(directories, directories.length === 0 ? ino : undefined, of)
+    return of ? outbox.defer(of, op, request, directories) : outbox.add(op, request, directories)
   }
 
   /** There may be too little room for it. What is acknowledged must not be refused, so the server decides. */

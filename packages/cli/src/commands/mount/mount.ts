@@ -27,6 +27,26 @@ export const command: Command = defineCommand({
       choices: ['auto', 'interactive', 'fsync', 'close-sync', 'write-sync'],
       summary: 'What waits for the server: auto is fsync, with at most 5 s or 64 MiB on the way',
     },
+    profile: {
+      kind: 'text',
+      value: 'NAME',
+      summary: 'Which directories travel later: none, portable, or a file; see cairn profile ls',
+    },
+    'local-only': {
+      kind: 'list',
+      value: 'PATTERN',
+      summary: 'Changes below these directories stay here until cairn pack, umount or a pause',
+    },
+    'remote-only': {
+      kind: 'list',
+      value: 'PATTERN',
+      summary: 'These travel at once, whatever the profile says',
+    },
+    scratch: {
+      kind: 'list',
+      value: 'PATTERN',
+      summary: 'Changes below these are dropped at umount',
+    },
     mode: {
       kind: 'choice',
       choices: ['fuse', 'auto'],
@@ -34,6 +54,7 @@ export const command: Command = defineCommand({
         'How: fuse insists on FUSE, auto chooses; there is only FUSE today, so both are the same',
     },
     'cache-dir': { kind: 'text', value: 'DIR', summary: 'Where bytes are kept on the local disk' },
+    'local-root': { kind: 'text', value: 'DIR', summary: 'The same as --cache-dir' },
     uid: {
       kind: 'count',
       value: 'UID',
@@ -49,6 +70,10 @@ export const command: Command = defineCommand({
     {
       command: 'cairn mount --layer fix-auth-a --checkpoint tests-pass :/repo ./then',
       does: 'as it was then, read-only',
+    },
+    {
+      command: 'cairn mount --profile portable :/repo ./work',
+      does: 'node_modules and build output travel with cairn pack',
     },
     { command: 'cairn mount --durability close-sync :/ ./w', does: 'close waits for the server' },
   ],

@@ -1,0 +1,24 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { listProfiles } from '../../mount/profiles.ts'
+import { formatTable } from '../../output/format.ts'
+
+export const command: Command = defineCommand({
+  summary: 'List the profiles of mounts',
+  description:
+    'The built-in ones, and yours in ~/.cairn/profiles. Those in ~/.drive9/profiles work, too.',
+  arguments: {},
+  options: {},
+  examples: [{ command: 'cairn profile ls', does: 'then: cairn mount --profile NAME' }],
+  async run({ cli }) {
+    const profiles = listProfiles(cli)
+    if (cli.isJson) {
+      for (const profile of profiles) await cli.out.json(profile)
+      return
+    }
+    const rows = profiles.map(({ name, local, scratch, durable }) =>
+      [name, local.length, scratch.length, durable.length].map(String),
+    )
+    for (const line of formatTable([['NAME', 'LOCAL', 'SCRATCH', 'DURABLE'], ...rows]))
+      await cli.out.line(line.trimEnd())
+  },
+})

@@ -1,0 +1,112 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { libc } from '../posix/libc.ts'
+import { noMount, Site, type SiteMount } from './fixture.ts'
+
+function xattrOf(path: string, name: string): string {
+  const buffer = Buffer.alloc(64)
+  const length = libc.lgetxattr(
+    Buffer.from(`${path}\0`),
+    Buffer.from(`${name}\0`),
+    buffer,
+    buffer.length,
+  )
+  return buffer.toString('utf8', 0, Number(length))
+}
+
+describe.skipIf(noMount)('a mount with a profile', () => {
+  let site: Site
+  let mount: SiteMount
+
+  beforeAll(async () => {
+    site = await Site.open()
+    mount = await site.mount('/', '--profile', 'portable', '--scratch', 'tmp')
+  })
+  afterAll(() => site.close())
+
+  /** What the server has, by HTTP: that recalls nothing. */
+  const atServer = async (path: string): Promise<string> => {
+    const { code, stdout } = await site.tryCairn(['fs', 'cat', `:${path}`])
+    return code === 0 ? stdout : 'missing'
+  }
+  /** Brings what is durable to the server: fsync waits for that, and for nothing else. */
+  const sync = (file: string): Promise<string> => mount.sh(`echo 1 > ${file}; sync ${file}`)
+  const localOps = async (): Promise<number> => (await mount.status()).onlyHere!.local.ops
+
+  it('keeps changes below its local directories here until they are packed', async () => {
+    await mount.sh(
+      'mkdir -p repo/node_modules/a; echo code > repo/main; echo x > repo/node_modules/a/x',
+    )
+    await sync('repo/done')
+    expect(await atServer('/repo/main')).toBe('code\n')
+    expect(await atServer('/repo/node_modules/a/x')).toBe('missing')
+    expect(await localOps()).toBeGreaterThan(0)
+    await mount.drain()
+    expect(await atServer('/repo/node_modules/a/x')).toBe('x\n')
+    expect(await localOps()).toBe(0)
+  })
+
+  it('shows them to programs as one tree with the others', async () => {
+    await mount.sh('mkdir repo/node_modules/b; echo y > repo/node_modules/b/y')
+    expect(await mount.sh('ls repo/node_modules; cat repo/node_modules/b/y')).toBe('a\nb\ny\n')
+    expect(await mount.sh('find repo -type f | sort')).toContain('repo/node_modules/b/y')
+  })
+
+  it('says in an attribute which class a file has', async () => {
+    const classes = ['repo/main', 'repo/node_modules/b/y', 'repo/node_modules', 'repo'].map(
+      (path) => xattrOf(mount.path(path), 'user.cairn.class'),
+    )
+    expect(classes).toEqual(['durable', 'local', 'local', 'durable'])
+  })
+
+  it('sends them before a rename to a durable path', async () => {
+    await mount.sh('echo built > repo/node_modules/b/out; mv repo/node_modules/b/out repo/out')
+    await sync('repo/done')
+    expect(await atServer('/repo/out')).toBe('built\n')
+    expect(await atServer('/repo/node_modules/b/y')).toBe('y\n')
+  })
+
+  it('removes and replaces local directories in order with what the server has', async () => {
+    await mount.sh('rm -r repo/node_modules; mkdir repo/node_modules; echo 2 > repo/node_modules/z')
+    expect(await mount.sh('ls repo/node_modules')).toBe('z\n')
+    await mount.drain()
+    expect(await atServer('/repo/node_modules/z')).toBe('2\n')
+    expect(await atServer('/repo/node_modules/a/x')).toBe('missing')
+  })
+
+  it('never sends scratch directories, and drops them at unmount', async () => {
+    await mount.sh('mkdir tmp; echo s > tmp/s')
+    await mount.drain()
+    expect(await atServer('/tmp/s')).toBe('missing')
+    expect(await mount.sh('cat tmp/s')).toBe('s\n')
+    await mount.unmount()
+    await mount.again()
+    expect(await mount.sh('ls tmp')).toBe('')
+  })
+
+  it('brings everything to the server when it is unmounted', async () => {
+    await mount.sh('echo late > repo/node_modules/late')
+    await mount.unmount()
+    expect(await atServer('/repo/node_modules/late')).toBe('late\n')
+    await mount.again()
+    expect(readFileSync(mount.path('repo/node_modules/late'), 'utf8')).toBe('late\n')
+  })
+
+  it('loses nothing of them when its daemon is killed', async () => {
+    await mount.sh('mkdir -p repo/dist; for i in $(seq 50); do echo $i > repo/dist/f$i; done')
+    await sync('repo/done')
+    expect(await atServer('/repo/dist/f50')).toBe('missing')
+    process.kill(mount.processes().daemon, 'SIGKILL')
+    expect(await mount.sh('cat repo/dist/f50; ls repo/dist | wc -l')).toBe('50\n50\n')
+    await mount.drain()
+    expect(await atServer('/repo/dist/f50')).toBe('50\n')
+    expect((await mount.status()).rescues).toEqual([])
+  })
+
+  it('sends them when another mount looks', async () => {
+    const other = await site.mount('/')
+    writeFileSync(mount.path('repo/dist/new'), 'new')
+    expect(readFileSync(other.path('repo/dist/new'), 'utf8')).toBe('new')
+    await other.unmount()
+  })
+})
