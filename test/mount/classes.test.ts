@@ -109,4 +109,29 @@ describe.skipIf(noMount)('a mount with a profile', () => {
     expect(readFileSync(other.path('repo/dist/new'), 'utf8')).toBe('new')
     await other.unmount()
   })
+
+  it('is packed under a name that shows all of it later', async () => {
+    await mount.sh('echo packed > repo/dist/packed')
+    const args = ['pack', '--mount', mount.directory, '--label', 'deps', '--json']
+    const { stdout } = await site.cairn(args, mount.home)
+    expect(JSON.parse(stdout)).toMatchObject({ label: 'deps' })
+    await mount.sh('rm -r repo/dist')
+    await mount.drain()
+    expect(await atServer('/repo/dist/packed')).toBe('missing')
+    const then = await site.cairn(['fs', 'cat', '--at', 'deps', ':/repo/dist/packed'])
+    expect(then.stdout).toBe('packed\n')
+  })
+})
+
+it('a profile that does not exist is refused with the command that lists them', async () => {
+  const site = await Site.open()
+  try {
+    const { code, stderr } = await site.tryCairn(['mount', '--profile', 'portabel', ':/', './x'])
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cairn profile ls') as string,
+    })
+  } finally {
+    await site.close()
+  }
 })

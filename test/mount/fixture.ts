@@ -183,20 +183,20 @@ export interface MountState {
 export class SiteMount {
   readonly directory: string
   readonly #site: Site
-  readonly #home: string
+  readonly home: string
   readonly #words: readonly string[]
 
   /** `words` are what `cairn mount` is called with. */
   constructor(site: Site, home: string, directory: string, words: readonly string[]) {
     this.#site = site
-    this.#home = home
+    this.home = home
     this.directory = directory
     this.#words = words
   }
 
   /** With the same words at the same place: as after an unmount, or after all of its processes were killed. */
   async again(): Promise<void> {
-    await this.#site.cairn(['mount', ...this.#words], this.#home)
+    await this.#site.cairn(['mount', ...this.#words], this.home)
   }
 
   path(...names: string[]): string {
@@ -206,17 +206,17 @@ export class SiteMount {
   async status(): Promise<MountState> {
     const args = ['mount', 'status', this.directory, '--json']
     // A mount without its server is told of, and ends with 1.
-    const { stdout, stderr } = await this.#site.tryCairn(args, this.#home)
+    const { stdout, stderr } = await this.#site.tryCairn(args, this.home)
     if (stdout === '') throw new Error(stderr)
     return JSON.parse(stdout) as MountState
   }
 
   async drain(): Promise<void> {
-    await this.#site.cairn(['mount', 'drain', this.directory], this.#home)
+    await this.#site.cairn(['mount', 'drain', this.directory], this.home)
   }
 
   async unmount(): Promise<void> {
-    await this.#site.cairn(['umount', this.directory], this.#home)
+    await this.#site.cairn(['umount', this.directory], this.home)
   }
 
   /** Runs a shell script in the mount. */
@@ -263,12 +263,12 @@ export class SiteMount {
   }
 
   get #caches(): string {
-    return join(this.#site.directory, this.#home, '.cache')
+    return join(this.#site.directory, this.home, '.cache')
   }
 
   async destroy(): Promise<void> {
     const args = ['umount', this.directory, '--timeout', '20s']
-    const ran = await this.#site.tryCairn(args, this.#home)
+    const ran = await this.#site.tryCairn(args, this.home)
     if (ran.code === 0) return
     const status = await this.status().catch(() => undefined)
     for (const pid of [status?.supervisorPid, status?.pid])
