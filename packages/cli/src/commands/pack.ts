@@ -2,8 +2,7 @@ import { type Command, defineCommand } from '../arguments/command.ts'
 import { connectionOptions } from '../context/credentials.ts'
 import { handIn, requireRunning } from '../mount/control.ts'
 import { parseTimeout, timeoutOption } from '../mount/duration.ts'
-import { packLabel, tellPacked } from '../mount/pack.ts'
-import { openWorkspace } from '../remote/open.ts'
+import { openSource, packLabel, tellPacked } from '../mount/pack.ts'
 
 export const command: Command = defineCommand({
   summary: 'Send the local directories of a mount, and name the result',
@@ -25,10 +24,9 @@ export const command: Command = defineCommand({
     const timeoutMs = parseTimeout(options.timeout)
     const state = await requireRunning(cli, options.mount ?? '.')
     await handIn(cli, state, 'drain', { timeoutMs })
-    const { server, workspace, branch } = state
-    const { layers } = await openWorkspace(cli, { ...options, server, workspace })
+    const { layers } = await openSource(cli, options, state)
     const label = options.label ?? packLabel(new Date())
-    const checkpoint = await layers.checkpoint(branch, { label, signal: cli.signal })
+    const checkpoint = await layers.checkpoint(state.branch, { label, signal: cli.signal })
     await tellPacked(cli, checkpoint, state)
   },
 })

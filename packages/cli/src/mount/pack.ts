@@ -1,7 +1,25 @@
 import type { MountState } from '@cairn/mount/beside'
-import type { CheckpointInfo } from '@cairn/sdk'
+import type { CheckpointInfo, Workspace } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
+import type { ConnectionValues } from '../context/credentials.ts'
+import { usageError } from '../errors.ts'
 import { commandLine } from '../output/shell-words.ts'
+import { openRemote } from '../remote/open.ts'
+
+/** The workspace that a mount shows. The key must be for its server. */
+export async function openSource(
+  cli: Cli,
+  options: ConnectionValues,
+  { server, workspace, mountPoint }: MountState,
+): Promise<Workspace> {
+  const remote = await openRemote(cli, { ...options, workspace }, ':/')
+  if (remote.server === server) return remote.workspace
+  throw usageError(
+    `pack ${mountPoint}`,
+    `it is mounted from ${server}, and the context is for ${remote.server}`,
+    'Give the context of that server: cairn pack --context NAME.',
+  )
+}
 
 /** Sorts by time, and needs no quotes. */
 export function packLabel(now: Date): string {
