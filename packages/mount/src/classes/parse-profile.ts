@@ -29,6 +29,9 @@ function listOf(
 ): string[] | undefined {
   if (otherSections.includes(section)) return undefined
   if (section in lists) return profile[lists[section as keyof typeof lists]]
-  const message = `cannot read profile ${where}: there is no section [${section}]`
-  throw new CairnError('malformed', { message })
+  throw new CairnError('malformed', {
+    what: `read profile ${where}`,
+    reason: `there is no section [${section}]`,
+    hint: 'The sections are [local], [scratch] and [durable]. See: cairn profile show portable.',
+  })
 }

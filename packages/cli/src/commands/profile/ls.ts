@@ -1,6 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { listProfiles } from '../../mount/profiles.ts'
-import { formatTable } from '../../output/format.ts'
 
 export const command: Command = defineCommand({
   summary: 'List the profiles of mounts',
@@ -18,7 +17,6 @@ export const command: Command = defineCommand({
     const rows = profiles.map(({ name, local, scratch, durable }) =>
       [name, local.length, scratch.length, durable.length].map(String),
     )
-    for (const line of formatTable([['NAME', 'LOCAL', 'SCRATCH', 'DURABLE'], ...rows]))
-      await cli.out.line(line.trimEnd())
+    await cli.out.table([['NAME', 'LOCAL', 'SCRATCH', 'DURABLE'], ...rows], [1, 2, 3])
   },
 })
