@@ -71,6 +71,7 @@ export {
   isCairnError,
   rowOf,
 } from './errors.ts'
+export { type FailureFields, fromFailure, toFailure } from './failure.ts'
 export {
   type AccessOperation,
   accessOperations,
@@ -123,7 +124,6 @@ export {
   decodeRequest,
   encodeReply,
   encodeRequest,
-  type FailureFields,
   messageBytesMax,
   type SessionReply,
   type SessionRequest,

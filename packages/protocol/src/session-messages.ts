@@ -199,8 +199,6 @@ export const sessionTables: { readonly requests: Table; readonly replies: Table 
 
 export type SessionRequest = MessageOf<typeof requests>
 export type SessionReply = MessageOf<typeof replies>
-/** An error, as `refused`, `failure` and `goodbye` carry it. */
-export type FailureFields = Omit<Extract<SessionReply, { type: 'goodbye' }>, 'type'>
 
 /** Valid until the writer is used again. */
 export function encodeRequest(request: SessionRequest, writer: Writer = new Writer()): Uint8Array {

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { CairnError } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findHelper, readSettings, tryDevice } from './facts.ts'
 import { checkAllowOther, checkDevice, checkHelper, checkKernel } from './fuse.ts'
@@ -112,8 +113,13 @@ describe('the kernel', () => {
   })
 
   it('that does not mount: why, and what the reason says to do', () => {
-    const reason = 'cannot mount /tmp/x: Operation not permitted (EPERM). Run as root.'
-    expect(checkKernel(new Error(reason))).toEqual([
+    const reason = 'Operation not permitted (EPERM)'
+    const error = new CairnError('mount_failed', {
+      what: 'mount /tmp/x',
+      reason,
+      hint: 'Run as root.',
+    })
+    expect(checkKernel(error)).toEqual([
       {
         name: 'kernel',
         state: 'fail',

@@ -1,4 +1,5 @@
 import type { KernelFeatures } from '@cairn/mount/beside'
+import { isCairnError } from '@cairn/protocol'
 import { type Check, fail, ok, warn } from './check.ts'
 
 /** What the facts of a machine mean for a mount. `facts.ts` finds them. */
@@ -52,9 +53,9 @@ export function checkAllowOther(settings: string): Check {
 export function checkKernel(found: KernelFeatures | Error): Check[] {
   const name = 'kernel'
   if (found instanceof Error) {
-    const { message } = found
-    const [, why = message, mend = 'dmesg | tail'] =
-      /^(?:cannot mount [^:]*: )?(.*?)\. ([^]*)$/.exec(message) ?? []
+    const [why, mend] = isCairnError(found)
+      ? [found.reason, found.hint]
+      : [found.message, 'dmesg | tail']
     return [fail(name, `cannot mount: ${why}`, mend)]
   }
   const mounts = `mounts, FUSE ${found.protocol}`

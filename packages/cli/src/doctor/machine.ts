@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { findShippedFuseIo, loadFuseIo } from '@cairn/mount/beside'
+import { isCairnError } from '@cairn/protocol'
 import type { Cli } from '../cli.ts'
 import { listMounts } from '../mount/find-mount.ts'
 import { mountsDirectory } from '../mount/places.ts'
@@ -46,9 +47,9 @@ async function checkNative(): Promise<Check> {
     await loadFuseIo()
     return ok('transport', shipped ?? 'compiled on this machine')
   } catch (error) {
-    const [, why = '', mend = 'npm run build'] =
-      /^(.*?)\. ([^]*)$/.exec((error as Error).message) ?? []
-    return fail('transport', why, mend)
+    return isCairnError(error)
+      ? fail('transport', error.problem, error.hint)
+      : fail('transport', (error as Error).message, 'npm run build')
   }
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   askControl,
-  ControlRefusal,
   isRunning,
   type MountState,
   type MountStatus,
   type ProcessMark,
 } from '@cairn/mount/beside'
+import { type CairnError, isCairnError } from '@cairn/protocol'
 import type { Cli } from '../cli.ts'
 import { isSystemError } from '../describe-error.ts'
 import { cliError } from '../errors.ts'
@@ -124,7 +124,7 @@ export async function handIn(
   } catch (error) {
     cli.signal.throwIfAborted()
     if (late?.aborted) throw notDrained(state, command, line)
-    if (error instanceof ControlRefusal) throw stillUsed(state, error)
+    if (isCairnError(error, 'umount_failed')) throw stillUsed(state, error)
     if (isSystemError(error)) throw deadMount(state.mountPoint, state)
     throw error
   } finally {
@@ -152,15 +152,13 @@ function notDrained({ mountPoint }: MountState, command: string, { last }: Waiti
   )
 }
 
-function stillUsed({ mountPoint }: MountState, cause: ControlRefusal): Error {
+function stillUsed({ mountPoint }: MountState, cause: CairnError): Error {
   const users = findUsers(mountPoint)
   const isUsed = users.length > 0
   return cliError(
     'umount_failed',
     `unmount ${mountPoint}`,
-    isUsed
-      ? `it is used by ${users.join(', ')}`
-      : cause.message.replace(/^cannot unmount [^:]*: /, ''),
+    isUsed ? `it is used by ${users.join(', ')}` : cause.reason,
     `${isUsed ? 'End them' : 'Try again'}, or unmount all the same with: cairn umount --force ${shellWord(mountPoint)}. Everything is at the server.`,
     cause,
   )

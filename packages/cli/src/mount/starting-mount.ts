@@ -7,6 +7,7 @@ import {
   startDaemon,
   Supervisor,
 } from '@cairn/mount/beside'
+import { isCairnError } from '@cairn/protocol'
 import type { Cli } from '../cli.ts'
 import { cliError } from '../errors.ts'
 import { whereToLook } from './describe.ts'
@@ -26,7 +27,7 @@ export class StartingMount {
 
   static async start(role: SupervisorRole = 'supervisor'): Promise<StartingMount> {
     const io = await loadFuseIo().catch((error: Error) => {
-      throw mountFailed('start a mount', error.message, 'See: cairn doctor.')
+      throw mountFailed('start a mount', error, 'See: cairn doctor.')
     })
     return new StartingMount(role, new DaemonProcess(startDaemon(daemonOf(role), io), io))
   }
@@ -57,7 +58,7 @@ export class StartingMount {
       await supervisor.ready
       await handOver(supervisor, config, processCommand(this.#role))
     } catch (error) {
-      throw cannotMount(config, error instanceof Error ? error.message : String(error))
+      throw mountFailed(`mount on ${config.mountPoint}`, error, whereToLook(config.directory))
     } finally {
       clearTimeout(tell)
       cli.signal.removeEventListener('abort', stop)
@@ -101,14 +102,9 @@ class StartingLine {
   }
 }
 
-/** What the processes said has the place in front already. */
-function cannotMount({ mountPoint, directory }: MountConfig, said: string): Error {
-  const reason = said.replace(/^cannot mount [^:]*: /, '')
-  return mountFailed(`mount on ${mountPoint}`, reason, whereToLook(directory))
-}
-
-/** A reason may have at its end what to do; else there is the hint. */
-function mountFailed(what: string, reason: string, hint: string): Error {
-  const [, why = reason, remedy = hint] = /^([^]*?)\. ([A-Z][^]*)$/.exec(reason) ?? []
-  return cliError('mount_failed', what, why.replace(/\.$/, ''), remedy)
+/** The error of a process of the mount, about what the user asked for. */
+function mountFailed(what: string, error: unknown, hint: string): Error {
+  if (isCairnError(error)) return cliError('mount_failed', what, error.reason, error.hint, error)
+  const reason = error instanceof Error ? error.message : String(error)
+  return cliError('mount_failed', what, reason, hint, error)
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, openSync, readFileSync, statSync } from 'node:fs'
 import { getSystemErrorMap } from 'node:util'
+import { CairnError } from '@cairn/protocol'
 import { abortConnection } from './abort.ts'
 import { errno } from './errno.ts'
 import { findOurMount } from './mount-table.ts'
@@ -71,14 +72,21 @@ export async function unmount(
 }
 
 function failUnmount(dir: string, why: string): Error {
-  return new Error(
-    `cannot unmount ${dir}: ${why}. ` +
-      `If programs still use it, end them (fuser -vm ${dir} names them), or unmount lazily.`,
-  )
+  return new CairnError('umount_failed', {
+    what: `unmount ${dir}`,
+    reason: why,
+    hint: `If programs still use it, end them (fuser -vm ${dir} names them), or unmount lazily.`,
+  })
 }
 
 function fail(dir: string, why: string, remedy: string, cause?: unknown): Error {
-  return new Error(`cannot mount ${dir}: ${why}. ${remedy}`, { cause })
+  return new CairnError('mount_failed', {
+    what: `mount ${dir}`,
+    reason: why,
+    hint: remedy,
+    subject: dir,
+    cause,
+  })
 }
 
 /** Describes a negative errno. */

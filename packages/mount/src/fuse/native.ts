@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { CairnError } from '@cairn/protocol'
 
 declare const channelBrand: unique symbol
 /** An open /dev/fuse that the event loop watches. */
@@ -103,10 +104,11 @@ async function build(): Promise<string> {
   // Outside src, so that it is at the same place for sources and for what was compiled from them.
   const script = new URL('../../native/build.mjs', import.meta.url)
   if (!existsSync(script))
-    throw new Error(
-      `cannot load the FUSE transport: none was shipped for ${process.platform} on ${process.arch}. ` +
-        'Build cairn on such a machine: npm run build.',
-    )
+    throw new CairnError('mount_failed', {
+      what: 'load the FUSE transport',
+      reason: `none was shipped for ${process.platform} on ${process.arch}`,
+      hint: 'Build cairn on such a machine: npm run build.',
+    })
   const { buildFuseIo } = (await import(script.href)) as { buildFuseIo: () => string }
   return buildFuseIo()
 }

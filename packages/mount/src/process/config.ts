@@ -1,4 +1,5 @@
 import type { Profile } from '../classes/profile.ts'
+import type { FailureFields } from '@cairn/protocol'
 import type { Mounter } from '../fuse/mounting.ts'
 import type { DurabilityName } from '../sync/durability.ts'
 
@@ -41,7 +42,7 @@ export type DaemonMessage =
   /** Not usable yet, because of this. */
   | { readonly type: 'waiting'; readonly what: string }
   | { readonly type: 'ready' }
-  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'failed'; readonly failure: FailureFields }
   /** Unmount: everything has been handed in. */
   | { readonly type: 'unmount' }
   /** It has been unmounted, and this daemon ends. */
@@ -62,4 +63,4 @@ export const daemonSockets = { descriptor: 3, channel: 4 } as const
 export type SupervisorMessage =
   | { readonly type: 'stop' }
   /** It could not be unmounted. */
-  | { readonly type: 'busy'; readonly message: string }
+  | { readonly type: 'busy'; readonly failure: FailureFields }

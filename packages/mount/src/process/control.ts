@@ -1,7 +1,9 @@
 import { chmodSync, closeSync, constants, openSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { type FailureFields, fromFailure } from '@cairn/protocol'
 import { hearLines, sendLine } from './json-lines.ts'
+import { mountFailure } from './mount-failure.ts'
 
 export type ControlCommand = 'status' | 'drain' | 'unmount'
 
@@ -9,7 +11,7 @@ export type ControlCommand = 'status' | 'drain' | 'unmount'
 export type ControlReply =
   | { readonly type: 'progress'; readonly pendingOps: number; readonly pendingBytes: number }
   | { readonly type: 'done'; readonly result: unknown }
-  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'failed'; readonly failure: FailureFields }
 
 export type AnswerCommand = (
   command: ControlCommand,
@@ -67,17 +69,14 @@ async function answerOne(socket: Socket, request: unknown, answer: AnswerCommand
     const { command } = request as { command: ControlCommand }
     send({ type: 'done', result: await answer(command, send, gone.signal) })
   } catch (error) {
-    send({ type: 'failed', message: error instanceof Error ? error.message : String(error) })
+    send({ type: 'failed', failure: mountFailure(error) })
   }
   socket.end()
 }
 
-/** Says no to a command, in words for people. */
-export class ControlRefusal extends Error {}
-
 /**
- * Asks a mount's daemon. Rejects with a system error when no daemon answers, and with a refusal
- * when it says no.
+ * Asks a mount's daemon. Rejects with a system error when no daemon answers, and with the
+ * error of the daemon when it refuses.
  */
 export function askControl(
   directory: string,
@@ -103,7 +102,7 @@ export function askControl(
       const reply = message as ControlReply
       if (reply.type === 'progress') onProgress(reply)
       else if (reply.type === 'done') resolve(reply.result)
-      else reject(new ControlRefusal(reply.message))
+      else reject(fromFailure(reply.failure))
     })
   })
 }

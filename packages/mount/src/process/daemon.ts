@@ -1,11 +1,12 @@
 import { closeSync } from 'node:fs'
-import { type ByteString, type Grant, grantOfToken, parseToken } from '@cairn/protocol'
+import { type ByteString, fromFailure, type Grant, grantOfToken, parseToken } from '@cairn/protocol'
 import { now } from '../clock.ts'
 import { refusing } from '../filesystem/refusing.ts'
 import { statusDirectory } from '../filesystem/status-directory.ts'
 import type { FuseFileSystem } from '../fuse/file-system.ts'
 import { canExpire, type InitInfo } from '../fuse/init.ts'
 import { loadFuseIo } from '../fuse/native.ts'
+import { mountFailure } from './mount-failure.ts'
 import { requestMemoryBytes } from '../fuse/request-memory.ts'
 import { Notifier } from '../fuse/notifier.ts'
 import { serveFuse } from '../fuse/serve.ts'
@@ -217,7 +218,7 @@ export function processesOf({ directory }: MountConfig): {
 export function unmounted(supervisor: ToSupervisor, closed: Promise<void>): Promise<void> {
   const busy = supervisor
     .next((message) => message.type === 'busy')
-    .then(({ message }) => Promise.reject(new Error(message)))
+    .then(({ failure }) => Promise.reject(fromFailure(failure)))
   supervisor.send({ type: 'unmount' })
   return Promise.race([closed, busy])
 }
@@ -236,10 +237,7 @@ async function servedToTheEnd(supervisor: ToSupervisor, run: RunDaemon): Promise
     supervisor.send({ type: 'done' })
     return 0
   } catch (error) {
-    supervisor.send({
-      type: 'failed',
-      message: error instanceof Error ? error.message : String(error),
-    })
+    supervisor.send({ type: 'failed', failure: mountFailure(error) })
     return 1
   } finally {
     await supervisor.end()

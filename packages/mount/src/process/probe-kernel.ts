@@ -1,4 +1,5 @@
 import { closeSync, readSync } from 'node:fs'
+import { CairnError } from '@cairn/protocol'
 import {
   canResend,
   type InitInfo,
@@ -31,9 +32,11 @@ export async function probeKernel(directory: string): Promise<KernelFeatures> {
     const info: InitInfo | undefined = negotiate(request, false)
     const protocol = `${request.u32(40)}.${request.u32(44)}`
     if (info === undefined)
-      throw new Error(
-        `the kernel speaks FUSE ${protocol}, and 7.31 is needed. Use Linux 5.4 or newer.`,
-      )
+      throw new CairnError('mount_failed', {
+        what: `mount ${directory}`,
+        reason: `the kernel speaks FUSE ${protocol}, and 7.31 is needed`,
+        hint: 'Use Linux 5.4 or newer.',
+      })
     return { protocol, canResend: canResend(info), mapsDirectFiles: mapsDirectFiles(info) }
   } finally {
     await unmount(directory, { lazy: true }).finally(() => closeSync(fd))

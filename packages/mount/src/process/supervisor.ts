@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountFuse, unmount } from '../fuse/mounting.ts'
+import { fromFailure } from '@cairn/protocol'
 import { type FuseIo, loadFuseIo } from '../fuse/native.ts'
+import { mountFailure } from './mount-failure.ts'
 import type { DaemonMessage, MountConfig } from './config.ts'
 import { type DaemonCommand, DaemonProcess, startDaemon } from './daemon-process.ts'
 import { startGuard } from './guard.ts'
@@ -60,7 +62,7 @@ export class Supervisor {
   #guard: number | undefined
   #isStopping = false
   #hasEnded = false
-  #failure: string | undefined
+  #failure: Error | undefined
   #givenUp: string | undefined
 
   constructor(
@@ -194,7 +196,7 @@ export class Supervisor {
     if (message.type === 'init') this.#init = message.info
     if (message.type === 'waiting') this.#onWaiting?.(message.what)
     if (message.type === 'ready') this.#becomeReady()
-    if (message.type === 'failed') this.#failure = message.message
+    if (message.type === 'failed') this.#failure = fromFailure(message.failure)
     if (message.type === 'unmount')
       await this.#unmount().catch((error: Error) => this.#stayBusy(error))
   }
@@ -203,10 +205,10 @@ export class Supervisor {
    * The caller that stopped it is gone, or waits for nothing else. Meanwhile more may have been
    * written.
    */
-  #stayBusy({ message }: Error): void {
-    this.#daemon?.channel.send({ type: 'busy', message })
+  #stayBusy(error: Error): void {
+    this.#daemon?.channel.send({ type: 'busy', failure: mountFailure(error) })
     if (!this.#isStopping) return
-    this.#onBusy?.(message)
+    this.#onBusy?.(error.message)
     setTimeout(() => this.stop(), retryMs)
   }
 
@@ -240,13 +242,13 @@ export class Supervisor {
       try {
         return await this.#startDaemon()
       } catch (error) {
-        this.#failure = (error as Error).message
+        this.#failure = error as Error
       }
     }
-    const why = this.#failure ?? 'the daemon ended without a word'
-    if (this.#isReady) return this.#giveUp(why)
+    const why = this.#failure ?? new Error('the daemon ended without a word')
+    if (this.#isReady) return this.#giveUp(why.message)
     await this.#unmount({ lazy: true }).catch(() => undefined)
-    this.#ready.reject(new Error(why))
+    this.#ready.reject(why)
     this.#end()
   }
 

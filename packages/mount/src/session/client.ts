@@ -1,5 +1,11 @@
 import { decodeBatch, encodeBody, type Op, type Time } from '@cairn/core'
-import { CairnError, type FailureFields, type Ino, type SessionReply } from '@cairn/protocol'
+import {
+  CairnError,
+  type FailureFields,
+  fromFailure,
+  type Ino,
+  type SessionReply,
+} from '@cairn/protocol'
 import { BackOff } from './back-off.ts'
 import { greetingOf } from './greeting.ts'
 import { HeldLease } from './held-lease.ts'
@@ -7,7 +13,7 @@ import { renewing } from './renewing.ts'
 import type { Reservation, SessionOptions, Standing, Welcome, WelcomeReply } from './options.ts'
 import { Pace } from './pace.ts'
 import { type Question, Questions } from './questions.ts'
-import { isFinal, replyError } from './reply-error.ts'
+import { isFinal } from './is-final.ts'
 import { Refusals } from './refusals.ts'
 import { LateWrites } from './rescue.ts'
 import { Submissions } from './submissions.ts'
@@ -291,7 +297,7 @@ export class SessionClient {
       case 'answer':
         return this.#questions.take(reply.id)?.resolve(reply.bytes)
       case 'failure':
-        return this.#questions.take(reply.id)?.reject(replyError(reply))
+        return this.#questions.take(reply.id)?.reject(fromFailure(reply))
       case 'batch':
         return this.#batch(reply.bytes)
       case 'own':
@@ -313,7 +319,7 @@ export class SessionClient {
       case 'recall':
         return this.#recall(reply.epoch)
       case 'goodbye':
-        this.#goodbye = replyError(reply)
+        this.#goodbye = fromFailure(reply)
         return this.#wire?.close()
     }
   }

@@ -1,6 +1,5 @@
 import { encodeBody } from '@cairn/core'
-import type { FailureFields } from '@cairn/protocol'
-import { replyError } from './reply-error.ts'
+import { type FailureFields, fromFailure } from '@cairn/protocol'
 import type { LateWrites } from './rescue.ts'
 import type { Submission, Submissions } from './submissions.ts'
 
@@ -30,8 +29,8 @@ export class Refusals {
     if (!submission) return
     if (code === 'stale_epoch') this.#takeStale(submission)
     else if (code === 'batch_passed_over') this.#takePassedOver(submission)
-    else if (pending.isAstray(number)) this.#doubt(number, replyError(failure))
-    else this.#refuse(submission, replyError(failure))
+    else if (pending.isAstray(number)) this.#doubt(number, fromFailure(failure))
+    else this.#refuse(submission, fromFailure(failure))
   }
 
   /** For good. What was acknowledged is done for programs: it may fit elsewhere. */

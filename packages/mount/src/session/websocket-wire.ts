@@ -3,13 +3,13 @@ import {
   CairnError,
   decodeReply,
   encodeRequest,
+  fromFailure,
   messageBytesMax,
   type SessionReply,
   type SessionRequest,
   Writer,
 } from '@cairn/protocol'
 import { WebSocket } from 'ws'
-import { replyError } from './reply-error.ts'
 import type { Link } from './link.ts'
 import type { Connect, Wire, WireEvents } from './wire.ts'
 
@@ -54,7 +54,7 @@ export function connectWebSocket(
       socket.on('upgrade', (response) => endWhenSilent(socket, response.socket, heartbeatMs))
       socket.on('message', (data: Buffer) => {
         const reply = hear(socket, data, events)
-        if (reply?.type === 'goodbye') link?.failed(replyError(reply).message)
+        if (reply?.type === 'goodbye') link?.failed(fromFailure(reply).message)
       })
       socket.on('close', () => events.onClose())
       socket.once('open', () =>

@@ -1,12 +1,18 @@
 import type { Checkpoint } from '@cairn/core'
-import { CairnError, formatHash, type SessionRequest, sessionVersion } from '@cairn/protocol'
+import {
+  CairnError,
+  formatHash,
+  type SessionRequest,
+  sessionVersion,
+  toFailure,
+} from '@cairn/protocol'
 import { isShown } from '../layers/layer-names.ts'
 import type { SessionScope } from '../access/session-scope.ts'
 import { checkpointMissing } from '../points/errors.ts'
 import { findPlaceAt, type LayerPlace } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Connection } from './connection.ts'
-import { begunAlready, failureOf } from './failure.ts'
+import { begunAlready } from './refusals.ts'
 import { findDirectory, pastPlace, type Place } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { UnreadAnswers } from './unread-answers.ts'
@@ -74,12 +80,12 @@ export class PastSession {
     try {
       this.#connection.send({ type: 'answer', id, bytes: await answerRead(this.#place, request) })
     } catch (error) {
-      this.#connection.send({ type: 'failure', id, ...failureOf(error) })
+      this.#connection.send({ type: 'failure', id, ...toFailure(error) })
     }
   }
 }
 
-const isPast = failureOf(
+const isPast = toFailure(
   new CairnError('read_only', { what: 'write to a checkpoint', reason: 'it is the past' }),
 )
 

@@ -5,6 +5,7 @@ import {
   decodeRequest,
   type SessionRequest,
   sessionVersion,
+  toFailure,
 } from '@cairn/protocol'
 import type { Scope } from '../access/access.ts'
 import { findScopedLayer } from '../layers/scoped-layers.ts'
@@ -13,7 +14,6 @@ import { findLayer } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
 import type { Connection } from './connection.ts'
-import { failureOf } from './failure.ts'
 import { PastSession } from './past-session.ts'
 import { Session } from './session.ts'
 
@@ -53,7 +53,7 @@ export function serveConnection(
 ): ServedConnection {
   let session: Promise<OpenSession> | undefined
   const fail = (error: unknown): void => {
-    connection.send({ type: 'goodbye', ...failureOf(error) })
+    connection.send({ type: 'goodbye', ...toFailure(error) })
     connection.close()
   }
   return {

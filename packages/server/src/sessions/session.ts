@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { type Branch, decodeBody, isAnswer, type Receipt, sessionIds, type View } from '@cairn/core'
 import {
   type ActorId,
-  CairnError,
   decodeInos,
   type Ino,
   isCairnError,
@@ -10,6 +9,7 @@ import {
   type SessionReply,
   type SessionRequest,
   sessionVersion,
+  toFailure,
 } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
 import { answerLock, type LockQuestion } from './answer-lock.ts'
@@ -18,7 +18,7 @@ import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from '../leases/audience.ts'
 import { answerConflicts } from './conflicts.ts'
 import type { Connection } from './connection.ts'
-import { begunAlready, failureOf } from './failure.ts'
+import { begunAlready, readsOnly } from './refusals.ts'
 import type { LeaseRecord } from '../ports/lease-store.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 import { mayWrite, standingOf, type Writing } from './lease-standing.ts'
@@ -243,7 +243,7 @@ export class Session {
     } catch (error) {
       // Without an answer, and so nothing behind it has one either: the other end comes back and sends them again.
       if (!isAnswer(error) && !isCairnError(error, 'read_only')) throw error
-      this.#send({ type: 'refused', number, ...failureOf(error) })
+      this.#send({ type: 'refused', number, ...toFailure(error) })
     }
   }
 
@@ -287,7 +287,7 @@ export class Session {
     try {
       this.#send({ type: 'answer', id, bytes: await find() })
     } catch (error) {
-      this.#send({ type: 'failure', id, ...failureOf(error) })
+      this.#send({ type: 'failure', id, ...toFailure(error) })
     }
   }
 
@@ -302,8 +302,7 @@ export class Session {
     const [session, waits] = [this.id, this.#waits]
     if (scope && 'ino' in question)
       await workspace.read(branch, (view) => scope.require(view, 'read', question.ino))
-    if (!waits)
-      throw new CairnError('read_only', { what: 'lock', reason: 'this session only reads' })
+    if (!waits) throw readsOnly('lock')
     const stayAlive = async (): Promise<void> => {
       if (!keeper.liveWriters.includes(session)) await this.#renew()
     }
@@ -318,7 +317,7 @@ export class Session {
 
   #requireWriter(what: string): void {
     if (this.#writes) return
-    throw new CairnError('read_only', { what, reason: 'this session only reads' })
+    throw readsOnly(what)
   }
 
   #see(seq: number): void {
