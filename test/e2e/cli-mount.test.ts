@@ -419,7 +419,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     )
     const bad = await cairn.run(['doctor', '--server', url, '--api-key-file', keyFile('wrong')])
     expect(bad.code).toBe(1)
-    expect(bad.stdout.toString()).toMatch(/^fail +key .*Mend: cairn ctx add/m)
+    expect(bad.stdout.toString()).toMatch(/^fail +key .*Fix: cairn ctx add/m)
     await stopServer()
     const away = await cairn.run(['doctor'])
     expect(away.code).toBe(1)

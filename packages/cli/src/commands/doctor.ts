@@ -3,12 +3,15 @@ import { connectionOptions } from '../context/credentials.ts'
 import { checkMachine } from '../doctor/machine.ts'
 import { checkServer } from '../doctor/server.ts'
 import { cliError } from '../errors.ts'
+import type { Check } from '../doctor/check.ts'
+import { summarise } from '../doctor/summary.ts'
+import type { Colour } from '../output/colour.ts'
 import { formatTable } from '../output/table.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Check what mounts need on this machine, and the server',
+  summary: 'Check what works on this machine, what does not, and what fixes it',
   description:
-    'Each line is ok, warn or fail, with the command that mends it. Mounts for a moment on a directory of its own, to hear\n' +
+    'Each line is ok, warn or fail, with the command that fixes it. Mounts for a moment on a directory of its own, to hear\n' +
     'what the kernel can do. Ends with 1 when something fails.',
   arguments: {},
   options: connectionOptions,
@@ -23,9 +26,14 @@ export const command: Command = defineCommand({
       const rows = checks.map(({ state, name, says, mend }) => [
         state,
         name,
-        mend === undefined ? says : `${says}. Mend: ${mend}`,
+        mend === undefined ? says : `${says}. Fix: ${mend}`,
       ])
-      for (const line of formatTable(rows)) await cli.out.line(line)
+      // A command must stay whole, however narrow the terminal is.
+      for (const [at, line] of formatTable(rows).entries()) {
+        const { state } = checks[at]!
+        await cli.out.line(cli.out.paint(state, colours[state]) + line.slice(state.length))
+      }
+      for (const line of summarise(checks)) await cli.out.line(line)
     }
     const failed = checks.filter(({ state }) => state === 'fail')
     if (failed.length === 0) return
@@ -34,7 +42,13 @@ export const command: Command = defineCommand({
       'check_failed',
       'rely on this machine',
       `not as it should be: ${names}`,
-      'Mend what is told above.',
+      'Run the commands above, then cairn doctor again.',
     )
   },
 })
+
+const colours: Readonly<Record<Check['state'], Colour>> = {
+  ok: 'green',
+  warn: 'yellow',
+  fail: 'red',
+}

@@ -9,8 +9,10 @@ import { formatBytes } from '../output/format.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 import { findHelper, readSettings, tryDevice, tryKernel } from './facts.ts'
 import { checkAllowOther, checkDevice, checkHelper, checkKernel, device } from './fuse.ts'
+import { checkPlace, readPlaceFacts } from './place.ts'
 
-const nodeMajor = 24
+/** As package.json has it under engines. */
+const nodeMin = [22, 15] as const
 const littleBytes = 1 << 30
 const tooLittleBytes = 64 << 20
 
@@ -21,6 +23,7 @@ export async function checkMachine(cli: Cli): Promise<Check[]> {
   const found = checkDevice(tryDevice(device))
   const canTry = native.state === 'ok' && found.state === 'ok'
   return [
+    checkPlace(readPlaceFacts(cli.env)),
     checkNode(),
     native,
     found,
@@ -36,9 +39,11 @@ export async function checkMachine(cli: Cli): Promise<Check[]> {
 
 function checkNode(): Check {
   const { node } = process.versions
-  return Number(node.split('.')[0]) >= nodeMajor
+  const [major = 0, minor = 0] = node.split('.').map(Number)
+  const isNew = major > nodeMin[0] || (major === nodeMin[0] && minor >= nodeMin[1])
+  return isNew
     ? ok('node', node)
-    : fail('node', `${node}, and ${nodeMajor} is needed`, `npx -p node@${nodeMajor} cairn doctor`)
+    : fail('node', `${node}, and ${nodeMin.join('.')} is needed`, 'npm install -g node@24')
 }
 
 async function checkNative(): Promise<Check> {

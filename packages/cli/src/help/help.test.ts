@@ -1,6 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { allOptions, parseArguments } from '../arguments/parse.ts'
 import { aliases, commands, loadCommand, loadCommands, nouns } from '../commands.ts'
 import { findInvocation } from '../program.ts'
@@ -120,9 +122,12 @@ describe('completion', () => {
 
   for (const [shell, onlyRead, render] of [
     ['zsh', ['-n'], renderZsh],
-    ['fish', ['--no-execute', '/dev/stdin'], renderFish],
+    ['fish', ['--no-execute'], renderFish],
   ] as const)
     it.skipIf(!hasShell(shell))(`${shell} reads its script (needs ${shell})`, async () => {
-      execFileSync(shell, onlyRead, { input: render(await loadCommands()) })
+      const file = join(mkdtempSync(join(tmpdir(), 'cairn-completion-')), shell)
+      onTestFinished(() => rmSync(dirname(file), { recursive: true }))
+      writeFileSync(file, render(await loadCommands()))
+      execFileSync(shell, [...onlyRead, file])
     })
 })
