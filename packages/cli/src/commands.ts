@@ -68,6 +68,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs symlink': () => import('./commands/fs/symlink.ts'),
   'fs hardlink': () => import('./commands/fs/hardlink.ts'),
   'fs find': () => import('./commands/fs/find.ts'),
+  'fs grep': () => import('./commands/fs/grep.ts'),
   'fs log': () => import('./commands/fs/log.ts'),
   'fs blame': () => import('./commands/fs/blame.ts'),
   'fs layer create': () => import('./commands/layer/create.ts'),

@@ -27,6 +27,7 @@ export {
   type ResolveReceipt,
   type RootReceipt,
 } from './api-layers.ts'
+export type { GrepEvent, GrepLines, GrepStats, GrepSummary, GrepText } from './api-search.ts'
 export type {
   ApiErrorBody,
   BatchOperation,

@@ -16,6 +16,11 @@ export type {
   FileEntry,
   FileKind,
   FileStat,
+  GrepEvent,
+  GrepLines,
+  GrepStats,
+  GrepSummary,
+  GrepText,
   HashedEntry,
   ImportReceipt,
   IssuedKey,
@@ -109,6 +114,7 @@ export type {
   RollbackOptions,
   UpdateLayerOptions,
 } from './layers/options.ts'
+export type { GrepOptions } from './search/grep.ts'
 export { narrowToken, type NarrowOptions } from './tokens/narrow-token.ts'
 export type { IssueOptions, RefreshOptions, Tokens } from './tokens/tokens.ts'
 export type {

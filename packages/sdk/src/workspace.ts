@@ -3,6 +3,7 @@ import type {
   Blame,
   ChangeReceipt,
   ConflictSideName,
+  GrepEvent,
   LogEntry,
 } from '@cairn/protocol'
 import type { Connection } from './client/connection.ts'
@@ -14,6 +15,7 @@ import { type PageOptions, readPages } from './files/list.ts'
 import type { Location } from './files/location.ts'
 import { Journals } from './journal/journals.ts'
 import { Layers } from './layers/layers.ts'
+import { grep, type GrepOptions } from './search/grep.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Vault } from './vault/vault.ts'
 
@@ -155,5 +157,19 @@ export class Workspace {
     const asked = { ...query, ...spelled('path', path) }
     const call = { what, method: 'GET', path: `${base}/blame`, query: asked } as const
     return this.#connection.json<Blame>(call, options)
+  }
+
+  /**
+   * Lines of files that match a pattern in ripgrep's syntax: the events of `rg --json`, at last a summary. It sees what is
+   * there now, or with `layer` and `at` what was there then.
+   *
+   * @example
+   * ```ts
+   * for await (const { type, data } of workspace.grep('Token(Expired|Missing)', { path: '/src' }))
+   *   if (type === 'match') console.log(data.path, data.line_number, data.lines)
+   * ```
+   */
+  async *grep(pattern: string, options: GrepOptions = {}): AsyncIterable<GrepEvent> {
+    yield* grep(this.#connection, this.#location, pattern, options)
   }
 }

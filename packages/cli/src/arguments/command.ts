@@ -15,6 +15,8 @@ interface ValueBase extends OptionBase {
 /** What may follow a command besides its arguments. The kind says which values are taken. */
 export type OptionSpec =
   | (OptionBase & { readonly kind: 'flag' })
+  /** A flag that says more when it is repeated; the value is how often. */
+  | (OptionBase & { readonly kind: 'times' })
   | (ValueBase & { readonly kind: 'text' })
   /** A whole number from 0. */
   | (ValueBase & { readonly kind: 'count' })
@@ -40,13 +42,15 @@ export type OptionValues<Specs extends OptionSpecs> = {
 
 type OptionValue<Spec extends OptionSpec> = Spec['kind'] extends 'flag'
   ? boolean
-  : Spec['kind'] extends 'count'
-    ? number | undefined
-    : Spec['kind'] extends 'list'
-      ? readonly string[]
-      : Spec extends { readonly choices: readonly (infer Choice)[] }
-        ? Choice | undefined
-        : string | undefined
+  : Spec['kind'] extends 'times'
+    ? number
+    : Spec['kind'] extends 'count'
+      ? number | undefined
+      : Spec['kind'] extends 'list'
+        ? readonly string[]
+        : Spec extends { readonly choices: readonly (infer Choice)[] }
+          ? Choice | undefined
+          : string | undefined
 
 export type ArgumentValues<Specs extends ArgumentSpecs> = {
   readonly [Name in keyof Specs]: Specs[Name] extends { readonly many: true }

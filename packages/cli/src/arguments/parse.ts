@@ -17,6 +17,9 @@ export function allOptions(spec: CommandSpec): Readonly<Record<string, OptionSpe
   return { ...spec.options, ...commonOptions }
 }
 
+/** Of options that are not given. */
+const initial: Partial<Record<OptionSpec['kind'], unknown>> = { flag: false, times: 0, list: [] }
+
 class TokenReader {
   readonly words: string[] = []
   readonly options: Record<string, unknown> = {}
@@ -27,8 +30,7 @@ class TokenReader {
   constructor(command: string, spec: CommandSpec, tokens: readonly string[]) {
     this.#command = command
     this.#specs = new Map(Object.entries(allOptions(spec)))
-    for (const [name, { kind }] of this.#specs)
-      this.options[name] = kind === 'flag' ? false : kind === 'list' ? [] : undefined
+    for (const [name, { kind }] of this.#specs) this.options[name] = initial[kind]
     const rest = [...tokens]
     for (let token = rest.shift(); token !== undefined; token = rest.shift()) {
       if (token === '--') this.words.push(...rest.splice(0))
@@ -49,7 +51,7 @@ class TokenReader {
     for (let at = 1; at < token.length; at++) {
       const name = this.#findShort(token[at]!)
       if (name === undefined) throw this.#unknown(token, splitToken(token).name)
-      const isFlag = this.#specs.get(name)?.kind === 'flag'
+      const isFlag = ['flag', 'times'].includes(this.#specs.get(name)!.kind)
       const remainder = token.slice(at + 1)
       if (isFlag) this.#take(name, undefined, rest)
       else return this.#take(name, remainder === '' ? undefined : remainder.replace(/^=/, ''), rest)
@@ -58,6 +60,11 @@ class TokenReader {
 
   #take(name: string, inline: string | undefined, rest: string[]): void {
     const spec = this.#specs.get(name)!
+    if (spec.kind === 'times') {
+      if (inline !== undefined) throw this.#wrong(name, `it takes no value, and '${inline}' is one`)
+      this.options[name] = (this.options[name] as number) + 1
+      return
+    }
     if (spec.kind === 'flag') {
       if (inline !== undefined && inline !== 'true' && inline !== 'false')
         throw this.#wrong(name, `it takes no value, and '${inline}' is one`)

@@ -70,7 +70,7 @@ function readTokens(spec: CommandSpec, tokens: readonly string[]): Read {
       const [name, option] =
         Object.entries(options).find(([each, { short }]) => each === long || short === long) ?? []
       if (name !== undefined && value !== undefined) given[name] = value
-      else if (option && option.kind !== 'flag') open = name
+      else if (option && option.kind !== 'flag' && option.kind !== 'times') open = name
     }
   }
   const { context, workspace, layer } = given

@@ -22,6 +22,7 @@ export function optionName(name: string, spec: OptionSpec): string {
 function valueName(spec: OptionSpec): string {
   switch (spec.kind) {
     case 'flag':
+    case 'times':
       return ''
     case 'choice':
       return ` ${spec.choices.join('|')}`

@@ -1,7 +1,9 @@
 import { collect, type OpenAnswer } from './answer.ts'
 import { CairnError, readErrorBody } from './error.ts'
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+type QueryValue = string | number | boolean | readonly string[] | undefined
+/** A list is sent as several of the same name. */
+export type Query = Readonly<Record<string, QueryValue>>
 
 /** One request, before anything is known of the server it goes to. */
 export interface Call {
@@ -28,6 +30,7 @@ export function jsonBody(value: unknown): Required<Pick<Call, 'body' | 'headers'
 
 export function urlOf(server: string, { path, query = {} }: Call): string {
   const parameters = Object.entries(query)
+    .flatMap(([name, value]) => [value].flat().map((each) => [name, each] as const))
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
   return `${server}/v1${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`

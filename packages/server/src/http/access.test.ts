@@ -42,6 +42,7 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /v1/workspaces/{workspace}/log': {},
   'GET /v1/workspaces/{workspace}/blame': { query: '?path=/repo/a.txt' },
   'GET /v1/workspaces/{workspace}/events': {},
+  'GET /v1/workspaces/{workspace}/grep': { query: '?pattern=a' },
   'POST /v1/workspaces/{workspace}/uploads': {},
   'PUT /v1/workspaces/{workspace}/uploads/{upload}/blocks/{number}': { payload: 'block' },
   'GET /v1/workspaces/{workspace}/uploads/{upload}': {},

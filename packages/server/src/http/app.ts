@@ -27,6 +27,7 @@ import type { Certificate } from './tls.ts'
 import { batchRoutes } from './routes/batch.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
+import { grepRoutes } from './routes/grep.ts'
 import { journalRoutes } from './routes/journals.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { layerRoutes } from './routes/layers.ts'
@@ -124,6 +125,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   blameRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces, parts.watch)
   uploadRoutes(app, parts.workspaces, parts.uploads)
+  grepRoutes(app, parts.workspaces)
   mcpRoute(app, parts.workspaces)
   serverRoutes(app, parts.collect)
   if (parts.keys) keyRoutes(app, parts.keys)

@@ -35,7 +35,7 @@ function options(named: NamedCommand): string[] {
       spec.kind === 'choice'
         ? ` -x -a ${quote(spec.choices.join(' '))}`
         : " -r -a '(__cairn_values)'"
-    const takes = spec.kind === 'flag' ? '' : value
+    const takes = spec.kind === 'flag' || spec.kind === 'times' ? '' : value
     return `complete -c cairn -n ${condition}${short} -l ${name}${takes} -d ${quote(spec.summary)}`
   })
 }

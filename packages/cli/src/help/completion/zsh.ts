@@ -70,7 +70,7 @@ function list(words: readonly Described[]): string {
 
 function option(form: string, spec: OptionSpec): string {
   const described = `${form}[${plain(spec.summary)}]`
-  if (spec.kind === 'flag') return `'${described}'`
+  if (spec.kind === 'flag' || spec.kind === 'times') return `'${described}'`
   const values = spec.kind === 'choice' ? `(${spec.choices.join(' ')})` : '_cairn_values'
   return `'${described}:value:${values}'`
 }

@@ -1,0 +1,124 @@
+import { type ApiErrorBody, fromErrorBody, type GrepEvent, type GrepSummary } from '@cairn/protocol'
+import type { OpenAnswer } from '../client/answer.ts'
+import type { Connection } from '../client/connection.ts'
+import type { RequestOptions } from '../client/deadline.ts'
+import { CairnError } from '../client/error.ts'
+import { readLines } from '../client/lines.ts'
+import { type FilePath, spelled } from '../client/path.ts'
+import type { Call } from '../client/request.ts'
+import type { Location } from '../files/location.ts'
+
+export interface GrepOptions extends RequestOptions {
+  /** A file, or a directory and all that is below it; everything unless given. */
+  readonly path?: FilePath | undefined
+  /** The pattern is plain text. */
+  readonly fixed?: boolean | undefined
+  readonly ignoreCase?: boolean | undefined
+  /** Only whole words. */
+  readonly word?: boolean | undefined
+  /** A match may go over several lines. */
+  readonly multiline?: boolean | undefined
+  /** Lines without a match. */
+  readonly invert?: boolean | undefined
+  /** `count` gives only `end` events, `files` only `begin` events. */
+  readonly wants?: 'lines' | 'count' | 'files' | undefined
+  /** So many lines before and after each match, as `context` events. */
+  readonly before?: number | undefined
+  readonly after?: number | undefined
+  /** Lines in each file. */
+  readonly maxCount?: number | undefined
+  /** Only files that match one of them; with `!` in front, those that do not. */
+  readonly glob?: readonly string[] | undefined
+  /** Only files of these types, such as `ts`. */
+  readonly type?: readonly string[] | undefined
+  /** 1: no ignore files; 2: also hidden files; 3: also binary files. */
+  readonly unrestricted?: number | undefined
+  /** Only files that the layer changed. */
+  readonly changed?: boolean | undefined
+  /** So many lines at most; all unless given. */
+  readonly limit?: number | undefined
+}
+
+const linesAtOnce = 10_000
+
+/** Asks again with the cursor for as long as a budget ends the answer before everything was searched. */
+export async function* grep(
+  connection: Connection,
+  { base, query: point }: Location,
+  pattern: string,
+  options: GrepOptions,
+): AsyncGenerator<GrepEvent> {
+  const { path, limit = Infinity, signal, timeoutMs, ...asked } = options
+  const where = path === undefined ? {} : spelled('path', path)
+  let left = limit
+  for (let cursor: string | undefined; ;) {
+    const query = {
+      ...point,
+      ...where,
+      ...asked,
+      pattern,
+      limit: Math.min(left, linesAtOnce),
+      cursor,
+    }
+    const call = {
+      what: `search for ${pattern}`,
+      method: 'GET',
+      path: `${base}/grep`,
+      query,
+    } as const
+    const { summary, events } = await openPage(connection, call, { signal, timeoutMs })
+    for await (const event of events) {
+      if (event.type === 'match') left--
+      yield event
+    }
+    const { next } = summary()
+    // A file that takes longer than the time of a request does not get further in the next one.
+    if (next === undefined || next === cursor || left <= 0)
+      return yield { type: 'summary', data: summary() }
+    cursor = next
+  }
+}
+
+interface OpenPage {
+  readonly events: AsyncIterable<GrepEvent>
+  /** Once the events are read. */
+  readonly summary: () => GrepSummary
+}
+
+async function openPage(
+  connection: Connection,
+  call: Call,
+  options: RequestOptions,
+): Promise<OpenPage> {
+  const answer = await connection.open(call, options)
+  let last: GrepSummary | undefined
+  const events = async function* (): AsyncGenerator<GrepEvent> {
+    try {
+      for await (const event of parse(call, answer))
+        if (event.type === 'summary') last = event.data
+        else yield event
+    } finally {
+      answer.cancel()
+    }
+    if (!last) throw cut(call)
+  }
+  return { events: events(), summary: () => last! }
+}
+
+type Line = GrepEvent | { readonly type: 'error'; readonly data: ApiErrorBody }
+
+async function* parse(call: Call, answer: OpenAnswer): AsyncGenerator<GrepEvent> {
+  for await (const line of readLines(answer)) {
+    const event = JSON.parse(line) as Line
+    if (event.type !== 'error') yield event
+    else throw failed(call, event.data)
+  }
+}
+
+function failed({ what }: Call, { error }: ApiErrorBody): CairnError {
+  return fromErrorBody({ ...error, what })
+}
+
+function cut({ what }: Call): CairnError {
+  return new CairnError('unreachable', { what, reason: 'the answer ended in its middle' })
+}

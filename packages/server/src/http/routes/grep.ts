@@ -1,0 +1,66 @@
+import { Readable } from 'node:stream'
+import { CairnError, isCairnError } from '@cairn/protocol'
+import type { FastifyInstance } from 'fastify'
+import { type PlaceLimits, Places } from '../../access/places.ts'
+import { requirePresent } from '../../access/present.ts'
+import { Grep } from '../../search/grep.ts'
+import { grepQuerySchema, type GrepQuery, readGrep } from '../../search/grep-query.ts'
+import { searchedFiles } from '../../search/searched-files.ts'
+import { scanPool } from '../../search/scan-pool.ts'
+import { openSearchTarget } from '../../search/search-target.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { openTarget } from '../context.ts'
+import { toHttpError } from '../errors.ts'
+import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
+import { branchQuery, objectSchema, workspaceParams } from '../schema.ts'
+
+/** Searches read and compute much, so fewer may be under way than other requests. */
+const searchPlaces: PlaceLimits = { all: 32, owner: 16, token: 4, address: 16 }
+
+export function grepRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  const places = new Places(searchPlaces, 'searches under way')
+  app.get<{ Querystring: GrepQuery & PathQuery }>(
+    '/v1/workspaces/:workspace/grep',
+    {
+      config: { access: ['search'] },
+      schema: {
+        summary: 'Search the lines of files; the answer is lines of JSON as rg --json prints them',
+        params: workspaceParams,
+        querystring: objectSchema({ ...branchQuery, ...pathQuery, ...grepQuerySchema }, [
+          'pattern',
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const { query, ip, access, gone } = request
+      const leave = places.take(access!, ip)
+      if (typeof leave === 'string') {
+        void reply.header('retry-after', '1')
+        throw new CairnError('too_many_requests', { what: 'search', reason: leave })
+      }
+      reply.raw.once('close', leave)
+      const target = await openTarget(workspaces, request)
+      const asked = readGrep(query)
+      const searched = await openSearchTarget(target)
+      const files = await searchedFiles(target, searched, pathOfQuery(query) ?? '/', asked)
+      requirePresent(gone)
+      const grep = new Grep(searched, await scanPool.open(asked.spec), asked.budget)
+      void reply.type('application/x-ndjson')
+      return reply.send(Readable.from(withFailure(grep.run(files, gone), request.id)))
+    },
+  )
+}
+
+/** The status has been sent when a search fails: the last line says so, where a summary would be. */
+async function* withFailure(
+  lines: AsyncIterable<string>,
+  requestId: string,
+): AsyncGenerator<string> {
+  try {
+    yield* lines
+  } catch (error) {
+    if (!isCairnError(error)) throw error
+    const { body } = toHttpError(error, requestId)
+    yield `${JSON.stringify({ type: 'error', data: body })}\n`
+  }
+}

@@ -1,0 +1,168 @@
+import type { Piece, ScanCounts, Scanned, SearchSpec } from '../scan-messages.ts'
+import { Pattern } from '../pattern/pattern.ts'
+import { beginEvent, endEvent, type FoundLines, linesEvent } from './events.ts'
+import { FileScan } from './file-scan.ts'
+
+/** Thrown out of the middle of a file when a budget ends. */
+class BudgetEnd extends Error {
+  readonly why: 'lines' | 'time'
+
+  constructor(why: 'lines' | 'time') {
+    super(why)
+    this.why = why
+  }
+}
+
+interface Limits {
+  readonly linesMax: number
+  readonly textMax: number
+  readonly timeMs: number
+}
+
+const ticksPerLook = 256
+
+/** One search: its pattern, and the file it is in the middle of. */
+export class Searching {
+  readonly #spec: SearchSpec
+  readonly pattern: Pattern
+  #file: OpenFile | undefined
+  #ticks = 0
+  #deadlineMs = Infinity
+  #text: string[] = []
+  #textLength = 0
+  #lines = 0
+  #limits: Limits = { linesMax: 0, textMax: 0, timeMs: 0 }
+  #counts = noCounts()
+
+  /** Throws a PatternError. */
+  constructor(spec: SearchSpec) {
+    this.#spec = spec
+    this.pattern = new Pattern(spec.pattern, spec.options, () => this.#tick())
+  }
+
+  scan(pieces: readonly Piece[], limits: Limits): Scanned {
+    this.#limits = limits
+    this.#deadlineMs = performance.now() + limits.timeMs
+    this.#text = []
+    this.#textLength = 0
+    this.#lines = 0
+    this.#counts = noCounts()
+    const stop = this.#scanAll(pieces)
+    return {
+      text: this.#text.join(''),
+      counts: this.#counts,
+      lines: this.#lines,
+      engine: this.pattern.engine,
+      isFileDone: this.#file?.scan.isDone ?? true,
+      ...(stop ? { stop } : {}),
+    }
+  }
+
+  #scanAll(pieces: readonly Piece[]): Scanned['stop'] {
+    for (const [index, piece] of pieces.entries()) {
+      try {
+        this.#scanPiece(piece)
+      } catch (error) {
+        if (!(error instanceof BudgetEnd)) throw error
+        const { why } = error
+        const file = this.#endFile()
+        return { piece: index, why, ...(file ? { line: file.lastLine } : {}) }
+      }
+    }
+    return undefined
+  }
+
+  #scanPiece(piece: Piece): void {
+    const bytes = Buffer.from(piece.bytes.buffer, piece.bytes.byteOffset, piece.bytes.byteLength)
+    if (piece.isFirst)
+      this.#file = new OpenFile(this.pattern, this.#spec, piece, (text) => this.#write(text))
+    const file = this.#file!
+    file.onLine = () => this.#countLine()
+    this.#counts.bytes += bytes.length
+    file.scan.push(bytes, piece.isLast)
+    if (!piece.isLast) return
+    this.#endFile()
+    // Lines were counted as they came.
+    if (this.#spec.wants !== 'lines' && file.scan.matchedLines > 0) this.#countLine()
+  }
+
+  #endFile(): OpenFile | undefined {
+    const file = this.#file
+    this.#file = undefined
+    if (!file) return undefined
+    file.end()
+    const { matchedLines, matches } = file.scan
+    this.#counts.files++
+    this.#counts.matchedLines += matchedLines
+    this.#counts.matches += matches
+    if (matchedLines > 0) this.#counts.filesWithMatch++
+    return file
+  }
+
+  #countLine(): void {
+    if (++this.#lines >= this.#limits.linesMax || this.#textLength >= this.#limits.textMax)
+      throw new BudgetEnd('lines')
+  }
+
+  #write(text: string): void {
+    this.#text.push(text)
+    this.#textLength += text.length
+  }
+
+  #tick(): void {
+    if (++this.#ticks % ticksPerLook === 0 && performance.now() > this.#deadlineMs)
+      throw new BudgetEnd('time')
+  }
+}
+
+/** A file that is being searched, and the events that its lines become: for each of its places. */
+class OpenFile {
+  readonly scan: FileScan
+  readonly #spec: SearchSpec
+  readonly #piece: Piece
+  readonly #write: (text: string) => void
+  /** For the further places. */
+  readonly #kept: FoundLines[] = []
+  lastLine = 0
+  onLine: () => void = () => {}
+  #hasBegun = false
+  readonly #beganMs = performance.now()
+
+  constructor(pattern: Pattern, spec: SearchSpec, piece: Piece, write: (text: string) => void) {
+    this.#spec = spec
+    this.#piece = piece
+    this.#write = write
+    this.scan = new FileScan(pattern, spec, piece.isNamed, (found) => this.#take(found))
+  }
+
+  #take(found: FoundLines): void {
+    const { places, afterLine } = this.#piece
+    if (found.line <= afterLine) return
+    const [first] = places
+    if (!this.#hasBegun) this.#write(beginEvent(first!))
+    this.#hasBegun = true
+    this.#write(linesEvent(first!, found))
+    // The bytes are of a buffer that is used again.
+    if (places.length > 1) this.#kept.push({ ...found, bytes: Buffer.from(found.bytes) })
+    this.lastLine = found.line
+    if (found.isMatch) this.onLine()
+  }
+
+  end(): void {
+    const { scan } = this
+    const { places } = this.#piece
+    if (scan.matchedLines === 0) return
+    const { binaryOffset, matchedLines, matches, bytes } = scan
+    const elapsedMs = performance.now() - this.#beganMs
+    const end = { binaryOffset, matchedLines, matches, bytes, elapsedMs }
+    for (const [index, place] of places.entries()) {
+      if (index > 0 || !this.#hasBegun) this.#write(beginEvent(place))
+      if (index > 0) for (const found of this.#kept) this.#write(linesEvent(place, found))
+      if (this.#spec.wants !== 'files') this.#write(endEvent(place, end))
+    }
+  }
+}
+
+function noCounts(): { -readonly [Field in keyof ScanCounts]: ScanCounts[Field] } {
+  return { files: 0, filesWithMatch: 0, bytes: 0, matchedLines: 0, matches: 0 }
+}

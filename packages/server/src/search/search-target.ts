@@ -1,0 +1,66 @@
+import {
+  type Blobs,
+  type Inode,
+  joinNames,
+  type Nodes,
+  pathOf,
+  requireAllowed,
+  resolvePath,
+  type Snapshot,
+  scopedView,
+  TreeView,
+  type View,
+} from '@cairn/core'
+import { type ByteString, FsError, type Grant, isWay } from '@cairn/protocol'
+import type { Point } from '../points/references.ts'
+import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { SearchPlace } from './tree-files.ts'
+
+/** The point that is searched, and who asks. */
+export interface SearchRequest extends Point {
+  readonly workspace: Workspace
+  readonly asker: Asker
+}
+
+export interface SearchStores {
+  readonly nodes: Nodes
+  readonly blobs: Blobs
+}
+
+/** What is searched: one tree that does not change, as the asker sees it. */
+export interface SearchTarget extends SearchStores {
+  readonly snapshot: Snapshot
+  readonly view: View
+  readonly grant: Grant | undefined
+}
+
+export interface SearchTop extends SearchPlace {
+  readonly inode: Inode
+}
+
+const superuser = { uid: 0, gid: 0, groups: [] }
+
+/** The head is folded first: then the search is of one moment, and every content has its name. */
+export async function openSearchTarget(target: SearchRequest): Promise<SearchTarget> {
+  const { workspace, asker, branch } = target
+  const { nodes, blobs } = workspace.stores
+  const snapshot = target.snapshot ?? (await branch.fold()).snapshot
+  const grant = asker.scope?.grant
+  const whole = new TreeView(nodes, snapshot)
+  return { nodes, blobs, snapshot, grant, view: grant ? scopedView(whole, grant) : whole }
+}
+
+/** Throws where there is nothing, or nothing that the asker may search. */
+export function findTop(
+  { nodes, view, grant }: SearchTarget,
+  path: ByteString,
+): Promise<SearchTop> {
+  return nodes.read(() => {
+    const { dentry } = resolvePath(view, path, { who: superuser, follow: true })
+    if (!dentry) throw new FsError('ENOENT')
+    const names = pathOf(view, dentry.ino)!
+    const found = joinNames(names)
+    if (grant && !isWay(grant, found)) requireAllowed(grant, 'search', found)
+    return { ino: dentry.ino, inode: view.inode(dentry.ino)!, names }
+  })
+}

@@ -1,0 +1,99 @@
+import { diffPaths, joinNames } from '@cairn/core'
+import { type ByteString, CairnError, FsError } from '@cairn/protocol'
+import { seeChange } from '../access/visible-diff.ts'
+import { findEnds } from '../points/diff.ts'
+import type { PlacedFile } from './batches.ts'
+import type { AskedGrep } from './grep-query.ts'
+import { textJson } from './scan/events.ts'
+import { findTop, type SearchRequest, type SearchTarget, type SearchTop } from './search-target.ts'
+import { type TreeFile, TreeFiles } from './tree-files.ts'
+
+/** With -U a file is searched as a whole. Those beyond are left out. */
+const multilineBytesMax = 64 << 20
+
+/** The files that a search is about. What is wrong with the path is thrown before the first. */
+export async function searchedFiles(
+  target: SearchRequest,
+  searched: SearchTarget,
+  path: ByteString,
+  asked: AskedGrep,
+): Promise<AsyncIterable<PlacedFile>> {
+  const top = await findTop(searched, path)
+  if (asked.onlyChanged) return placed(searched, asked, changedFiles(target, searched, top, asked))
+  if (top.inode.kind === 'file') return placed(searched, asked, single(top, asked), true)
+  if (top.inode.kind !== 'directory') throw new FsError('EINVAL')
+  const files = new TreeFiles(searched, asked.filter)
+  return placed(searched, asked, continued(files, top, asked))
+}
+
+async function* single(top: SearchTop, { after }: AskedGrep): AsyncGenerator<TreeFile> {
+  if (!after || after.line !== undefined) yield top
+}
+
+/** From where the cursor is: its file again if it was in the middle of one, then what follows. */
+async function* continued(
+  files: TreeFiles,
+  top: SearchTop,
+  { after }: AskedGrep,
+): AsyncGenerator<TreeFile> {
+  const again = after?.line === undefined ? undefined : await files.find(top, after.path)
+  if (again) yield again
+  yield* files.walk(top, after?.path)
+}
+
+/** What a layer changed and is still there. */
+async function* changedFiles(
+  { workspace, branch }: SearchRequest,
+  searched: SearchTarget,
+  top: SearchTop,
+  { filter, after }: AskedGrep,
+): AsyncGenerator<TreeFile> {
+  const { nodes, snapshot, grant } = searched
+  const { before } = await baseOf(workspace, branch.id)
+  const files = new TreeFiles(searched, filter)
+  const see = grant && seeChange(grant, 'search')
+  const from = after?.path.join('/')
+  for (const change of await diffPaths(nodes, before, snapshot)) {
+    const seen = see ? see(change) : change
+    if (!seen || seen.kind === 'deleted' || seen.kind === 'mode') continue
+    const path = seen.path.join('/')
+    if (from !== undefined && (path < from || (path === from && after?.line === undefined)))
+      continue
+    const file = await files.find(top, seen.path)
+    if (file) yield file
+  }
+}
+
+async function baseOf(
+  workspace: SearchRequest['workspace'],
+  branch: string,
+): Promise<Awaited<ReturnType<typeof findEnds>>> {
+  if ((await workspace.branch('main')).id !== branch)
+    return findEnds(workspace, branch, 'base', 'head')
+  throw new CairnError('malformed', {
+    what: 'search only what changed',
+    reason: 'main has no base',
+    hint: 'Name a layer: --layer NAME.',
+    subject: 'changed',
+  })
+}
+
+async function* placed(
+  { view }: SearchTarget,
+  { spec, after }: AskedGrep,
+  files: AsyncIterable<TreeFile>,
+  isNamed = false,
+): AsyncGenerator<PlacedFile> {
+  for await (const file of files) {
+    if (spec.options.isMultiline && file.inode.size > multilineBytesMax) continue
+    const path = joinNames(file.names)
+    const isCut = after?.line !== undefined && joinNames(after.path) === path
+    yield {
+      ...file,
+      view,
+      isNamed,
+      places: [{ path: textJson(Buffer.from(path, 'latin1')) }],
+      afterLine: isCut ? after.line! : 0,
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+import { expect } from 'vitest'
+import { memoryDoor, secret } from './memory-door.ts'
+
+const headers = { authorization: `Bearer ${secret}` }
+export const app: FastifyInstance = memoryDoor()
+
+export type Files = Readonly<Record<string, string>>
+
+/** A line of an answer. */
+export interface Event {
+  readonly type: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- as JSON.parse gives it
+  readonly data: any
+}
+
+let made = 0
+
+/** A workspace with these files, one character a byte; gives where it is. */
+export async function makeFiles(files: Files): Promise<string> {
+  const name = `w${++made}`
+  const root = `/v1/workspaces/${name}`
+  await app.inject({ method: 'POST', url: '/v1/workspaces', headers, payload: { name } })
+  const operations = Object.entries(files).map(([path, text]) => ({
+    op: 'write',
+    path: `/${path}`,
+    base64: Buffer.from(text, 'latin1').toString('base64'),
+    parents: true,
+  }))
+  if (operations.length > 0) {
+    const payload = { operations }
+    const answer = await app.inject({ method: 'POST', url: `${root}/batch`, headers, payload })
+    expect(answer.statusCode, answer.body).toBe(200)
+  }
+  return root
+}
+
+/** The events of an answer. */
+export async function ask(
+  root: string,
+  query: Readonly<Record<string, string | number | boolean | readonly string[]>>,
+  key: string = secret,
+): Promise<readonly Event[]> {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    for (const each of [value].flat()) search.append(name, String(each))
+  const answer = await app.inject({
+    method: 'GET',
+    url: `${root}/grep?${search.toString()}`,
+    headers: { authorization: `Bearer ${key}` },
+  })
+  expect(answer.statusCode, answer.body).toBe(200)
+  return answer.body
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
