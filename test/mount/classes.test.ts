@@ -1,4 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { libc } from '../posix/libc.ts'
 import { noMount, Site, type SiteMount } from './fixture.ts'
@@ -120,6 +123,34 @@ describe.skipIf(noMount)('a mount with a profile', () => {
     expect(await atServer('/repo/dist/packed')).toBe('missing')
     const then = await site.cairn(['fs', 'cat', '--at', 'deps', ':/repo/dist/packed'])
     expect(then.stdout).toBe('packed\n')
+    const unpack = ['unpack', '--pack', 'deps', '--remote-root', '/repo', '--profile', 'portable']
+    const { stdout: first } = await site.cairn(unpack)
+    expect(first).toContain('restored :/repo/dist\n')
+    expect(first).toContain('kept :/repo/node_modules, which has content now\n')
+    expect(await atServer('/repo/dist/packed')).toBe('packed\n')
+    expect(await mount.sh('cat repo/dist/packed')).toBe('packed\n')
+    expect((await site.cairn(unpack)).stdout).toContain('nothing to do')
+  })
+
+  it('imports a pack that drive9 made', async () => {
+    const staged = mkdtempSync(join(tmpdir(), 'cairn-pack-'))
+    try {
+      mkdirSync(join(staged, 'entries/node_modules/left-pad'), { recursive: true })
+      writeFileSync(join(staged, 'entries/node_modules/left-pad/index.js'), 'pad')
+      const manifest = { format: 'drive9.pack.v1', version: 1, entries: [] }
+      writeFileSync(join(staged, '.drive9-pack-manifest.json'), JSON.stringify(manifest))
+      const archive = join(staged, 'pack.tar.gz')
+      const members = ['.drive9-pack-manifest.json', 'entries']
+      execFileSync('tar', ['-czf', archive, '-C', staged, ...members])
+      await site.cairn(['unpack', archive, '--remote-root', '/other'])
+      expect(await atServer('/other/node_modules/left-pad/index.js')).toBe('pad')
+      writeFileSync(join(staged, 'x'), 'x')
+      execFileSync('tar', ['-czf', archive, '-C', staged, 'x'])
+      const { stderr } = await site.tryCairn(['unpack', archive, '--remote-root', '/other'])
+      expect(stderr).toContain('it does not begin with the manifest of a pack')
+    } finally {
+      rmSync(staged, { recursive: true })
+    }
   })
 })
 

@@ -37,6 +37,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'mount status': () => import('./commands/mount/status.ts'),
   'mount drain': () => import('./commands/mount/drain.ts'),
   pack: () => import('./commands/pack.ts'),
+  unpack: () => import('./commands/unpack.ts'),
   'profile ls': () => import('./commands/profile/ls.ts'),
   'profile show': () => import('./commands/profile/show.ts'),
   umount: () => import('./commands/umount.ts'),

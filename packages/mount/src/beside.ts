@@ -3,7 +3,7 @@
  * load, which takes as long as Node does.
  */
 export { parseProfile } from './classes/parse-profile.ts'
-export { builtInProfiles, type Profile } from './classes/profile.ts'
+export { builtInProfiles, type Classify, compileProfile, type Profile } from './classes/profile.ts'
 export { unmount } from './fuse/mounting.ts'
 export { findOurMount } from './fuse/mount-table.ts'
 export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'
