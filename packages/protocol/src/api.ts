@@ -3,7 +3,7 @@
  * each route does with them.
  */
 
-import type { LayerConflict, RefusedMerge } from './api-layers.ts'
+import type { FileKind } from './file-kinds.ts'
 
 /**
  * Names and paths are bytes, and JSON is text. What has a field `path` has another one, `pathBytes`: the bytes in
@@ -12,17 +12,6 @@ import type { LayerConflict, RefusedMerge } from './api-layers.ts'
 export type Spelled<Field extends string> =
   | { readonly [key in Field]: string }
   | { readonly [key in `${Field}Bytes`]: string }
-
-export const fileKinds = [
-  'file',
-  'directory',
-  'symlink',
-  'fifo',
-  'socket',
-  'character',
-  'block',
-] as const
-export type FileKind = (typeof fileKinds)[number]
 
 export interface FileStat {
   /** Absolute, UTF-8; bytes that are no UTF-8 appear as U+FFFD. */
@@ -179,29 +168,4 @@ export interface ChangeEvent {
   readonly time: string
   readonly actor: string
   readonly operations: readonly LogOperation[]
-}
-
-export interface ApiErrorBody {
-  readonly error: {
-    readonly code: string
-    /** `cannot <what>: <reason>. <hint>` */
-    readonly message: string
-    /** What was attempted. */
-    readonly what: string
-    /** Why it failed. */
-    readonly reason: string
-    /** What to do next. */
-    readonly hint: string
-    /** `ENOENT` and the like, where a file system refused. */
-    readonly errno?: string | undefined
-    readonly retry: 'never' | 'same-request' | 'after-refresh'
-    readonly subject?: string | undefined
-    /** Set with `layer_conflict`. */
-    readonly conflicts?: readonly LayerConflict[] | undefined
-    /** Set with `layer_conflict`, too. */
-    readonly refused?: RefusedMerge | undefined
-    /** Set with `reference_ambiguous`: the ids that may have been meant. */
-    readonly candidates?: readonly string[] | undefined
-    readonly requestId: string
-  }
 }

@@ -1,9 +1,9 @@
-import type { LayerConflict, RefusedMerge } from './api-layers.ts'
-import type { ApiErrorBody } from './api.ts'
 import { errnoHints, errnoTable, type FsError } from './errno.ts'
 import type { ErrorRow, RetryClass } from './error-row.ts'
 import { type ErrorCode, errorTable } from './error-table.ts'
 import { type ExitCode, exitCodeOfErrno } from './exit-codes.ts'
+import type { ApiErrorBody } from './routes/errors.ts'
+import type { LayerConflict, RefusedMerge } from './routes/layer-shapes.ts'
 
 export interface ErrorDetails {
   /** What was attempted. Follows "cannot": `read /a.txt`. */

@@ -11,25 +11,8 @@ export {
   sealType,
   type SignedHead,
 } from './api-journal.ts'
-export {
-  type CheckpointInfo,
-  type CommitReceipt,
-  type LayerChange,
-  type LayerConflict,
-  type LayerConflictSide,
-  type LayerDecision,
-  type LayerInfo,
-  type LayerOverlap,
-  type LayerStatus,
-  type PickReceipt,
-  type RadarEvent,
-  type RefusedMerge,
-  type ResolveReceipt,
-  type RootReceipt,
-} from './api-layers.ts'
 export type { GrepEvent, GrepLines, GrepStats, GrepSummary, GrepText } from './api-search.ts'
 export type {
-  ApiErrorBody,
   BatchOperation,
   Blame,
   BlameOrigin,
@@ -37,7 +20,6 @@ export type {
   ChangeEvent,
   ChangeReceipt,
   FileEntry,
-  FileKind,
   FileStat,
   ImportReceipt,
   LogEntry,
@@ -73,6 +55,7 @@ export {
   rowOf,
 } from './errors.ts'
 export { type FailureFields, fromFailure, toFailure } from './failure.ts'
+export type { FileKind } from './file-kinds.ts'
 export {
   type AccessOperation,
   accessOperations,
@@ -131,7 +114,24 @@ export {
   sessionTables,
   sessionVersion,
 } from './session-messages.ts'
+export type { ApiErrorBody } from './routes/errors.ts'
 export type { IssuedKey, KeyInfo } from './routes/keys.ts'
+export type {
+  CheckpointInfo,
+  CommitReceipt,
+  LayerChange,
+  LayerConflict,
+  LayerConflictSide,
+  LayerDecision,
+  LayerInfo,
+  LayerOverlap,
+  LayerStatus,
+  PickReceipt,
+  RadarEvent,
+  RefusedMerge,
+  ResolveReceipt,
+  RootReceipt,
+} from './routes/layer-shapes.ts'
 export type { CollectReport, ContentTally, Gone, RotationReport, Tally } from './routes/server.ts'
 export type { IssuedToken, TokenInfo, TokenRequest, TokenRule } from './routes/tokens.ts'
 export type {

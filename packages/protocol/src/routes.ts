@@ -1,6 +1,8 @@
 /** The HTTP API as data, for servers and documents. Clients need the types alone, which index.ts has. */
 
+export { ApiErrorBody } from './routes/errors.ts'
 export { keyRoutes } from './routes/keys.ts'
+export { layerChangeRoutes, layerRoutes } from './routes/layers.ts'
 export { serverRoutes } from './routes/server.ts'
 export { tokenRoutes, tokenTtlMsMax } from './routes/tokens.ts'
 export { vaultFieldsMax, vaultRoutes } from './routes/vault.ts'

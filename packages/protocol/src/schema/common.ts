@@ -1,5 +1,6 @@
 /** Schemas that several groups of routes share. */
 
+import { conflictSides } from '../layer-words.ts'
 import {
   integer,
   list,
@@ -19,6 +20,15 @@ export const time = (): Schema<string> => text({ examples: ['2026-11-02T10:00:00
 export const timeQuery = (): Schema<string> =>
   text({ maxLength: 64, description: 'ISO 8601', examples: ['2026-11-02T10:00:00Z'] })
 
+/** The sequence number of a change in a branch's log. */
+export const seq = (): Schema<number> => integer({ examples: [17] })
+/** The hash of a tree. */
+export const root = (): Schema<string> => text({ examples: ['sha256:9f86d081'] })
+/** The id of a key, token or grant. */
+export const actor = (): Schema<string> => text({ examples: ['alice'] })
+/** An absolute path in an answer. */
+export const path = (): Schema<string> => text({ examples: ['/repo/src/main.ts'] })
+
 /** `?list` and `?list=true` mean yes. */
 export const flag = (): Schema<'' | 'true' | 'false'> => oneOf(['', 'true', 'false'])
 export const limit = (): Schema<number> => integer({ minimum: 1, maximum: 1000, default: 100 })
@@ -36,6 +46,18 @@ export const name = (example: string): Schema<string> =>
 
 export const workspaceParams = object({
   workspace: text({ minLength: 1, maxLength: 128, examples: ['demo'] }),
+})
+
+/** Which tree a request is about: `main` unless given. */
+export const pointQuery = object({
+  branch: optional(text({ minLength: 1, maxLength: 128, description: 'main unless given' })),
+  layer: optional(text({ minLength: 1, maxLength: 256, description: 'id, name, tag or label' })),
+  at: optional(text({ minLength: 1, maxLength: 256, description: 'a checkpoint, to be read' })),
+  side: optional(
+    oneOf(conflictSides, {
+      description: 'of a layer: what it stands on, has, or commits to',
+    }),
+  ),
 })
 
 /** A list that stays short, so it has no pages. */

@@ -60,25 +60,19 @@ export function toHttpError(error: unknown, requestId: string, what = 'answer'):
   const errno = known.errno ?? errnoOf(code)
   const conflicts =
     known instanceof LayerConflictError ? known.found.map(describeConflict) : known.conflicts
-  const lists = { conflicts, refused, candidates }
+  const more = present({ errno, subject, conflicts, refused, candidates })
+  const { what: attempted } = known
   return {
     status: statusOf(known),
-    // What is undefined is not in the JSON.
-    body: {
-      error: {
-        code,
-        message,
-        what: known.what,
-        reason,
-        hint,
-        errno,
-        retry,
-        subject,
-        ...lists,
-        requestId,
-      },
-    },
+    body: { error: { code, message, what: attempted, reason, hint, retry, ...more, requestId } },
   }
+}
+
+/** Without the fields that are undefined. */
+function present<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as never
 }
 
 function statusOf({ code, errno }: CairnError): number {

@@ -1,5 +1,4 @@
-import { errorTable } from '@cairn/protocol'
-import { type Answer, isMedia, type Route, type Schema } from '@cairn/protocol/routes'
+import { type Answer, ApiErrorBody, isMedia, type Route, type Schema } from '@cairn/protocol/routes'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { exampleOf } from './schema-example.ts'
 
@@ -33,7 +32,7 @@ export function openApiOf(routes: readonly RouteInfo[]): object {
     security: [{ key: [] }],
     components: {
       securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
-      schemas: { Error: errorSchema, ...components.schemas },
+      schemas: components.schemas,
     },
     paths,
   }
@@ -90,7 +89,7 @@ function operation(components: Components, method: string, url: string, route: R
       ...responsesOf(components, route),
       default: {
         description: 'An error of docs/reference/errors.md',
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        content: contentOf(components, ApiErrorBody),
       },
     },
   }
@@ -159,29 +158,4 @@ function contentOf(components: Components, body: NonNullable<Answer>): object {
   if (!body.each) return { [body.media]: { schema } }
   // OpenAPI 3.1 has no word for a body of several values.
   return { [body.media]: { schema, 'x-each': components.place(body.each) } }
-}
-
-const errorSchema = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'what', 'reason', 'hint', 'retry', 'requestId'],
-      properties: {
-        code: { enum: Object.keys(errorTable) },
-        message: { type: 'string' },
-        what: { type: 'string' },
-        reason: { type: 'string' },
-        hint: { type: 'string' },
-        errno: { type: 'string' },
-        retry: { enum: ['never', 'same-request', 'after-refresh'] },
-        subject: { type: 'string' },
-        conflicts: { type: 'array', items: { type: 'object' } },
-        refused: { type: 'object' },
-        candidates: { type: 'array', items: { type: 'string' } },
-        requestId: { type: 'string' },
-      },
-    },
-  },
 }

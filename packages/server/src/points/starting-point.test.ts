@@ -32,7 +32,7 @@ describe('a layer made from one that is over', () => {
   })
 
   it('has the work of all its commits, where several were made', async () => {
-    await ok(fixture.post('/a/commit', { at: 'pass' }))
+    await ok(fixture.post('/a/commit', { checkpoint: 'pass' }))
     await ok(fixture.post('/a/commit'))
     await ok(fixture.post('/main/rollback', { to: 'before' }))
     await fixture.create({ name: 'again', parent: 'a' })
@@ -49,7 +49,7 @@ describe('a layer made from one that is over', () => {
     await ok(fixture.post('/a/rebase'))
     await ok(fixture.post('/a/checkpoints', { label: 'rebased' }))
     await fixture.write('/repo/more.txt', 'more\n', 'a')
-    await ok(fixture.post('/a/commit', { at: 'rebased' }))
+    await ok(fixture.post('/a/commit', { checkpoint: 'rebased' }))
     await ok(fixture.post('/a/commit'))
     await fixture.create({ name: 'again', parent: 'a' })
     expect((await fixture.status('again')).changes).toMatchObject([

@@ -1,5 +1,6 @@
 import { LayerConflictError } from '@cairn/core'
 import { type AccessOperation, type ByteString, CairnError } from '@cairn/protocol'
+import { type AnswerOf, layerChangeRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../access/access.ts'
 import { findScopedLayer, requireLayer, requireUnbound } from '../../layers/scoped-layers.ts'
@@ -12,106 +13,68 @@ import { rollBack, type RollbackTarget, undo } from '../../merging/rollbacks.ts'
 import { isoTime } from '../../ports/clock.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { adderOf, type RequestOf } from '../add-routes.ts'
 import { checkPath, bytesOfText } from '../raw-path.ts'
-import { objectSchema } from '../schema.ts'
-import { layerParams, openWholeLayer } from './layers.ts'
+import { openWholeLayer } from './layers.ts'
 
-const url = '/v1/workspaces/:workspace/layers/:layer'
-const reference = { type: 'string', minLength: 1, maxLength: 256 } as const
-const text = { type: 'string', maxLength: 4096 } as const
-const flag = { type: 'boolean' } as const
-
-interface Change<Body> {
-  readonly verb: string
-  readonly summary: string
-  /** What a token must allow for all of the layer's path; write unless given. */
-  readonly operation?: AccessOperation
-  readonly body?: Readonly<Record<string, unknown>>
-  readonly required?: readonly string[]
-  readonly run: (workspace: Workspace, asker: Asker, layer: string, body: Body) => Promise<unknown>
-}
-
-interface MergeBody {
-  readonly message?: string
-  readonly merge?: boolean
-  readonly checkpoint?: string
-  readonly dryRun?: boolean
-}
-
-interface ResolveBody {
-  readonly path: string
-  readonly take: 'layer' | 'target' | 'content'
-  readonly text?: string
-  readonly base64?: string
-}
+type Paths<Key extends string> = Key extends `POST ${string}/:layer/${infer Verb}` ? Verb : never
+type Verb = Paths<keyof typeof table>
+type KeyOf<V extends Verb> = `POST /v1/workspaces/:workspace/layers/:layer/${V}`
+type BodyOf<V extends Verb> = RequestOf<(typeof table)[KeyOf<V>]>['body']
 
 /** Everything that is done to a layer as a whole. */
 export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces): void {
-  const add = <Body>(change: Change<Body>): void => {
-    const { verb, summary, operation = 'write', body = {}, required = [], run } = change
-    app.post(
-      `${url}/${verb}`,
-      {
-        config: { access: [operation] },
-        schema: { summary, params: layerParams, body: objectSchema(body, required) },
-      },
-      async (request) => {
-        const { workspace, asker, layer } = await openWholeLayer(workspaces, request, operation)
-        try {
-          return await run(workspace, asker, layer, request.body as Body)
-        } catch (error) {
-          if (!(error instanceof LayerConflictError)) throw error
-          throw new RefusedMergeError(error, asker.actor, isoTime(workspace.clock.now()))
-        }
-      },
-    )
+  mergeRoutes(app, workspaces)
+  const add = changeAdder(app, workspaces)
+  add('abandon', 'write', abandon)
+  add('reopen', 'write', reopen)
+  add('rollback', 'write', (workspace, asker, layer, body) =>
+    rollBack(workspace, asker, layer, requireOneTarget(body)),
+  )
+  add('undo', 'write', undo)
+}
+
+function mergeRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  const add = changeAdder(app, workspaces)
+  add('rebase', 'write', (workspace, asker, layer, body) =>
+    rebase(workspace, asker, layer, optionsOf(body)),
+  )
+  add('resolve', 'write', (workspace, asker, layer, body) =>
+    resolve(workspace, asker, layer, choiceOf(body)),
+  )
+  add('commit', 'commit', (workspace, asker, layer, body) =>
+    (body.dryRun === true ? tryCommit : commit)(workspace, asker, layer, optionsOf(body)),
+  )
+  add('pick', 'commit', async (workspace, asker, layer, body) => {
+    if (asker.scope) await requireSiblings(workspace, asker.scope, layer)
+    return (body.dryRun === true ? tryPick : pick)(workspace, asker, layer, optionsOf(body))
+  })
+}
+
+type Run<V extends Verb> = (
+  workspace: Workspace,
+  asker: Asker,
+  layer: string,
+  body: BodyOf<V>,
+) => Promise<AnswerOf<(typeof table)[KeyOf<V>]>>
+
+/** A token must allow the operation for all of the layer's path. */
+function changeAdder(
+  app: FastifyInstance,
+  workspaces: Workspaces,
+): <V extends Verb>(verb: V, operation: AccessOperation, run: Run<V>) => void {
+  return (verb, operation, run) => {
+    const key: KeyOf<typeof verb> = `POST /v1/workspaces/:workspace/layers/:layer/${verb}`
+    adderOf(app, table)(key, { access: [operation] }, async (request) => {
+      const { workspace, asker, layer } = await openWholeLayer(workspaces, request, operation)
+      try {
+        return await run(workspace, asker, layer, request.body)
+      } catch (error) {
+        if (!(error instanceof LayerConflictError)) throw error
+        throw new RefusedMergeError(error, asker.actor, isoTime(workspace.clock.now()))
+      }
+    })
   }
-  add({ verb: 'abandon', summary: 'Give a layer up', run: abandon })
-  add({ verb: 'reopen', summary: 'Bring an abandoned layer back', run: reopen })
-  add<RollbackTarget>({
-    verb: 'rollback',
-    summary: 'Put a layer back to a checkpoint, or to its base',
-    body: { to: reference, beforeToolCall: reference },
-    run: (workspace, asker, layer, body) =>
-      rollBack(workspace, asker, layer, requireOneTarget(body)),
-  })
-  add({ verb: 'undo', summary: 'Take back a rollback', run: undo })
-  add<MergeBody>({
-    verb: 'rebase',
-    summary: 'Put a layer on top of what its parent is now',
-    body: { merge: flag, message: text },
-    run: (workspace, asker, layer, body) => rebase(workspace, asker, layer, optionsOf(body)),
-  })
-  add<ResolveBody>({
-    verb: 'resolve',
-    summary: 'Decide the conflicts at a path',
-    body: {
-      path: text,
-      take: { enum: ['layer', 'target', 'content'] },
-      text: { type: 'string' },
-      base64: { type: 'string' },
-    },
-    required: ['path', 'take'],
-    run: (workspace, asker, layer, body) => resolve(workspace, asker, layer, choiceOf(body)),
-  })
-  add<MergeBody>({
-    verb: 'commit',
-    summary: 'Apply a layer to its parent, all or nothing',
-    operation: 'commit',
-    body: { message: text, merge: flag, dryRun: flag, checkpoint: reference },
-    run: (workspace, asker, layer, body) =>
-      (body.dryRun === true ? tryCommit : commit)(workspace, asker, layer, optionsOf(body)),
-  })
-  add<MergeBody>({
-    verb: 'pick',
-    summary: 'Commit one of several attempts and abandon the others',
-    operation: 'commit',
-    body: { message: text, merge: flag, dryRun: flag },
-    run: async (workspace, asker, layer, body) => {
-      if (asker.scope) await requireSiblings(workspace, asker.scope, layer)
-      return (body.dryRun === true ? tryPick : pick)(workspace, asker, layer, optionsOf(body))
-    },
-  })
 }
 
 function requireOneTarget(target: RollbackTarget): RollbackTarget {
@@ -130,11 +93,11 @@ async function requireSiblings(workspace: Workspace, scope: Scope, layer: string
   if (record) await requireLayer(workspace, scope, record.parent, 'commit')
 }
 
-function optionsOf({ message = '', merge = false, checkpoint }: MergeBody): CommitOptions {
+function optionsOf({ message = '', merge = false, checkpoint }: BodyOf<'commit'>): CommitOptions {
   return { message, mergeText: merge, checkpoint }
 }
 
-function choiceOf({ path, take, text, base64 }: ResolveBody): ResolveOptions {
+function choiceOf({ path, take, text, base64 }: BodyOf<'resolve'>): ResolveOptions {
   const bytes = pathOf(path)
   if (take !== 'content') return { path: bytes, take }
   if ((text === undefined) === (base64 === undefined))

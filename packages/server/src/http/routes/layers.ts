@@ -4,9 +4,9 @@ import {
   type AccessOperation,
   accessOperations,
   type LayerChange,
-  layerStates,
   type Page,
 } from '@cairn/protocol'
+import { layerRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Scope } from '../../access/access.ts'
 import {
@@ -28,37 +28,17 @@ import {
   type CreateOptions,
   deleteLayer,
   editLayer,
-  type LayerEdit,
   listLayers,
 } from '../../layers/layers.ts'
-import type { LayerFilter } from '../../ports/layer-store.ts'
 import { digest } from '../../workspaces/once.ts'
-import { findPoint, type PointQuery } from '../../points/references.ts'
+import { findPoint } from '../../points/references.ts'
 import { statusOf } from '../../merging/status.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { adderOf } from '../add-routes.ts'
 import { askerOf, openWorkspace, ownerOf, requireOnePoint } from '../context.ts'
 import { bytesOfText, pathOfText } from '../raw-path.ts'
-import {
-  branchQuery,
-  flagSchema,
-  isOn,
-  limitSchema,
-  objectSchema,
-  orNull,
-  quietSchema,
-  quotaEditSchema,
-  quotaSchema,
-  workspaceParams,
-} from '../schema.ts'
-
-const url = '/v1/workspaces/:workspace/layers'
-const text = { type: 'string', maxLength: 4096 } as const
-const referenceSchema = { type: 'string', minLength: 1, maxLength: 256 } as const
-/** Without the signs that have a meaning in references. */
-const nameSchema = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' } as const
-const tagKeys = { type: 'string', pattern: '^[^=]{1,128}$' } as const
-const labelSchema = { type: 'string', maxLength: 256, pattern: '^[^\\u0000-\\u001f]*$' } as const
+import { isOn } from '../schema.ts'
 
 interface LayerParams {
   readonly workspace: string
@@ -70,12 +50,6 @@ interface LayerTarget {
   readonly workspace: Workspace
   readonly asker: Asker
   readonly layer: string
-}
-
-export const layerParams: object = {
-  type: 'object',
-  required: ['workspace', 'layer'],
-  properties: { ...workspaceParams.properties, layer: referenceSchema },
 }
 
 async function openLayer(workspaces: Workspaces, request: FastifyRequest): Promise<LayerTarget> {
@@ -107,26 +81,9 @@ export function layerRoutes(app: FastifyInstance, workspaces: Workspaces): void 
 }
 
 function createRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.post<{ Body: CreateOptions }>(
-    url,
-    {
-      config: { access: ['write'] },
-      schema: {
-        summary: 'Make a layer: a branch on a frozen base, for one attempt',
-        params: workspaceParams,
-        body: objectSchema({
-          path: text,
-          id: nameSchema,
-          name: nameSchema,
-          tags: { type: 'object', propertyNames: tagKeys, additionalProperties: labelSchema },
-          message: text,
-          parent: referenceSchema,
-          at: referenceSchema,
-          ...quotaSchema,
-          autoCheckpointMs: quietSchema,
-        }),
-      },
-    },
+  adderOf(app, table)(
+    'POST /v1/workspaces/:workspace/layers',
+    { access: ['write'] },
     async (request, reply) => {
       const { workspace, asker } = await openLayer(workspaces, request)
       const { path, parent } = request.body
@@ -162,22 +119,9 @@ function shownTo<Layer extends { readonly id: string; readonly path: string }>(
 }
 
 function listRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.get<{ Querystring: LayerFilter & { cursor?: string; limit: number } }>(
-    url,
-    {
-      config: { access: accessOperations },
-      schema: {
-        summary: 'List layers in the order in which they were made',
-        params: workspaceParams,
-        querystring: objectSchema({
-          tag: labelSchema,
-          state: { enum: layerStates },
-          parent: referenceSchema,
-          cursor: { type: 'string', maxLength: 512 },
-          limit: limitSchema,
-        }),
-      },
-    },
+  adderOf(app, table)(
+    'GET /v1/workspaces/:workspace/layers',
+    { access: accessOperations },
     async (request) => {
       const { workspace, asker } = await openLayer(workspaces, request)
       const { cursor, limit, parent: named, ...others } = request.query
@@ -194,74 +138,31 @@ function listRoute(app: FastifyInstance, workspaces: Workspaces): void {
 }
 
 function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.get(
-    `${url}/:layer`,
-    {
-      config: { access: ['list'] },
-      schema: { summary: 'What a layer changed, and who else did', params: layerParams },
-    },
-    async (request) => {
-      const { workspace, layer, asker } = await openWholeLayer(workspaces, request, 'list')
-      return statusOf(workspace, layer, asker.scope && overlapSight(asker.scope.grant))
-    },
-  )
+  const add = adderOf(app, table)
 
-  app.patch<{ Body: LayerEdit }>(
-    `${url}/:layer`,
-    {
-      config: { access: ['write'] },
-      schema: {
-        summary: 'Rename a layer, set or take away tags, quotas and the like',
-        params: layerParams,
-        body: objectSchema({
-          name: nameSchema,
-          message: text,
-          ...quotaEditSchema,
-          autoCheckpointMs: orNull(quietSchema),
-          tags: {
-            type: 'object',
-            propertyNames: tagKeys,
-            additionalProperties: orNull(labelSchema),
-          },
-        }),
-      },
-    },
-    async (request) => {
-      const { maxBytes, maxFiles } = request.body
-      const isQuota = maxBytes !== undefined || maxFiles !== undefined
-      const { workspace, asker, layer } = await openWholeLayer(
-        workspaces,
-        request,
-        isQuota ? 'admin' : 'write',
-      )
-      return editLayer(workspace, asker, layer, request.body)
-    },
-  )
+  add('GET /v1/workspaces/:workspace/layers/:layer', { access: ['list'] }, async (request) => {
+    const { workspace, layer, asker } = await openWholeLayer(workspaces, request, 'list')
+    return statusOf(workspace, layer, asker.scope && overlapSight(asker.scope.grant))
+  })
 
-  app.delete<{ Querystring: { cascade?: string } }>(
-    `${url}/:layer`,
-    {
-      config: { access: ['delete'] },
-      schema: {
-        summary: 'Take a layer away; with ?cascade, those made from it too',
-        params: layerParams,
-        querystring: objectSchema({ cascade: flagSchema }),
-      },
-    },
-    async (request) => {
-      const { workspace, asker, layer } = await openWholeLayer(workspaces, request, 'delete')
-      return deleteLayer(workspace, asker, layer, isOn(request.query.cascade))
-    },
-  )
+  add('PATCH /v1/workspaces/:workspace/layers/:layer', { access: ['write'] }, async (request) => {
+    const { maxBytes, maxFiles } = request.body
+    const isQuota = maxBytes !== undefined || maxFiles !== undefined
+    const operation = isQuota ? 'admin' : 'write'
+    const { workspace, asker, layer } = await openWholeLayer(workspaces, request, operation)
+    return editLayer(workspace, asker, layer, request.body)
+  })
+
+  add('DELETE /v1/workspaces/:workspace/layers/:layer', { access: ['delete'] }, async (request) => {
+    const { workspace, asker, layer } = await openWholeLayer(workspaces, request, 'delete')
+    return deleteLayer(workspace, asker, layer, isOn(request.query.cascade))
+  })
 }
 
 function chainRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.get(
-    `${url}/:layer/chain`,
-    {
-      config: { access: accessOperations },
-      schema: { summary: 'The layers a layer stands on, itself last', params: layerParams },
-    },
+  adderOf(app, table)(
+    'GET /v1/workspaces/:workspace/layers/:layer/chain',
+    { access: accessOperations },
     async (request) => {
       const { workspace, layer, asker } = await openLayer(workspaces, request)
       const { scope } = asker
@@ -273,16 +174,11 @@ function chainRoute(app: FastifyInstance, workspaces: Workspaces): void {
 }
 
 function checkpointRoutes(app: FastifyInstance, workspaces: Workspaces): void {
-  app.post<{ Body: { id?: string; label?: string; toolCall?: string } }>(
-    `${url}/:layer/checkpoints`,
-    {
-      config: { access: ['write'] },
-      schema: {
-        summary: 'Name a layer as it is, after what live sessions have acknowledged',
-        params: layerParams,
-        body: objectSchema({ id: nameSchema, label: labelSchema, toolCall: labelSchema }),
-      },
-    },
+  const add = adderOf(app, table)
+
+  add(
+    'POST /v1/workspaces/:workspace/layers/:layer/checkpoints',
+    { access: ['write'] },
     async (request, reply) => {
       const { workspace, asker, layer } = await openWholeLayer(workspaces, request, 'write')
       void reply.code(201)
@@ -290,19 +186,9 @@ function checkpointRoutes(app: FastifyInstance, workspaces: Workspaces): void {
     },
   )
 
-  app.get<{ Querystring: { cursor?: string; limit: number } }>(
-    `${url}/:layer/checkpoints`,
-    {
-      config: { access: ['list'] },
-      schema: {
-        summary: 'List the checkpoints of a layer, oldest first',
-        params: layerParams,
-        querystring: objectSchema({
-          cursor: { type: 'string', pattern: '^\\d+$' },
-          limit: limitSchema,
-        }),
-      },
-    },
+  add(
+    'GET /v1/workspaces/:workspace/layers/:layer/checkpoints',
+    { access: ['list'] },
     async (request) => {
       const { workspace, layer } = await openWholeLayer(workspaces, request, 'list')
       const { cursor = '0', limit } = request.query
@@ -310,12 +196,9 @@ function checkpointRoutes(app: FastifyInstance, workspaces: Workspaces): void {
     },
   )
 
-  app.delete<{ Params: LayerParams & { checkpoint: string } }>(
-    `${url}/:layer/checkpoints/:checkpoint`,
-    {
-      config: { access: ['write'] },
-      schema: { summary: 'Forget a checkpoint', params: layerParams },
-    },
+  add(
+    'DELETE /v1/workspaces/:workspace/layers/:layer/checkpoints/:checkpoint',
+    { access: ['write'] },
     async (request, reply) => {
       const { workspace, layer } = await openWholeLayer(workspaces, request, 'write')
       await deleteCheckpoint(workspace, layer, request.params.checkpoint)
@@ -329,32 +212,11 @@ function pageOf<Item>(all: readonly Item[], start: number, limit: number): Page<
   return all.length > start + limit ? { items, next: String(start + limit) } : { items }
 }
 
-interface DiffQuery {
-  readonly from?: string
-  readonly to?: string
-  readonly path?: string
-  readonly stat?: string
-  readonly patch?: string
-}
-
 function diffRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.get<{ Querystring: DiffQuery }>(
-    `${url}/:layer/diff`,
-    {
-      config: { access: ['list', 'read'] },
-      schema: {
-        summary: 'What differs between two points; with ?stat in lines, with ?patch as text',
-        params: layerParams,
-        querystring: objectSchema({
-          from: referenceSchema,
-          to: referenceSchema,
-          path: text,
-          stat: flagSchema,
-          patch: flagSchema,
-        }),
-      },
-    },
-    async (request, reply): Promise<unknown> => {
+  adderOf(app, table)(
+    'GET /v1/workspaces/:workspace/layers/:layer/diff',
+    { access: ['list', 'read'] },
+    async (request, reply) => {
       const { workspace, layer, asker } = await openLayer(workspaces, request)
       const { scope } = asker
       const { from, to, path = '/', stat, patch } = request.query
@@ -387,17 +249,9 @@ function sendPatch(reply: FastifyReply, patch: AsyncIterable<Uint8Array>): Fasti
 }
 
 function forkRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.post<{ Body: { name: string }; Querystring: PointQuery; Params: { workspace: string } }>(
-    '/v1/workspaces/:workspace/fork',
-    {
-      config: { access: 'owner' },
-      schema: {
-        summary: 'Make a workspace that starts from a point of this one',
-        params: workspaceParams,
-        querystring: objectSchema(branchQuery),
-        body: objectSchema({ name: nameSchema }, ['name']),
-      },
-    },
+  adderOf(app, table)(
+    'POST /v1/workspaces/:workspace/fork',
+    { access: 'owner' },
     async (request, reply) => {
       const { workspace, asker } = await openLayer(workspaces, request)
       requireOnePoint(request.query, asker)
