@@ -27,27 +27,6 @@ export function objectSchema(
   return { type: 'object', additionalProperties: false, required, properties }
 }
 
-const most: object = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-
-/** The quota of something new. */
-export const quotaSchema: Readonly<Record<'maxBytes' | 'maxFiles', object>> = {
-  maxBytes: most,
-  maxFiles: most,
-}
-
-/** The quota of something that exists: null removes a limit. */
-export const quotaEditSchema: typeof quotaSchema = {
-  maxBytes: orNull(most),
-  maxFiles: orNull(most),
-}
-
-export function orNull(schema: object): object {
-  return { anyOf: [{ type: 'null' }, schema] }
-}
-
-/** Waiting for quiet takes a day at most. */
-export const quietSchema = { type: 'integer', minimum: 100, maximum: 86_400_000 } as const
-
 /** `?list` and `?list=true` mean yes. */
 export function isOn(flag: string | undefined): boolean {
   return flag === '' || flag === 'true'
