@@ -8,6 +8,7 @@ import { findFolderCycles } from './tidy/folder-cycles.ts'
 import { importRules } from './tidy/import-rules.ts'
 import { findViolations } from './tidy/rule.ts'
 import type { ProjectFile } from './tidy/rule.ts'
+import { findSharedNames } from './tidy/unique-names.ts'
 import { textRules } from './tidy/text-rules.ts'
 
 const files = readProjectFiles()
@@ -53,6 +54,10 @@ describe('prose names who acts', () => {
   ])('%s has %d', (text, count) => {
     expect(findDialect([{ path: 'a.ts', text }])).toHaveLength(count)
   })
+})
+
+it('no two packages export a type or class of the same name', () => {
+  expect(findSharedNames(files).join('\n')).toBe('')
 })
 
 /** Whatever git tracks or would track: the rules hold before a commit, too. */

@@ -1,12 +1,14 @@
 import type { Inode } from '@cairn/core'
-import { Sharing, sharingHandlers, type SharingParts } from '@cairn/mount'
+import { SharingClient, sharingHandlers, type SharingClientParts } from '@cairn/mount'
 import type { Ino } from '@cairn/protocol'
 
-type Parts = Pick<SharingParts, 'ask' | 'whenReached' | 'whenSent'> & { readonly seq: () => number }
+type Parts = Pick<SharingClientParts, 'ask' | 'whenReached' | 'whenSent'> & {
+  readonly seq: () => number
+}
 
 /** Which directories a simulated client may change on its own, and which it may show: as a mount does, without a kernel. */
 export class SharedDirectories {
-  readonly #sharing: Sharing
+  readonly #sharing: SharingClient
   readonly options: ReturnType<typeof sharingHandlers>
 
   constructor({ seq, ...parts }: Parts) {
@@ -20,7 +22,7 @@ export class SharedDirectories {
       settled: async () => undefined,
     }
     const kernel = { caches, forgetInKernel: nothing, shares: true }
-    const sharing = new Sharing({ ...parts, ...kernel, image: tree })
+    const sharing = new SharingClient({ ...parts, ...kernel, image: tree })
     this.#sharing = sharing
     this.options = sharingHandlers(() => ({ sharing, seq: seq() }))
   }

@@ -25,5 +25,5 @@ export {
 } from './beside.ts'
 export type { Mounter } from './fuse/mounting.ts'
 export { daemonMain } from './process/daemon.ts'
-export { Sharing, sharingHandlers, type SharingParts } from './sync/sharing.ts'
+export { SharingClient, sharingHandlers, type SharingClientParts } from './sync/sharing.ts'
 export type { VaultSource } from './vault/vault-file-system.ts'

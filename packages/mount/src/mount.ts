@@ -8,7 +8,7 @@ import { fetchAtServer } from './data/fetch-at-server.ts'
 import { Segments } from './data/segments.ts'
 import { Spool } from './data/spool.ts'
 import { MountedFileSystem } from './filesystem/mounted-file-system.ts'
-import { Nodes } from './kernel/nodes.ts'
+import { KernelNodes } from './kernel/nodes.ts'
 import { type Owners, swapOwners } from './kernel/owners.ts'
 import { seekAtServer } from './filesystem/seek.ts'
 import { ToldFile } from './kernel/told-file.ts'
@@ -48,9 +48,9 @@ import { modeOf, sessionOptionsOf } from './session-options-of.ts'
 import { statusOf } from './status-of.ts'
 import { describeProgress, ProgressNotes } from './sync/progress-notes.ts'
 import { growthMax, QuotaRoom } from './outbox/quota-room.ts'
-import { Sharing, sharingHandlers } from './sync/sharing.ts'
+import { SharingClient, sharingHandlers } from './sync/sharing.ts'
 import { Waiting } from './sync/waiting.ts'
-import { Writer } from './sync/writer.ts'
+import { MountWriter } from './sync/writer.ts'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const guessAfterMs = 100
@@ -70,11 +70,11 @@ export class Mount {
   readonly #outbox: Outbox
   readonly #follower: Follower
   readonly #holds: Holds
-  readonly #sharing: Sharing
+  readonly #sharing: SharingClient
   readonly #classes: Classes
   readonly #numbers: InodeNumbers
   readonly #told: ToldFile
-  readonly #nodes: Nodes
+  readonly #nodes: KernelNodes
   readonly #caches: Caches
   readonly #options: MountOptions
   readonly #owners: Owners
@@ -154,7 +154,7 @@ export class Mount {
       keep,
     })
     this.#told = new ToldFile(options.cacheDirectory, io)
-    this.#nodes = new Nodes(this.#image, this.#owners, this.#told)
+    this.#nodes = new KernelNodes(this.#image, this.#owners, this.#told)
     this.#caches = options.caches((ino) => this.#nodes.nodeid(ino))
     this.#classes = new Classes(this.#image, () => this.#nodes.root, options.profile)
     this.#holds = new Holds(this.#image, this.#nodes, this.#outbox, session)
@@ -174,8 +174,8 @@ export class Mount {
       })
   }
 
-  #makeSharing(shares: boolean): Sharing {
-    return new Sharing({
+  #makeSharing(shares: boolean): SharingClient {
+    return new SharingClient({
       image: this.#image,
       caches: this.#caches,
       ask: (question) => this.#refusal.unlessRefused(this.#session.ask(question)),
@@ -228,8 +228,8 @@ export class Mount {
     await this.#caches.settled()
   }
 
-  #makeWriter(waits: boolean, grant: Grant | undefined): Writer {
-    return new Writer({
+  #makeWriter(waits: boolean, grant: Grant | undefined): MountWriter {
+    return new MountWriter({
       image: this.#image,
       contents: this.#contents,
       outbox: this.#outbox,
@@ -255,7 +255,7 @@ export class Mount {
     return this.#waiting.until(() => this.#loader.seq >= seq)
   }
 
-  #makeFileSystem(writer: Writer, syncs: boolean): MountedFileSystem {
+  #makeFileSystem(writer: MountWriter, syncs: boolean): MountedFileSystem {
     return new MountedFileSystem({
       image: this.#image,
       contents: this.#contents,

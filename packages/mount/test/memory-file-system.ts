@@ -6,7 +6,7 @@ import type {
   AttributeChange,
   Attributes,
   AttributesAnswer,
-  Caller,
+  KernelCaller,
   Entry,
   FileSystemStatistics,
   FillListing,
@@ -107,13 +107,13 @@ export class MemoryFileSystem implements FuseFileSystem {
     return this.#get(nodeid).data
   }
 
-  mknod(parent: number, name: ByteString, mode: number, rdev: number, caller: Caller): Entry {
+  mknod(parent: number, name: ByteString, mode: number, rdev: number, caller: KernelCaller): Entry {
     const node = this.#make(mode, caller)
     node.rdev = rdev
     return this.#enter(parent, name, node)
   }
 
-  mkdir(parent: number, name: ByteString, mode: number, caller: Caller): Answer<Entry> {
+  mkdir(parent: number, name: ByteString, mode: number, caller: KernelCaller): Answer<Entry> {
     const make = (): Entry => {
       const node = this.#make(S_IFDIR | mode, caller)
       node.nlink = 2
@@ -123,7 +123,7 @@ export class MemoryFileSystem implements FuseFileSystem {
     return held ? held.then(make) : make()
   }
 
-  symlink(parent: number, name: ByteString, target: Uint8Array, caller: Caller): Entry {
+  symlink(parent: number, name: ByteString, target: Uint8Array, caller: KernelCaller): Entry {
     const node = this.#make(S_IFLNK | 0o777, caller)
     node.data = target.slice()
     node.size = target.length
@@ -183,7 +183,7 @@ export class MemoryFileSystem implements FuseFileSystem {
     name: ByteString,
     mode: number,
     _openFlags: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Entry {
     this.#note('create')
     return this.#enter(parent, name, this.#make(S_IFREG | mode, caller))
@@ -308,7 +308,7 @@ export class MemoryFileSystem implements FuseFileSystem {
     return node
   }
 
-  #make(mode: number, { uid, gid }: Caller): MemoryNode {
+  #make(mode: number, { uid, gid }: KernelCaller): MemoryNode {
     const time = nowTime()
     const node: MemoryNode = {
       nodeid: ++this.#last,

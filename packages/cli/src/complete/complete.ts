@@ -3,7 +3,7 @@ import { allOptions } from '../arguments/parse.ts'
 import type { Cli } from '../cli.ts'
 import { commands, loadCommand } from '../commands.ts'
 import { findInvocation } from '../program.ts'
-import { findValues, type Place, type ValueKind } from './values.ts'
+import { findValues, type CompletedPlace, type ValueKind } from './values.ts'
 
 /**
  * What may stand in place of the last word, which may be empty: names that only the server or the saved contexts know.
@@ -36,7 +36,7 @@ async function findFor(
   cli: Pick<Cli, 'env' | 'home'>,
   kind: ValueKind | undefined,
   word: string,
-  place: Place,
+  place: CompletedPlace,
 ): Promise<string[]> {
   return kind === undefined ? [] : findValues(cli, kind, word, place)
 }
@@ -48,7 +48,7 @@ const optionKinds: Readonly<Record<string, ValueKind>> = {
 }
 
 interface Read {
-  readonly place: Place
+  readonly place: CompletedPlace
   readonly positionals: number
   /** The option whose value comes next. */
   readonly open: string | undefined

@@ -10,7 +10,7 @@ import { findOwnWorkspace } from '../remote/own-workspace.ts'
 export type ValueKind = 'workspace' | 'deleted' | 'layer' | 'context' | 'remote'
 
 /** What the words before it say of where to look. */
-export interface Place {
+export interface CompletedPlace {
   readonly context: string | undefined
   readonly workspace: string | undefined
   readonly layer: string | undefined
@@ -27,7 +27,7 @@ export async function findValues(
   cli: Asker,
   kind: ValueKind,
   word: string,
-  place: Place,
+  place: CompletedPlace,
 ): Promise<string[]> {
   const found: string[] = []
   for await (const value of valuesOf(cli, kind, word, place)) {
@@ -42,7 +42,7 @@ async function* valuesOf(
   cli: Asker,
   kind: ValueKind,
   word: string,
-  place: Place,
+  place: CompletedPlace,
 ): AsyncGenerator<string> {
   if (kind === 'context') return yield* (await readConfig(cli)).contexts.keys()
   const location = kind === 'remote' ? parseLocation(word) : undefined

@@ -18,7 +18,7 @@ import {
   Draft,
   type FindCharge,
   type FindLimits,
-  type Place,
+  type DraftPlace,
   type Receipt,
   receiptOf,
   type Submission,
@@ -92,7 +92,7 @@ export class Branch {
     decide: (view: View) => readonly Op[] | Steps<readonly Op[]>,
     { epoch, charge, answer }: TransactOptions = {},
   ): Promise<Receipt> {
-    const body = async ({ view }: Place): Promise<BatchBody> => ({
+    const body = async ({ view }: DraftPlace): Promise<BatchBody> => ({
       type: 'ops',
       ops: await this.#stores.nodes.readSteps(() => inSteps(decide(view))),
     })
@@ -108,7 +108,7 @@ export class Branch {
     prepare?: (before: FoldPoint) => Promise<void>,
     epoch?: number,
   ): Promise<Receipt> {
-    const body = async ({ head }: Place): Promise<BatchBody> => {
+    const body = async ({ head }: DraftPlace): Promise<BatchBody> => {
       if (prepare) await prepare(await head.fold())
       return { type: 'epoch' }
     }
@@ -121,7 +121,7 @@ export class Branch {
     decide: (before: Position) => BranchState,
     epoch?: number,
   ): Promise<Receipt> {
-    const body = async ({ head }: Place): Promise<BatchBody> => ({
+    const body = async ({ head }: DraftPlace): Promise<BatchBody> => ({
       type: 'state',
       state: decide(head.position),
     })
@@ -134,7 +134,7 @@ export class Branch {
     decide: (before: FoldPoint) => Promise<RootChange>,
     epoch?: number,
   ): Promise<Receipt> {
-    const body = async ({ head }: Place): Promise<BatchBody> => ({
+    const body = async ({ head }: DraftPlace): Promise<BatchBody> => ({
       type: 'root',
       change: await decide(await head.fold()),
     })

@@ -85,7 +85,7 @@ export interface Waiting {
   /** A batch that sees the head as it is (everything but ops) gets a draft of its own. */
   readonly type: BatchBody['type']
   /** What the batch is, seen from where it will stand: after those before it in the draft. */
-  readonly body: (place: Place) => Promise<BatchBody>
+  readonly body: (place: DraftPlace) => Promise<BatchBody>
   /** Its number alone says which batch it is: what it becomes depends on what came before it. */
   readonly decided: boolean
   readonly check?: Submission['check']
@@ -98,7 +98,7 @@ export interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-export interface Place {
+export interface DraftPlace {
   readonly head: Head
   readonly view: View
 }
@@ -262,7 +262,7 @@ export class Draft {
     return { bytes: bytes - before.bytes, files: files - before.files }
   }
 
-  get #place(): Place {
+  get #place(): DraftPlace {
     return { head: this.#head, view: this.#changes }
   }
 

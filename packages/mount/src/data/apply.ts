@@ -9,7 +9,7 @@ import {
   type WriteOp,
 } from '@cairn/core'
 import type { Contents } from './contents.ts'
-import type { Place } from './segments.ts'
+import type { SegmentPlace } from './segments.ts'
 
 export interface OwnChange {
   /** The file as it is before the change. */
@@ -17,7 +17,7 @@ export interface OwnChange {
   /** The source file of a copy. */
   readonly from: Inode | undefined
   /** Where written bytes lie. */
-  readonly place: Place | undefined
+  readonly place: SegmentPlace | undefined
   /** The batch the operation is in; 0 when the server has it. */
   readonly number: number
 }

@@ -1,7 +1,7 @@
 import type { Inode } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import { type Range, Ranges } from './ranges.ts'
-import type { Place, Segments } from './segments.ts'
+import type { SegmentPlace, Segments } from './segments.ts'
 
 export interface ContentsParts {
   readonly segments: Segments
@@ -10,7 +10,7 @@ export interface ContentsParts {
   /** Once the server has everything up to that batch. */
   readonly whenSettled: (number: number) => Promise<void>
   /** Keeps fetched bytes on the disk; undefined when there is no room. */
-  readonly keep: (bytes: Uint8Array) => Place | undefined
+  readonly keep: (bytes: Uint8Array) => SegmentPlace | undefined
 }
 
 /** Fetched at once, where the server's blocks end. */
@@ -121,7 +121,7 @@ export class Contents {
       const target = bytes.subarray(part.offset - offset, part.offset - offset + part.length)
       if (part.source.type === 'zeros') target.fill(0)
       else if (this.#isElsewhere(part)) copyBlocks(blocks, part.offset, target)
-      else this.#parts.segments.read(part.source as Place, target)
+      else this.#parts.segments.read(part.source as SegmentPlace, target)
     }
     return bytes
   }

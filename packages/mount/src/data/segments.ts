@@ -17,7 +17,7 @@ import { FsError } from '@cairn/protocol'
 import type { FuseIo } from '../fuse/native.ts'
 
 /** Where bytes lie on the local disk. */
-export interface Place {
+export interface SegmentPlace {
   readonly segment: number
   readonly position: number
 }
@@ -134,7 +134,7 @@ export class Segments {
   }
 
   /** Appends the pieces and tells where the first one begins. Throws ENOSPC, and then nothing was appended. */
-  append(pieces: readonly Uint8Array[]): Place {
+  append(pieces: readonly Uint8Array[]): SegmentPlace {
     const length = lengthOf(pieces)
     const segment =
       this.#open && this.#open.bytes + length <= this.#open.size ? this.#open : this.#begin(length)
@@ -150,7 +150,7 @@ export class Segments {
     return memory!.subarray(bytes - length, bytes)
   }
 
-  read({ segment, position }: Place, target: Uint8Array): void {
+  read({ segment, position }: SegmentPlace, target: Uint8Array): void {
     const { fd, memory } = this.#segments.get(segment)!
     if (memory) return target.set(memory.subarray(position, position + target.length))
     const length = readSync(fd, target, 0, target.length, position)

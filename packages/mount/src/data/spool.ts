@@ -1,5 +1,5 @@
 import { encodeRecord, type SpoolRecord } from './spool-record.ts'
-import type { Place, Segments } from './segments.ts'
+import type { SegmentPlace, Segments } from './segments.ts'
 
 /** What may be written down, and may be left out when the disk is full. */
 export class Spool {
@@ -18,7 +18,7 @@ export class Spool {
     }
   }
 
-  keep(bytes: Uint8Array): Place | undefined {
+  keep(bytes: Uint8Array): SegmentPlace | undefined {
     const pieces = encodeRecord({ type: 'bytes' }, bytes)
     try {
       const { segment, position } = this.#segments.append(pieces)

@@ -13,7 +13,7 @@ import {
   type XattrMode,
 } from '@cairn/core'
 import { type ByteString, FsError, type Ino } from '@cairn/protocol'
-import type { AttributeChange, Caller } from '../fuse/file-system.ts'
+import type { AttributeChange, KernelCaller } from '../fuse/file-system.ts'
 
 /** What the flags of system calls mean. */
 
@@ -63,7 +63,7 @@ export function setattrOp(
   ino: Ino,
   inode: Inode,
   change: AttributeChange,
-  caller: Caller,
+  caller: KernelCaller,
   now: Time,
 ): SetattrOp {
   const { uid, gid, size } = change
@@ -95,7 +95,7 @@ function isChown({ uid, gid, mode, size, atime, mtime }: AttributeChange): boole
  * Which set-id bits a user's change takes off. The user's groups are read only where it depends on
  * them: where a file has set-group-id and no group-execute.
  */
-export function privilegeDropOf(inode: Inode, { uid, gid, pid }: Caller): PrivilegeDrop {
+export function privilegeDropOf(inode: Inode, { uid, gid, pid }: KernelCaller): PrivilegeDrop {
   if (uid === 0 || (inode.mode & (modeBits.setuid | modeBits.setgid)) === 0) return false
   const depends = (inode.mode & (modeBits.setgid | modeBits.groupExecute)) === modeBits.setgid
   if (!depends || inode.gid === gid || groupsOf(pid).includes(inode.gid)) return 'member'

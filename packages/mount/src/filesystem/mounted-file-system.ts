@@ -18,7 +18,7 @@ import { classAttribute } from '../classes/classes.ts'
 import type {
   Answer,
   AttributeChange,
-  Caller,
+  KernelCaller,
   Entry,
   FileSystemStatistics,
   FillListing,
@@ -79,7 +79,7 @@ export class MountedFileSystem implements FuseFileSystem {
     return whenLoaded(loader, () => nodes.attributed(this.#fresh(nodeid)))
   }
 
-  setattr(nodeid: number, change: AttributeChange, caller: Caller): Answer<Attributed> {
+  setattr(nodeid: number, change: AttributeChange, caller: KernelCaller): Answer<Attributed> {
     const { loader, nodes, now, owners } = this.#parts
     const ino = nodes.ino(nodeid)
     const { mode, size, atime, mtime, killPrivileges } = change
@@ -106,7 +106,7 @@ export class MountedFileSystem implements FuseFileSystem {
     name: ByteString,
     mode: number,
     rdev: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<Entry> {
     const kind = kindOf(mode)
     if (kind === undefined || kind === 'directory' || kind === 'symlink')
@@ -114,11 +114,16 @@ export class MountedFileSystem implements FuseFileSystem {
     return this.#make(parent, name, { kind, mode, rdev, target: undefined }, caller)
   }
 
-  mkdir(parent: number, name: ByteString, mode: number, caller: Caller): Answer<Entry> {
+  mkdir(parent: number, name: ByteString, mode: number, caller: KernelCaller): Answer<Entry> {
     return this.#make(parent, name, { kind: 'directory', mode, rdev: 0, target: undefined }, caller)
   }
 
-  symlink(parent: number, name: ByteString, target: Uint8Array, caller: Caller): Answer<Entry> {
+  symlink(
+    parent: number,
+    name: ByteString,
+    target: Uint8Array,
+    caller: KernelCaller,
+  ): Answer<Entry> {
     const copy = target.slice()
     return this.#make(parent, name, { kind: 'symlink', mode: 0o777, rdev: 0, target: copy }, caller)
   }
@@ -128,7 +133,7 @@ export class MountedFileSystem implements FuseFileSystem {
     name: ByteString,
     mode: number,
     flags: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<Entry> {
     const file = { kind: 'file', mode, rdev: 0, target: undefined } as const
     const made = this.#make(parent, name, file, caller)
@@ -144,7 +149,7 @@ export class MountedFileSystem implements FuseFileSystem {
     throw new FsError('ESTALE')
   }
 
-  link(nodeid: number, parent: number, name: ByteString, caller: Caller): Answer<Entry> {
+  link(nodeid: number, parent: number, name: ByteString, caller: KernelCaller): Answer<Entry> {
     const { nodes, now } = this.#parts
     const ino = nodes.ino(nodeid)
     const to = { parent: this.#directory(parent), name: parseName(name) }
@@ -152,13 +157,13 @@ export class MountedFileSystem implements FuseFileSystem {
     return andThen(done, () => this.#entry(ino))
   }
 
-  unlink(parent: number, name: ByteString, caller: Caller): Answer<void> {
+  unlink(parent: number, name: ByteString, caller: KernelCaller): Answer<void> {
     const { now } = this.#parts
     const from = { parent: this.#directory(parent), name: name as Name }
     return this.#change(caller, () => ({ type: 'unlink', time: now(), ...from }))
   }
 
-  rmdir(parent: number, name: ByteString, caller: Caller): Answer<void> {
+  rmdir(parent: number, name: ByteString, caller: KernelCaller): Answer<void> {
     const { now } = this.#parts
     const from = { parent: this.#directory(parent), name: name as Name }
     return this.#change(caller, () => ({ type: 'rmdir', time: now(), ...from }))
@@ -170,7 +175,7 @@ export class MountedFileSystem implements FuseFileSystem {
     newParent: number,
     newName: ByteString,
     flags: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<void> {
     const { now } = this.#parts
     const mode = renameModeOf(flags)
@@ -195,7 +200,7 @@ export class MountedFileSystem implements FuseFileSystem {
     data: Uint8Array,
     flags: number,
     killPrivileges: boolean,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<number> {
     const { nodes, now, writer } = this.#parts
     const ino = nodes.ino(nodeid)
@@ -224,7 +229,7 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   /** What a program may do does not survive a change of it. Of writes past its pages the kernel leaves that to us. */
-  #dropCapability(ino: Ino, caller: Caller): Answer<void> {
+  #dropCapability(ino: Ino, caller: KernelCaller): Answer<void> {
     const { image } = this.#parts
     if (image.knows(ino) && image.inode(ino)!.xattrs?.has(capability))
       return this.#removexattr(ino, capability, { ...caller, request: 0, resent: false })
@@ -244,7 +249,7 @@ export class MountedFileSystem implements FuseFileSystem {
     offset: number,
     length: number,
     flags: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<void> {
     const { nodes, now } = this.#parts
     const ino = nodes.ino(nodeid)
@@ -263,7 +268,7 @@ export class MountedFileSystem implements FuseFileSystem {
     to: number,
     offset: number,
     length: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<number> {
     const { loader, nodes, now } = this.#parts
     const who = this.#who(caller)
@@ -301,7 +306,7 @@ export class MountedFileSystem implements FuseFileSystem {
     })
   }
 
-  listxattr(nodeid: number, { uid, gid }: Caller): Answer<readonly ByteString[]> {
+  listxattr(nodeid: number, { uid, gid }: KernelCaller): Answer<readonly ByteString[]> {
     const { image, loader, now } = this.#parts
     const call = callOf(image, now(), uid, gid)
     return whenLoaded(loader, () => attributeCalls.listxattr(call, this.#fresh(nodeid)))
@@ -312,7 +317,7 @@ export class MountedFileSystem implements FuseFileSystem {
     name: ByteString,
     value: Uint8Array,
     flags: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<void> {
     const { image, nodes, now } = this.#parts
     const ino = nodes.ino(nodeid)
@@ -324,11 +329,11 @@ export class MountedFileSystem implements FuseFileSystem {
     )
   }
 
-  removexattr(nodeid: number, name: ByteString, caller: Caller): Answer<void> {
+  removexattr(nodeid: number, name: ByteString, caller: KernelCaller): Answer<void> {
     return this.#removexattr(this.#parts.nodes.ino(nodeid), name, caller)
   }
 
-  #removexattr(ino: Ino, name: ByteString, caller: Caller): Answer<void> {
+  #removexattr(ino: Ino, name: ByteString, caller: KernelCaller): Answer<void> {
     const { image, now } = this.#parts
     return this.#change(caller, () => attributeCalls.removexattr(callOf(image, now()), ino, name))
   }
@@ -350,14 +355,14 @@ export class MountedFileSystem implements FuseFileSystem {
 
   destroy(): void {}
 
-  #change(caller: Caller, make: () => Op): Answer<void> {
+  #change(caller: KernelCaller, make: () => Op): Answer<void> {
     if (caller.resent) return this.#changeAgain(caller, make).then(() => undefined)
     const { loader, writer } = this.#parts
     return whenLoaded(loader, () => writer.change(make, caller.request))
   }
 
   /** The kernel asks again for what a dead daemon did not answer. Gives what that one did, if it did. */
-  async #changeAgain({ request }: Caller, make: () => Op): Promise<Op | void> {
+  async #changeAgain({ request }: KernelCaller, make: () => Op): Promise<Op | void> {
     const { loader, writer, findDone } = this.#parts
     const before = await findDone(request)
     return before ?? (await whenLoaded(loader, () => writer.change(make, request)))
@@ -367,7 +372,7 @@ export class MountedFileSystem implements FuseFileSystem {
     parent: number,
     name: ByteString,
     file: Pick<CreateOp, 'kind' | 'mode' | 'rdev' | 'target'>,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<Entry> {
     const { nodes, numbers, now, owners } = this.#parts
     const directory = this.#directory(parent)
@@ -400,7 +405,7 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   /** As the workspace knows them, but for root, who is root of the machine. */
-  #who({ uid, gid, pid, request, resent }: Caller): Caller {
+  #who({ uid, gid, pid, request, resent }: KernelCaller): KernelCaller {
     return { uid, gid: this.#parts.owners.gid(gid), pid, request, resent }
   }
 

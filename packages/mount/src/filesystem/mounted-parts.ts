@@ -7,9 +7,9 @@ import type { Loader } from '../image/loader.ts'
 import type { Caches } from '../kernel/caches.ts'
 import type { InodeNumbers } from '../sync/inode-numbers.ts'
 import type { QuotaRoom } from '../outbox/quota-room.ts'
-import type { Sharing } from '../sync/sharing.ts'
-import type { Writer } from '../sync/writer.ts'
-import type { Nodes } from '../kernel/nodes.ts'
+import type { SharingClient } from '../sync/sharing.ts'
+import type { MountWriter } from '../sync/writer.ts'
+import type { KernelNodes } from '../kernel/nodes.ts'
 import type { Owners } from '../kernel/owners.ts'
 
 /** What answers of a mounted workspace are made of. */
@@ -17,9 +17,9 @@ export interface MountedParts {
   readonly image: Image
   readonly contents: Contents
   readonly loader: Loader
-  readonly nodes: Nodes
-  readonly writer: Writer
-  readonly sharing: Sharing
+  readonly nodes: KernelNodes
+  readonly writer: MountWriter
+  readonly sharing: SharingClient
   readonly classes: Classes
   readonly room: QuotaRoom
   readonly numbers: InodeNumbers

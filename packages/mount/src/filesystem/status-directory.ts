@@ -1,6 +1,12 @@
 import type { Time } from '@cairn/core'
 import { type ByteString, FsError } from '@cairn/protocol'
-import type { Answer, Attributes, Caller, Entry, FuseFileSystem } from '../fuse/file-system.ts'
+import type {
+  Answer,
+  Attributes,
+  KernelCaller,
+  Entry,
+  FuseFileSystem,
+} from '../fuse/file-system.ts'
 import { andThen } from './answers.ts'
 
 /** Above every number a workspace gives out. */
@@ -128,7 +134,7 @@ function guarded(below: FuseFileSystem): FuseFileSystem {
     mknod: guard(below.mknod.bind(below)),
     mkdir: guard(below.mkdir.bind(below)),
     symlink: guard(below.symlink.bind(below)),
-    link: guard((nodeid, parent: number, child: ByteString, caller: Caller) => {
+    link: guard((nodeid, parent: number, child: ByteString, caller: KernelCaller) => {
       guardName(parent, child)
       return below.link(nodeid, parent, child, caller)
     }),

@@ -2,7 +2,7 @@ import type { Time } from '@cairn/core'
 import { type ByteString, FsError, fromByteString } from '@cairn/protocol'
 import { errno } from './errno.ts'
 import type { AttributeChange, FileSystemStatistics, AttributesAnswer } from './file-system.ts'
-import { after, type AnyOperation, type Operation, type Touched } from './operation.ts'
+import { after, type AnyOperation, type Operation, type ChangedNode } from './operation.ts'
 import { opcode } from './opcodes.ts'
 import type { Reply } from './reply.ts'
 import type { Request } from './request.ts'
@@ -43,7 +43,7 @@ function readChange(request: Request): AttributeChange {
   }
 }
 
-export function touchesNode(request: Request): readonly Touched[] {
+export function touchesNode(request: Request): readonly ChangedNode[] {
   return [{ nodeid: request.nodeid }]
 }
 

@@ -9,7 +9,7 @@ import {
   writeInit,
 } from './init.ts'
 import { opcode } from './opcodes.ts'
-import type { AnyOperation, Context, Touched } from './operation.ts'
+import type { AnyOperation, Context, ChangedNode } from './operation.ts'
 import { operations } from './operations.ts'
 import { type Parked, ParkedRequests } from './parked.ts'
 import { Reply } from './reply.ts'
@@ -35,7 +35,7 @@ export interface DispatchOptions {
    * A change succeeded after its caller was told that it had not (killed, or too late). What the kernel
    * remembers of it is wrong: invalidate it.
    */
-  readonly onLateChange?: (touched: Touched) => void
+  readonly onLateChange?: (touched: ChangedNode) => void
 }
 
 /** The request in the buffer is answered later. */

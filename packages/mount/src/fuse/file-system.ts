@@ -2,7 +2,7 @@ import type { Time } from '@cairn/core'
 import type { ByteString } from '@cairn/protocol'
 
 /** Who asks, as the kernel says it. `pid` is 0 when it lives in another pid namespace. */
-export interface Caller {
+export interface KernelCaller {
   readonly uid: number
   readonly gid: number
   readonly pid: number
@@ -97,18 +97,24 @@ export type FillListing = (name: ByteString, position: number, entry: Entry | Di
  */
 export interface FuseFileSystem {
   /** Undefined: not there; the kernel is told so for `negativeTtl` seconds. */
-  lookup(parent: number, name: ByteString, caller: Caller): Answer<Entry | undefined>
+  lookup(parent: number, name: ByteString, caller: KernelCaller): Answer<Entry | undefined>
   forget(nodeid: number, count: number): void
   getattr(nodeid: number): Answer<AttributesAnswer>
-  setattr(nodeid: number, change: AttributeChange, caller: Caller): Answer<AttributesAnswer>
+  setattr(nodeid: number, change: AttributeChange, caller: KernelCaller): Answer<AttributesAnswer>
   readlink(nodeid: number): Answer<Uint8Array>
   /** `mode` with the type bits; the kernel has taken the umask off already, here and below. */
-  mknod(parent: number, name: ByteString, mode: number, rdev: number, caller: Caller): Answer<Entry>
-  mkdir(parent: number, name: ByteString, mode: number, caller: Caller): Answer<Entry>
-  symlink(parent: number, name: ByteString, target: Uint8Array, caller: Caller): Answer<Entry>
-  link(nodeid: number, parent: number, name: ByteString, caller: Caller): Answer<Entry>
-  unlink(parent: number, name: ByteString, caller: Caller): Answer<void>
-  rmdir(parent: number, name: ByteString, caller: Caller): Answer<void>
+  mknod(
+    parent: number,
+    name: ByteString,
+    mode: number,
+    rdev: number,
+    caller: KernelCaller,
+  ): Answer<Entry>
+  mkdir(parent: number, name: ByteString, mode: number, caller: KernelCaller): Answer<Entry>
+  symlink(parent: number, name: ByteString, target: Uint8Array, caller: KernelCaller): Answer<Entry>
+  link(nodeid: number, parent: number, name: ByteString, caller: KernelCaller): Answer<Entry>
+  unlink(parent: number, name: ByteString, caller: KernelCaller): Answer<void>
+  rmdir(parent: number, name: ByteString, caller: KernelCaller): Answer<void>
   /** `flags`: RENAME_NOREPLACE 1 or RENAME_EXCHANGE 2; others never arrive here, they are EINVAL. */
   rename(
     parent: number,
@@ -116,17 +122,17 @@ export interface FuseFileSystem {
     newParent: number,
     newName: ByteString,
     flags: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<void>
   create(
     parent: number,
     name: ByteString,
     mode: number,
     openFlags: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<Entry>
   /** Absent: the kernel opens by itself and asks no more (NO_OPEN). */
-  open?(nodeid: number, openFlags: number, caller: Caller): Answer<void>
+  open?(nodeid: number, openFlags: number, caller: KernelCaller): Answer<void>
   /** Fewer bytes than asked for mean the end of the file. */
   read(nodeid: number, offset: number, size: number): Answer<Uint8Array | readonly Uint8Array[]>
   /** The number of bytes written. With O_APPEND in `openFlags` the offset is where the kernel believes the end to be. */
@@ -136,7 +142,7 @@ export interface FuseFileSystem {
     data: Uint8Array,
     openFlags: number,
     killPrivileges: boolean,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<number>
   /** At each close of each duplicate. Absent: the kernel stops asking. */
   flush?(nodeid: number): Answer<void>
@@ -149,7 +155,7 @@ export interface FuseFileSystem {
     offset: number,
     length: number,
     mode: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<void>
   /** The number of bytes copied. */
   copyFileRange(
@@ -158,7 +164,7 @@ export interface FuseFileSystem {
     to: number,
     offset: number,
     length: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<number>
   /** `whence`: SEEK_DATA 3 or SEEK_HOLE 4; the kernel does the others. */
   lseek(nodeid: number, offset: number, whence: number): Answer<number>
@@ -166,17 +172,17 @@ export interface FuseFileSystem {
    * The whole value. Undefined: ENODATA, without the price of an exception, because the kernel asks for
    * `security.capability` at the first write to each file.
    */
-  getxattr(nodeid: number, name: ByteString, caller: Caller): Answer<Uint8Array | undefined>
-  listxattr(nodeid: number, caller: Caller): Answer<readonly ByteString[]>
+  getxattr(nodeid: number, name: ByteString, caller: KernelCaller): Answer<Uint8Array | undefined>
+  listxattr(nodeid: number, caller: KernelCaller): Answer<readonly ByteString[]>
   /** `flags`: XATTR_CREATE 1, XATTR_REPLACE 2. */
   setxattr(
     nodeid: number,
     name: ByteString,
     value: Uint8Array,
     flags: number,
-    caller: Caller,
+    caller: KernelCaller,
   ): Answer<void>
-  removexattr(nodeid: number, name: ByteString, caller: Caller): Answer<void>
+  removexattr(nodeid: number, name: ByteString, caller: KernelCaller): Answer<void>
   /**
    * Entries after position `offset` (0 at the start) until `fill` says false. The position of an entry is what
    * the next call gets to go on after it. `.` and `..` are the dispatcher's (positions 1 and 2): positions of
@@ -187,7 +193,7 @@ export interface FuseFileSystem {
   dots(nodeid: number): { readonly self: number; readonly parent: number }
   statfs(nodeid: number): Answer<FileSystemStatistics>
   /** The lock that stands in the way, or one of type `none`. Locks absent: the kernel keeps them itself. */
-  getlk?(nodeid: number, lock: Lock, caller: Caller): Answer<Lock>
+  getlk?(nodeid: number, lock: Lock, caller: KernelCaller): Answer<Lock>
   /**
    * Type `none` unlocks; every close does so for its owner from 0 to the end, whether it holds locks or not.
    * Taken and not `wait`: EAGAIN. `signal` is aborted when the one who waits was interrupted.

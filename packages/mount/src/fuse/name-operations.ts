@@ -5,7 +5,7 @@ import {
   type AnyOperation,
   type Context,
   type Operation,
-  type Touched,
+  type ChangedNode,
 } from './operation.ts'
 import { opcode } from './opcodes.ts'
 import type { Reply } from './reply.ts'
@@ -29,7 +29,7 @@ function forgetEntry({ fs }: Context, entry: Entry | undefined): void {
   if (entry !== undefined) fs.forget(entry.nodeid, 1)
 }
 
-function touchesLastName(offset: number): (request: Request) => readonly Touched[] {
+function touchesLastName(offset: number): (request: Request) => readonly ChangedNode[] {
   return (request) => [{ nodeid: request.nodeid, name: request.lastName(offset) }]
 }
 

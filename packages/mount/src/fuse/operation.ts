@@ -15,7 +15,7 @@ export interface Context {
 }
 
 /** A name in a directory or, without a name, an inode. */
-export interface Touched {
+export interface ChangedNode {
   readonly nodeid: number
   readonly name?: ByteString
 }
@@ -32,7 +32,7 @@ export interface Operation<T> {
   /** The caller was told of a failure before the answer came: takes back what it alone would have known. */
   undo?(context: Context, value: T): Answer<void>
   /** What it changes: the kernel's picture of that is wrong after an answer that came too late. */
-  touches?(request: Request): readonly Touched[]
+  touches?(request: Request): readonly ChangedNode[]
   /** How long a parked request may take that changes nothing: programs expect syncing and locking to take its time. */
   readonly waits?: 'without-limit'
   /** A parked wait that any signal ends, not only one that kills. */

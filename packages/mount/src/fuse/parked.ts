@@ -1,5 +1,5 @@
 import { errno } from './errno.ts'
-import type { AnyOperation, Touched } from './operation.ts'
+import type { AnyOperation, ChangedNode } from './operation.ts'
 import type { Request } from './request.ts'
 import type { RequestMemory } from './request-memory.ts'
 import { isDying } from './signals.ts'
@@ -14,7 +14,7 @@ export interface Parked {
   readonly uniqueLow: number
   readonly uniqueHigh: number
   readonly pid: number
-  readonly touches: readonly Touched[]
+  readonly touches: readonly ChangedNode[]
   readonly abort: AbortController | undefined
   /** Where its number stands for a process that comes after. */
   readonly note: number

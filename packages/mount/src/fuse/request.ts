@@ -1,5 +1,5 @@
 import type { ByteString } from '@cairn/protocol'
-import type { Caller } from './file-system.ts'
+import type { KernelCaller } from './file-system.ts'
 
 const high = 2 ** 32
 /** In the upper half of `unique`. */
@@ -55,7 +55,7 @@ export class Request {
     return this.#words[8]!
   }
 
-  get caller(): Caller {
+  get caller(): KernelCaller {
     const words = this.#words
     const upper = words[3]!
     const resent = upper >= resentBit

@@ -6,7 +6,7 @@ import type { Ino } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type FuseIo, loadFuseIo } from '../fuse/native.ts'
 import { Image } from '../image/image.ts'
-import { Nodes } from './nodes.ts'
+import { KernelNodes } from './nodes.ts'
 import { swapOwners } from './owners.ts'
 import { ToldFile } from './told-file.ts'
 
@@ -22,21 +22,21 @@ describe('what the kernel was told of', () => {
   afterEach(() => rmSync(directory, { recursive: true }))
 
   /** The table of the next process: the one before ended without a goodbye. */
-  function begin(disk: FuseIo = io): Nodes {
+  function begin(disk: FuseIo = io): KernelNodes {
     const owners = swapOwners(undefined, undefined)
-    return new Nodes(new Image(), owners, new ToldFile(directory, disk))
+    return new KernelNodes(new Image(), owners, new ToldFile(directory, disk))
   }
 
-  function tell(nodes: Nodes, ...inodes: number[]): void {
+  function tell(nodes: KernelNodes, ...inodes: number[]): void {
     for (const ino of inodes) nodes.count(ino as Ino)
   }
 
-  function known(nodes: Nodes): number[] {
+  function known(nodes: KernelNodes): number[] {
     return [...nodes.known()].sort((a, b) => a - b)
   }
 
   /** The inodes whose attributes are asked for anew. */
-  function forgotten(nodes: Nodes): number[] {
+  function forgotten(nodes: KernelNodes): number[] {
     const inodes: number[] = []
     nodes.forgetBefore({
       attributes: (ino) => inodes.push(ino),
@@ -101,14 +101,14 @@ describe('what the kernel was told of', () => {
 describe('a file that was replaced', () => {
   const file = 5 as Ino
   let directory: string
-  let nodes: Nodes
+  let nodes: KernelNodes
 
   let image: Image
 
-  function begin(): Nodes {
+  function begin(): KernelNodes {
     image = new Image()
     const told = new ToldFile(directory, io)
-    return new Nodes(image, swapOwners(undefined, undefined), told)
+    return new KernelNodes(image, swapOwners(undefined, undefined), told)
   }
 
   beforeEach(() => {

@@ -25,7 +25,7 @@ export interface Attributed {
 }
 
 /** The kernel's numbers for inodes, what it sees of them, and how often it has been told of each. */
-export class Nodes {
+export class KernelNodes {
   readonly #image: Image
   readonly #owners: Owners
   /** Known as soon as the session is welcome. */

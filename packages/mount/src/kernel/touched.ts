@@ -2,7 +2,7 @@ import { dataLength, type Op } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
 
 /** What an operation invalidates in caches. */
-export interface Touched {
+export interface StaleCaches {
   /** Attributes, and of directories the listing. */
   readonly inodes: readonly Ino[]
   readonly names: readonly { readonly parent: Ino; readonly name: Name }[]
@@ -13,7 +13,7 @@ export interface Touched {
 export const toTheEnd: number = Number.MAX_SAFE_INTEGER
 
 /** `find` gives what a name leads to, as far as it is known: its link count changes, too. */
-export function touchedBy(op: Op, find: (parent: Ino, name: Name) => Ino | undefined): Touched {
+export function touchedBy(op: Op, find: (parent: Ino, name: Name) => Ino | undefined): StaleCaches {
   const known = (parent: Ino, name: Name): Ino[] => {
     const ino = find(parent, name)
     return ino === undefined ? [] : [ino]
@@ -51,10 +51,10 @@ export function touchedBy(op: Op, find: (parent: Ino, name: Name) => Ino | undef
 function written(
   { ino, offset }: { readonly ino: Ino; readonly offset: number },
   length: number,
-): Touched['bytes'][number] {
+): StaleCaches['bytes'][number] {
   return { ino, offset, length }
 }
 
-function from(ino: Ino, offset: number): Touched['bytes'][number] {
+function from(ino: Ino, offset: number): StaleCaches['bytes'][number] {
   return { ino, offset, length: toTheEnd - offset }
 }

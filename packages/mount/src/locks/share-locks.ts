@@ -1,5 +1,5 @@
 import type { MountedFileSystem } from '../filesystem/mounted-file-system.ts'
-import type { Nodes } from '../kernel/nodes.ts'
+import type { KernelNodes } from '../kernel/nodes.ts'
 import type { SessionClient } from '../session/client.ts'
 import { SharedLocks } from './shared-locks.ts'
 
@@ -13,7 +13,7 @@ interface LockParts {
 /** Has a file system ask the server for locks, so that they hold between mounts. */
 export function shareLocks(
   fileSystem: MountedFileSystem,
-  nodes: Nodes,
+  nodes: KernelNodes,
   { session, ...rest }: LockParts,
 ): SharedLocks {
   const locks = new SharedLocks({

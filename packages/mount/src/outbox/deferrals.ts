@@ -1,7 +1,7 @@
 import type { Op } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import type { OnlyHere } from '../mount-status.ts'
-import type { Place, Segments } from '../data/segments.ts'
+import type { SegmentPlace, Segments } from '../data/segments.ts'
 import { type DeferredBatch, DeferredQueue } from './deferred-queue.ts'
 import { type DeferringClass, deferringClasses } from '../data/spool-record.ts'
 
@@ -57,7 +57,12 @@ export class Deferrals {
   }
 
   /** Acknowledges an operation. Gives where its bytes lie. Throws ENOSPC. */
-  add(of: DeferringClass, op: Op, request: number, directories: readonly Ino[]): Place | undefined {
+  add(
+    of: DeferringClass,
+    op: Op,
+    request: number,
+    directories: readonly Ino[],
+  ): SegmentPlace | undefined {
     const queue = this.#queues[of]
     const epoch = this.#parts.leaseEpoch()
     if (queue.epoch !== undefined && queue.epoch !== epoch) this.release([of])

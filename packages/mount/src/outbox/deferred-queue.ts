@@ -1,7 +1,7 @@
 import type { Op, WriteOp } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import type { OnlyHere } from '../mount-status.ts'
-import type { Place, Segments } from '../data/segments.ts'
+import type { SegmentPlace, Segments } from '../data/segments.ts'
 import { type DeferringClass, encodeDeferredRecord, withBytes } from '../data/spool-record.ts'
 
 /** Operations that leave together. */
@@ -79,7 +79,12 @@ export class DeferredQueue {
   }
 
   /** Throws ENOSPC. Gives where written bytes lie. */
-  add(op: Op, request: number, directories: readonly Ino[], epoch: number): Place | undefined {
+  add(
+    op: Op,
+    request: number,
+    directories: readonly Ino[],
+    epoch: number,
+  ): SegmentPlace | undefined {
     const data = op.type === 'write' && op.data.type === 'bytes' ? op.data.bytes : undefined
     const id = this.#released + this.ops + 1
     const pieces = encodeDeferredRecord(op, request, { class: this.class, id, epoch }, data)

@@ -1,6 +1,6 @@
 import type { Op, Time, WriteOp } from '@cairn/core'
 import { FsError, type Ino, isFsError } from '@cairn/protocol'
-import type { Place, Segments } from '../data/segments.ts'
+import type { SegmentPlace, Segments } from '../data/segments.ts'
 import { encodeOpRecord, encodeRecord, withBytes } from '../data/spool-record.ts'
 import { headOf, inodesOf, lengthOf, newBatch, noteFile, type OpenBatch } from './open-batch.ts'
 import type { DeferredBatch } from './deferred-queue.ts'
@@ -135,7 +135,7 @@ export class Outbox {
     op: Op,
     request: number,
     directories: readonly Ino[] = [],
-  ): { readonly number: number; readonly place: Place | undefined } {
+  ): { readonly number: number; readonly place: SegmentPlace | undefined } {
     if (op.type === 'create' && this.#open?.isDue) this.#close(this.#open)
     const batch = this.#open ?? this.#begin()
     const { segments } = this.#parts

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Op } from '@cairn/core'
 import { now } from '../clock.ts'
 import { readSegmentFile, Segments } from '../data/segments.ts'
-import { type Touched, touchedBy } from '../kernel/touched.ts'
+import { type StaleCaches, touchedBy } from '../kernel/touched.ts'
 import type { Requests } from './done-before.ts'
 import { decodeRecords, type DeferringClass, type SpoolRecord } from '../data/spool-record.ts'
 import { type PendingBatch, Replay } from './replay.ts'
@@ -140,7 +140,7 @@ export function isOld(number: number, recovered: Recovered | undefined): boolean
 }
 
 /** What the kernel was told under names that the server may never have. */
-export function pendingNames(recovered: Recovered | undefined): Touched['names'] {
+export function pendingNames(recovered: Recovered | undefined): StaleCaches['names'] {
   const ops = recovered?.pending.flatMap((batch) => batch.ops) ?? []
   return ops.flatMap((op) => touchedBy(op, () => undefined).names)
 }

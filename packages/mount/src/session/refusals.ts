@@ -1,7 +1,7 @@
 import { encodeBody } from '@cairn/core'
 import { type FailureFields, fromFailure } from '@cairn/protocol'
 import type { LateWrites } from './rescue.ts'
-import type { Submission, Submissions } from './submissions.ts'
+import type { PendingSubmission, Submissions } from './submissions.ts'
 
 interface RefusalsParts {
   readonly pending: Submissions
@@ -34,7 +34,7 @@ export class Refusals {
   }
 
   /** For good. What was acknowledged is done for programs: it may fit elsewhere. */
-  #refuse(submission: Submission | undefined, why: Error): void {
+  #refuse(submission: PendingSubmission | undefined, why: Error): void {
     const { pending, onRefused } = this.#parts
     if (!submission) return
     if (submission.leaseEpoch === undefined) {
@@ -46,7 +46,7 @@ export class Refusals {
   }
 
   /** What was not acknowledged is sent again in the next epoch, as soon as this session knows of it. */
-  #takeStale(submission: Submission): void {
+  #takeStale(submission: PendingSubmission): void {
     const { pending, epoch, leaveEpoch } = this.#parts
     if (pending.sentIn(submission.number) === epoch()) leaveEpoch()
     if (submission.leaseEpoch !== undefined) return this.#tooLate(submission)
@@ -54,7 +54,7 @@ export class Refusals {
   }
 
   /** Never in the log under its number: because of the refusal we know of, or of one whose answer was lost. */
-  #takePassedOver(submission: Submission): void {
+  #takePassedOver(submission: PendingSubmission): void {
     const { pending } = this.#parts
     const { number, body, leaseEpoch, settled, doubt } = submission
     if (leaseEpoch !== undefined) return this.#tooLate(submission)
@@ -63,7 +63,7 @@ export class Refusals {
     else pending.add({ body, leaseEpoch, settled })
   }
 
-  #tooLate(submission: Submission): void {
+  #tooLate(submission: PendingSubmission): void {
     const { pending, late } = this.#parts
     pending.take(submission.number)
     late.add(submission)

@@ -1,7 +1,7 @@
 import { CairnError, isCairnError, type SessionRequest } from '@cairn/protocol'
 import type { SessionClock } from './options.ts'
 import { untilAnswered } from './retry.ts'
-import type { FullSubmission, Submission } from './submissions.ts'
+import type { FullSubmission, PendingSubmission } from './submissions.ts'
 
 /** How long to leave a server alone that could not take in a late write. */
 const retryMs = 200
@@ -37,7 +37,7 @@ export class LateWrites {
     return this.#late.map(({ settled }) => settled.promise)
   }
 
-  add(submission: Submission): void {
+  add(submission: PendingSubmission): void {
     this.#late.push({ ...submission, body: submission.body! })
   }
 

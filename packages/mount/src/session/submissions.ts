@@ -1,7 +1,7 @@
 import type { Pace } from './pace.ts'
 
 /** Something a session was given to submit, until it is at the server. */
-export interface Submission {
+export interface PendingSubmission {
   readonly number: number
   /** Undefined while its place is taken and what will stand there is not complete. */
   readonly body: Uint8Array | undefined
@@ -13,7 +13,7 @@ export interface Submission {
 }
 
 /** One that is complete. */
-export interface FullSubmission extends Submission {
+export interface FullSubmission extends PendingSubmission {
   readonly body: Uint8Array
 }
 
@@ -27,7 +27,7 @@ export interface Unanswered {
 
 /** What is on its way, in order of its numbers, and how far each has come. */
 export class Submissions {
-  readonly #pending = new Map<number, Submission>()
+  readonly #pending = new Map<number, PendingSubmission>()
   /** To be sent. Apart from the others, so that sending one more costs the same however many are in flight. */
   readonly #unsent = new Set<number>()
   /** Sent over this connection and not answered, with the epoch in which it was sent. */
@@ -54,7 +54,7 @@ export class Submissions {
     return this.#pending.size
   }
 
-  add(what: Omit<Submission, 'number' | 'doubt'>): Submission {
+  add(what: Omit<PendingSubmission, 'number' | 'doubt'>): PendingSubmission {
     const submission = { ...what, number: ++this.#lastNumber }
     this.#pending.set(submission.number, submission)
     this.#unsent.add(submission.number)
@@ -80,15 +80,15 @@ export class Submissions {
     if (submission) this.#pending.set(number, { ...submission, body })
   }
 
-  get(number: number): Submission | undefined {
+  get(number: number): PendingSubmission | undefined {
     return this.#pending.get(number)
   }
 
-  [Symbol.iterator](): IterableIterator<Submission> {
+  [Symbol.iterator](): IterableIterator<PendingSubmission> {
     return this.#pending.values()
   }
 
-  take(number: number): Submission | undefined {
+  take(number: number): PendingSubmission | undefined {
     const submission = this.#pending.get(number)
     this.#land(number)
     this.#pending.delete(number)

@@ -10,15 +10,15 @@ import {
 import { isFsError, type Ino, type Name } from '@cairn/protocol'
 import { applyForeign, applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
-import type { Place } from '../data/segments.ts'
-import type { Nodes } from '../kernel/nodes.ts'
+import type { SegmentPlace } from '../data/segments.ts'
+import type { KernelNodes } from '../kernel/nodes.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { ChangesAnswer } from '../session/answers.ts'
 import { isRescueLayer } from '../session/rescue.ts'
 import { type Caches, settledSoon } from '../kernel/caches.ts'
-import { type Touched, touchedBy } from '../kernel/touched.ts'
+import { type StaleCaches, touchedBy } from '../kernel/touched.ts'
 
 export interface FollowerParts {
   readonly image: Image
@@ -30,7 +30,7 @@ export interface FollowerParts {
   /** What a change of the whole tree changed. */
   readonly changesAt: (seq: number) => Promise<ChangesAnswer>
   /** Keeps bytes on the disk; undefined when there is no room. */
-  readonly keep: (bytes: Uint8Array) => Place | undefined
+  readonly keep: (bytes: Uint8Array) => SegmentPlace | undefined
   /** Everything up to `seq` has been taken in, the kernel's caches included. */
   readonly seen: (seq: number) => void
   readonly onBatch?: (batch: Batch) => void
@@ -38,7 +38,7 @@ export interface FollowerParts {
   readonly onCurrent: () => void
   /** Forgets all that is known, here and in the kernel. */
   readonly reset: () => void
-  readonly nodes: Pick<Nodes, 'replace' | 'replaceAll'>
+  readonly nodes: Pick<KernelNodes, 'replace' | 'replaceAll'>
   /**
    * A client removed a name from an inode that is not known here; the kernel may know it from a
    * process before.
@@ -234,7 +234,7 @@ export class Follower {
   }
 
   /** Where too little is known to follow, what was touched is forgotten: nothing here is waiting to be sent. */
-  #applyToImage(op: Op, touched: Touched, changed: Set<Ino>): void {
+  #applyToImage(op: Op, touched: StaleCaches, changed: Set<Ino>): void {
     const { image } = this.#parts
     for (const ino of touched.inodes) changed.add(ino)
     try {
@@ -290,7 +290,7 @@ export class Follower {
     for (const { parent } of names) caches.bytes(parent, 0, 0)
   }
 
-  #invalidate({ inodes, names, bytes }: Touched): void {
+  #invalidate({ inodes, names, bytes }: StaleCaches): void {
     const { caches, image } = this.#parts
     for (const { parent, name } of names) caches.entry(parent, name)
     for (const { ino, offset, length } of bytes) caches.bytes(ino, offset, length)

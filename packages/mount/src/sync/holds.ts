@@ -1,5 +1,5 @@
 import { decodeInos, type Ino } from '@cairn/protocol'
-import type { Nodes } from '../kernel/nodes.ts'
+import type { KernelNodes } from '../kernel/nodes.ts'
 import type { Image } from '../image/image.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { SessionClient } from '../session/client.ts'
@@ -10,7 +10,7 @@ import type { SessionClient } from '../session/client.ts'
  */
 export class Holds {
   readonly #image: Pick<Image, 'nameless'>
-  readonly #nodes: Pick<Nodes, 'isKnown'>
+  readonly #nodes: Pick<KernelNodes, 'isKnown'>
   readonly #outbox: Pick<Outbox, 'settled'>
   readonly #session: Pick<SessionClient, 'ask'>
   /** They lost their names while too little was known here. */
@@ -21,7 +21,7 @@ export class Holds {
 
   constructor(
     image: Pick<Image, 'nameless'>,
-    nodes: Pick<Nodes, 'isKnown'>,
+    nodes: Pick<KernelNodes, 'isKnown'>,
     outbox: Pick<Outbox, 'settled'>,
     session: Pick<SessionClient, 'ask'>,
   ) {

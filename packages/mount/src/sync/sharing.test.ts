@@ -2,7 +2,7 @@ import type { Inode, Op } from '@cairn/core'
 import { type Ino, type Name, Writer } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ImageMiss } from '../image/miss.ts'
-import { Sharing } from './sharing.ts'
+import { SharingClient } from './sharing.ts'
 
 const [d, e] = [2, 3] as [Ino, Ino]
 
@@ -25,14 +25,14 @@ class Server {
 
 describe('the directories of a mount', () => {
   let server: Server
-  let sharing: Sharing
+  let sharing: SharingClient
   /** What the kernel was told to forget. */
   let forgotten: string[]
 
   beforeEach(() => {
     server = new Server()
     forgotten = []
-    sharing = new Sharing({
+    sharing = new SharingClient({
       image: {
         inode: () => ({ kind: 'directory' }) as Inode,
         links: () => [],

@@ -8,7 +8,7 @@ import { DirectorySet } from './directory-set.ts'
 
 type Question = { readonly type: 'look' | 'claim'; readonly inos: readonly Ino[] }
 
-export interface SharingParts {
+export interface SharingClientParts {
   readonly image: View & Pick<Image, 'toldNames'>
   readonly caches: Caches
   readonly ask: (question: Question) => Promise<Uint8Array>
@@ -39,8 +39,8 @@ interface Pending {
  * changes the directory again, this mount is asked to forget it. A mount that holds the lease gives directories back in
  * the same way, and claims them before it changes them.
  */
-export class Sharing {
-  readonly #parts: SharingParts
+export class SharingClient {
+  readonly #parts: SharingClientParts
   /** With the lease: where changes are acknowledged. */
   readonly #mine = new DirectorySet(true)
   /** What is known of these is all there is. */
@@ -51,7 +51,7 @@ export class Sharing {
   /** Grows with each lease, and when everything here counts no more. */
   #turn = 0
 
-  constructor(parts: SharingParts) {
+  constructor(parts: SharingClientParts) {
     this.#parts = parts
     // It hears first whether another one holds the lease.
     this.#fresh = new DirectorySet(!parts.shares)
@@ -206,7 +206,7 @@ export class Sharing {
 
 /** What a session tells its mount about directories. `find` is asked when there is something to tell. */
 export function sharingHandlers(
-  find: () => { readonly sharing: Sharing; readonly seq: number },
+  find: () => { readonly sharing: SharingClient; readonly seq: number },
 ): Required<Pick<SessionOptions, 'onLease' | 'onShared' | 'onYield' | 'onForget'>> {
   return {
     onLease(isAlone, isNew) {

@@ -32,14 +32,14 @@ import type { Answer } from '../fuse/file-system.ts'
 import type { Follower } from './follower.ts'
 import type { Holds } from './holds.ts'
 import { growthMax, type QuotaRoom } from '../outbox/quota-room.ts'
-import type { Sharing } from './sharing.ts'
+import type { SharingClient } from './sharing.ts'
 
 export interface WriterParts {
   readonly image: Image
   readonly contents: Contents
   readonly outbox: Outbox
   readonly follower: Follower
-  readonly sharing: Sharing
+  readonly sharing: SharingClient
   readonly classes: Classes
   readonly room: QuotaRoom
   readonly holds: Holds
@@ -67,7 +67,7 @@ export interface WriterParts {
  * Makes changes, as the session may make them: acknowledged at once under the lease, else decided by the server and
  * seen by every other mount before it is answered.
  */
-export class Writer {
+export class MountWriter {
   readonly #parts: WriterParts
   /** While the server decides about one change, the others wait: they would build on what may be refused. */
   #asking: Promise<void> | undefined

@@ -182,18 +182,18 @@ function findHierarchies(): Hierarchy[] {
     )
 }
 
-interface Place {
+interface CgroupPlace {
   readonly controllers: readonly string[]
   readonly path: string
 }
 
-function parsePlace(line: string): Place {
+function parsePlace(line: string): CgroupPlace {
   const [, controllers = '', ...path] = line.split(':')
   return { controllers: controllers.split(',').filter((name) => name !== ''), path: path.join(':') }
 }
 
 /** `36 35 0:31 ROOT MOUNTPOINT OPTIONS - TYPE SOURCE OPTIONS` */
-function parseMount(line: string, places: readonly Place[]): Hierarchy[] {
+function parseMount(line: string, places: readonly CgroupPlace[]): Hierarchy[] {
   const [before = '', after = ''] = line.split(' - ')
   const [, , , root = '', top = ''] = before.split(' ')
   const [type, , options = ''] = after.split(' ')

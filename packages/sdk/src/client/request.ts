@@ -37,13 +37,13 @@ export function urlOf(server: string, { path, query = {} }: Call): string {
 }
 
 /** Who asks. */
-export interface Caller {
+export interface ApiCaller {
   readonly apiKey: string
   readonly toolCall?: string | undefined
 }
 
 /** Names in small letters. No `Headers`: in Node those bring all of `fetch` with them. */
-export function headersOf(call: Call, { apiKey, toolCall }: Caller): Record<string, string> {
+export function headersOf(call: Call, { apiKey, toolCall }: ApiCaller): Record<string, string> {
   const headers: Record<string, string> = {}
   const given = {
     authorization: `Bearer ${apiKey}`,

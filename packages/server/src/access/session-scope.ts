@@ -41,7 +41,7 @@ import type { Budget } from './budget.ts'
 import { Holdings } from './holdings.ts'
 
 /** What changed, as a session is told. */
-export interface Touched {
+export interface TouchedNames {
   readonly inodes: Iterable<Ino>
   readonly names: readonly Link[]
 }
@@ -237,7 +237,7 @@ export class SessionScope {
    * What the session may know of what changed. Told as it is now: what came out of hiding is new, what went into it is
    * gone. Throws NodeMiss.
    */
-  touched(view: View, { inodes, names }: Touched): Touched {
+  touched(view: View, { inodes, names }: TouchedNames): TouchedNames {
     const seen = this.see(view)
     const isSeen = (link: Link): boolean => {
       const place = placeOf(view, link)
@@ -273,7 +273,7 @@ function pathOfDirectory(view: View, ino: Ino): string | undefined {
 }
 
 /** What operations change, by number and name, as far as they say so themselves. Throws NodeMiss. */
-export function touchedBy(view: View, ops: readonly Op[]): Touched {
+export function touchedBy(view: View, ops: readonly Op[]): TouchedNames {
   const inodes = new Set<Ino>()
   const names: Link[] = []
   const add = (parent: Ino, name: Link['name']): void => {

@@ -19,7 +19,7 @@ import { openVaultDoor } from '../open-vault.ts'
 import { systemClock } from '../ports/clock.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
 
-interface Place {
+interface JournalStores {
   readonly journals: Journals
   /** Another server on the same database. */
   readonly others: Journals
@@ -28,7 +28,10 @@ interface Place {
 }
 
 /** A journal with a few entries. */
-async function at(database: Database, body: (place: Place) => Promise<void>): Promise<void> {
+async function at(
+  database: Database,
+  body: (place: JournalStores) => Promise<void>,
+): Promise<void> {
   await withTemporaryDirectory(async (data) => {
     const master = await openMasterKey({ data })
     const open = (): Journals =>
@@ -43,7 +46,7 @@ async function at(database: Database, body: (place: Place) => Promise<void>): Pr
   })
 }
 
-async function exported({ journals, asker, id }: Place): Promise<string> {
+async function exported({ journals, asker, id }: JournalStores): Promise<string> {
   let text = ''
   for await (const line of journals.export(asker.workspace, id)) text += line
   return text

@@ -23,18 +23,20 @@ const places = [
 export const surveyTableCases: readonly StoreCase<Database>[] = casesOf((test) => {
   for (const { table, bytes } of places)
     contentCases((name, run) =>
-      test(`content in ${table}: ${name}`, (database) => run(new Place(database, table, bytes))),
+      test(`content in ${table}: ${name}`, (database) =>
+        run(new SurveyedStores(database, table, bytes))),
     )
   for (const { table, bytes } of places.slice(1))
     touchCase((name, run) =>
-      test(`content in ${table}: ${name}`, (database) => run(new Place(database, table, bytes))),
+      test(`content in ${table}: ${name}`, (database) =>
+        run(new SurveyedStores(database, table, bytes))),
     )
   crashCases((name, run) =>
-    test(name, (database) => run(new Place(database, 'blob_objects', 100_000))),
+    test(name, (database) => run(new SurveyedStores(database, 'blob_objects', 100_000))),
   )
 })
 
-function contentCases(test: StoreTest<Place>): void {
+function contentCases(test: StoreTest<SurveyedStores>): void {
   test('what was condemned long enough ago goes', async (place) => {
     await place.put()
     await place.condemn(1000)
@@ -90,7 +92,7 @@ function contentCases(test: StoreTest<Place>): void {
   })
 }
 
-function touchCase(test: StoreTest<Place>): void {
+function touchCase(test: StoreTest<SurveyedStores>): void {
   test('what is touched meanwhile stays; what is gone is not touched', async (place) => {
     await place.put()
     await place.condemn(1000)
@@ -103,7 +105,7 @@ function touchCase(test: StoreTest<Place>): void {
   })
 }
 
-function crashCases(test: StoreTest<Place>): void {
+function crashCases(test: StoreTest<SurveyedStores>): void {
   test('an object that a collector left when it died goes with the next one', async (place) => {
     await place.put()
     await place.condemn(1000)
@@ -129,7 +131,7 @@ function crashCases(test: StoreTest<Place>): void {
 }
 
 /** One piece of content in a pool of its own. */
-class Place {
+class SurveyedStores {
   readonly id = '\x07'.repeat(32) as Hash
   readonly pool = crypto.randomUUID()
   readonly objects = new MemoryObjectStore()

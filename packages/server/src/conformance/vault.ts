@@ -20,7 +20,7 @@ import type { Values } from '../vault/vault.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
 
-interface Place extends VaultDoor {
+interface VaultStores extends VaultDoor {
   readonly asker: VaultAsker
   readonly master: MasterKeys
   /** Holds the master key. */
@@ -31,7 +31,7 @@ const clock = systemClock()
 
 async function at(
   database: Database,
-  body: (place: Place) => Promise<void>,
+  body: (place: VaultStores) => Promise<void>,
   time: Clock = clock,
 ): Promise<void> {
   await withTemporaryDirectory(async (directory) => {
@@ -46,7 +46,11 @@ function valuesOf(object: Readonly<Record<string, string>>): Values {
   return new Map(Object.entries(object).map(([field, text]) => [field, Buffer.from(text)]))
 }
 
-async function readTexts({ vault, asker }: Place, name: string, version?: number): Promise<object> {
+async function readTexts(
+  { vault, asker }: VaultStores,
+  name: string,
+  version?: number,
+): Promise<object> {
   const { values } = await vault.read(asker, name, version === undefined ? {} : { version })
   return Object.fromEntries([...values].map(([field, bytes]) => [field, bytes.toString()]))
 }
@@ -288,7 +292,7 @@ function grantCases(test: StoreTest<Database>): void {
   test('a grant ends at its time and at its revocation; of its token no trace is stored', async (database) => {
     let nowMs = Date.now()
     const time: Clock = { ...clock, nowMs: () => nowMs }
-    const inTime = async ({ vault, grants, audit, asker }: Place): Promise<void> => {
+    const inTime = async ({ vault, grants, audit, asker }: VaultStores): Promise<void> => {
       await vault.replace(asker, 'db', valuesOf({ URL: 'u' }))
       const made = await grants.issue({ ...asker, idempotencyKey: 'k' }, 'owner', wish)
       const again = await grants.issue({ ...asker, idempotencyKey: 'k' }, 'owner', wish)

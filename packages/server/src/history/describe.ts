@@ -86,9 +86,9 @@ function describeOp(view: View, op: Op): LogOperation[] {
   }
 }
 
-type Place = Pick<LogOperation, 'path' | 'pathBytes'>
+type NamedPath = Pick<LogOperation, 'path' | 'pathBytes'>
 
-function placeOf(view: View, parent: Ino, name: Name): Place {
+function placeOf(view: View, parent: Ino, name: Name): NamedPath {
   const names = namesOf(view, parent, name)
   return names ? spellPath('path', names) : {}
 }
@@ -98,7 +98,7 @@ function namesOf(view: View, parent: Ino, name: Name): readonly Name[] | undefin
   return directory && [...directory, name]
 }
 
-function pathOfIno(view: View, ino: Ino): Place {
+function pathOfIno(view: View, ino: Ino): NamedPath {
   const names = pathOf(view, ino)
   return names ? spellPath('path', names) : {}
 }

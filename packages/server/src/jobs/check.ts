@@ -149,14 +149,14 @@ class PoolCheck {
   }
 }
 
-interface Place {
+interface CheckedPlace {
   readonly branch: BranchId
   readonly seq: number
   readonly previous: Hash
 }
 
 /** Whether a row's batch says that it comes after that one. */
-function follows(bytes: Uint8Array, { branch, seq, previous }: Place): boolean {
+function follows(bytes: Uint8Array, { branch, seq, previous }: CheckedPlace): boolean {
   try {
     const batch = decodeBatch(bytes)
     return batch.seq === seq + 1 && batch.previous === previous && batch.branch === branch

@@ -62,18 +62,18 @@ export async function findEntries(
   return { items, next: cursorOf(place) }
 }
 
-type Place = Pick<StoredEntry, 'time' | 'journal' | 'seq'>
+type EntryPlace = Pick<StoredEntry, 'time' | 'journal' | 'seq'>
 
 /** Before everything of that time: no journal has an empty id. */
-function startOf({ since = '' }: EntryFilter): Place {
+function startOf({ since = '' }: EntryFilter): EntryPlace {
   return { time: since, journal: '', seq: 0 }
 }
 
-function cursorOf({ time, journal, seq }: Place): string {
+function cursorOf({ time, journal, seq }: EntryPlace): string {
   return `${time}/${journal}/${seq}`
 }
 
-function parseCursor(cursor: string): Place {
+function parseCursor(cursor: string): EntryPlace {
   const [, time, journal, seq] = /^([^/]+)\/([^/]+)\/(\d{1,15})$/.exec(cursor) ?? []
   if (time !== undefined && journal !== undefined) return { time, journal, seq: Number(seq) }
   throw new CairnError('invalid_argument', {

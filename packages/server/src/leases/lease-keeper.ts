@@ -23,7 +23,7 @@ import {
 import type { LeaseRecord, LeaseStore } from '../ports/lease-store.ts'
 import { hurry, OtherServers } from './other-servers.ts'
 import type { SessionNoteStore } from '../ports/session-note-store.ts'
-import { Sharing } from './sharing.ts'
+import { LeaseSharing } from './sharing.ts'
 
 export interface LeaseOptions {
   readonly store: LeaseStore
@@ -65,7 +65,7 @@ export class LeaseKeeper {
   /** Who is connected to this server, and what each has taken in. */
   readonly audience: Audience
   /** Single directories that the holder gives back. */
-  readonly sharing: Sharing
+  readonly sharing: LeaseSharing
   readonly #id = randomUUID()
   /** Sessions that give single directories back. */
   readonly #shares = new Set<SessionId>()
@@ -83,7 +83,7 @@ export class LeaseKeeper {
     const { clock, lookMs, notes: store } = options
     const audience = new Audience(clock)
     this.audience = audience
-    this.sharing = new Sharing(this, clock)
+    this.sharing = new LeaseSharing(this, clock)
     const findLiveWriters = async (): Promise<readonly SessionId[]> => {
       await this.look()
       return this.liveWriters

@@ -12,7 +12,7 @@ import {
   type Transition,
   unchanged,
 } from './lease.ts'
-import type { LeaseRecord, Writer } from '../ports/lease-store.ts'
+import type { LeaseRecord, LeaseWriter } from '../ports/lease-store.ts'
 
 const a = 'a' as SessionId
 const b = 'b' as SessionId
@@ -143,7 +143,7 @@ describe('lease', () => {
   })
 })
 
-function move(record: LeaseRecord, what: string, writer: Writer, now: number): Transition {
+function move(record: LeaseRecord, what: string, writer: LeaseWriter, now: number): Transition {
   if (what === 'join') return join(record, writer, now)
   if (what === 'renew') return renew(record, writer, now) ?? unchanged(record)
   if (what === 'leave') return leave(record, writer.session)

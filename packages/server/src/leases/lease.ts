@@ -1,5 +1,5 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
-import type { Deadline, LeaseRecord, Writer } from '../ports/lease-store.ts'
+import type { Deadline, LeaseRecord, LeaseWriter } from '../ports/lease-store.ts'
 
 /** How long after its last receipt a holder is waited for, and how long in all. */
 export interface Patience {
@@ -23,7 +23,7 @@ export function newLease(branch: BranchId): LeaseRecord {
 /** Another writer arrives, or one comes back, or a one-off write wants its moment. */
 export function join(
   record: LeaseRecord,
-  writer: Writer,
+  writer: LeaseWriter,
   nowMs: number,
   patience: Patience = forEver,
 ): Transition {
@@ -64,7 +64,11 @@ function deadlineFrom(nowMs: number, { ms, mostMs }: Patience): Deadline {
 }
 
 /** Undefined when the session has been given up: it must join again. */
-export function renew(record: LeaseRecord, writer: Writer, nowMs: number): Transition | undefined {
+export function renew(
+  record: LeaseRecord,
+  writer: LeaseWriter,
+  nowMs: number,
+): Transition | undefined {
   if (!record.writers.some(({ session }) => session === writer.session)) return undefined
   const writers = record.writers.map((other) => (other.session === writer.session ? writer : other))
   const { record: alive, fence } = withoutExpired({ ...record, writers }, nowMs)

@@ -50,7 +50,7 @@ const directoriesMax = 64
  *
  * All of this is about one server's connections: the lease record says that all writers are connected to this one.
  */
-export class Sharing {
+export class LeaseSharing {
   readonly #keeper: LeaseKeeper
   readonly #clock: Clock
   readonly #known = new Map<SessionId, Known>()

@@ -24,7 +24,7 @@ import { findCommitted, noteCommit } from './commit-notes.ts'
 import { decisionsOf } from './decisions.ts'
 import { describeChange } from '../points/describe.ts'
 import { noteStateIfThere } from '../layers/layers.ts'
-import { type RealPlace, standingOf, tryMerge } from './standing.ts'
+import { type RealPlace, mergeSidesOf, tryMerge } from './merge-sides.ts'
 import { once } from '../workspaces/once.ts'
 import { authorOf, readBatch, rootReceipt } from './root-receipt.ts'
 import { findCheckpoint, findRealLayer, type LayerPlace, targetOf } from '../points/references.ts'
@@ -172,7 +172,7 @@ export async function tryCommit(
   { message, mergeText, checkpoint }: CommitOptions,
 ): Promise<CommitReceipt> {
   const place = await findRealLayer(workspace, reference, 'commit')
-  const standing = await standingOf(workspace, place)
+  const standing = await mergeSidesOf(workspace, place)
   if (place.branch.head.position.state === 'abandoned')
     throw new CairnError('layer_closed', {
       what: `commit layer ${place.id}`,

@@ -1,7 +1,7 @@
 import { merge } from '@cairn/core'
 import { formatPath, type LayerDecision } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
-import type { Standing } from './standing.ts'
+import type { MergeSides } from './merge-sides.ts'
 
 /**
  * Which conflicts of a merge were decided, and how. Decisions are kept by the conflict's id, which tells no path: so the
@@ -9,7 +9,12 @@ import type { Standing } from './standing.ts'
  */
 export async function decisionsOf(
   { stores: { nodes, blobs } }: Workspace,
-  { base, layer, target, resolutions }: Pick<Standing, 'base' | 'layer' | 'target' | 'resolutions'>,
+  {
+    base,
+    layer,
+    target,
+    resolutions,
+  }: Pick<MergeSides, 'base' | 'layer' | 'target' | 'resolutions'>,
   mergeText: boolean,
 ): Promise<readonly LayerDecision[]> {
   const decided = new Map<string, LayerDecision>()

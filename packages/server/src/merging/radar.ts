@@ -8,7 +8,7 @@ import {
 } from '@cairn/core'
 import type { BranchId, LayerOverlap, RadarEvent } from '@cairn/protocol'
 import type { Workspace } from '../workspaces/workspace.ts'
-import { type RealPlace, siblingsOf } from './standing.ts'
+import { type RealPlace, siblingsOf } from './merge-sides.ts'
 import { describeOverlap, Footprint, type Other, type Sight } from './overlaps.ts'
 import { placeOf, targetOf } from '../points/references.ts'
 

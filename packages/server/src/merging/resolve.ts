@@ -9,7 +9,7 @@ import {
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import { describeConflict } from '../points/describe.ts'
-import { conflictsOf, type RealPlace, standingOf } from './standing.ts'
+import { conflictsOf, type RealPlace, mergeSidesOf } from './merge-sides.ts'
 import { digest, once } from '../workspaces/once.ts'
 import { findRealLayer } from '../points/references.ts'
 
@@ -36,7 +36,7 @@ export async function resolve(
       decideAt(workspace, place, absolute, choice, key),
     )
     // DURABLE: the decision stands for as long as the thing stays as it is.
-    const left = await conflictsOf(workspace, await standingOf(workspace, place))
+    const left = await conflictsOf(workspace, await mergeSidesOf(workspace, place))
     return { layer: place.id, resolved, conflicts: left.map(describeConflict) }
   })
 }
@@ -51,7 +51,7 @@ async function decideAt(
 ): Promise<readonly LayerConflict[]> {
   const { layers, info, stores } = workspace
   const [wanted, noteKey] = [path.join('/'), `decided:${key}`]
-  const conflicts = await conflictsOf(workspace, await standingOf(workspace, place))
+  const conflicts = await conflictsOf(workspace, await mergeSidesOf(workspace, place))
   const open = conflicts.filter(({ path, layer, target, base }) =>
     [path, layer?.path, target?.path, base?.path].some((each) => each?.join('/') === wanted),
   )

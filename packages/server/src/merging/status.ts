@@ -5,7 +5,7 @@ import { describeChange, describeConflict, describeLayer } from '../points/descr
 import { describeExpiry } from '../layers/expiry.ts'
 import { noteState } from '../layers/layers.ts'
 import { baseUsage, describeQuota } from '../workspaces/quotas.ts'
-import { conflictsOf, standingOf } from './standing.ts'
+import { conflictsOf, mergeSidesOf } from './merge-sides.ts'
 import type { Sight } from './overlaps.ts'
 import { Radar } from './radar.ts'
 import { findRealLayer } from '../points/references.ts'
@@ -17,7 +17,7 @@ export async function statusOf(
   sight?: Sight,
 ): Promise<LayerStatus> {
   const place = await findRealLayer(workspace, reference, 'show the status of')
-  const standing = await standingOf(workspace, place)
+  const standing = await mergeSidesOf(workspace, place)
   const record = await noteState(workspace, place)
   const { base, layer, target, seq } = standing
   const changes = await diffPaths(workspace.stores.nodes, base, layer)

@@ -1,7 +1,7 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
 
 /** A session that may write to a branch, for as long as it keeps saying so. */
-export interface Writer {
+export interface LeaseWriter {
   readonly session: SessionId
   readonly expiresAtMs: number
   /**
@@ -23,7 +23,7 @@ export interface LeaseRecord {
   readonly recalled: boolean
   /** Until when it has to; absent while it has not been asked. */
   readonly deadline?: Deadline | undefined
-  readonly writers: readonly Writer[]
+  readonly writers: readonly LeaseWriter[]
   /**
    * The branch's epoch in which this is so. Each holder has an epoch of its own, begun before this
    * was recorded: the log itself refuses batches of an epoch that has ended.

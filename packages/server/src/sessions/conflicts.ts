@@ -1,7 +1,7 @@
 import { type Branch, type Conflict, isClosedState } from '@cairn/core'
 import { allows, formatPath, Writer } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
-import { conflictsOf, standingOf } from '../merging/standing.ts'
+import { conflictsOf, mergeSidesOf } from '../merging/merge-sides.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 
 interface Asker {
@@ -26,5 +26,5 @@ async function findConflicts({ workspace, branch }: Asker): Promise<readonly Con
   const record = await workspace.layers.findByBranch(branch.id)
   if (!record || isClosedState(branch.head.position.state)) return []
   const place = { id: record.id, branch, record }
-  return conflictsOf(workspace, await standingOf(workspace, place))
+  return conflictsOf(workspace, await mergeSidesOf(workspace, place))
 }

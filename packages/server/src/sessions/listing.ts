@@ -2,7 +2,7 @@ import { type NamedDentry, NodeMiss, type View } from '@cairn/core'
 import { FsError, type Ino, type Name, type SessionRequest, Writer } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
 import { getInode, writeInode } from './inode-writer.ts'
-import { type Place, readPlace } from './place.ts'
+import { type ReadPlace, readPlace } from './place.ts'
 
 type Question<Type> = Extract<SessionRequest, { readonly type: Type }>
 
@@ -13,7 +13,7 @@ const subtreeBytesMax = 2 << 20
 
 /** Entries of a directory, read at one moment of the log. */
 export async function directoryPage(
-  place: Place,
+  place: ReadPlace,
   { ino, after, limit }: Question<'directory'>,
 ): Promise<Uint8Array> {
   const count = Math.min(Math.max(1, limit), entriesMax)
@@ -39,7 +39,7 @@ export async function directoryPage(
  * delays no other request for long.
  */
 export async function subtree(
-  place: Place,
+  place: ReadPlace,
   { ino, limit }: Question<'subtree'>,
 ): Promise<Uint8Array> {
   const writer = new Writer(1 << 16)
@@ -113,7 +113,7 @@ interface Listed {
  * Reads at one moment. A read that misses begins anew, and with many misses it would hardly end: so at the first one,
  * all it will need is loaded.
  */
-async function readAll<T>(place: Place, listed: Listed, read: (view: View) => T): Promise<T> {
+async function readAll<T>(place: ReadPlace, listed: Listed, read: (view: View) => T): Promise<T> {
   try {
     return read(place.view)
   } catch (miss) {
@@ -123,7 +123,7 @@ async function readAll<T>(place: Place, listed: Listed, read: (view: View) => T)
   return readPlace(place, read)
 }
 
-async function warm(place: Place, { ino, after, count }: Listed): Promise<void> {
+async function warm(place: ReadPlace, { ino, after, count }: Listed): Promise<void> {
   const { nodes } = place.workspace.stores
   for (let [left, from] = [count, after]; left > 0;) {
     const [limit, start] = [Math.min(left, entriesMax), from]

@@ -13,7 +13,7 @@ import { findPlaceAt, type LayerPlace } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Connection } from './connection.ts'
 import { begunAlready } from './refusals.ts'
-import { findDirectory, pastPlace, type Place } from './place.ts'
+import { findDirectory, pastPlace, type ReadPlace } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
@@ -32,11 +32,11 @@ interface PastParts {
  */
 export class PastSession {
   readonly #connection: Connection
-  readonly #place: Place
+  readonly #place: ReadPlace
   readonly #unread: UnreadAnswers
   #isOpen = true
 
-  private constructor(connection: Connection, place: Place) {
+  private constructor(connection: Connection, place: ReadPlace) {
     this.#connection = connection
     this.#place = place
     this.#unread = new UnreadAnswers(connection, place.workspace.clock, () => !this.#isOpen)

@@ -11,7 +11,7 @@ import { UnusedContent } from './unused-content.ts'
 const superuser = { uid: 0, gid: 0, groups: [] }
 
 /** What a session's questions are about: a branch as it is, or as it was. */
-export interface Place {
+export interface ReadPlace {
   readonly workspace: Workspace
   readonly branch: Branch
   /** The batch after which the branch is as `view` shows it. Both may move on at each await. */
@@ -27,7 +27,7 @@ export function headPlace(
   workspace: Workspace,
   branch: Branch,
   scope: SessionScope | undefined,
-): Place {
+): ReadPlace {
   return {
     workspace,
     branch,
@@ -47,17 +47,17 @@ export function pastPlace(
   branch: Branch,
   { seq, snapshot }: { readonly seq: number; readonly snapshot: Snapshot },
   scope: SessionScope | undefined,
-): Place {
+): ReadPlace {
   return { workspace, branch, seq, view: new TreeView(workspace.stores.nodes, snapshot), scope }
 }
 
 /** Reads at one moment; loads what is not in memory and begins anew. */
-export function readPlace<T>(place: Place, read: (view: View) => T): Promise<T> {
+export function readPlace<T>(place: ReadPlace, read: (view: View) => T): Promise<T> {
   return place.workspace.stores.nodes.read(() => read(place.view))
 }
 
 /** An empty path is the root directory. */
-export async function findDirectory(place: Place, path: ByteString): Promise<Ino> {
+export async function findDirectory(place: ReadPlace, path: ByteString): Promise<Ino> {
   if (path === '') return rootIno
   const { ino, kind } = await readPlace(place, (view) =>
     resolveExisting(place.scope?.see(view) ?? view, path, { who: superuser, follow: true }),

@@ -15,12 +15,12 @@ import {
   type SessionRequest,
   Writer,
 } from '@cairn/protocol'
-import { type Touched, touchedBy } from '../access/session-scope.ts'
+import { type TouchedNames, touchedBy } from '../access/session-scope.ts'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
 import { getInode, writeInode } from './inode-writer.ts'
 import { directoryPage, subtree } from './listing.ts'
-import { type Place, readPlace } from './place.ts'
+import { type ReadPlace, readPlace } from './place.ts'
 
 export type ReadRequest = Extract<
   SessionRequest,
@@ -54,14 +54,14 @@ export function answerBytesOf(request: ReadRequest): number {
 }
 
 /** Answers what a session asks about its branch, as bytes of docs/internals/protocol.md. */
-export async function answerRead(place: Place, request: ReadRequest): Promise<Uint8Array> {
+export async function answerRead(place: ReadPlace, request: ReadRequest): Promise<Uint8Array> {
   const answer = await answerAny(place, request)
   // A message that the other end cannot take would end the connection, and be asked for again over the next.
   if (answer.length > answerBytesMax) throw tooLarge(`an answer of ${answer.length} bytes`)
   return answer
 }
 
-function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
+function answerAny(place: ReadPlace, request: ReadRequest): Promise<Uint8Array> {
   switch (request.type) {
     case 'inode':
       return readInode(place, request)
@@ -87,7 +87,7 @@ function answerAny(place: Place, request: ReadRequest): Promise<Uint8Array> {
 }
 
 function readInode(
-  place: Place,
+  place: ReadPlace,
   { ino }: Extract<ReadRequest, { type: 'inode' }>,
 ): Promise<Uint8Array> {
   return readPlace(place, (view) => {
@@ -98,7 +98,7 @@ function readInode(
 }
 
 async function readContent(
-  place: Place,
+  place: ReadPlace,
   { ino, offset, length }: Extract<ReadRequest, { type: 'content' }>,
 ): Promise<Uint8Array> {
   if (length > contentBytesMax) throw tooLarge(`more than ${contentBytesMax} bytes at once`)
@@ -115,7 +115,7 @@ async function readContent(
 }
 
 function seekContent(
-  place: Place,
+  place: ReadPlace,
   { ino, offset, hole }: Extract<ReadRequest, { type: 'seek' }>,
 ): Promise<Uint8Array> {
   return readPlace(place, (view) => {
@@ -128,7 +128,7 @@ function seekContent(
   })
 }
 
-async function readChanges(place: Place, seq: number): Promise<Uint8Array> {
+async function readChanges(place: ReadPlace, seq: number): Promise<Uint8Array> {
   const { workspace, branch, scope } = place
   const [row] = seq > 0 ? await workspace.stores.log.read(branch.id, seq - 1, 1) : []
   const body = row && decodeBatch(row.bytes).body
@@ -144,7 +144,10 @@ async function readChanges(place: Place, seq: number): Promise<Uint8Array> {
 }
 
 /** Only for a client that may not see the operations as they are. */
-async function changesOf({ workspace, branch, scope }: Place, body: BatchBody): Promise<Touched> {
+async function changesOf(
+  { workspace, branch, scope }: ReadPlace,
+  body: BatchBody,
+): Promise<TouchedNames> {
   if (scope && body.type === 'ops')
     return workspace.read(branch, (view) => touchedBy(view, body.ops))
   if (body.type !== 'root') throw new FsError('EINVAL')
@@ -155,13 +158,13 @@ async function changesOf({ workspace, branch, scope }: Place, body: BatchBody): 
 }
 
 /** Numbers alone: what such a file holds is asked for like any other. */
-async function readNameless({ branch }: Place): Promise<Uint8Array> {
+async function readNameless({ branch }: ReadPlace): Promise<Uint8Array> {
   return encodeInos((await branch.head.nameless()).slice(0, inodesMax))
 }
 
 /** Gives the blob's id, or nothing for a block of zeros, which needs no blob. */
 async function storeBlob(
-  { workspace, scope, unused }: Place,
+  { workspace, scope, unused }: ReadPlace,
   bytes: Uint8Array,
 ): Promise<Uint8Array> {
   if (bytes.length > blobBytesMax) throw tooLarge(`a blob of ${bytes.length} bytes`)
@@ -174,7 +177,7 @@ async function storeBlob(
   return new Writer(48).rawByteString(data.id).varint(data.blobLength).finish()
 }
 
-async function takeInodes({ workspace, scope }: Place, count: number): Promise<Uint8Array> {
+async function takeInodes({ workspace, scope }: ReadPlace, count: number): Promise<Uint8Array> {
   const taken = Math.min(Math.max(1, count), inodesMax)
   const first = await workspace.takeInodes(taken)
   await scope?.noteInodes(first, taken)

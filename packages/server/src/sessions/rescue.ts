@@ -34,7 +34,7 @@ import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 
 export type RescueRequest = Extract<SessionRequest, { type: 'rescue' }>
 
-interface Place {
+interface RescuePlace {
   readonly workspace: Workspace
   readonly branch: Branch
   readonly keeper: LeaseKeeper
@@ -61,7 +61,7 @@ const kept: readonly ErrorCode[] = [
  * Answers with `committed` or `kept`, and the layer's id.
  */
 export async function rescue(
-  place: Place,
+  place: RescuePlace,
   session: SessionId,
   request: RescueRequest,
 ): Promise<Uint8Array> {
@@ -80,7 +80,7 @@ export async function rescue(
 }
 
 async function takeLate(
-  place: Place,
+  place: RescuePlace,
   layer: Branch,
   session: SessionId,
   { number, body }: RescueRequest,
@@ -96,7 +96,7 @@ async function takeLate(
 
 /** `added` is nothing until the check has run: what is in the layer already is not counted twice. */
 function checkOf(
-  { workspace, scope }: Place,
+  { workspace, scope }: RescuePlace,
   ops: readonly Op[],
 ): { readonly check: (view: View) => Promise<void>; readonly added: () => Usage } {
   const areStored = workspace.storedBlobs.checkOf(ops)
@@ -116,7 +116,10 @@ function checkOf(
  * A holder acknowledged by the quota of its time, which may be another today. So late writes may add as much as the
  * whole quota, and no more: a rescue layer must not fill the store.
  */
-async function limitsOf({ workspace, branch }: Place, layer: Branch): Promise<Limits | undefined> {
+async function limitsOf(
+  { workspace, branch }: RescuePlace,
+  layer: Branch,
+): Promise<Limits | undefined> {
   const limits = await workspace.quotas.limitsOf(branch, true)
   if (!limits) return undefined
   const base = await baseUsage(workspace, layer)
@@ -124,7 +127,7 @@ async function limitsOf({ workspace, branch }: Place, layer: Branch): Promise<Li
 }
 
 async function openRescueLayer(
-  { workspace, branch }: Place,
+  { workspace, branch }: RescuePlace,
   session: SessionId,
   epoch: number,
 ): Promise<Branch> {
@@ -139,7 +142,7 @@ async function openRescueLayer(
 }
 
 /** A commit is a write: the holder of the lease hands it back first. */
-async function tryCommit(place: Place, layer: Branch): Promise<boolean> {
+async function tryCommit(place: RescuePlace, layer: Branch): Promise<boolean> {
   const { workspace, branch, keeper, actor, scope } = place
   if (await scope?.budget?.isOverdrawn()) return false
   const limit = await workspace.limitOf(branch.id)

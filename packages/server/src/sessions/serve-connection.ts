@@ -23,7 +23,7 @@ export interface ServeParts {
 }
 
 /** Whom a connection belongs to. */
-export interface Caller {
+export interface SessionCaller {
   readonly id: string
   readonly owner: string
   /** Set when the caller is a token. */
@@ -49,7 +49,7 @@ interface OpenSession {
 export function serveConnection(
   connection: Connection,
   parts: ServeParts,
-  caller: Caller,
+  caller: SessionCaller,
 ): ServedConnection {
   let session: Promise<OpenSession> | undefined
   const fail = (error: unknown): void => {
@@ -72,7 +72,7 @@ export function serveConnection(
 async function openSession(
   connection: Connection,
   { workspaces, leaseMs }: ServeParts,
-  caller: Caller,
+  caller: SessionCaller,
   bytes: Uint8Array,
 ): Promise<OpenSession> {
   const hello = decodeRequest(bytes)

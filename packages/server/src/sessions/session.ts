@@ -22,7 +22,7 @@ import { begunAlready, readsOnly } from './refusals.ts'
 import type { LeaseRecord } from '../ports/lease-store.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 import { mayWrite, standingOf, type Writing } from './lease-standing.ts'
-import { findDirectory, headPlace, type Place } from './place.ts'
+import { findDirectory, headPlace, type ReadPlace } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { rescue, type RescueRequest } from './rescue.ts'
 import { Room } from './room.ts'
@@ -51,7 +51,7 @@ const emptyBodyBytesMax = 16
 export class Session {
   readonly id: SessionId
   readonly #parts: SessionParts
-  readonly #place: Place
+  readonly #place: ReadPlace
   readonly #connection: Connection
   readonly #writes: boolean
   readonly #hello: Hello

@@ -11,10 +11,10 @@ const options = { authTagLength: tagBytes }
  * What sealed bytes are and where they belong. Bytes that are moved elsewhere no longer open: another workspace's,
  * another secret's, another version's or another field's value cannot be passed off as this one.
  */
-export type Place = readonly [what: string, ...where: (string | number)[]]
+export type SecretPlace = readonly [what: string, ...where: (string | number)[]]
 
 /** Encrypts with AES-256-GCM: a random nonce, the ciphertext, the tag. */
-export function seal(key: Uint8Array, plain: Uint8Array, place: Place): Uint8Array {
+export function seal(key: Uint8Array, plain: Uint8Array, place: SecretPlace): Uint8Array {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', key, nonce, options)
   cipher.setAAD(describe(place))
@@ -22,7 +22,7 @@ export function seal(key: Uint8Array, plain: Uint8Array, place: Place): Uint8Arr
 }
 
 /** Rejects with `corrupt` what was not sealed with this key for this place. */
-export function unseal(key: Uint8Array, sealed: Uint8Array, place: Place): Uint8Array {
+export function unseal(key: Uint8Array, sealed: Uint8Array, place: SecretPlace): Uint8Array {
   try {
     const nonce = sealed.subarray(0, nonceBytes)
     const decipher = createDecipheriv('aes-256-gcm', key, nonce, options)
@@ -43,7 +43,7 @@ export function unseal(key: Uint8Array, sealed: Uint8Array, place: Place): Uint8
 }
 
 /** JSON keeps the parts apart, whatever is in them. */
-function describe(place: Place): Uint8Array {
+function describe(place: SecretPlace): Uint8Array {
   return Buffer.from(JSON.stringify(place))
 }
 

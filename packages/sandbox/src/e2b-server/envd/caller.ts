@@ -9,7 +9,7 @@ export class UnknownUserError extends Error {}
 export class BadPathError extends Error {}
 
 /** Who asks, and what paths mean to them. */
-export class Caller {
+export class EnvdCaller {
   readonly machine: Machine
   readonly userName: string
 

@@ -4,12 +4,12 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { OpenFile } from '../agent/agents.ts'
 import { ApiError } from '../api-error.ts'
-import type { Caller } from './caller.ts'
+import type { EnvdCaller } from './caller.ts'
 
 type Headers = Record<string, string | number>
 
 export async function download(
-  caller: Caller,
+  caller: EnvdCaller,
   url: URL,
   request: IncomingMessage,
   response: ServerResponse,

@@ -3,7 +3,7 @@ import { ApiError } from '../api-error.ts'
 import { RpcError } from '../connect/rpc-error.ts'
 import { sendUnaryError, serveRpc } from '../connect/service.ts'
 import { sendJson, sendNothing } from '../http.ts'
-import { Caller, userOfHeader } from './caller.ts'
+import { EnvdCaller, userOfHeader } from './caller.ts'
 import { serveFiles } from './files.ts'
 import { filesystemService } from './filesystem-service.ts'
 import type { Machine } from './machine.ts'
@@ -35,10 +35,10 @@ export async function serveEnvd(
   const [, service = '', method = ''] = pathname.split('/')
   if (isFiles) {
     const user = searchParams.get('username') ?? userOfHeader(request.headers.authorization)
-    return serveFiles(new Caller(machine, user), url, request, response)
+    return serveFiles(new EnvdCaller(machine, user), url, request, response)
   }
   if (Object.hasOwn(services, service) && request.method === 'POST') {
-    const caller = new Caller(machine, userOfHeader(request.headers.authorization))
+    const caller = new EnvdCaller(machine, userOfHeader(request.headers.authorization))
     const table = services[service as keyof typeof services]
     return serveRpc(table, method, request, response, caller)
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AgentError } from '../agent/entry.ts'
 import { ApiError } from '../api-error.ts'
 import { readJson, sendJson } from '../http.ts'
-import { BadPathError, type Caller, UnknownUserError } from './caller.ts'
+import { BadPathError, type EnvdCaller, UnknownUserError } from './caller.ts'
 import { download } from './download.ts'
 import { upload } from './upload.ts'
 
@@ -18,7 +18,7 @@ const statusOfErrno: Readonly<Record<string, number>> = {
 
 /** `/files` and what is below it. */
 export async function serveFiles(
-  caller: Caller,
+  caller: EnvdCaller,
   url: URL,
   request: IncomingMessage,
   response: ServerResponse,
@@ -37,7 +37,7 @@ export async function serveFiles(
 }
 
 async function compose(
-  caller: Caller,
+  caller: EnvdCaller,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { RpcError } from '../connect/rpc-error.ts'
 import type { Service, ServerStream, Unary } from '../connect/service.ts'
-import type { Caller } from './caller.ts'
+import type { EnvdCaller } from './caller.ts'
 import { entryInfo } from './entry-info.ts'
 import { rpcErrors } from './rpc-errors.ts'
 import type { WatchEvent, WatchOptions } from './watchers.ts'
@@ -13,37 +13,41 @@ const text = (request: Fields, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-const stat: Unary<Caller> = async (request, { context }) => {
+const stat: Unary<EnvdCaller> = async (request, { context }) => {
   const path = await context.resolve(text(request, 'path'))
   return { entry: entryInfo(await context.machine.agents.stat(path)) }
 }
 
-const listDir: Unary<Caller> = async (request, { context }) => {
+const listDir: Unary<EnvdCaller> = async (request, { context }) => {
   const path = await context.resolve(text(request, 'path'))
   const depth = Math.max(1, Number(request['depth'] ?? 1))
   return { entries: (await context.machine.agents.list(path, depth)).map(entryInfo) }
 }
 
-const makeDir: Unary<Caller> = async (request, { context }) => {
+const makeDir: Unary<EnvdCaller> = async (request, { context }) => {
   const path = await context.resolve(text(request, 'path'))
   const { made, entry } = await context.machine.agents.mkdir(path, await context.user())
   if (!made) throw new RpcError('already_exists', `${path}: the directory is there already`)
   return { entry: entryInfo(entry) }
 }
 
-const move: Unary<Caller> = async (request, { context }) => {
+const move: Unary<EnvdCaller> = async (request, { context }) => {
   const source = await context.resolve(text(request, 'source'))
   const destination = await context.resolve(text(request, 'destination'))
   const entry = await context.machine.agents.move(source, destination, await context.user())
   return { entry: entryInfo(entry) }
 }
 
-const remove: Unary<Caller> = async (request, { context }) => {
+const remove: Unary<EnvdCaller> = async (request, { context }) => {
   await context.machine.agents.remove(await context.resolve(text(request, 'path')))
   return {}
 }
 
-const watchDir: ServerStream<Caller> = async (request, send, { context, timeoutMs, signal }) => {
+const watchDir: ServerStream<EnvdCaller> = async (
+  request,
+  send,
+  { context, timeoutMs, signal },
+) => {
   const options = await watchOptions(request, context)
   const watch = await context.machine.watchers.watch(options)
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => watch.end(), timeoutMs)
@@ -58,25 +62,25 @@ const watchDir: ServerStream<Caller> = async (request, send, { context, timeoutM
   }
 }
 
-const createWatcher: Unary<Caller> = async (request, { context }) => ({
+const createWatcher: Unary<EnvdCaller> = async (request, { context }) => ({
   watcherId: await context.machine.watchers.poll(await watchOptions(request, context)),
 })
 
-const getWatcherEvents: Unary<Caller> = async (request, { context }) => {
+const getWatcherEvents: Unary<EnvdCaller> = async (request, { context }) => {
   const id = text(request, 'watcherId')
   const events = context.machine.watchers.take(id)
   if (events === undefined) throw new RpcError('not_found', `there is no watcher ${id}`)
   return { events: events.map(({ name, type }) => ({ name, type: `EVENT_TYPE_${type}` })) }
 }
 
-const removeWatcher: Unary<Caller> = async (request, { context }) => {
+const removeWatcher: Unary<EnvdCaller> = async (request, { context }) => {
   const id = text(request, 'watcherId')
   if (!context.machine.watchers.endPoll(id))
     throw new RpcError('not_found', `there is no watcher ${id}`)
   return {}
 }
 
-async function watchOptions(request: Fields, caller: Caller): Promise<WatchOptions> {
+async function watchOptions(request: Fields, caller: EnvdCaller): Promise<WatchOptions> {
   return {
     path: await caller.resolve(text(request, 'path')),
     recursive: request['recursive'] === true,
@@ -89,7 +93,7 @@ async function describe(
   { name, type }: WatchEvent,
   top: string,
   request: Fields,
-  { machine }: Caller,
+  { machine }: EnvdCaller,
 ): Promise<object> {
   const event = { name, type: `EVENT_TYPE_${type}` }
   if (request['includeEntry'] !== true || type === 'REMOVE' || type === 'RENAME') return event
@@ -101,11 +105,11 @@ async function describe(
 }
 
 const guard =
-  (method: Unary<Caller>): Unary<Caller> =>
+  (method: Unary<EnvdCaller>): Unary<EnvdCaller> =>
   (request, call) =>
     rpcErrors(() => method(request, call))
 
-export const filesystemService: Service<Caller> = {
+export const filesystemService: Service<EnvdCaller> = {
   unary: {
     Stat: guard(stat),
     ListDir: guard(listDir),

@@ -1,6 +1,6 @@
 import { RpcError } from '../connect/rpc-error.ts'
 import type { RpcCall, Service } from '../connect/service.ts'
-import type { Caller } from './caller.ts'
+import type { EnvdCaller } from './caller.ts'
 import type { Process, ProcessConfig } from './processes.ts'
 import { rpcErrors } from './rpc-errors.ts'
 
@@ -20,7 +20,7 @@ interface Input {
 
 const signals = { SIGNAL_SIGTERM: 'SIGTERM', SIGNAL_SIGKILL: 'SIGKILL' } as const
 
-export const processService: Service<Caller> = {
+export const processService: Service<EnvdCaller> = {
   serverStream: {
     Start: (request, send, call) =>
       rpcErrors(async () => {
@@ -78,7 +78,7 @@ export const processService: Service<Caller> = {
   },
 }
 
-async function start(request: StartRequest, call: RpcCall<Caller>): Promise<Process> {
+async function start(request: StartRequest, call: RpcCall<EnvdCaller>): Promise<Process> {
   const { context: caller, timeoutMs } = call
   const { machine, userName } = caller
   const { cmd = '', args = [], envs = {}, cwd } = request.process ?? {}
@@ -104,7 +104,7 @@ function sizeOf({ pty }: StartRequest): { columns: number; rows: number } | unde
     : { columns: pty.size?.cols ?? 80, rows: pty.size?.rows ?? 24 }
 }
 
-function select(request: unknown, { machine }: Caller): Process {
+function select(request: unknown, { machine }: EnvdCaller): Process {
   return machine.processes.get((request as Fields)['process'])
 }
 

@@ -5,14 +5,14 @@ import busboy from 'busboy'
 import type { AgentEntry } from '../agent/entry.ts'
 import { ApiError } from '../api-error.ts'
 import { sendJson } from '../http.ts'
-import type { Caller } from './caller.ts'
+import type { EnvdCaller } from './caller.ts'
 
 const textPartBytesMax = 64 << 20
 const metadataKeyBytesMax = 246
 const metadataBytesMax = 4096
 
 export async function upload(
-  caller: Caller,
+  caller: EnvdCaller,
   url: URL,
   request: IncomingMessage,
   response: ServerResponse,
@@ -38,7 +38,7 @@ export async function upload(
 }
 
 interface Target {
-  readonly caller: Caller
+  readonly caller: EnvdCaller
   readonly path: string | null
   readonly metadata: Readonly<Record<string, string>>
 }

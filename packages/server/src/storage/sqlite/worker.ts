@@ -2,16 +2,16 @@
 // knows no `source` condition unless told.
 import { parentPort, workerData } from 'node:worker_threads'
 import { sqliteFailure, type WriteRequest } from './transactions.ts'
-import { Writer } from './writer.ts'
+import { SqliteWriter } from './writer.ts'
 
 const port = parentPort!
 try {
-  serve(new Writer(String(workerData)))
+  serve(new SqliteWriter(String(workerData)))
 } catch (error) {
   port.postMessage({ type: 'failed', failure: sqliteFailure(error) })
 }
 
-function serve(writer: Writer): void {
+function serve(writer: SqliteWriter): void {
   port.on('message', (request: WriteRequest | 'close') => {
     if (request !== 'close') return port.postMessage(writer.run(request.transactions))
     writer.close()

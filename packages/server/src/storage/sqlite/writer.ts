@@ -15,7 +15,7 @@ class Conflict {
 }
 
 /** The one connection that writes. Synchronous: it lives in a thread of its own. */
-export class Writer {
+export class SqliteWriter {
   readonly #database: DatabaseSync
   readonly #statements: StatementCache
 

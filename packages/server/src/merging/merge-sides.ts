@@ -7,7 +7,7 @@ import { type LayerPlace, targetOf } from '../points/references.ts'
 export type RealPlace = LayerPlace & { readonly record: LayerRecord }
 
 /** A layer between what it stands on and what it would be committed to. */
-export interface Standing {
+export interface MergeSides {
   readonly base: Snapshot
   readonly layer: Snapshot
   readonly seq: number
@@ -16,7 +16,7 @@ export interface Standing {
   readonly resolutions: Parameters<typeof merge>[0]['resolutions'] & object
 }
 
-export async function standingOf(workspace: Workspace, place: RealPlace): Promise<Standing> {
+export async function mergeSidesOf(workspace: Workspace, place: RealPlace): Promise<MergeSides> {
   const parent = await targetOf(workspace, place)
   await place.branch.refresh()
   await parent.branch.refresh()
@@ -29,7 +29,7 @@ export async function standingOf(workspace: Workspace, place: RealPlace): Promis
 /** What a commit would give now. The parent is not touched. */
 export function tryMerge(
   { stores: { nodes, blobs } }: Workspace,
-  { base, layer, target, resolutions }: Standing,
+  { base, layer, target, resolutions }: MergeSides,
   mergeText = false,
 ): Promise<MergeResult> {
   return merge({ base, layer, target, nodes, blobs, resolutions, mergeText })
@@ -37,7 +37,7 @@ export function tryMerge(
 
 export async function conflictsOf(
   workspace: Workspace,
-  standing: Standing,
+  standing: MergeSides,
   mergeText = false,
 ): Promise<readonly Conflict[]> {
   if (standing.base.root === standing.target.root) return []
