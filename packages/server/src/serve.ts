@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { Server as TlsServer } from 'node:tls'
 import { Blobs, Nodes, type Stores } from '@cairn/core'
 import { CairnError, isCairnError } from '@cairn/protocol'
@@ -156,6 +157,7 @@ async function listen(
     ...access,
     requireHost,
     certificate,
+    gitDirectory: join(options.data, 'git'),
     collect: (options) => collecting.run(options),
     vault: openVaultDoor(storage, master, clock),
     metrics,

@@ -27,6 +27,7 @@ import type { Certificate } from './tls.ts'
 import { batchRoutes } from './routes/batch.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
+import { gitRoutes } from './routes/git.ts'
 import { grepRoutes } from './routes/grep.ts'
 import { journalRoutes } from './routes/journals.ts'
 import { keyRoutes } from './routes/keys.ts'
@@ -58,6 +59,8 @@ export interface AppParts extends AuthenticatorParts {
   readonly checkReady: () => Promise<void>
   /** Structured log lines; undefined for silence. */
   readonly logStream?: { write(line: string): void }
+  /** Where workspaces are exported to for git; absent where they are not. */
+  readonly gitDirectory?: string
   /** Absent where keys cannot be changed. */
   readonly keys?: OwnerKeys
   /** Ends what goes on when its token or key is over. */
@@ -128,6 +131,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   grepRoutes(app, parts.workspaces)
   mcpRoute(app, parts.workspaces)
   serverRoutes(app, parts.collect)
+  if (parts.gitDirectory !== undefined) gitRoutes(app, parts.workspaces, parts.gitDirectory)
   if (parts.keys) keyRoutes(app, parts.keys)
   if (parts.tokens) tokenRoutes(app, parts.workspaces, parts.tokens)
   if (vault) {

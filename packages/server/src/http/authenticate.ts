@@ -28,16 +28,28 @@ export function requireAccess(app: FastifyInstance, authenticator: Authenticator
   app.addHook('onRequest', async (request, reply) => {
     const { access: rule } = request.routeOptions.config
     if (rule === 'open') return
-    const { headers, ip } = request
+    const { headers, ip, url } = request
+    // Git sends a user and a password, and only when it is asked for them.
+    const isGit = url.startsWith('/git/')
+    const shown = isGit ? bearerOf(headers.authorization) : headers.authorization
     try {
-      request.access = await authenticator.authenticate(headers.authorization, ip)
+      request.access = await authenticator.authenticate(shown, ip)
     } catch (error) {
+      if (isGit) void reply.header('www-authenticate', 'Basic realm="cairn"')
       if (isCairnError(error, 'too_many_attempts'))
         void reply.header('retry-after', Math.ceil(authenticator.attempts.waitMs(ip) / 1000))
       throw error
     }
     requireRule(request.access, rule)
   })
+}
+
+/** The key is the password; the user's name may be anything. */
+function bearerOf(authorization: string | undefined): string | undefined {
+  const encoded = /^Basic (\S+)$/i.exec(authorization ?? '')?.[1]
+  if (encoded === undefined) return authorization
+  const pair = Buffer.from(encoded, 'base64').toString()
+  return `Bearer ${pair.slice(pair.indexOf(':') + 1)}`
 }
 
 /** A request ends with its token or key, whatever it is at: a long download, a body that comes slowly. */
