@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { enterWorkspace, useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useCairn } from './run-cairn.ts'
+import { useServer } from './use-server.ts'
 
 describe('cairn log and cairn blame', () => {
   const cairn = useCairn()
-  let server: TestServer
+  const server = useServer(cairn)
 
-  beforeAll(async () => {
-    server = await startServer()
-    await enterWorkspace(cairn, server)
-  })
-  afterAll(() => server?.stop())
+  beforeAll(() => server.enter('w'))
 
   const write = async (toolCall: string, text: string, ...rest: string[]): Promise<void> => {
     const env = { CAIRN_TOOL_CALL: toolCall }

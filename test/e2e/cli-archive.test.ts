@@ -3,31 +3,18 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Workspace } from '@cairn/sdk'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { keyFile } from '../support/key-file.ts'
+import { beforeEach, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { useServer } from './use-server.ts'
 
 const cairn = useCairn()
-let server: TestServer
+const server = useServer(cairn)
 let workspace: Workspace
 let local: string
-let count = 0
-
-beforeAll(async () => {
-  server = await startServer()
-  const key = keyFile(server.apiKey)
-  await cairn.text('ctx', 'add', '--name', 'test', '--server', server.url, '--api-key-file', key)
-})
-
-afterAll(() => server.stop())
 
 beforeEach(async () => {
-  const name = `w${count++}`
-  await server.cairn.workspaces.create(name)
-  await cairn.text('ctx', 'use', 'test', '-w', name)
-  workspace = server.cairn.workspace(name)
-  local = join(cairn.home(), name)
+  workspace = await server.enter()
+  local = join(cairn.home(), workspace.name)
   mkdirSync(join(local, 'tree/d'), { recursive: true })
   writeFileSync(join(local, 'tree/d/run.sh'), '#!/bin/sh\n', { mode: 0o755 })
   writeFileSync(join(local, 'tree/big'), Buffer.alloc(3_000_000, 'abc'))

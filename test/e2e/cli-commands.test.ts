@@ -1,40 +1,22 @@
 // Every command, as a process, against a real server.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FileStat, LogEntry } from '@cairn/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { FileStat, LogEntry, Workspace } from '@cairn/sdk'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { useServer } from './use-server.ts'
 import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
-let server: TestServer
-let count = 0
+const server = useServer(cairn)
 
-beforeAll(async () => {
-  server = await startServer()
-  await cairn.text(
-    'ctx',
-    'add',
-    '--name',
-    'test',
-    '--server',
-    server.url,
-    '--api-key-file',
-    keyFile(server.apiKey),
-  )
-})
-
-afterAll(() => server.stop())
+let workspace: Workspace
+let files: Workspace['files']
 
 beforeEach(async () => {
-  const name = `w${count++}`
-  await server.cairn.workspaces.create(name)
-  await cairn.text('ctx', 'use', 'test', '-w', name)
-  files = server.cairn.workspace(name).files
+  workspace = await server.enter()
+  files = workspace.files
 })
-
-let files: ReturnType<TestServer['cairn']['workspace']>['files']
 
 describe('ws', () => {
   it('create, ls, rm', async () => {
@@ -296,7 +278,7 @@ describe('what goes wrong', () => {
     const env = { CAIRN_SERVER: server.url, CAIRN_API_KEY: server.apiKey }
     const aliases = { DRIVE9_SERVER: server.url, DRIVE9_API_KEY: server.apiKey }
     await files.write('/a', 'x')
-    const name = `w${count - 1}`
+    const { name } = workspace
     for (const variables of [env, aliases]) {
       const ran = await cairn.run(['fs', 'cat', ':/a', '-w', name], {
         env: { ...variables, HOME: '/nowhere' },

@@ -12,39 +12,19 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Workspace } from '@cairn/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { useServer } from './use-server.ts'
 import { keyFile } from '../support/key-file.ts'
 
 const cairn = useCairn()
-let server: TestServer
+const server = useServer(cairn)
 let workspace: Workspace
 let local: string
-let count = 0
-
-beforeAll(async () => {
-  server = await startServer()
-  await cairn.text(
-    'ctx',
-    'add',
-    '--name',
-    'test',
-    '--server',
-    server.url,
-    '--api-key-file',
-    keyFile(server.apiKey),
-  )
-})
-
-afterAll(() => server.stop())
 
 beforeEach(async () => {
-  const name = `w${count++}`
-  await server.cairn.workspaces.create(name)
-  await cairn.text('ctx', 'use', 'test', '-w', name)
-  workspace = server.cairn.workspace(name)
-  local = join(cairn.home(), name)
+  workspace = await server.enter()
+  local = join(cairn.home(), workspace.name)
   mkdirSync(local)
 })
 
@@ -146,7 +126,7 @@ describe('cp -r', () => {
     await cp('-r', ':/by/reference', join(local, 'one'))
     expect(picture(join(local, 'one'))).toEqual(picture(source))
     const { url, apiKey } = server
-    const name = `other-${count}`
+    const name = `other-${workspace.name}`
     await server.cairn.workspaces.create(name)
     await cairn.text(
       'ctx',

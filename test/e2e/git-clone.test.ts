@@ -16,30 +16,17 @@ import { fileURLToPath } from 'node:url'
 import type { Workspace } from '@cairn/sdk'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noMount } from '../mount/fixture.ts'
-import { keyFile } from '../support/key-file.ts'
 import { useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { useServer } from './use-server.ts'
 
 const cairn = useCairn()
-let server: TestServer
+const server = useServer(cairn)
 let workspace: Workspace
 let local: string
-let count = 0
-
-beforeAll(async () => {
-  server = await startServer()
-  const key = keyFile(server.apiKey)
-  await cairn.text('ctx', 'add', '--name', 'test', '--server', server.url, '--api-key-file', key)
-})
-
-afterAll(() => server.stop())
 
 beforeEach(async () => {
-  const name = `w${count++}`
-  await server.cairn.workspaces.create(name)
-  await cairn.text('ctx', 'use', 'test', '-w', name)
-  workspace = server.cairn.workspace(name)
-  local = join(cairn.home(), name)
+  workspace = await server.enter()
+  local = join(cairn.home(), workspace.name)
   mkdirSync(local)
 })
 
@@ -193,8 +180,8 @@ describe.skipIf(noMount)('in a mount', () => {
 
   beforeEach(async () => {
     await cairn.text('ctx', 'use', 'local')
-    await cairn.text('ws', 'create', `m${count}`)
-    await cairn.text('ctx', 'use', 'local', '-w', `m${count}`)
+    await cairn.text('ws', 'create', `m-${workspace.name}`)
+    await cairn.text('ctx', 'use', 'local', '-w', `m-${workspace.name}`)
   })
 
   afterEach(async () => {

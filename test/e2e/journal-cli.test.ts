@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { enterWorkspace, useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useCairn } from './run-cairn.ts'
+import { useServer } from './use-server.ts'
 
 interface Receipt {
   readonly first: number
@@ -14,13 +14,9 @@ interface Receipt {
 
 describe('cairn journal', () => {
   const cairn = useCairn()
-  let server: TestServer
+  const server = useServer(cairn)
 
-  beforeAll(async () => {
-    server = await startServer()
-    await enterWorkspace(cairn, server)
-  })
-  afterAll(() => server?.stop())
+  beforeAll(() => server.enter('w'))
 
   const append = async (stdin: string, ...options: string[]): Promise<Receipt[]> => {
     const ran = await cairn.run(['journal', 'append', 'run-42', '--json', ...options], { stdin })

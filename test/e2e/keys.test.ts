@@ -2,21 +2,16 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Cairn, type IssuedKey, type KeyInfo } from '@cairn/sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { enterWorkspace, useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { describe, expect, it } from 'vitest'
+import { useCairn } from './run-cairn.ts'
+import { useServer } from './use-server.ts'
 
 const cairn = useCairn()
-let server: TestServer
-
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+const server = useServer(cairn)
 
 describe('cairn key', () => {
   it('add, ls, rotate and rm', async () => {
-    await enterWorkspace(cairn, server)
+    await server.enter('w')
     expect(await cairn.text('key', 'ls')).toMatch(/^NAME .*\ndefault +live .*\n$/)
     const secret = (await cairn.text('key', 'add', 'alice')).trim()
     const as = (key: string) => ({ env: { CAIRN_SERVER: server.url, CAIRN_API_KEY: key } })

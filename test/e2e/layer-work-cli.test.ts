@@ -4,38 +4,16 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { CheckpointInfo, LayerEvent, LayerInfo, LayerStatus, Workspace } from '@cairn/sdk'
 import { waitUntil } from '@cairn/server/testing'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
-import { keyFile } from '../support/key-file.ts'
+import { useServer } from './use-server.ts'
 
 const cairn = useCairn()
-let server: TestServer
+const server = useServer(cairn, 'prod')
 let workspace: Workspace
-let count = 0
-
-beforeAll(async () => {
-  server = await startServer()
-  const { url, apiKey } = server
-  await cairn.text(
-    'ctx',
-    'add',
-    '--name',
-    'prod',
-    '--server',
-    url,
-    '--api-key-file',
-    keyFile(apiKey),
-  )
-})
-
-afterAll(() => server.stop())
 
 beforeEach(async () => {
-  const name = `w${count++}`
-  await server.cairn.workspaces.create(name)
-  await cairn.text('ctx', 'use', 'prod', '-w', name)
-  workspace = server.cairn.workspace(name)
+  workspace = await server.enter()
   await workspace.files.write('/repo/a.txt', 'base\n')
   await workspace.layers.create('/repo', { name: 'try' })
 })

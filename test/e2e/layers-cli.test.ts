@@ -14,38 +14,16 @@ import type {
   RefusedMerge,
   Workspace,
 } from '@cairn/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
-import { keyFile } from '../support/key-file.ts'
+import { useServer } from './use-server.ts'
 
 const cairn = useCairn()
-let server: TestServer
+const server = useServer(cairn, 'prod')
 let workspace: Workspace
-let count = 0
-
-beforeAll(async () => {
-  server = await startServer()
-  const { url, apiKey } = server
-  await cairn.text(
-    'ctx',
-    'add',
-    '--name',
-    'prod',
-    '--server',
-    url,
-    '--api-key-file',
-    keyFile(apiKey),
-  )
-})
-
-afterAll(() => server.stop())
 
 beforeEach(async () => {
-  const name = `w${count++}`
-  await server.cairn.workspaces.create(name)
-  await cairn.text('ctx', 'use', 'prod', '-w', name)
-  workspace = server.cairn.workspace(name)
+  workspace = await server.enter()
   await workspace.files.write('/repo/src/auth.ts', 'one\ntwo\nthree\n')
   await workspace.files.write('/repo/README.md', 'hello\n')
 })
@@ -286,7 +264,7 @@ describe('points of a layer', () => {
     )
     expect(back).toMatchObject({ kind: 'modified', path: '/repo/src/auth.ts' })
 
-    const directory = join(cairn.home(), `patched-${count}`)
+    const directory = join(cairn.home(), `patched-${workspace.name}`)
     mkdirSync(join(directory, 'repo/src'), { recursive: true })
     writeFileSync(join(directory, 'repo/src/auth.ts'), 'one\ntwo\nthree\n')
     writeFileSync(join(directory, 'repo/README.md'), 'hello\n')
@@ -395,7 +373,7 @@ describe('ctx fork', () => {
     await twoAttempts()
     await layer('checkpoint', 'fix-auth-a', '--label', 'then')
     await write('fix-auth-a', '/repo/src/auth.ts', 'later')
-    const name = `experiment-${count}`
+    const name = `experiment-${workspace.name}`
     expect(await cairn.text('ctx', 'fork', name, '--from', 'prod')).toBe(
       `made workspace ${name} from ${workspace.name}, and the context ${name}\nnext: cairn ctx use ${name}\n`,
     )
@@ -416,7 +394,7 @@ describe('ctx fork', () => {
   })
 
   it('from a workspace of the current context, by its name', async () => {
-    const name = `named-${count}`
+    const name = `named-${workspace.name}`
     await cairn.text('ctx', 'fork', name, '--from', workspace.name)
     expect(await cairn.text('fs', 'ls', `${name}:/`)).toBe(await cairn.text('fs', 'ls', ':/'))
   })

@@ -2,36 +2,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LayerConflict, Workspace } from '@cairn/sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
-import { keyFile } from '../support/key-file.ts'
+import { useServer } from './use-server.ts'
 
 const cairn = useCairn()
-let server: TestServer
+const server = useServer(cairn, 'prod')
 let workspace: Workspace
 
-beforeAll(async () => {
-  server = await startServer()
-  const { url, apiKey } = server
-  await cairn.text(
-    'ctx',
-    'add',
-    '--name',
-    'prod',
-    '--server',
-    url,
-    '--api-key-file',
-    keyFile(apiKey),
-  )
-})
-
-afterAll(() => server.stop())
-
 const enter = async (name: string): Promise<void> => {
-  await server.cairn.workspaces.create(name)
-  await cairn.text('ctx', 'use', 'prod', '-w', name)
-  workspace = server.cairn.workspace(name)
+  workspace = await server.enter(name)
 }
 
 describe('a layer and a checkpoint', () => {
@@ -69,13 +49,17 @@ describe('a layer and a checkpoint', () => {
     log: [read('log'), /now\.txt/, /^(?![^]*now\.txt)[^]*then\.txt/],
     'log PATH': [read('log', ':/repo'), /now\.txt/, /^(?![^]*now\.txt)[^]*then\.txt/],
     blame: [read('blame', ':/repo/then.txt'), /then\n[^]*now\n$/, /^[^\n]*then\n$/],
+    archive: [read('archive', ':/repo', '-'), /now\.txt[^]*then\nnow\n/, /^(?![^]*now)[^]*then\n/],
   }
 
-  it.each(Object.entries(readers))('%s', async (_, [ask, now, past]) => {
-    expect(await ask(...on)).toMatch(now)
-    expect(await ask(...then)).toMatch(past)
-    expect(await ask('--at', 'then')).toMatch(past)
-  })
+  it.each(Object.entries(readers))(
+    '%s reads the layer, and the checkpoint',
+    async (_, [ask, now, past]) => {
+      expect(await ask(...on)).toMatch(now)
+      expect(await ask(...then)).toMatch(past)
+      expect(await ask('--at', 'then')).toMatch(past)
+    },
+  )
 
   const writers: Readonly<Record<string, (name: string) => string[]>> = {
     cp: (name) => ['cp', local(), `:/repo/${name}`],
@@ -89,6 +73,12 @@ describe('a layer and a checkpoint', () => {
     chmod: () => ['chmod', '600', ':/repo/then.txt'],
     symlink: (name) => ['symlink', 'then.txt', `:/repo/${name}`],
     hardlink: (name) => ['hardlink', ':/repo/then.txt', `:/repo/${name}`],
+    import: (name) => ['import', emptyArchive(), `:/repo/${name}`],
+  }
+  const emptyArchive = (): string => {
+    const path = join(cairn.home(), 'empty.tar')
+    writeFileSync(path, Buffer.alloc(1024))
+    return path
   }
 
   it.each(Object.entries(writers))('%s is refused at a checkpoint', async (_, words) => {
@@ -104,7 +94,7 @@ describe('a layer and a checkpoint', () => {
     expect(names).toEqual(['main.txt', 'now.txt', 'then.txt'])
   })
 
-  it('these are all', async () => {
+  it('the two tables above name every fs command', async () => {
     const help = await cairn.text('fs', '--help')
     const listed = /^Commands:\n([^]*?)\n\n/m.exec(help)![1]!.match(/(?<=^ {2})\w+/gm)
     const asked = new Set([...Object.keys(readers), ...Object.keys(writers)].map(firstWord))

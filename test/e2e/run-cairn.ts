@@ -5,8 +5,6 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
-import type { TestServer } from './start-server.ts'
-import { keyFile } from '../support/key-file.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -96,13 +94,4 @@ export function useCairn(): CairnCommand {
       return { ...error, exit: code ?? -1 }
     },
   }
-}
-
-/** A context on that server, with an empty workspace `w`. */
-export async function enterWorkspace(
-  cairn: CairnCommand,
-  { url, apiKey }: Pick<TestServer, 'url' | 'apiKey'>,
-): Promise<void> {
-  await cairn.text('ctx', 'add', '--name', 'a', '--server', url, '--api-key-file', keyFile(apiKey))
-  await cairn.text('ws', 'create', 'w')
 }

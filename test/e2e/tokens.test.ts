@@ -1,34 +1,17 @@
 // Tokens as people type them and programs use them, against a real server.
 import { Cairn, isCairnError, type IssuedToken, narrowToken, type TokenInfo } from '@cairn/sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
-import { keyFile } from '../support/key-file.ts'
+import { useServer } from './use-server.ts'
 
 const cairn = useCairn()
-let server: TestServer
+const server = useServer(cairn, 'prod')
 
 beforeAll(async () => {
-  server = await startServer()
-  const { url, apiKey } = server
-  await cairn.text(
-    'ctx',
-    'add',
-    '--name',
-    'prod',
-    '--server',
-    url,
-    '--api-key-file',
-    keyFile(apiKey),
-  )
-  await cairn.text('ws', 'create', 'website')
-  await cairn.text('ctx', 'use', 'prod', '-w', 'website')
-  const { files } = server.cairn.workspace('website')
+  const { files } = await server.enter('website')
   for (const path of ['/repo/src/a', '/repo/src/keys/k', '/repo/tests/t', '/secret/s'])
     await files.write(path, `in ${path}`)
 })
-
-afterAll(() => server.stop())
 
 const issue = (...words: string[]): Promise<string> =>
   cairn.text('token', 'issue', ...words, '--token-only').then((text) => text.trim())

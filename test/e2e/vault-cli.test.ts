@@ -1,19 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { enterWorkspace, useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useCairn } from './run-cairn.ts'
+import { useServer } from './use-server.ts'
 
 describe('cairn vault', () => {
   const cairn = useCairn()
-  let server: TestServer
+  const server = useServer(cairn)
 
-  beforeAll(async () => {
-    server = await startServer()
-    await enterWorkspace(cairn, server)
-  })
-  afterAll(() => server?.stop())
+  beforeAll(() => server.enter('w'))
 
   const with_ = (token: string): Record<string, string> => ({
     CAIRN_VAULT_TOKEN: token,

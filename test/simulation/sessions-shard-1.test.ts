@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { runKeptSeeds, runSeeds } from './run-seeds.ts'
 import { simulate } from './simulate.ts'
 
-/** Each test file has a process of its own: in two halves the seeds use two cores. */
-describe('sessions and servers in a simulated world', () => {
+/** Two shards of seeds: each test file has a process of its own, so they use two cores. */
+describe('sessions and servers in a simulated world, shard 1', () => {
   it('a seed tells the same story twice', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const first = await simulate(seed, 'sessions', true)
@@ -12,7 +12,11 @@ describe('sessions and servers in a simulated world', () => {
     }
   })
 
-  it('seeds that failed before', { timeout: 600_000 }, () => runKeptSeeds('sessions'))
+  it('keep their promises with the seeds that failed before', { timeout: 600_000 }, () =>
+    runKeptSeeds('sessions'),
+  )
 
-  it('a thousand seeds', { timeout: 3_600_000 }, () => runSeeds('sessions', 1, 1000))
+  it('keep their promises with seeds 1 to 1000', { timeout: 3_600_000 }, () =>
+    runSeeds('sessions', 1, 1000),
+  )
 })
