@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { enterWorkspace, useCairn } from './run-cairn.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useCairn } from './run-cairn.ts'
+import { useServer } from './use-server.ts'
 
 describe('cairn fs grep', () => {
   const cairn = useCairn()
-  let server: TestServer
+  const server = useServer(cairn)
 
   beforeAll(async () => {
-    server = await startServer()
-    await enterWorkspace(cairn, server)
+    await server.enter('w')
     await write(':/repo/a.ts', 'one\nTokenExpired here\nthree\nfour\n')
     await write(':/repo/b/c.ts', 'x = TokenExpired\n')
     await write(':/repo/notes.md', 'tokenexpired\n')
@@ -17,7 +16,6 @@ describe('cairn fs grep', () => {
     await cairn.text('fs', 'layer', 'checkpoint', 'try', '--label', 'then')
     await write(':/repo/b/c.ts', 'gone\n', '--layer', 'try')
   })
-  afterAll(() => server?.stop())
 
   const write = async (path: string, text: string, ...rest: string[]): Promise<void> => {
     const ran = await cairn.run(['fs', 'cp', '-', path, ...rest], { stdin: text })

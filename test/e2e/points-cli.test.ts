@@ -49,6 +49,7 @@ describe('a layer and a checkpoint', () => {
     log: [read('log'), /now\.txt/, /^(?![^]*now\.txt)[^]*then\.txt/],
     'log PATH': [read('log', ':/repo'), /now\.txt/, /^(?![^]*now\.txt)[^]*then\.txt/],
     blame: [read('blame', ':/repo/then.txt'), /then\n[^]*now\n$/, /^[^\n]*then\n$/],
+    grep: [read('grep', '^(then|now)', ':/repo'), /:2:1:now\n/, /^[^\n]*then\.txt:1:1:then\n$/],
     archive: [read('archive', ':/repo', '-'), /now\.txt[^]*then\nnow\n/, /^(?![^]*now)[^]*then\n/],
   }
 
