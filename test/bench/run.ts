@@ -1,6 +1,7 @@
 import { Site } from '../mount/fixture.ts'
 import { benchCore } from './core.ts'
 import { benchFairness } from './fairness.ts'
+import { benchGit } from './git.ts'
 import { benchLayers } from './layers.ts'
 import { benchMount } from './mount.ts'
 import { benchSandbox } from './sandbox.ts'
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   core: benchCore,
   server: benchServer,
   mount: benchMount,
+  git: benchGit,
   layers: benchLayers,
   sandbox: benchSandbox,
   fairness: benchFairness,
