@@ -6,7 +6,7 @@ export const clientErrors = {
     errno: 'EIO',
     exitCode: 12,
     retry: 'same-request',
-    hint: 'Check the address, and that the server is running; then try again.',
+    hint: 'Check the address, and that the server is running: cairn status. Start one on this machine with: cairn up.',
   },
   timed_out: {
     errno: 'EIO',
@@ -18,7 +18,7 @@ export const clientErrors = {
     errno: 'EPROTO',
     exitCode: 10,
     retry: 'never',
-    hint: 'What answered is no Cairn server, or something in between answered for it. Check the address.',
+    hint: 'Check the address: another program, or a proxy in between, answered in place of a Cairn server.',
   },
   file_changed: {
     errno: 'ESTALE',

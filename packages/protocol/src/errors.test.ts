@@ -64,7 +64,7 @@ describe('CairnError', () => {
       subject: 'x',
     })
     expect(error.message).toBe(
-      'cannot open branch x: there is none. There is no such branch or layer. List them to find the right name.',
+      'cannot open branch x: there is none. List the layers with: cairn fs layer list.',
     )
     expect([error.name, error.code, error.subject]).toEqual(['CairnError', 'branch_missing', 'x'])
   })
