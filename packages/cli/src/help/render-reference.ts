@@ -1,7 +1,7 @@
 import { exitTable } from '@cairn/protocol'
 import { allOptions } from '../arguments/parse.ts'
 import type { CommandSpec } from '../arguments/command.ts'
-import { aliases, loadCommands } from '../commands.ts'
+import { aliases, loadCommands, type NamedCommand, nounOf } from '../commands.ts'
 import { remotePaths } from './render-help.ts'
 import { argumentName, optionName, usageLine } from './usage.ts'
 
@@ -15,10 +15,12 @@ export async function renderReference(): Promise<string> {
   const others = Object.entries(aliases).map(
     ([alias, name]) => `\`cairn ${alias}\` is \`cairn ${name}\``,
   )
-  const commands = (await loadCommands()).map(({ name, command }) => section(name, command.spec))
+  const loaded = await loadCommands()
+  const commands = loaded.map(({ name, command }) => section(name, command.spec))
   return [
     '# Command line',
     'Made of the commands themselves by `npm run reference -w packages/cli`; a test compares.',
+    contents(loaded),
     remotePaths,
     optionForms,
     exitCodes(),
@@ -27,6 +29,20 @@ export async function renderReference(): Promise<string> {
   ]
     .join('\n\n')
     .concat('\n')
+}
+
+/** A row for each noun, with links to its commands. */
+function contents(loaded: readonly NamedCommand[]): string {
+  const groups = new Map<string, string[]>()
+  for (const { name } of loaded) {
+    const noun = nounOf(name)
+    const link = `[${name.slice(noun.length).trim()}](#cairn-${name.replaceAll(' ', '-')})`
+    groups.set(noun, [...(groups.get(noun) ?? []), link])
+  }
+  const rows = [...groups].map(
+    ([noun, links]) => `| \`${['cairn', noun].join(' ').trim()}\` | ${links.join(' · ')} |`,
+  )
+  return ['| | |', '|---|---|', ...rows].join('\n')
 }
 
 function section(name: string, spec: CommandSpec): string {
