@@ -51,7 +51,7 @@ describe('cairn fs grep', () => {
 
   it('ends with 1 where nothing is found, and names what is wrong with a pattern', async () => {
     expect((await cairn.run(['fs', 'grep', 'nowhere', ':/'])).code).toBe(1)
-    expect(await cairn.error('fs', 'grep', '(', ':/')).toMatchObject({ code: 'malformed' })
+    expect(await cairn.error('fs', 'grep', '(', ':/')).toMatchObject({ code: 'invalid_argument' })
     expect(await cairn.error('fs', 'grep', 'a', ':/absent')).toMatchObject({ errno: 'ENOENT' })
   })
 

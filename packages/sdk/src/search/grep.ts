@@ -35,11 +35,15 @@ export interface GrepOptions extends RequestOptions {
   readonly unrestricted?: number | undefined
   /** Only files that the layer changed. */
   readonly changed?: boolean | undefined
+  /** In all open layers with this tag, such as `task=auth`: events name the layer. The most is 100,000 lines. */
+  readonly attempts?: string | undefined
   /** So many lines at most; all unless given. */
   readonly limit?: number | undefined
 }
 
 const linesAtOnce = 10_000
+/** A search in attempts has no cursor: all of it is in one answer. */
+const attemptLinesMax = 100_000
 
 /** Asks again with the cursor for as long as a budget ends the answer before everything was searched. */
 export async function* grep(
@@ -50,6 +54,7 @@ export async function* grep(
 ): AsyncGenerator<GrepEvent> {
   const { path, limit = Infinity, signal, timeoutMs, ...asked } = options
   const where = path === undefined ? {} : spelled('path', path)
+  const most = options.attempts === undefined ? linesAtOnce : attemptLinesMax
   let left = limit
   for (let cursor: string | undefined; ;) {
     const query = {
@@ -57,7 +62,7 @@ export async function* grep(
       ...where,
       ...asked,
       pattern,
-      limit: Math.min(left, linesAtOnce),
+      limit: Math.min(left, most),
       cursor,
     }
     const call = {

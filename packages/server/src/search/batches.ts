@@ -1,4 +1,4 @@
-import type { Blobs, Nodes, View } from '@cairn/core'
+import type { Blobs, Extent, Nodes, View } from '@cairn/core'
 import { planRead, sendExtents } from '../files/send.ts'
 import type { Piece } from './scan-messages.ts'
 import type { Place } from './scan/events.ts'
@@ -37,9 +37,7 @@ export async function* readBatches(
     waiting = []
   }
   for await (const file of files) {
-    const extents = await soon(nodes, () =>
-      planRead(file.view, file.ino, file.inode, 0, file.inode.size),
-    )
+    const extents = await planFile(nodes, file)
     const chunks = sendExtents(extents, blobs)
     if (file.inode.size > batchBytes) {
       await take()
@@ -56,6 +54,14 @@ export async function* readBatches(
   }
   await take()
   yield* group.rest()
+}
+
+/** Where the bytes of a file are. */
+export async function planFile(
+  nodes: Nodes,
+  { view, ino, inode }: Pick<PlacedFile, 'view' | 'ino' | 'inode'>,
+): Promise<readonly Extent[]> {
+  return soon(nodes, () => planRead(view, ino, inode, 0, inode.size))
 }
 
 async function* large(

@@ -146,7 +146,9 @@ describe('grep, budgets', () => {
       const url = `${root}/grep?pattern=${encodeURIComponent(pattern)}`
       const answer = await app.inject({ url, headers: { authorization: `Bearer ${secret}` } })
       expect(answer.statusCode, answer.body).toBe(400)
-      expect(answer.json()).toMatchObject({ error: { code: 'malformed', subject: 'pattern' } })
+      expect(answer.json()).toMatchObject({
+        error: { code: 'invalid_argument', subject: 'pattern' },
+      })
     },
   )
 })

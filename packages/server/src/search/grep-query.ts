@@ -23,6 +23,7 @@ export interface GrepQuery {
   readonly type?: string | readonly string[]
   readonly unrestricted?: number
   readonly changed?: string
+  readonly attempts?: string
   readonly limit?: number
   readonly timeMs?: number
   readonly cursor?: string
@@ -66,6 +67,12 @@ export const grepQuerySchema: Readonly<Record<string, object>> = {
   type: texts('only files of this type, such as ts. May be given several times'),
   unrestricted: count(3, '1: no ignore files; 2: also hidden files; 3: also binary files'),
   changed: flag('only files that the layer changed'),
+  attempts: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 256,
+    description: 'in all open layers with this tag, such as task=auth; events name the layer',
+  },
   limit: {
     type: 'integer',
     minimum: 1,
@@ -81,11 +88,13 @@ export interface AskedGrep {
   readonly filter: FileFilter
   readonly budget: GrepBudget
   readonly onlyChanged: boolean
+  /** The tag of the layers that are searched together. */
+  readonly attempts: string | undefined
   readonly after: GrepPosition | undefined
 }
 
 export function readGrep(query: GrepQuery): AskedGrep {
-  const { pattern, wants = 'lines', cursor, unrestricted = 0 } = query
+  const { pattern, wants = 'lines', cursor, unrestricted = 0, attempts } = query
   const isOn = (value: string | undefined): boolean => value === '' || value === 'true'
   return {
     spec: {
@@ -104,7 +113,13 @@ export function readGrep(query: GrepQuery): AskedGrep {
       wants,
     },
     filter: makeFilter([query.glob ?? []].flat(), [query.type ?? []].flat(), unrestricted),
-    budget: { timeMs: query.timeMs ?? 30_000, lines: query.limit ?? 10_000, bytes: bytesMax },
+    budget: {
+      timeMs: query.timeMs ?? 30_000,
+      lines: query.limit ?? 10_000,
+      bytes: bytesMax,
+      isResumable: attempts === undefined,
+    },
+    attempts,
     onlyChanged: isOn(query.changed),
     after: cursor === undefined ? undefined : readCursor(cursor),
   }
@@ -119,7 +134,7 @@ function makeFilter(
     return new FileFilter({ globs, types, unrestricted })
   } catch (error) {
     if (!(error instanceof PatternError)) throw error
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: 'choose files',
       reason: error.message,
       subject: 'glob',

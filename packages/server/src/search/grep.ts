@@ -10,6 +10,8 @@ export interface GrepBudget {
   readonly timeMs: number
   readonly bytes: number
   readonly lines: number
+  /** False where no cursor says where a search is: in several attempts. */
+  readonly isResumable: boolean
 }
 
 /** Why an answer ends before everything was searched. */
@@ -97,7 +99,7 @@ export class Grep {
 
   #end(why: Truncated, position: GrepPosition | undefined): void {
     this.#truncated = why
-    this.#position = position
+    if (this.#budget.isResumable) this.#position = position
   }
 
   #summary(): string {
@@ -147,7 +149,7 @@ export function readCursor(cursor: string): GrepPosition {
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
   const match = /^(\d{0,15})\/([^]+)$/.exec(text)
   if (!match)
-    throw new CairnError('malformed', {
+    throw new CairnError('invalid_argument', {
       what: 'go on with the search',
       reason: 'no search gave this cursor',
       subject: 'cursor',

@@ -47,7 +47,7 @@ class ScanPool {
     const thread = this.#pick()
     const reply = await thread.ask({ type: 'open', search, spec }, `${search}`, openMs)
     if (reply.type === 'refused')
-      throw new CairnError('malformed', {
+      throw new CairnError('invalid_argument', {
         what: `search for '${spec.pattern}'`,
         reason: reply.reason,
         hint: 'Correct the pattern, or give --fixed-strings for plain text.',

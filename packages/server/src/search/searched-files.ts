@@ -1,9 +1,10 @@
 import { diffPaths, joinNames } from '@cairn/core'
-import { type ByteString, CairnError, FsError } from '@cairn/protocol'
+import { type ByteString, CairnError, FsError, type Name } from '@cairn/protocol'
 import { seeChange } from '../access/visible-diff.ts'
 import { findEnds } from '../points/diff.ts'
 import type { PlacedFile } from './batches.ts'
 import type { AskedGrep } from './grep-query.ts'
+import type { SearchSpec } from './scan-messages.ts'
 import { textJson } from './scan/events.ts'
 import { findTop, type SearchRequest, type SearchTarget, type SearchTop } from './search-target.ts'
 import { type TreeFile, TreeFiles } from './tree-files.ts'
@@ -42,7 +43,7 @@ async function* continued(
 }
 
 /** What a layer changed and is still there. */
-async function* changedFiles(
+export async function* changedFiles(
   { workspace, branch }: SearchRequest,
   searched: SearchTarget,
   top: SearchTop,
@@ -70,7 +71,7 @@ async function baseOf(
 ): Promise<Awaited<ReturnType<typeof findEnds>>> {
   if ((await workspace.branch('main')).id !== branch)
     return findEnds(workspace, branch, 'base', 'head')
-  throw new CairnError('malformed', {
+  throw new CairnError('invalid_argument', {
     what: 'search only what changed',
     reason: 'main has no base',
     hint: 'Name a layer: --layer NAME.',
@@ -85,15 +86,24 @@ async function* placed(
   isNamed = false,
 ): AsyncGenerator<PlacedFile> {
   for await (const file of files) {
-    if (spec.options.isMultiline && file.inode.size > multilineBytesMax) continue
+    if (!isSearchable(spec, file)) continue
     const path = joinNames(file.names)
     const isCut = after?.line !== undefined && joinNames(after.path) === path
     yield {
       ...file,
       view,
       isNamed,
-      places: [{ path: textJson(Buffer.from(path, 'latin1')) }],
+      places: [{ path: pathJson(file.names) }],
       afterLine: isCut ? after.line! : 0,
     }
   }
+}
+
+export function isSearchable({ options }: SearchSpec, { inode }: TreeFile): boolean {
+  return !options.isMultiline || inode.size <= multilineBytesMax
+}
+
+/** A path as events have it. */
+export function pathJson(names: readonly Name[]): string {
+  return textJson(Buffer.from(joinNames(names), 'latin1'))
 }

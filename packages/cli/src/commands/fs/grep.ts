@@ -45,6 +45,11 @@ export const command: Command = defineCommand({
     type: { kind: 'list', short: 't', value: 'TYPE', summary: 'Only files of a type, such as ts' },
     'max-count': { kind: 'count', short: 'm', value: 'N', summary: 'So many lines of each file' },
     changed: { kind: 'flag', summary: 'Only what the layer changed' },
+    attempts: {
+      kind: 'text',
+      value: 'TAG',
+      summary: 'In all open layers with a tag k=v; prints layer:path:line:column:text',
+    },
   },
   examples: [
     { command: "cairn fs grep 'TokenExpired' :/repo", does: 'path:line:column:text' },
@@ -54,6 +59,7 @@ export const command: Command = defineCommand({
     },
     { command: 'cairn fs grep TODO :/repo --at tests-pass', does: 'as it was then' },
     { command: 'cairn fs grep retry :/repo --changed --layer a', does: 'only in what it changed' },
+    { command: 'cairn fs grep retry :/repo --attempts task=auth', does: 'in all attempts at once' },
   ],
   async run({ args: { pattern, path = ':/' }, options, cli }) {
     const wants = options.count ? 'count' : options['files-with-matches'] ? 'files' : 'lines'
@@ -75,6 +81,7 @@ export const command: Command = defineCommand({
       glob: options.glob,
       type: options.type,
       changed: options.changed,
+      attempts: options.attempts,
       signal: cli.signal,
     }
     const remote = await openRemote(cli, options, path)

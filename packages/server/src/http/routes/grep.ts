@@ -3,11 +3,13 @@ import { CairnError, isCairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { type PlaceLimits, Places } from '../../access/places.ts'
 import { requirePresent } from '../../access/present.ts'
+import { attemptFiles } from '../../search/attempts.ts'
 import { Grep } from '../../search/grep.ts'
 import { grepQuerySchema, type GrepQuery, readGrep } from '../../search/grep-query.ts'
 import { searchedFiles } from '../../search/searched-files.ts'
 import { scanPool } from '../../search/scan-pool.ts'
 import { openSearchTarget } from '../../search/search-target.ts'
+import type { PointQuery } from '../../points/references.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { openTarget } from '../context.ts'
 import { toHttpError } from '../errors.ts'
@@ -19,7 +21,7 @@ const searchPlaces: PlaceLimits = { all: 32, owner: 16, token: 4, address: 16 }
 
 export function grepRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   const places = new Places(searchPlaces, 'searches under way')
-  app.get<{ Querystring: GrepQuery & PathQuery }>(
+  app.get<{ Querystring: GrepQuery & PathQuery & PointQuery }>(
     '/v1/workspaces/:workspace/grep',
     {
       config: { access: ['search'] },
@@ -41,14 +43,30 @@ export function grepRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       reply.raw.once('close', leave)
       const target = await openTarget(workspaces, request)
       const asked = readGrep(query)
+      requireOnePlace(query)
       const searched = await openSearchTarget(target)
-      const files = await searchedFiles(target, searched, pathOfQuery(query) ?? '/', asked)
+      const path = pathOfQuery(query) ?? '/'
+      const files = await (asked.attempts === undefined
+        ? searchedFiles(target, searched, path, asked)
+        : attemptFiles(target, asked.attempts, path, asked))
       requirePresent(gone)
       const grep = new Grep(searched, await scanPool.open(asked.spec), asked.budget)
       void reply.type('application/x-ndjson')
       return reply.send(Readable.from(withFailure(grep.run(files, gone), request.id)))
     },
   )
+}
+
+function requireOnePlace({ attempts, layer, at, side, cursor }: GrepQuery & PointQuery): void {
+  if (attempts === undefined) return
+  const other = Object.entries({ layer, at, side, cursor }).find(([, value]) => value !== undefined)
+  if (!other) return
+  throw new CairnError('invalid_argument', {
+    what: `search in attempts with ${other[0]}`,
+    reason: 'attempts are searched as they are now, all of them, in one answer',
+    hint: `Leave out ${other[0]} or attempts.`,
+    subject: other[0],
+  })
 }
 
 /** The status has been sent when a search fails: the last line says so, where a summary would be. */

@@ -13,11 +13,24 @@ export interface FoundLines {
   readonly matches: readonly Span[]
 }
 
-/** Where a content is found: the path as JSON, and what else its events say. */
+/** Where a content is found. */
 export interface Place {
+  /** As JSON. */
   readonly path: string
-  /** Of an attempt. */
+  /** The attempts, one a line. In one text, because most files are in all of them. */
+  readonly layers?: string
+}
+
+/** What the events of one file call it. */
+export interface EventPlace {
+  readonly path: string
   readonly layer?: string
+}
+
+export function eventPlaces(places: readonly Place[]): readonly EventPlace[] {
+  return places.flatMap(({ path, layers }): EventPlace[] =>
+    layers === undefined ? [{ path }] : layers.split('\n').map((layer) => ({ path, layer })),
+  )
 }
 
 interface EndOfFile {
@@ -29,11 +42,11 @@ interface EndOfFile {
 }
 
 /** Lines of JSON as `rg --json` prints them. `layer` is ours, where several attempts are searched. */
-export function beginEvent(place: Place): string {
+export function beginEvent(place: EventPlace): string {
   return event('begin', place, '')
 }
 
-export function linesEvent(place: Place, found: FoundLines): string {
+export function linesEvent(place: EventPlace, found: FoundLines): string {
   const { isMatch, bytes, line, offset, matches } = found
   const submatches = matches.map(
     ({ start, end }) =>
@@ -46,7 +59,7 @@ export function linesEvent(place: Place, found: FoundLines): string {
   )
 }
 
-export function endEvent(place: Place, end: EndOfFile): string {
+export function endEvent(place: EventPlace, end: EndOfFile): string {
   const { binaryOffset, ...counts } = end
   const stats = statsOf({ ...counts, files: 1, filesWithMatch: 1, bytesPrinted: 0 })
   return event(
@@ -83,7 +96,7 @@ export function elapsedOf(ms: number): object {
   return { secs, nanos: Math.round((ms - secs * 1000) * 1e6), human: `${(ms / 1000).toFixed(6)}s` }
 }
 
-function event(type: string, { path, layer }: Place, rest: string): string {
+function event(type: string, { path, layer }: EventPlace, rest: string): string {
   const attempt = layer === undefined ? '' : `,"layer":${JSON.stringify(layer)}`
   return `{"type":"${type}","data":{"path":${path}${attempt}${rest}}}\n`
 }

@@ -1,6 +1,13 @@
 import type { Piece, ScanCounts, Scanned, SearchSpec } from '../scan-messages.ts'
 import { Pattern } from '../pattern/pattern.ts'
-import { beginEvent, endEvent, type FoundLines, linesEvent } from './events.ts'
+import {
+  beginEvent,
+  endEvent,
+  type EventPlace,
+  eventPlaces,
+  type FoundLines,
+  linesEvent,
+} from './events.ts'
 import { FileScan } from './file-scan.ts'
 
 /** Thrown out of the middle of a file when a budget ends. */
@@ -121,6 +128,7 @@ class OpenFile {
   readonly #spec: SearchSpec
   readonly #piece: Piece
   readonly #write: (text: string) => void
+  #places: readonly EventPlace[] | undefined
   /** For the further places. */
   readonly #kept: FoundLines[] = []
   lastLine = 0
@@ -136,22 +144,22 @@ class OpenFile {
   }
 
   #take(found: FoundLines): void {
-    const { places, afterLine } = this.#piece
-    if (found.line <= afterLine) return
-    const [first] = places
+    if (found.line <= this.#piece.afterLine) return
+    this.#places ??= eventPlaces(this.#piece.places)
+    const [first] = this.#places
     if (!this.#hasBegun) this.#write(beginEvent(first!))
     this.#hasBegun = true
     this.#write(linesEvent(first!, found))
     // The bytes are of a buffer that is used again.
-    if (places.length > 1) this.#kept.push({ ...found, bytes: Buffer.from(found.bytes) })
+    if (this.#places.length > 1) this.#kept.push({ ...found, bytes: Buffer.from(found.bytes) })
     this.lastLine = found.line
     if (found.isMatch) this.onLine()
   }
 
   end(): void {
     const { scan } = this
-    const { places } = this.#piece
     if (scan.matchedLines === 0) return
+    const places = this.#places ?? eventPlaces(this.#piece.places)
     const { binaryOffset, matchedLines, matches, bytes } = scan
     const elapsedMs = performance.now() - this.#beganMs
     const end = { binaryOffset, matchedLines, matches, bytes, elapsedMs }
