@@ -31,7 +31,7 @@ const points = {
 } as const
 
 /** Every route that can be asked about a point, as one that reads or one that writes. */
-const readers = ['/files/repo/a.txt?', '/log?', '/blame?path=/repo/a.txt&']
+const readers = ['/files/repo/a.txt?', '/log?', '/blame?path=/repo/a.txt&', '/grep?pattern=x&']
 const writers: [method: Method, url: string, payload?: string | object][] = [
   ['PUT', '/files/repo/a.txt?', 'x'],
   ['PATCH', '/files/repo/a.txt?', 'x'],
