@@ -12,22 +12,6 @@ export {
   type SignedHead,
 } from './api-journal.ts'
 export type { GrepEvent, GrepLines, GrepStats, GrepSummary, GrepText } from './api-search.ts'
-export type {
-  BatchOperation,
-  Blame,
-  BlameOrigin,
-  BlamePart,
-  ChangeEvent,
-  ChangeReceipt,
-  FileEntry,
-  FileStat,
-  ImportReceipt,
-  LogEntry,
-  LogOperation,
-  Page,
-  Spelled,
-  Upload,
-} from './api.ts'
 export { fromBase64Url, toBase64Url } from './base64.ts'
 export {
   type ByteString,
@@ -115,6 +99,21 @@ export {
   sessionVersion,
 } from './session-messages.ts'
 export type { ApiErrorBody } from './routes/errors.ts'
+export type {
+  BatchOperation,
+  Blame,
+  BlameOrigin,
+  BlamePart,
+  ChangeEvent,
+  ChangeReceipt,
+  FileEntry,
+  FileStat,
+  ImportReceipt,
+  LogEntry,
+  LogOperation,
+  Spelled,
+  Upload,
+} from './routes/file-shapes.ts'
 export type { IssuedKey, KeyInfo } from './routes/keys.ts'
 export type {
   CheckpointInfo,
@@ -148,7 +147,7 @@ export type {
   VaultScope,
 } from './routes/vault-grants.ts'
 export type { DeletedWorkspace, WorkspaceDeletion, WorkspaceInfo } from './routes/workspaces.ts'
-export type { Quota, Used } from './schema/common.ts'
+export type { Page, Quota, Used } from './schema/common.ts'
 export { shellQuote } from './shell-quote.ts'
 export { ByteQueue } from './tar/byte-queue.ts'
 export { type TarEntry, tarPaddingBytes } from './tar/entry.ts'

@@ -1,6 +1,8 @@
 /** The HTTP API as data, for servers and documents. Clients need the types alone, which index.ts has. */
 
 export { ApiErrorBody } from './routes/errors.ts'
+export { operationBodies } from './routes/file-shapes.ts'
+export { fileRoutes, logRoutes, uploadRoutes } from './routes/files.ts'
 export { keyRoutes } from './routes/keys.ts'
 export { layerChangeRoutes, layerRoutes } from './routes/layers.ts'
 export { serverRoutes } from './routes/server.ts'

@@ -151,6 +151,41 @@ export function anyOf<S extends readonly Schema<unknown>[]>(...schemas: S): Sche
   return made({ anyOf: schemas })
 }
 
+type Together<S> = S extends readonly [infer First, ...infer Rest]
+  ? Of<First> & Together<Rest>
+  : unknown
+
+interface ObjectKeywords {
+  readonly properties: Fields
+  readonly required: readonly string[]
+  readonly oneOf?: readonly object[]
+}
+
+/** One object with the fields of all. */
+export function merge<const S extends readonly Schema<unknown>[]>(
+  ...schemas: S
+): Schema<Together<S>> {
+  const parts = schemas as readonly unknown[] as readonly ObjectKeywords[]
+  const choices = parts.flatMap(({ oneOf: choice }) => (choice ? [{ oneOf: choice }] : []))
+  return made({
+    type: 'object',
+    additionalProperties: false,
+    required: parts.flatMap(({ required }) => required),
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties)) as Fields,
+    ...(choices.length > 1 ? { allOf: choices } : choices[0]),
+  })
+}
+
+/** One of several objects; the field `tag` says which. */
+export function tagged<T>(tag: string, schemas: readonly Schema<T>[]): Schema<T> {
+  return made({
+    type: 'object',
+    required: [tag],
+    discriminator: { propertyName: tag },
+    oneOf: schemas,
+  })
+}
+
 /** The OpenAPI document has it once, under its name. */
 export function named<S extends Schema<unknown>>(title: string, schema: S): S {
   const copy = { ...schema, title }

@@ -60,8 +60,20 @@ export const pointQuery = object({
   ),
 })
 
+/** A path in a query: `path`, or `pathBytes` in base64 where it is not UTF-8. */
+export const pathQuery = {
+  path: optional(text({ description: 'a file, or a directory and what is below it' })),
+  pathBytes: optional(text({ description: 'the same in base64, where it is not UTF-8' })),
+}
+
 /** A list that stays short, so it has no pages. */
 export const items = <S extends Schema<unknown>>(item: S) => object({ items: list(item) })
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** Give it as `cursor` to go on; absent at the end. */
+  readonly next?: string
+}
 
 export const page = <S extends Schema<unknown>>(item: S) =>
   object({

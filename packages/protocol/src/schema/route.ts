@@ -15,8 +15,8 @@ export interface Route {
   readonly summary: string
   readonly params?: Schema<unknown>
   readonly query?: Schema<unknown>
-  /** A body of JSON, or another one that the handler reads by itself. */
-  readonly body?: Schema<unknown> | Media
+  /** A body of JSON; another one, or one of several, is for the handler to read. */
+  readonly body?: Schema<unknown> | Media | readonly (Schema<unknown> | Media)[]
   /** By status; several where the request decides. */
   readonly answers: Readonly<Record<number, Answer | readonly Answer[]>>
 }

@@ -6,7 +6,13 @@ import {
   type Route,
   type Routes,
 } from '@cairn/protocol/routes'
-import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+} from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -15,7 +21,9 @@ declare module 'fastify' {
   }
 }
 
-type PartOf<R extends Route, Part extends keyof R> = R[Part] extends Media ? unknown : Of<R[Part]>
+type PartOf<R extends Route, Part extends keyof R> = R[Part] extends Media | readonly unknown[]
+  ? unknown
+  : Of<R[Part]>
 
 /** A request whose parts have been validated. */
 export type RequestOf<R extends Route> = FastifyRequest<{
@@ -38,17 +46,22 @@ export function adderOf<R extends Routes>(app: FastifyInstance, table: R): Add<R
   return (key, config, handle) => {
     const [method = '', url = ''] = key.split(' ')
     const route = table[key]!
-    const { params, query, body } = route
     app.route({
       method,
       url,
       config: { ...config, route },
-      schema: {
-        ...(params ? { params } : {}),
-        ...(query ? { querystring: query } : {}),
-        ...(body && !isMedia(body) ? { body } : {}),
-      },
+      schema: schemaOf(route),
       handler: handle as (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
     })
+  }
+}
+
+/** What Fastify validates before the handler runs. */
+export function schemaOf({ params, query, body }: Route): FastifySchema {
+  const isJson = body && !('length' in body) && !isMedia(body)
+  return {
+    ...(params ? { params } : {}),
+    ...(query ? { querystring: query } : {}),
+    ...(isJson ? { body } : {}),
   }
 }

@@ -12,8 +12,7 @@ import type { Body } from './body.ts'
 import { readTarget, type Target } from './context.ts'
 import { OperationFailed } from './errors.ts'
 
-export const archiveForms = ['tar', 'tgz'] as const
-export type ArchiveForm = (typeof archiveForms)[number]
+export type ArchiveForm = 'tar' | 'tgz'
 
 /** Puts a tar archive at a path, all of it or nothing. */
 export async function importTar(

@@ -84,7 +84,7 @@ function operation(components: Components, method: string, url: string, route: R
       ...pathParameters(components, url, route),
       ...queryParameters(components, route.query),
     ],
-    ...(route.body ? { requestBody: { content: contentOf(components, route.body) } } : {}),
+    ...(route.body ? { requestBody: bodiesOf(components, [route.body].flat()) } : {}),
     responses: {
       ...responsesOf(components, route),
       default: {

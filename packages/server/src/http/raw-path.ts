@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type ByteString, FsError, nameBytesMax, pathBytesMax } from '@cairn/protocol'
+import { type ByteString, FsError, nameBytesMax, pathBytesMax, type Spelled } from '@cairn/protocol'
 
 /**
  * File names are bytes, and routers want UTF-8. So the path is taken out of the URL before routing and put
@@ -40,6 +40,19 @@ export function bytesOfText(text: string): ByteString {
 export function bytesOfBase64(text: string): ByteString | undefined {
   if (!/^[\w+/-]*={0,2}$/.test(text)) return undefined
   return Buffer.from(text, 'base64').toString('latin1')
+}
+
+/** Text under its name or, with `Bytes` at the end of the name, base64. The schema has checked that it is one of them. */
+export function spelledBytes<Field extends string>(
+  value: Spelled<Field>,
+  field: Field,
+): ByteString {
+  const { [field]: text, [`${field}Bytes`]: base64 } = value as Readonly<Record<string, string>>
+  return text === undefined ? bytesOfBase64(base64!)! : bytesOfText(text)
+}
+
+export function spelledPath<Field extends string>(value: Spelled<Field>, field: Field): ByteString {
+  return checkPath(spelledBytes(value, field))
 }
 
 export function checkPath(path: ByteString): ByteString {

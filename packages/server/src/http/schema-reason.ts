@@ -24,6 +24,7 @@ export function reasonOf(errors: readonly ErrorObject[]): Reason {
   const [first] = errors
   const either = errors.find(({ keyword }) => keyword === 'oneOf')
   if (either && (first === either || first!.keyword === 'required')) return eitherReason(either)
+  if (first!.keyword === 'discriminator') return tagReason(first!)
   if (first!.propertyName !== undefined)
     return {
       field: fieldOf(first!.instancePath),
@@ -45,6 +46,18 @@ function eitherReason({ instancePath, params, schema }: ErrorObject): Reason {
     : { field: fieldOf(instancePath, name), reason: 'is missing' }
 }
 
+/** Where a field says which of several objects it is. */
+function tagReason({ instancePath, params, parentSchema }: ErrorObject): Reason {
+  const { tag, tagValue } = params as { tag: string; tagValue: unknown }
+  const field = fieldOf(instancePath, tag)
+  if (tagValue === undefined) return { field, reason: 'is missing' }
+  const { oneOf } = parentSchema as {
+    oneOf: { properties: Readonly<Record<string, { enum: string[] }>> }[]
+  }
+  const known = oneOf.flatMap(({ properties }) => properties[tag]?.enum ?? [])
+  return { field, reason: `must be one of ${known.join(', ')}; got ${shown(tagValue)}` }
+}
+
 function wordsOf(error: ErrorObject): string {
   const { keyword, params, parentSchema = {}, schema, data } = error
   const { limit } = params as { limit: number }
@@ -57,8 +70,6 @@ function wordsOf(error: ErrorObject): string {
       return `must be ${[schema as string | string[]].flat().map(wordOf).join(' or ')}`
     case 'enum':
       return `must be one of ${(schema as unknown[]).filter((value) => value !== '').join(', ')}; got ${shown(data)}`
-    case 'discriminator':
-      return `must have a known ${(params as { tag: string }).tag}`
     case 'pattern':
       return `must be ${(parentSchema['wants'] as string | undefined) ?? `text that matches ${String(schema)}`}; got ${shown(data)}`
     case 'minimum':

@@ -8,6 +8,7 @@ import {
 } from '@cairn/core'
 import type { ChangeReceipt } from '@cairn/protocol'
 import { type ByteString, CairnError, isFsError } from '@cairn/protocol'
+import { fileRoutes as table, operationBodies } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { appendFile, patchFile, writeFile } from '../../files/changes.ts'
 import { endDraft } from '../../files/end-draft.ts'
@@ -16,33 +17,32 @@ import { statOf } from '../../files/stat.ts'
 import { remove } from '../../files/trees.ts'
 import type { Decide } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { adderOf } from '../add-routes.ts'
 import { importTar } from '../archive-requests.ts'
 import { arriving } from '../arrival.ts'
 import { bodyOf, openTarget, readTarget, type Target } from '../context.ts'
-import { Fields } from '../fields.ts'
 import { readJson } from '../json-body.ts'
-import { readOperation } from '../operations.ts'
+import { type Operation, type OperationBodies, readOperation } from '../operations.ts'
 import { parseContentRange } from '../range.ts'
 import { pathOfRequest } from '../raw-path.ts'
-import {
-  branchQuery,
-  flagSchema,
-  isOn,
-  modeSchema,
-  objectSchema,
-  workspaceParams,
-} from '../schema.ts'
-
-const url = '/v1/workspaces/:workspace/files'
+import { type Validate, validatorOf } from '../validate.ts'
+import { isOn } from '../flag.ts'
 
 const superuser = { uid: 0, gid: 0, groups: [] }
 /** The verbs of `POST files/PATH?VERB`. */
 const verbs = ['append', 'mkdir', 'move', 'copy', 'chmod', 'symlink', 'link', 'touch'] as const
-type Verb = (typeof verbs)[number]
+type JsonVerb = Exclude<(typeof verbs)[number], 'append'>
 
-interface WriteQuery {
-  readonly mode?: string
-  readonly parents?: string
+/** Reads the body of each verb that takes JSON. */
+const takers = Object.fromEntries(
+  verbs.flatMap((verb) => (verb === 'append' ? [] : [[verb, takerOf(verb)]])),
+) as Readonly<Record<JsonVerb, (body: unknown, path: ByteString) => Operation>>
+
+function takerOf<Verb extends JsonVerb>(
+  verb: Verb,
+): (body: unknown, path: ByteString) => Operation {
+  const validate = validatorOf(operationBodies[verb]) as Validate<OperationBodies[Verb]>
+  return (body, path) => readOperation(verb, validate(body, 'the body'), path)
 }
 
 export function changeFileRoutes(app: FastifyInstance, workspaces: Workspaces): void {
@@ -53,16 +53,9 @@ export function changeFileRoutes(app: FastifyInstance, workspaces: Workspaces): 
 }
 
 function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.put<{ Querystring: WriteQuery }>(
-    url,
-    {
-      config: { access: ['write'] },
-      schema: {
-        summary: 'Make or replace a file with the body',
-        params: workspaceParams,
-        querystring: objectSchema({ ...branchQuery, mode: modeSchema, parents: flagSchema }),
-      },
-    },
+  adderOf(app, table)(
+    'PUT /v1/workspaces/:workspace/files',
+    { access: ['write'] },
     async (request, reply) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
@@ -84,16 +77,9 @@ function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
 }
 
 function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.patch(
-    url,
-    {
-      config: { access: ['write'] },
-      schema: {
-        summary: 'Write the body at the offset that Content-Range names',
-        params: workspaceParams,
-        querystring: objectSchema(branchQuery),
-      },
-    },
+  adderOf(app, table)(
+    'PATCH /v1/workspaces/:workspace/files',
+    { access: ['write'] },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
@@ -116,24 +102,9 @@ function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
 }
 
 function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.post<{
-    Querystring: Partial<Record<Verb, string>> & WriteQuery & { import?: string; times?: string }
-  }>(
-    url,
-    {
-      config: { access: ['write', 'delete'] },
-      schema: {
-        summary: 'Change what is at a path; the query names the verb',
-        params: workspaceParams,
-        querystring: objectSchema({
-          ...branchQuery,
-          parents: flagSchema,
-          import: { ...flagSchema, description: 'the body is a tar archive to put here' },
-          times: { enum: ['archive', 'now'], description: 'of imported files' },
-          ...Object.fromEntries(verbs.map((verb) => [verb, flagSchema])),
-        }),
-      },
-    },
+  adderOf(app, table)(
+    'POST /v1/workspaces/:workspace/files',
+    { access: ['write', 'delete'] },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
@@ -144,25 +115,18 @@ function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
       }
       if (verb === undefined || more.length > 0)
         throw invalid('change the file', `want exactly one of ?${[...verbs, 'import'].join(' ?')}`)
-      if (verb === 'append') return append(target, path, request)
-      const fields = new Fields(await readJson(bodyOf(request)), 'the body')
-      return (await change(target, path, readOperation(verb, fields, path))).receipt
+      if (verb === 'append') return append(target, path, request, request.query.parents !== 'false')
+      const operation = takers[verb](await readJson(bodyOf(request)), path)
+      return (await change(target, path, operation)).receipt
     },
   )
 }
 
 function deleteRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  app.delete<{ Querystring: { recursive?: string } }>(
-    url,
-    {
-      // What it created itself a token may remove if it may write.
-      config: { access: ['delete', 'write'] },
-      schema: {
-        summary: 'Remove a file, an empty directory or, with ?recursive, a tree',
-        params: workspaceParams,
-        querystring: objectSchema({ ...branchQuery, recursive: flagSchema }),
-      },
-    },
+  adderOf(app, table)(
+    'DELETE /v1/workspaces/:workspace/files',
+    // What it created itself a token may remove if it may write.
+    { access: ['delete', 'write'] },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
@@ -192,9 +156,9 @@ async function append(
   target: Target,
   path: ByteString,
   request: FastifyRequest,
+  parents: boolean,
 ): Promise<ChangeReceipt> {
   await requireWritableAt(target, path)
-  const parents = (request.query as WriteQuery).parents !== 'false'
   const { receipt } = await withBody(target, request, undefined, ({ pieces }) =>
     change(target, path, (edit) => appendFile(edit, path, { pieces, parents })),
   )

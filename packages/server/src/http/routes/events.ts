@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Batch, type Branch, decodeBatch } from '@cairn/core'
 import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@cairn/protocol'
+import { logRoutes } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import { readPointInSteps } from '../../points/read-point.ts'
 import type { Scope } from '../../access/access.ts'
@@ -12,15 +13,11 @@ import { placeOf, type PointQuery } from '../../points/references.ts'
 import { concerning, describeBatch } from '../../history/describe.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { adderOf } from '../add-routes.ts'
 import { openTarget } from '../context.ts'
 import { Bell, send } from '../event-stream.ts'
-import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
-import { branchQuery, flagSchema, isOn, objectSchema, workspaceParams } from '../schema.ts'
-
-interface EventsQuery extends PathQuery {
-  readonly after?: number
-  readonly radar?: string
-}
+import { isOn } from '../flag.ts'
+import { pathOfQuery } from '../path-query.ts'
 
 const keepAliveMs = 15_000
 const rowsAtOnce = 500
@@ -32,25 +29,13 @@ export function eventRoutes(
   workspaces: Workspaces,
   watch: AccessWatch | undefined,
 ): void {
-  app.get<{ Querystring: EventsQuery }>(
-    '/v1/workspaces/:workspace/events',
-    {
-      config: { access: ['read', 'list'], watchesAccess: true },
-      schema: {
-        summary: 'Follow changes as they happen (server-sent events)',
-        params: workspaceParams,
-        querystring: objectSchema({
-          ...branchQuery,
-          ...pathQuery,
-          after: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-          radar: flagSchema,
-        }),
-      },
-    },
+  adderOf(app, logRoutes)(
+    'GET /v1/workspaces/:workspace/events',
+    { access: ['read', 'list'], watchesAccess: true },
     async (request, reply) => {
       const { workspace, branch, asker } = await openTarget(workspaces, request)
       const { scope } = asker
-      requirePresent(request.query as PointQuery)
+      requirePresent(request.query)
       const path = pathOfQuery(request.query) ?? '/'
       const radar = isOn(request.query.radar)
         ? await openRadar(workspace, branch, scope)
@@ -81,6 +66,7 @@ export function eventRoutes(
         clearInterval(keepAlive)
         raw.end()
       }
+      return reply
     },
   )
 }

@@ -38,7 +38,7 @@ import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf } from '../add-routes.ts'
 import { askerOf, openWorkspace, ownerOf, requireOnePoint } from '../context.ts'
 import { bytesOfText, pathOfText } from '../raw-path.ts'
-import { isOn } from '../schema.ts'
+import { isOn } from '../flag.ts'
 
 interface LayerParams {
   readonly workspace: string

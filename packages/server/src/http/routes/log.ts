@@ -1,5 +1,6 @@
 import type { Batch } from '@cairn/core'
 import { type ByteString, CairnError, type LogEntry, type Page } from '@cairn/protocol'
+import { logRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../access/access.ts'
 import { visibleEntry } from '../../access/visible-log.ts'
@@ -9,9 +10,9 @@ import { readPathLog } from '../../history/path-log.ts'
 import { type LogFilter, type LogOrder, type LogRange, scanLog } from '../../history/scan-log.ts'
 import { millisecondsOf } from '../../ports/clock.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { adderOf, type RequestOf } from '../add-routes.ts'
 import { openTarget, requireHistory, type Target } from '../context.ts'
-import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
-import { branchQuery, limitSchema, objectSchema, workspaceParams } from '../schema.ts'
+import { pathOfQuery } from '../path-query.ts'
 
 interface PageQuery {
   readonly limit: number
@@ -19,45 +20,12 @@ interface PageQuery {
   readonly order?: LogOrder
 }
 
-interface LogQuery extends PageQuery, PathQuery {
-  readonly after?: number
-  readonly before?: number
-  readonly actor?: string
-  readonly since?: string
-  readonly until?: string
-  readonly paths?: 'now' | 'then'
-}
-
-const seqSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
-const timeSchema = { type: 'string', maxLength: 64, description: 'ISO 8601' } as const
+type LogQuery = RequestOf<(typeof table)['GET /v1/workspaces/:workspace/log']>['query']
 
 export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
-  app.get<{ Querystring: LogQuery }>(
-    '/v1/workspaces/:workspace/log',
-    {
-      config: { access: ['read', 'list'] },
-      schema: {
-        summary: 'Who changed what, and when',
-        params: workspaceParams,
-        querystring: objectSchema({
-          ...branchQuery,
-          order: { type: 'string', enum: ['oldest', 'newest'], default: 'oldest' },
-          after: seqSchema,
-          before: seqSchema,
-          cursor: { type: 'string', maxLength: 64 },
-          limit: limitSchema,
-          ...pathQuery,
-          actor: { type: 'string', maxLength: 256 },
-          since: timeSchema,
-          until: timeSchema,
-          paths: {
-            enum: ['now', 'then'],
-            description:
-              'with a path. now: of what is there now. then: also of what was there, and what came in by commits; reads the whole log',
-          },
-        }),
-      },
-    },
+  adderOf(app, table)(
+    'GET /v1/workspaces/:workspace/log',
+    { access: ['read', 'list'] },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const { workspace, asker } = target
@@ -79,17 +47,10 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
 }
 
 export function blameRoutes(app: FastifyInstance, workspaces: Workspaces): void {
-  app.get<{ Querystring: PathQuery }>(
-    '/v1/workspaces/:workspace/blame',
-    {
-      // It tells where a file has been, which may be where a token does not reach.
-      config: { access: 'owner' },
-      schema: {
-        summary: 'Who changed each line of a file last',
-        params: workspaceParams,
-        querystring: objectSchema({ ...branchQuery, ...pathQuery }),
-      },
-    },
+  adderOf(app, table)(
+    'GET /v1/workspaces/:workspace/blame',
+    // It tells where a file has been, which may be where a token does not reach.
+    { access: 'owner' },
     async (request) => {
       const target = await openTarget(workspaces, request)
       requireHistory(target, 'tell who changed a file')

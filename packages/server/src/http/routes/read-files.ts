@@ -8,38 +8,23 @@ import {
   FsError,
   type Ino,
 } from '@cairn/protocol'
+import { fileRoutes } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { planRead, sendExtents } from '../../files/send.ts'
 import { statOf } from '../../files/stat.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
-import { type ArchiveForm, archiveForms, sendArchive } from '../archive-requests.ts'
+import { type RequestOf, schemaOf } from '../add-routes.ts'
+import { sendArchive } from '../archive-requests.ts'
 import { openTarget, readTarget, type Target } from '../context.ts'
 import { listPage, sendWalk } from '../listing.ts'
 import { parseRange } from '../range.ts'
 import { pathOfRequest } from '../raw-path.ts'
-import {
-  branchQuery,
-  flagSchema,
-  isOn,
-  limitSchema,
-  objectSchema,
-  workspaceParams,
-} from '../schema.ts'
+import { isOn } from '../flag.ts'
 import { historyPage } from './log.ts'
 
-export interface FileQuery {
-  readonly stat?: string
-  readonly list?: string
-  readonly history?: string
-  readonly recursive?: string
-  readonly follow?: string
-  readonly archive?: ArchiveForm
-  readonly cursor?: string
-  readonly limit?: number
-}
+const route = fileRoutes['GET /v1/workspaces/:workspace/files']
+type FileQuery = RequestOf<typeof route>['query']
 
-/** The longest path, in base64. */
-const cursorCharactersMax = 5500
 const pageDefault = 100
 const superuser = { uid: 0, gid: 0, groups: [] }
 
@@ -48,22 +33,8 @@ export function readFileRoutes(app: FastifyInstance, workspaces: Workspaces): vo
     method: ['GET', 'HEAD'],
     url: '/v1/workspaces/:workspace/files',
     exposeHeadRoute: false,
-    config: { access: accessOperations },
-    schema: {
-      summary: 'Read a file; with ?stat, ?list, ?history or ?archive, what is known of a path',
-      params: workspaceParams,
-      querystring: objectSchema({
-        ...branchQuery,
-        stat: flagSchema,
-        list: flagSchema,
-        history: flagSchema,
-        recursive: flagSchema,
-        follow: flagSchema,
-        archive: { enum: archiveForms, description: 'a directory as an archive' },
-        cursor: { type: 'string', maxLength: cursorCharactersMax },
-        limit: { ...limitSchema, default: undefined },
-      }),
-    },
+    config: { access: accessOperations, route },
+    schema: schemaOf(route),
     handler: async (request, reply) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)

@@ -5,7 +5,7 @@ import type { RunOptions } from '../../jobs/collector.ts'
 import type { Metrics } from '../../metrics.ts'
 import { adderOf } from '../add-routes.ts'
 import { ownerOf } from '../context.ts'
-import { isOn } from '../schema.ts'
+import { isOn } from '../flag.ts'
 
 export type Collect = (options: RunOptions) => Promise<CollectReport>
 

@@ -1,110 +1,72 @@
 import { hash, randomUUID } from 'node:crypto'
 import { blockBytes } from '@cairn/core'
-import { CairnError, type Upload } from '@cairn/protocol'
+import { CairnError, type ChangeReceipt, type Upload } from '@cairn/protocol'
+import { uploadRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { writeFile } from '../../files/changes.ts'
 import { type Piece, receiveBlock, requireLength, storeBlock } from '../../files/receive.ts'
 import type { UploadedBlock, UploadStore } from '../../ports/upload-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { adderOf, type RequestOf } from '../add-routes.ts'
 import { arriving } from '../arrival.ts'
 import { bodyOf, openTarget, type Target } from '../context.ts'
-import { Fields } from '../fields.ts'
-import { readJson } from '../json-body.ts'
-import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
-import { branchQuery, objectSchema, workspaceParams } from '../schema.ts'
+import { pathOfQuery } from '../path-query.ts'
+import { spelledPath } from '../raw-path.ts'
 import { change } from './change-files.ts'
 
-const url = '/v1/workspaces/:workspace/uploads'
 const keptMs = 24 * 60 * 60 * 1000
-const blocksMax = 65_536
-
-const params = objectSchema(
-  {
-    ...workspaceParams.properties,
-    upload: { type: 'string', maxLength: 64 },
-    number: { type: 'integer', minimum: 0, maximum: blocksMax - 1 },
-  },
-  ['workspace'],
-)
-const querystring = objectSchema(branchQuery)
 const config = { access: ['write'] } as const
 
-interface UploadParams {
-  readonly upload: string
-  readonly number: number
-}
+type CompleteBody = RequestOf<
+  (typeof table)['POST /v1/workspaces/:workspace/uploads/:upload/complete']
+>['body']
 
 export function uploadRoutes(
   app: FastifyInstance,
   workspaces: Workspaces,
   uploads: UploadStore,
 ): void {
-  app.post(
-    url,
-    { config, schema: { summary: 'Begin an upload in blocks', params, querystring } },
-    async (request, reply): Promise<Upload> => {
-      const { workspace, asker } = await openTarget(workspaces, request)
-      const [id, now] = [`up_${randomUUID()}${markOf(asker)}`, workspace.clock.nowMs()]
-      await uploads.removeOlder(workspace.info.id, now - keptMs)
-      await uploads.create(workspace.info.id, id, now)
-      void reply.code(201)
-      return { id, blockBytes, blocks: [] }
-    },
-  )
+  const add = adderOf(app, table)
+
+  add('POST /v1/workspaces/:workspace/uploads', config, async (request, reply): Promise<Upload> => {
+    const { workspace, asker } = await openTarget(workspaces, request)
+    const [id, now] = [`up_${randomUUID()}${markOf(asker)}`, workspace.clock.nowMs()]
+    await uploads.removeOlder(workspace.info.id, now - keptMs)
+    await uploads.create(workspace.info.id, id, now)
+    void reply.code(201)
+    return { id, blockBytes, blocks: [] }
+  })
 
   blockRoute(app, workspaces, uploads)
 
-  app.get<{ Params: UploadParams }>(
-    `${url}/:upload`,
-    { config, schema: { summary: 'Which blocks have arrived', params, querystring } },
-    async (request): Promise<Upload> => {
-      await openUpload(workspaces, uploads, request)
-      const { upload: id } = request.params
-      return { id, blockBytes, blocks: (await uploads.blocks(id)).map(({ number }) => number) }
-    },
-  )
+  add('GET /v1/workspaces/:workspace/uploads/:upload', config, async (request): Promise<Upload> => {
+    await openUpload(workspaces, uploads, request)
+    const { upload: id } = request.params
+    return { id, blockBytes, blocks: (await uploads.blocks(id)).map(({ number }) => number) }
+  })
 
-  app.post<{ Params: UploadParams }>(
-    `${url}/:upload/complete`,
-    { config, schema: { summary: 'Make a file of the blocks', params, querystring } },
-    async (request) => {
-      const target = await openTarget(workspaces, request)
-      const { upload } = request.params
-      const isThere = await isOwn(uploads, target, upload)
-      const blocks = await uploads.blocks(upload)
-      const { receipt, isMade } = await complete(
-        target,
-        isThere ? blocks : upload,
-        await readJson(bodyOf(request)),
-      )
-      // A repeated key gives the answer of the upload it was first sent with, which may have been another one.
-      if (isMade) await uploads.remove(upload)
-      return receipt
-    },
-  )
+  add('POST /v1/workspaces/:workspace/uploads/:upload/complete', config, async (request) => {
+    const target = await openTarget(workspaces, request)
+    const { upload } = request.params
+    const isThere = await isOwn(uploads, target, upload)
+    const blocks = await uploads.blocks(upload)
+    const { receipt, isMade } = await complete(target, isThere ? blocks : upload, request.body)
+    // A repeated key gives the answer of the upload it was first sent with, which may have been another one.
+    if (isMade) await uploads.remove(upload)
+    return receipt
+  })
 
-  app.delete<{ Params: UploadParams }>(
-    `${url}/:upload`,
-    { config, schema: { summary: 'Forget an upload', params, querystring } },
-    async (request, reply) => {
-      await openUpload(workspaces, uploads, request)
-      await uploads.remove(request.params.upload)
-      void reply.code(204)
-    },
-  )
+  add('DELETE /v1/workspaces/:workspace/uploads/:upload', config, async (request, reply) => {
+    await openUpload(workspaces, uploads, request)
+    await uploads.remove(request.params.upload)
+    void reply.code(204)
+  })
 }
 
 function blockRoute(app: FastifyInstance, workspaces: Workspaces, uploads: UploadStore): void {
-  app.put<{ Params: UploadParams; Querystring: PathQuery }>(
-    `${url}/:upload/blocks/:number`,
-    {
-      config,
-      schema: {
-        summary: 'Send one block; with ?path, of what will replace the file there',
-        params,
-        querystring: objectSchema({ ...branchQuery, ...pathQuery }),
-      },
-    },
+  adderOf(app, table)(
+    'PUT /v1/workspaces/:workspace/uploads/:upload/blocks/:number',
+    config,
     async (request, reply) => {
       const target = await openUpload(workspaces, uploads, request)
       const { upload, number } = request.params
@@ -134,7 +96,7 @@ async function openUpload(
   request: FastifyRequest,
 ): Promise<Target> {
   const target = await openTarget(workspaces, request)
-  const { upload } = request.params as UploadParams
+  const { upload } = request.params as { upload: string }
   if (await isOwn(uploads, target, upload)) return target
   throw missing(upload)
 }
@@ -164,19 +126,17 @@ function missing(upload: string): CairnError {
 async function complete(
   target: Target,
   blocks: readonly UploadedBlock[] | string,
-  body: unknown,
-): Promise<{ readonly receipt: unknown; readonly isMade: boolean }> {
-  const fields = new Fields(body, 'the body')
-  const [path, size] = [fields.path('path'), fields.count('size') ?? 0]
-  const [mode, ifMatch] = [fields.mode('mode'), fields.text('ifMatch')]
+  body: CompleteBody,
+): Promise<{ readonly receipt: ChangeReceipt; readonly isMade: boolean }> {
+  const { size = 0, mode, ifMatch, parents = true, ifAbsent = false } = body
+  const path = spelledPath(body, 'path')
   const options = {
     size,
-    parents: fields.flag('parents', true),
-    ifAbsent: fields.flag('ifAbsent'),
-    ...(mode === undefined ? {} : { mode }),
+    parents,
+    ifAbsent,
+    ...(mode === undefined ? {} : { mode: parseInt(mode, 8) }),
     ...(ifMatch === undefined ? {} : { ifMatch }),
   }
-  fields.end()
   let isMade = false
   const { receipt } = await change(target, path, (edit) => {
     if (typeof blocks === 'string') throw missing(blocks)

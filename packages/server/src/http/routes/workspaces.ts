@@ -5,7 +5,7 @@ import { requireUnbound, requireWhole } from '../../layers/scoped-layers.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf } from '../add-routes.ts'
 import { openWorkspace, ownerOf, scopeOf } from '../context.ts'
-import { isOn } from '../schema.ts'
+import { isOn } from '../flag.ts'
 
 export function workspaceRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   collectionRoutes(app, workspaces)
