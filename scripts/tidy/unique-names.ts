@@ -20,7 +20,6 @@ const knownSharedNames: readonly string[] = [
   'Cursor',
   'Deadline',
   'Entry',
-  'Fields',
   'FileContent',
   'Gate',
   'GlobOptions',
