@@ -1,7 +1,5 @@
 /** Pieces of JSON schema that the routes share. They validate requests and become the OpenAPI document. */
 
-export const modeSchema = { type: 'string', pattern: '^[0-7]{1,4}$' } as const
-export const flagSchema = { type: 'string', enum: ['', 'true', 'false'] } as const
 export const limitSchema = { type: 'integer', minimum: 1, maximum: 1000, default: 100 } as const
 
 export const branchQuery = {
@@ -25,9 +23,4 @@ export function objectSchema(
   required: readonly string[] = [],
 ): object {
   return { type: 'object', additionalProperties: false, required, properties }
-}
-
-/** `?list` and `?list=true` mean yes. */
-export function isOn(flag: string | undefined): boolean {
-  return flag === '' || flag === 'true'
 }
