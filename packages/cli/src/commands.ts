@@ -41,6 +41,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'profile ls': () => import('./commands/profile/ls.ts'),
   'profile show': () => import('./commands/profile/show.ts'),
   umount: () => import('./commands/umount.ts'),
+  exec: () => import('./commands/exec.ts'),
   mcp: () => import('./commands/mcp.ts'),
   doctor: () => import('./commands/doctor.ts'),
   'ctx add': () => import('./commands/ctx/add.ts'),
