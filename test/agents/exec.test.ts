@@ -2,19 +2,15 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { LayerChange } from '@cairn/sdk'
-import { enterWorkspace, useCairn } from '../e2e/run-cairn.ts'
-import { startServer, type TestServer } from '../e2e/start-server.ts'
+import { useCairn } from '../e2e/run-cairn.ts'
+import { useServer } from '../e2e/use-server.ts'
 
 const cairn = useCairn()
-let server: TestServer
+const server = useServer(cairn)
 
-beforeAll(async () => {
-  server = await startServer()
-  await enterWorkspace(cairn, server)
-})
-afterAll(() => server.stop())
+beforeAll(() => server.enter())
 
 interface Receipt {
   readonly layer: string
