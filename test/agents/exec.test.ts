@@ -5,12 +5,13 @@ import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { LayerChange } from '@cairn/sdk'
 import { useCairn } from '../e2e/run-cairn.ts'
+import { noJail } from '../sandbox/local-setup.ts'
 import { useServer } from '../e2e/use-server.ts'
 
 const cairn = useCairn()
 const server = useServer(cairn)
 
-beforeAll(() => server.enter())
+beforeAll(() => server.enter('w'))
 
 interface Receipt {
   readonly layer: string
@@ -154,4 +155,11 @@ it('wishes that contradict each other are refused before anything is made', asyn
   ])
     expect(await refusal(...words, '--', 'true')).toBe('usage')
   expect(await layerIds()).toEqual(before)
+})
+
+it.skipIf(noJail)('--sandbox local runs in a jail with the layer mounted in it', async () => {
+  const script = 'echo from the jail > made; exit 3'
+  const receipt = await exec('--sandbox', 'local', '--path', '/jailed', '--', 'sh', '-c', script)
+  expect(receipt).toMatchObject({ code: 3, exitCode: 3, place: 'local' })
+  expect(shown(receipt)).toContain('added /jailed/made')
 })
