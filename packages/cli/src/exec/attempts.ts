@@ -2,7 +2,7 @@ import type { LayerInfo } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
 import { countPaths } from '../layers/format.ts'
 import { commandLine } from '../output/shell-words.ts'
-import type { Receipt } from './receipt.ts'
+import type { ExecReceipt } from './receipt.ts'
 import { type ExecWish, runInLayer } from './run-in-layer.ts'
 
 /** Runs the command in each of these layers at the same time, and shows what each of them did. */
@@ -10,7 +10,7 @@ export async function runAttempts(
   cli: Cli,
   layers: readonly LayerInfo[],
   wish: ExecWish,
-): Promise<readonly Receipt[]> {
+): Promise<readonly ExecReceipt[]> {
   const running = layers.map((layer, index) => {
     const env = { ...wish.env, CAIRN_ATTEMPT: String(index + 1) }
     const onOutput = prefixed(cli, `[${index + 1}] `)
@@ -19,7 +19,7 @@ export async function runAttempts(
   const settled = await Promise.allSettled(running)
   const failed = settled.find((one) => one.status === 'rejected')
   if (failed) throw failed.reason
-  const receipts = settled.map((one) => (one as PromiseFulfilledResult<Receipt>).value)
+  const receipts = settled.map((one) => (one as PromiseFulfilledResult<ExecReceipt>).value)
   await tellAttempts(cli, receipts)
   await cli.out.flush()
   await cli.err.flush()
@@ -37,7 +37,7 @@ function prefixed(cli: Cli, prefix: string): NonNullable<ExecWish['onOutput']> {
   }
 }
 
-async function tellAttempts(cli: Cli, receipts: readonly Receipt[]): Promise<void> {
+async function tellAttempts(cli: Cli, receipts: readonly ExecReceipt[]): Promise<void> {
   if (cli.isJson) {
     for (const receipt of receipts) await cli.out.json(receipt)
     return

@@ -4,7 +4,7 @@ import { countPaths, formatChange, layerName } from '../layers/format.ts'
 import { commandLine } from '../output/shell-words.ts'
 
 /** What a command did to a layer. */
-export interface Receipt {
+export interface ExecReceipt {
   readonly layer: string
   readonly name?: string
   readonly path: string
@@ -24,7 +24,7 @@ export interface Receipt {
 }
 
 export interface ReceiptParts extends Omit<
-  Receipt,
+  ExecReceipt,
   'layer' | 'name' | 'path' | 'checkpoint' | 'log'
 > {
   readonly layerInfo: LayerInfo
@@ -32,7 +32,7 @@ export interface ReceiptParts extends Omit<
   readonly after: number
 }
 
-export function receiptOf({ layerInfo, made, after, ...rest }: ReceiptParts): Receipt {
+export function receiptOf({ layerInfo, made, after, ...rest }: ReceiptParts): ExecReceipt {
   const { id, name, path } = layerInfo
   return {
     layer: id,
@@ -47,13 +47,13 @@ export function receiptOf({ layerInfo, made, after, ...rest }: ReceiptParts): Re
 const changesShown = 20
 
 /** On the error output: the other one is the command's. A command that failed ends this process without a flush. */
-export async function tellReceipt(cli: Cli, receipt: Receipt): Promise<void> {
+export async function tellReceipt(cli: Cli, receipt: ExecReceipt): Promise<void> {
   await tell(cli, receipt)
   await cli.out.flush()
   await cli.err.flush()
 }
 
-async function tell(cli: Cli, receipt: Receipt): Promise<void> {
+async function tell(cli: Cli, receipt: ExecReceipt): Promise<void> {
   if (cli.isJson) return cli.out.json(receipt)
   const { changes, commit, discarded, checkpoint, exitCode, timedOut } = receipt
   const layer = layerName({ id: receipt.layer, ...(receipt.name ? { name: receipt.name } : {}) })

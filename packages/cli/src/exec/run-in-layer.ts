@@ -5,7 +5,7 @@ import type { LayerInfo } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
 import { openRemote, type WorkspaceValues } from '../remote/open.ts'
 import { openCopy, type WorkPlace } from './copy-place.ts'
-import { type Receipt, receiptOf } from './receipt.ts'
+import { type ExecReceipt, receiptOf } from './receipt.ts'
 import { type ChildOptions, type ChildResult, runChild } from './run-child.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 
@@ -23,7 +23,7 @@ export interface ExecWish {
 const credentials = /^(?:CAIRN|DRIVE9)_(?:API_KEY|VAULT_TOKEN|MASTER_KEY)$/
 
 /** Runs a command in a layer, remembers the result as a checkpoint, and commits or discards it as wished. */
-export async function runInLayer(cli: Cli, layer: LayerInfo, wish: ExecWish): Promise<Receipt> {
+export async function runInLayer(cli: Cli, layer: LayerInfo, wish: ExecWish): Promise<ExecReceipt> {
   const began = performance.now()
   const { workspace } = await openRemote(cli, wish.values, ':/')
   const { layers } = workspace
@@ -58,7 +58,7 @@ async function runThere(
   cli: Cli,
   layer: LayerInfo,
   wish: ExecWish,
-): Promise<{ result: ChildResult; place: Receipt['place'] }> {
+): Promise<{ result: ChildResult; place: ExecReceipt['place'] }> {
   const { sandbox, timeoutMs, onOutput } = wish
   const env = {
     ...withoutCredentials(cli.env),
