@@ -75,8 +75,16 @@ describe('cairn exec', () => {
     const names: string[] = []
     for await (const { path } of layer.walk(root)) names.push(path.slice(root.length))
     expect(names).toEqual([
-      ...['/dir', '/dir/moved', '/edited', '/gone', '/link', '/new', '/new/deep', '/new/deep/f'],
-      ...['/run.sh', '/same'],
+      '/dir',
+      '/dir/moved',
+      '/edited',
+      '/gone',
+      '/link',
+      '/new',
+      '/new/deep',
+      '/new/deep/f',
+      '/run.sh',
+      '/same',
     ])
     expect(await layer.readText(`${root}/edited`)).toBe('edited\nmore\n')
     expect(await layer.readText(`${root}/link`)).toBe('edited\nmore\n')

@@ -143,12 +143,8 @@ async function makeLayers(
   return layers
 }
 
-async function makeLayer(
-  cli: Cli,
-  { layer: _, ...options }: Values,
-  name: string | undefined,
-): Promise<LayerInfo> {
-  const { layers } = await openWorkspace(cli, options)
+async function makeLayer(cli: Cli, options: Values, name: string | undefined): Promise<LayerInfo> {
+  const { layers } = await openWorkspace(cli, { ...options, layer: undefined })
   const { path } = parseRemote(`:${(options.path ?? '/').replace(/^:/, '')}`)
   return layers.create(path, { name, tags: { by: 'exec' }, signal: cli.signal })
 }
