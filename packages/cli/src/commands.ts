@@ -57,6 +57,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'ws rename': () => import('./commands/ws/rename.ts'),
   'ws restore': () => import('./commands/ws/restore.ts'),
   'ws rm': () => import('./commands/ws/rm.ts'),
+  'ws warm': () => import('./commands/ws/warm.ts'),
   'fs ls': () => import('./commands/fs/ls.ts'),
   'fs cat': () => import('./commands/fs/cat.ts'),
   'fs cp': () => import('./commands/fs/cp.ts'),
