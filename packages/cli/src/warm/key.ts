@@ -20,12 +20,8 @@ export async function warmKey(
   return hash.digest('hex').slice(0, 20)
 }
 
-async function readKeyFile(
-  cli: Cli,
-  values: WorkspaceValues,
-  file: string,
-): Promise<Uint8Array> {
+async function readKeyFile(cli: Cli, values: WorkspaceValues, file: string): Promise<Uint8Array> {
   if (!file.startsWith(':')) return readFileSync(file)
   const { files, path } = await openRemote(cli, values, file)
-  return files.readBytes(path, { signal: cli.signal })
+  return files.read(path, { signal: cli.signal })
 }

@@ -33,7 +33,8 @@ export const command: Command = defineCommand({
       does: 'the second sandbox has its dependencies at once',
     },
     {
-      command: 'cairn ws warm --key-file :/repo/Cargo.lock --path /repo --name fix-a -- cargo fetch',
+      command:
+        'cairn ws warm --key-file :/repo/Cargo.lock --path /repo --name fix-a -- cargo fetch',
       does: 'as the attempt fix-a at /repo',
     },
   ],
@@ -47,7 +48,6 @@ export const command: Command = defineCommand({
       words,
       values: options,
       sandbox: 'none',
-      copies: false,
       after: 'keep',
       timeoutMs: parseTimeout(options.timeout),
       env: {},
@@ -64,7 +64,9 @@ export const command: Command = defineCommand({
     const how = isHit ? 'the command ran before' : 'the command ran now, and will not run again'
     await cli.out.line(`layer ${called} is warm: ${how} (key ${key})`)
     if (!isCurrent)
-      await cli.out.line(commandLine`it conflicts with the newest state; see: cairn fs layer status ${called}`)
+      await cli.out.line(
+        commandLine`it conflicts with the newest state; see: cairn fs layer status ${called}`,
+      )
     await cli.out.line(commandLine`next: cairn mount --layer ${called} :${path} DIRECTORY`)
   },
 })
