@@ -127,6 +127,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
       ['branch_missing', 4, 'nope', '--layer', 'nope', ':/dir', 'no/where'],
       ['mount_failed', 1, 'it is not a directory', ':/dir', 'local-file'],
       ['mount_failed', 1, 'not a directory', ':/dir', 'local-file/below'],
+      ['mount_failed', 1, 'takes no new directories', ':/dir', '/proc/none/below'],
       ['branch_missing', 4, 'mount demo:/dir at never', '--at', 'never', ':/dir', 'no/where'],
       ['usage', 2, '--checkpoint and --at', '--at', 'a', '--checkpoint', 'b', ':/', 'no/where'],
       ['usage', 2, 'only one that writes', '--at', 'a', '--shared-locks', ':/', 'no/where'],

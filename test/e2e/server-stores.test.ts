@@ -1,6 +1,6 @@
 // `cairn server check` and `cairn server gc`, on what a server that was stopped left behind.
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,6 +76,16 @@ it('check says that all is well, or what is not', async () => {
   expect(code).toBe(11)
   expect(stdout.toString()).toMatch(/^damaged: .*blob.*\n {2}of \/large in main of w \(head/)
   expect(stderr).toContain('restore')
+})
+
+it('a directory that is not there is refused, and not made', async () => {
+  const nowhere = join(cairn.home(), 'nowhere')
+  for (const command of ['check', 'gc'])
+    expect(await cairn.error('server', command, '--data', nowhere)).toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('there is no such directory') as string,
+    })
+  expect(existsSync(nowhere)).toBe(false)
 })
 
 it('a server that runs is asked, and collects beside its writers', async () => {

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cli } from './cli.ts'
+import { cliError } from './errors.ts'
 
 /** Where a server keeps its data. */
 export const storeOptions = {
@@ -21,4 +23,19 @@ export function placesOf(
     ...(meta === undefined ? {} : { meta }),
     ...(objects === undefined ? {} : { objects }),
   }
+}
+
+/** The same for stores that must be there: a new one would be found in perfect order. */
+export function existingPlacesOf(
+  ...given: Parameters<typeof placesOf>
+): ReturnType<typeof placesOf> {
+  const places = placesOf(...given)
+  const { data, meta, objects } = places
+  if ((meta !== undefined && objects !== undefined) || existsSync(data)) return places
+  throw cliError(
+    'not_found',
+    `open the stores in ${data}`,
+    'there is no such directory',
+    "Give the server's directory: --data DIR.",
+  )
 }

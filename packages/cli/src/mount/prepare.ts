@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync } from 'node:fs'
+import { mkdirSync, rmdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { findLeftBehind, type MountConfig } from '@cairn/mount/beside'
 import { toByteString } from '@cairn/protocol'
@@ -166,7 +166,7 @@ export async function clearPlace(cli: Cli, mountPoint: string, given: string): P
 /** Gives what takes it away again. */
 export function makeMountPoint(mountPoint: string): () => void {
   try {
-    const first = mkdirSync(mountPoint, { recursive: true })
+    const first = makeDirectories(mountPoint)
     return () => removeMade(mountPoint, first)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
@@ -175,10 +175,24 @@ export function makeMountPoint(mountPoint: string): () => void {
   }
 }
 
+/**
+ * As `mkdir -p`. Gives the first one that was made. One at a time, because Node's recursive way never returns where a
+ * file system such as /proc says that a name is missing and cannot be made.
+ */
+function makeDirectories(path: string): string | undefined {
+  const missing: string[] = []
+  const find = (at: string): Stats | undefined => statSync(at, { throwIfNoEntry: false })
+  for (let at = path; !find(at); at = dirname(at)) missing.unshift(at)
+  for (const directory of missing) mkdirSync(directory)
+  if (!find(path)?.isDirectory()) throw Object.assign(new Error(path), { code: 'EEXIST' })
+  return missing[0]
+}
+
 const localRemedies: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   EEXIST: ['it is not a directory', 'Choose another place, or move what is there.'],
   ENOTDIR: ['something on the way is not a directory', 'Check the path.'],
   EACCES: ['this user may not make it', 'Choose a directory of yours, or make it as its owner.'],
+  ENOENT: ['this file system takes no new directories', 'Choose another place.'],
   EROFS: ['it does not exist and cannot be made: the disk is read-only', 'Choose another place.'],
   ENOTCONN: ['a dead mount is on the way', 'Take it away: umount -l on the directory above.'],
 }

@@ -137,7 +137,7 @@ export class OwnerKeys {
     if (values.some((value) => value.name === name && this.#isLasting(value))) return
     throw new CairnError('key_missing', {
       what: `${verb} key '${name}'`,
-      reason: 'there is none',
+      reason: `there is no key '${name}'`,
       subject: name,
     })
   }

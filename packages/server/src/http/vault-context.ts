@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { StoredGrant } from '../storage/vault-grant-table.ts'
 import type { VaultAsker } from '../vault/audit.ts'
 import { isGrantId, type VaultGrants } from '../vault/grants.ts'
-import type { Workspaces } from '../workspaces/workspaces.ts'
+import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
 import { askerOf, ownerOf } from './context.ts'
 
 declare module 'fastify' {
@@ -47,12 +47,7 @@ export async function openVault(
   const { workspace: name } = request.params as { workspace: string }
   const { grant } = request
   const { info } = await workspaces.open(grant?.owner ?? ownerOf(request), name)
-  if (grant && grant.workspace !== info.id)
-    throw new CairnError('workspace_missing', {
-      what: `open workspace '${name}'`,
-      reason: 'there is none',
-      subject: name,
-    })
+  if (grant && grant.workspace !== info.id) throw workspaceMissing(name)
   return {
     workspace: info.id,
     ...askerOf(request),

@@ -280,7 +280,7 @@ export class Journals {
     if (journal) return journal
     throw new CairnError('journal_missing', {
       what: `find the journal ${id}`,
-      reason: 'there is none',
+      reason: `there is no journal '${id}'`,
       subject: id,
     })
   }

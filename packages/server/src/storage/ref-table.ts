@@ -39,7 +39,7 @@ export class RefTable implements RefStore {
     if (row) return branchRecord(row)
     throw new CairnError('branch_missing', {
       what: `open branch ${id}`,
-      reason: 'there is none',
+      reason: `there is no branch '${id}'`,
       subject: id,
     })
   }
@@ -78,7 +78,7 @@ export class RefTable implements RefStore {
     if (row) return checkpointOf(row)
     throw new CairnError('checkpoint_missing', {
       what: `find checkpoint ${id} of branch ${branch}`,
-      reason: 'there is none',
+      reason: `there is no checkpoint '${id}'`,
       subject: id,
     })
   }

@@ -198,7 +198,7 @@ export class WorkspaceTable {
     if (row) return numberOf(row, 'next_ino')
     throw new CairnError('workspace_missing', {
       what: `take inode numbers of workspace ${id}`,
-      reason: 'there is none',
+      reason: `there is no workspace '${id}'`,
       subject: id,
     })
   }

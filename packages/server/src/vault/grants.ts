@@ -112,7 +112,7 @@ export class VaultGrants {
     if (grant?.workspace === asker.workspace) return publicGrant(grant)
     throw new CairnError('grant_missing', {
       what: `revoke the grant ${id}`,
-      reason: 'there is none',
+      reason: `there is no grant '${id}'`,
       subject: id,
     })
   }

@@ -382,7 +382,7 @@ export class Workspace {
     if (id !== undefined) return name === 'main' ? (this.#main = id) : id
     throw new CairnError('branch_missing', {
       what: `open branch '${name}' of workspace '${this.info.name}'`,
-      reason: 'there is none',
+      reason: `there is no branch or layer '${name}'`,
       subject: name,
     })
   }

@@ -310,7 +310,7 @@ function notRestorable(name: string): CairnError {
 export function workspaceMissing(name: string): CairnError {
   return new CairnError('workspace_missing', {
     what: `open workspace '${name}'`,
-    reason: 'there is none',
+    reason: `there is no workspace '${name}'`,
     subject: name,
   })
 }

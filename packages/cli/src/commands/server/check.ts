@@ -1,7 +1,7 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { cliError } from '../../errors.ts'
 import { formatName } from '../../output/format.ts'
-import { placesOf, storeOptions } from '../../server-stores.ts'
+import { existingPlacesOf, storeOptions } from '../../server-stores.ts'
 
 /** A node of a base that a thousand layers share belongs to all of them. */
 const namedMax = 10
@@ -16,7 +16,7 @@ export const command: Command = defineCommand({
   examples: [{ command: 'cairn server check --data /srv/cairn', does: 'after a disk had trouble' }],
   async run({ options, cli }) {
     const { checkStores, withStorage } = await import('@cairn/server')
-    const report = await withStorage(placesOf(cli, options), checkStores)
+    const report = await withStorage(existingPlacesOf(cli, options), checkStores)
     const { branches, batches, nodes, blobs, problems } = report
     if (cli.isJson) await cli.out.json(report)
     else {

@@ -8,7 +8,7 @@ import {
 } from '../../context/credentials.ts'
 import { formatBytes, formatName } from '../../output/format.ts'
 import { connect } from '../../remote/open.ts'
-import { placesOf, storeOptions } from '../../server-stores.ts'
+import { existingPlacesOf, storeOptions } from '../../server-stores.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -74,7 +74,7 @@ async function collectHere(cli: Cli, values: GcValues): Promise<CollectReport> {
   const keep = { ...ordinaryKeepTimes, retentionMs: days * dayMs }
   // A directory is locked while it is open; a database may be in use by any number of servers.
   const alone = meta === undefined
-  return withStorage(placesOf(cli, values), (storage) =>
+  return withStorage(existingPlacesOf(cli, values), (storage) =>
     new Collector(storage, { ...keep, nowMs: Date.now }).run({ dryRun, alone }),
   )
 }
