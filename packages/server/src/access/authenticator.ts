@@ -52,7 +52,7 @@ export class Authenticator {
     if (authorization !== undefined) this.attempts.note(address)
     throw new CairnError('unauthenticated', {
       what: 'answer the request',
-      reason: 'its key or token is missing or unknown',
+      reason: 'the key or token is missing or unknown',
     })
   }
 
