@@ -4,6 +4,7 @@ import type { Server as TlsServer } from 'node:tls'
 import { Blobs, Nodes, type Stores } from '@cairn/core'
 import { CairnError, isCairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
+import { removeExport } from './git/exported-repository.ts'
 import { buildApp } from './http/app.ts'
 import { FailedAttempts } from './access/attempts.ts'
 import type { AuthenticatorParts } from './access/authenticator.ts'
@@ -135,12 +136,14 @@ async function listen(
   const { keep = ordinaryKeepTimes, allowHosts = [] } = options
   const clock = systemClock()
   const workspaces = openWorkspaces(storage, metrics, clock, options)
+  const gitDirectory = join(options.data, 'git')
   const collecting = new Collecting({
     storage,
     workspaces,
     clock,
     keep,
     observe: metrics.collecting,
+    forget: (workspace) => removeExport(gitDirectory, workspace),
     onFailure: (error) => app.log.error(error, 'cannot collect garbage'),
   })
   const trimming = new Trimming({
@@ -157,7 +160,7 @@ async function listen(
     ...access,
     requireHost,
     certificate,
-    gitDirectory: join(options.data, 'git'),
+    gitDirectory,
     collect: (options) => collecting.run(options),
     vault: openVaultDoor(storage, master, clock),
     metrics,

@@ -20,6 +20,15 @@ const settings = [
   ['core.logAllRefUpdates', 'false'],
 ] as const
 
+/** Where the export of a workspace is. */
+export function exportPath(directory: string, workspace: string): string {
+  return join(directory, `${workspace}.git`)
+}
+
+export async function removeExport(directory: string, workspace: string): Promise<void> {
+  await rm(exportPath(directory, workspace), { recursive: true, force: true })
+}
+
 /** The bare repository that a workspace is exported to. It can be deleted at any time: the next export makes it anew. */
 export class ExportedRepository {
   readonly path: string

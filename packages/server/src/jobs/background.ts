@@ -2,7 +2,12 @@ import { type CollectReport, isCairnError } from '@cairn/protocol'
 import type { Storage } from '../storage/open.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
-import { Collector, type ObserveCollecting, type RunOptions } from './collector.ts'
+import {
+  Collector,
+  type CollectorOptions,
+  type ObserveCollecting,
+  type RunOptions,
+} from './collector.ts'
 import { type KeepTimes, renewEveryMs } from '../workspaces/keep-times.ts'
 
 export interface CollectingParts {
@@ -11,6 +16,7 @@ export interface CollectingParts {
   readonly clock: Clock
   readonly keep: KeepTimes
   readonly observe: ObserveCollecting
+  readonly forget: CollectorOptions['forget']
   /** Hears why a run failed; the next one begins anew. */
   readonly onFailure: (error: unknown) => void
 }
@@ -31,13 +37,14 @@ export class Collecting {
   #stop: (() => void) | undefined
 
   constructor(parts: CollectingParts) {
-    const { storage, clock, keep, observe } = parts
+    const { storage, clock, keep, observe, forget } = parts
     this.#parts = parts
     let lastMs = clock.nowMs()
     this.#collector = new Collector(storage, {
       nowMs: () => clock.nowMs(),
       ...keep,
       observe,
+      forget,
       // Pauses for about as long as it worked, so that writers are not behind it in a queue for long.
       step: async () => {
         if (this.#isStopped) throw stopped

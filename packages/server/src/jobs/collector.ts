@@ -24,6 +24,8 @@ export interface CollectorOptions extends KeepTimes {
   readonly observe?: ObserveCollecting
   /** Asked after each small step: waits so that others get their turn, and throws to end the run. */
   readonly step?: () => Promise<void> | void
+  /** Removes what this machine keeps of a deleted workspace beside the stores. */
+  readonly forget?: ((workspace: string) => Promise<void>) | undefined
 }
 
 /** Hears how far a run has come. */
@@ -126,6 +128,7 @@ export class Collector {
       if (deletedAt === undefined || deletedAt >= end) continue
       await this.#options.step?.()
       await vault.forget(id)
+      await this.#options.forget?.(id)
     }
   }
 

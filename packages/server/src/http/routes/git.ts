@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { CairnError } from '@cairn/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { exportWorkspace } from '../../git/export-workspace.ts'
-import { ExportedRepository } from '../../git/exported-repository.ts'
+import { ExportedRepository, exportPath } from '../../git/exported-repository.ts'
 import { startGit, whenDone } from '../../git/run-git.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
@@ -69,7 +68,7 @@ class Exports {
   of({ info, stores }: Workspace): ExportedRepository {
     const known = this.#repositories.get(info.id)
     if (known) return known
-    const repository = new ExportedRepository(join(this.#directory, `${info.id}.git`), stores)
+    const repository = new ExportedRepository(exportPath(this.#directory, info.id), stores)
     this.#repositories.set(info.id, repository)
     return repository
   }
