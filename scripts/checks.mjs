@@ -5,9 +5,9 @@ export const checks = [
   { command: 'oxfmt --check', remedy: 'Run: npm run format' },
   {
     command: 'oxlint',
-    remedy: 'Mend the code; a rule is switched off only with its reason beside it.',
+    remedy: 'Fix the code; a rule is switched off only with its reason beside it.',
   },
-  { command: 'tsc -b', remedy: 'Mend the types.' },
+  { command: 'tsc -b', remedy: 'Fix the types.' },
   { command: 'knip', remedy: 'Delete unused exports; declare what a package imports.' },
 ]
 

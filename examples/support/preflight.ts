@@ -15,9 +15,9 @@ export function assertSandboxes(): void {
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     const why = isMissing ? `there is no ${device}` : `this user may not open ${device}`
-    const mend = isMissing
+    const fix = isMissing
       ? `Try: sudo modprobe fuse; in a container: --device ${device} --cap-add SYS_ADMIN.`
       : `Run it as root: sudo npm run quickstart; or: sudo chmod 666 ${device}.`
-    throw new Error(`cannot mount a workspace: ${why}. ${mend}\n${doctor}`, { cause: error })
+    throw new Error(`cannot mount a workspace: ${why}. ${fix}\n${doctor}`, { cause: error })
   }
 }

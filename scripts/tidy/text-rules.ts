@@ -80,7 +80,7 @@ export const textRules: readonly Rule[] = [
   {
     fact: 'every test runs',
     remedy:
-      'Mend the test or delete it. A gap the machine dictates is declared by `skipIf`, its reason in the title.',
+      'Fix the test or delete it. A gap the machine dictates is declared by `skipIf`, its reason in the title.',
     appliesTo: isCode,
     find: forbidText(/^[ \t]*((?:it|test|describe)(?:\.\w+)*\.(?:only|skip|todo)\b)/gm),
     broken: {

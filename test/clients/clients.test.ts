@@ -7,7 +7,7 @@ import { type History, makeHistory } from './history.ts'
 import { describe as tell, playHistory } from './player.ts'
 import { shrink } from './shrink.ts'
 
-/** Histories that failed once, shortened. Each is played again in every run; keep the file when the fault is mended. */
+/** Histories that failed once, shortened. Each is played again in every run; keep the file when the fault is fixed. */
 const folder = join(import.meta.dirname, 'histories')
 /** `CAIRN_RUNS=50 npx vitest run test/clients` for more. */
 const runs = Number(process.env['CAIRN_RUNS'] ?? 1)

@@ -21,15 +21,15 @@ it('a fit directory: one value with --json, exit code 0, and nothing left', asyn
   expect(readdirSync(data)).toEqual([])
 }, 120_000)
 
-it('a directory that is not there: what fails, the command that mends it, exit code 1', async () => {
+it('a directory that is not there: what fails, the command that fixes it, exit code 1', async () => {
   const none = join(data, 'none')
   const { code, stdout, stderr } = await cairn.run(['server', 'verify-stores', '--data', none])
   expect(code).toBe(1)
   expect(stdout.toString()).toContain(
-    `fail  database  connection  cannot use ${none}: there is no such directory. Mend: Make the directory, or name another: mkdir -p ${none}`,
+    `fail  database  connection  cannot use ${none}: there is no such directory. Fix: Make the directory, or name another: mkdir -p ${none}`,
   )
   expect(stderr).toBe(
-    'cairn server verify-stores: cannot rely on these stores: not as they should be: connection (database), connection (objects). Mend what is marked `fail`, then run this command again.\n',
+    'cairn server verify-stores: cannot rely on these stores: not as they should be: connection (database), connection (objects). Fix what is marked `fail`, then run this command again.\n',
   )
 })
 

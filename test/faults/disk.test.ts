@@ -36,7 +36,7 @@ describe.skipIf(whyNoSmallDisk)(`a server whose disk is full ${whyNoSmallDisk ??
 })
 
 describe.skipIf(whyNoFragileDisk)(`a server whose disk fails ${whyNoFragileDisk ?? ''}`, () => {
-  it('read-only: says so, goes on reading; mended, a new start has everything', async () => {
+  it('read-only: says so, goes on reading; fixed, a new start has everything', async () => {
     const disk = await FragileDisk.make(64)
     const data = join(disk.path, 'data')
     let server: Serving | undefined
@@ -56,7 +56,7 @@ describe.skipIf(whyNoFragileDisk)(`a server whose disk fails ${whyNoFragileDisk 
       await witness.check()
       await server.close()
       server = undefined
-      await disk.mend()
+      await disk.fix()
       await checkAfterRestart(witness, data)
     } finally {
       await server?.close()

@@ -19,7 +19,7 @@ const patienceMs = 20_000
 
 /**
  * Sends bytes that need not be a request and gives the answer; undefined when the connection ended without one.
- * Fetch would mend or refuse most of what is sent here.
+ * Fetch would fix or refuse most of what is sent here.
  */
 export function sendRaw(port: number, { parts, end }: RawRequest): Promise<RawAnswer | undefined> {
   return new Promise((resolve, reject) => {

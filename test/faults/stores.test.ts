@@ -70,7 +70,7 @@ describe.skipIf(whyNoCeph)(`a server whose S3 is in trouble ${whyNoCeph ?? ''}`,
     } finally {
       proxy.fault = { type: 'none' }
     }
-    expect((await witness.write(`${what}, mended`, large)).status).toBe(201)
+    expect((await witness.write(`${what}, fixed`, large)).status).toBe(201)
     await witness.check()
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import type { Scenario } from './scenario.ts'
 
-/** Cases that failed once. Each is tried again in every run; keep the file when the fault is mended. */
+/** Cases that failed once. Each is tried again in every run; keep the file when the fault is fixed. */
 const folder = join(import.meta.dirname, 'seeds')
 /** For longer runs: `CAIRN_RUNS=50 npx vitest run test/merge`. */
 const runsFactor = Number(process.env['CAIRN_RUNS'] ?? 1)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { it } from 'vitest'
 
-/** Values that failed once. Every run tries them first; a file stays when its fault is mended. */
+/** Values that failed once. Every run tries them first; a file stays when its fault is fixed. */
 const folder = join(import.meta.dirname, 'seeds')
 /** For longer runs: `CAIRN_RUNS=50 npx vitest run test/model`. */
 const runsFactor = Number(process.env['CAIRN_RUNS'] ?? 1)

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Seeds that failed once. Each is tried again in every run; keep the file when the fault is mended. */
+/** Seeds that failed once. Each is tried again in every run; keep the file when the fault is fixed. */
 const folder = join(import.meta.dirname, 'seeds')
 /** `CAIRN_RUNS=50 npx vitest run test/mount` for more. */
 export const runs: number = Number(process.env['CAIRN_RUNS'] ?? 1)

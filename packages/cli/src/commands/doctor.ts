@@ -23,10 +23,10 @@ export const command: Command = defineCommand({
     const checks = [...(await checkMachine(cli)), ...(await checkServer(cli, options))]
     if (cli.isJson) for (const check of checks) await cli.out.json(check)
     else {
-      const rows = checks.map(({ state, name, says, mend }) => [
+      const rows = checks.map(({ state, name, says, fix }) => [
         state,
         name,
-        mend === undefined ? says : `${says}. Fix: ${mend}`,
+        fix === undefined ? says : `${says}. Fix: ${fix}`,
       ])
       // A command must stay whole, however narrow the terminal is.
       for (const [at, line] of formatTable(rows).entries()) {

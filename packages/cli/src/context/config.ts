@@ -28,7 +28,7 @@ export function configPath({ env, home }: Pick<Cli, 'env' | 'home'>): string {
 
 /** Empty when there is no file yet. */
 export async function readConfig(cli: Pick<Cli, 'env' | 'home'>): Promise<Config> {
-  const hint = 'Mend the file, or move it away and add the contexts again.'
+  const hint = 'Fix the file, or move it away and add the contexts again.'
   const config = await readJsonFile(configPath(cli), parseConfig, hint)
   return config ?? { currentContext: undefined, contexts: new Map() }
 }

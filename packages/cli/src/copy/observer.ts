@@ -66,7 +66,7 @@ export class CopyProgress implements CopyObserver {
     await this.bar.clear()
     if (this.#failures === 0) return
     const reason = this.#failures === 1 ? 'one of it failed' : `${this.#failures} of it failed`
-    const hint = 'What failed is told above; mend that and copy again. The rest is there.'
+    const hint = 'The output above names what failed. Fix that and copy again; the rest is there.'
     throw cliError('incomplete_copy', 'copy everything', reason, hint)
   }
 }

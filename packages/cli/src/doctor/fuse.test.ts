@@ -15,12 +15,12 @@ describe('the device', () => {
     ['EACCES', 'this user may not', 'sudo chmod 666 /dev/fuse'],
     ['EPERM', 'this container may not', '--device /dev/fuse --cap-add SYS_ADMIN'],
     ['EIO', '/dev/fuse: EIO', 'dmesg'],
-  ])('%s fails, and what mends it is told', (code, says, mend) => {
+  ])('%s fails, and what fixes it is told', (code, says, fix) => {
     expect(checkDevice(code)).toEqual({
       name: 'device',
       state: 'fail',
       says: expect.stringContaining(says) as string,
-      mend: expect.stringContaining(mend) as string,
+      fix: expect.stringContaining(fix) as string,
     })
   })
 
@@ -47,7 +47,7 @@ describe('fusermount3', () => {
   it('absent: fails, and what installs it is told', () => {
     expect(check('empty', 'nowhere')).toMatchObject({
       state: 'fail',
-      mend: expect.stringContaining('apt-get install fuse3') as string,
+      fix: expect.stringContaining('apt-get install fuse3') as string,
     })
     expect(checkHelper(findHelper(undefined))).toMatchObject({ state: 'fail' })
   })
@@ -58,7 +58,7 @@ describe('fusermount3', () => {
     expect(check('empty', 'bin')).toMatchObject({
       state: 'fail',
       says: expect.stringContaining('not setuid root') as string,
-      mend: `sudo chown root ${path} && sudo chmod 4755 ${path}`,
+      fix: `sudo chown root ${path} && sudo chmod 4755 ${path}`,
     })
   })
 
@@ -81,7 +81,7 @@ describe('letting others in', () => {
     (settings) => {
       expect(checkAllowOther(settings)).toMatchObject({
         state: 'warn',
-        mend: 'echo user_allow_other | sudo tee -a /etc/fuse.conf',
+        fix: 'echo user_allow_other | sudo tee -a /etc/fuse.conf',
       })
     },
   )
@@ -104,11 +104,11 @@ describe('the kernel', () => {
 
   it('before 6.9: what a crash costs is told; before 6.6: that it is slower, too', () => {
     const newer = { protocol: '7.39', canResend: false, mapsDirectFiles: true }
-    const resend = { state: 'warn', mend: 'use Linux 6.9 or newer' }
+    const resend = { state: 'warn', fix: 'use Linux 6.9 or newer' }
     expect(checkKernel(newer)).toMatchObject([resend])
     expect(checkKernel({ ...newer, mapsDirectFiles: false })).toMatchObject([
       resend,
-      { state: 'warn', mend: 'use Linux 6.6 or newer' },
+      { state: 'warn', fix: 'use Linux 6.6 or newer' },
     ])
   })
 
@@ -124,11 +124,11 @@ describe('the kernel', () => {
         name: 'kernel',
         state: 'fail',
         says: 'cannot mount: Operation not permitted (EPERM)',
-        mend: 'Run as root.',
+        fix: 'Run as root.',
       },
     ])
     expect(checkKernel(new Error('no idea'))).toMatchObject([
-      { state: 'fail', says: 'cannot mount: no idea', mend: 'dmesg | tail' },
+      { state: 'fail', says: 'cannot mount: no idea', fix: 'dmesg | tail' },
     ])
   })
 })

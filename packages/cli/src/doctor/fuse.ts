@@ -7,7 +7,7 @@ import { type Check, fail, ok, warn } from './check.ts'
 export const device = '/dev/fuse'
 const inContainer = `in a container: --device ${device} --cap-add SYS_ADMIN`
 
-const deviceFailures: Readonly<Record<string, readonly [says: string, mend: string]>> = {
+const deviceFailures: Readonly<Record<string, readonly [says: string, fix: string]>> = {
   ENOENT: [`there is no ${device}`, `sudo modprobe fuse; ${inContainer}`],
   ENODEV: [`the kernel has no FUSE behind ${device}`, 'sudo modprobe fuse'],
   EACCES: [`this user may not open ${device}`, `sudo chmod 666 ${device}`],
@@ -17,8 +17,8 @@ const deviceFailures: Readonly<Record<string, readonly [says: string, mend: stri
 /** With the code of what went wrong when it was opened, if something did. */
 export function checkDevice(code: string | undefined): Check {
   if (code === undefined) return ok('device', device)
-  const [says, mend] = deviceFailures[code] ?? [`${device}: ${code}`, 'dmesg | tail']
-  return fail('device', says, mend)
+  const [says, fix] = deviceFailures[code] ?? [`${device}: ${code}`, 'dmesg | tail']
+  return fail('device', says, fix)
 }
 
 /** The program that mounts for ordinary users. */
@@ -34,8 +34,8 @@ export function checkHelper(helper: Helper | undefined): Check {
     return fail(name, 'not installed', 'sudo apt-get install fuse3 (Alpine: apk add fuse3)')
   const { path, isSetuidRoot } = helper
   if (isSetuidRoot) return ok(name, path)
-  const mend = `sudo chown root ${path} && sudo chmod 4755 ${path}`
-  return fail(name, `${path} is not setuid root, and so may not mount`, mend)
+  const fix = `sudo chown root ${path} && sudo chmod 4755 ${path}`
+  return fail(name, `${path} is not setuid root, and so may not mount`, fix)
 }
 
 /** With what /etc/fuse.conf says; without the file nothing is allowed. */
@@ -53,10 +53,10 @@ export function checkAllowOther(settings: string): Check {
 export function checkKernel(found: KernelFeatures | Error): Check[] {
   const name = 'kernel'
   if (found instanceof Error) {
-    const [why, mend] = isCairnError(found)
+    const [why, fix] = isCairnError(found)
       ? [found.reason, found.hint]
       : [found.message, 'dmesg | tail']
-    return [fail(name, `cannot mount: ${why}`, mend)]
+    return [fail(name, `cannot mount: ${why}`, fix)]
   }
   const mounts = `mounts, FUSE ${found.protocol}`
   const weak = [

@@ -73,9 +73,9 @@ function checkCache(cli: Cli): Check {
   const { bavail, bsize } = statfsSync(directory)
   const free = bavail * bsize
   const says = `${formatBytes(free)} free in ${directory}`
-  const mend = 'free some, or cairn mount --cache-dir DIRECTORY …'
-  if (free < tooLittleBytes) return fail('cache', says, mend)
-  return free < littleBytes ? warn('cache', says, mend) : ok('cache', says)
+  const fix = 'free some, or cairn mount --cache-dir DIRECTORY …'
+  if (free < tooLittleBytes) return fail('cache', says, fix)
+  return free < littleBytes ? warn('cache', says, fix) : ok('cache', says)
 }
 
 function checkMounts(cli: Cli): Check[] {

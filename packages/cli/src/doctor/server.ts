@@ -86,7 +86,7 @@ async function checkSessions({ server, apiKey }: Credentials): Promise<Check> {
     wire.close()
     return ok('sessions', 'can be opened')
   } catch (error) {
-    const mend = 'let WebSockets through to /v1/sessions in the proxy before it'
-    return fail('sessions', reasonOf(error as Error), mend)
+    const fix = 'let WebSockets through to /v1/sessions in the proxy before it'
+    return fail('sessions', reasonOf(error as Error), fix)
   }
 }

@@ -188,7 +188,7 @@ async function mountByHelper(
   }
 }
 
-/** fusermount3 refuses by itself, but does not say which command mends it. */
+/** fusermount3 refuses by itself, but does not say which command fixes it. */
 function checkAllowOther(dir: string): void {
   let settings = ''
   try {

@@ -27,7 +27,7 @@ export function whyNoImages(): string | undefined {
 export async function mountImage(directory: string, seeds: string, bytes: number): Promise<void> {
   const why = whyNoImages()
   if (why !== undefined)
-    throw new Error(`cannot limit a jail's disk: ${why}. Leave the limit out, or mend that.`)
+    throw new Error(`cannot limit a jail's disk: ${why}. Leave the limit out, or fix that.`)
   if (!Number.isSafeInteger(bytes) || bytes < bytesMin)
     throw new Error(`cannot limit a jail's disk to ${bytes} bytes: want ${bytesMin} or more`)
   const image = join(directory, imageName)

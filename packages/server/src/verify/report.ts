@@ -1,10 +1,10 @@
-/** One thing that Cairn needs of a store. `mend` puts it right. */
+/** One thing that Cairn needs of a store. `fix` puts it right. */
 export interface StoreCheck {
   readonly store: StoreRole
   readonly name: string
   readonly state: 'ok' | 'warn' | 'fail'
   readonly says: string
-  readonly mend?: string
+  readonly fix?: string
 }
 
 export type StoreRole = 'database' | 'objects'
@@ -53,10 +53,10 @@ export function ok(name: string, says: string): Finding {
   return { name, state: 'ok', says }
 }
 
-export function warn(name: string, says: string, mend: string): Finding {
-  return { name, state: 'warn', says, mend }
+export function warn(name: string, says: string, fix: string): Finding {
+  return { name, state: 'warn', says, fix }
 }
 
-export function fail(name: string, says: string, mend: string): Finding {
-  return { name, state: 'fail', says, mend }
+export function fail(name: string, says: string, fix: string): Finding {
+  return { name, state: 'fail', says, fix }
 }

@@ -63,7 +63,7 @@ describe('a data directory', () => {
         expect(check).toMatchObject({
           name: 'connection',
           says: `cannot use ${data}: there is no such directory`,
-          mend: `Make the directory, or name another: mkdir -p ${data}`,
+          fix: `Make the directory, or name another: mkdir -p ${data}`,
         })
       expect(await readdir(directory)).toEqual([])
     })
@@ -159,11 +159,11 @@ describe.skipIf(missing)(`MariaDB and S3 ${missing ?? ''}`, () => {
       checks.find((check) => check.name === name)
     expect(find('privileges')).toMatchObject({
       state: 'warn',
-      mend: `GRANT UPDATE, DELETE, CREATE, ALTER ON \`${schema}\`.* TO 'limited'`,
+      fix: `GRANT UPDATE, DELETE, CREATE, ALTER ON \`${schema}\`.* TO 'limited'`,
     })
     expect(find('scratch store')).toMatchObject({
       state: 'fail',
-      mend: "Allow schemas for this check: GRANT ALL ON `cairn\\_verify\\_%`.* TO 'limited'",
+      fix: "Allow schemas for this check: GRANT ALL ON `cairn\\_verify\\_%`.* TO 'limited'",
     })
   }, 60_000)
 
@@ -184,7 +184,7 @@ describe.skipIf(missing)(`MariaDB and S3 ${missing ?? ''}`, () => {
       'max_allowed_packet',
       'commits',
     ])
-    expect(failed.map(({ mend }) => mend)).toEqual([
+    expect(failed.map(({ fix }) => fix)).toEqual([
       expect.stringContaining("SET GLOBAL tx_isolation = 'REPEATABLE-READ'"),
       expect.stringContaining('SET GLOBAL max_allowed_packet = 16777216'),
       expect.stringContaining('SET GLOBAL innodb_flush_log_at_trx_commit = 1'),

@@ -177,14 +177,14 @@ class Verification {
   async #attempt<T>(
     role: StoreRole,
     name: string,
-    mend: string,
+    fix: string,
     work: () => Promise<T>,
   ): Promise<T | undefined> {
     try {
       return await work()
     } catch (error) {
       this.#options.signal.throwIfAborted()
-      this.#note(role, fail(name, wordsOf(error), mend))
+      this.#note(role, fail(name, wordsOf(error), fix))
       return undefined
     }
   }

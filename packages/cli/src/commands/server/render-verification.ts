@@ -18,11 +18,11 @@ export function renderVerification(report: VerifyReport): string[] {
 
 function checkLines({ checks }: VerifyReport): string[] {
   return formatTable(
-    checks.map(({ state, store, name, says, mend }) => [
+    checks.map(({ state, store, name, says, fix }) => [
       state,
       store,
       name,
-      mend === undefined ? says : `${says}. Mend: ${mend}`,
+      fix === undefined ? says : `${says}. Fix: ${fix}`,
     ]),
   )
 }

@@ -48,7 +48,7 @@ export const command: Command = defineCommand({
       ...report.suites.filter(({ failures }) => failures.length > 0),
     ]
     const names = failed.map(({ store, name }) => `${name} (${store})`).join(', ')
-    const hint = 'Mend what is marked `fail`, then run this command again.'
+    const hint = 'Fix what is marked `fail`, then run this command again.'
     throw cliError('check_failed', 'rely on these stores', `not as they should be: ${names}`, hint)
   },
 })

@@ -57,7 +57,7 @@ describe('the probe refuses', () => {
       await expect(opening).rejects.toThrow(words)
     })
 
-  it('nothing of a store that is only out of order: that may be mended by itself', async () => {
+  it('nothing of a store that is only out of order: that may be fixed by itself', async () => {
     await expectCode(
       open((_, response) => respond(response, 500, 'InternalError')),
       'storage_unavailable',

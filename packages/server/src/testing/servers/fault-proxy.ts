@@ -17,7 +17,7 @@ export type Fault =
   /** These bytes are the answer to whatever is asked. */
   | { readonly type: 'answer'; readonly text: string }
 
-/** A way to a server that can be broken, and mended, while it is used. */
+/** A way to a server that can be broken, and fixed, while it is used. */
 export class FaultProxy {
   readonly port: number
   /** Bytes of the last answer that went through before it was broken off, for telling that it was. */

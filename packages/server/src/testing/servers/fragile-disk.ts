@@ -13,7 +13,7 @@ export const whyNoFragileDisk: string | undefined =
       ? 'skipped: this kernel has no ext4 or no loop devices'
       : missing && `skipped: no ${missing}, install e2fsprogs`
 
-/** A disk of its own that meets an error, as disks do, and is read-only from then on until it is mended. */
+/** A disk of its own that meets an error, as disks do, and is read-only from then on until it is fixed. */
 export class FragileDisk {
   readonly path: string
   readonly #directory: string
@@ -39,9 +39,9 @@ export class FragileDisk {
   }
 
   /** Nothing may be open on it. */
-  async mend(): Promise<void> {
+  async fix(): Promise<void> {
     await runProgram('umount', [this.path])
-    // Its exit status tells how much there was to mend.
+    // Its exit status tells how much there was to fix.
     await runProgram('e2fsck', ['-f', '-y', this.#image]).catch(() => undefined)
     await this.#mount()
   }
