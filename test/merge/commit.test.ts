@@ -3,6 +3,7 @@ import {
   commitLayer,
   createBranch,
   forkBranch,
+  LayerConflictError,
   type LayerOptions,
   rebaseLayer,
   resolveConflict,
@@ -10,7 +11,7 @@ import {
   type Stores,
 } from '@cairn/core'
 import { checkTree, Supply, TreeEditor } from '@cairn/core/testing'
-import { type ActorId, type BranchId, isCairnError, type SessionId } from '@cairn/protocol'
+import { type ActorId, type BranchId, type SessionId } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MemoryDisk } from '../support/ports.ts'
@@ -72,11 +73,10 @@ async function commitDecided(site: Site, layer: Branch, target: Branch): Promise
       await commitLayer(site.stores, site.options(layer, target))
       return asked
     } catch (error) {
-      if (!isCairnError(error, 'layer_conflict') || asked > 40) throw error
+      if (!(error instanceof LayerConflictError) || asked > 40) throw error
       expect(await target.fold()).toEqual(before)
       expect(layer.head.position.state).toBe('conflicted')
-      const { conflicts } = error as unknown as { conflicts: readonly { id: string }[] }
-      for (const { id } of conflicts)
+      for (const { id } of error.found)
         await resolveConflict(site.stores, layer.id, { conflict: id, choice: { type: 'layer' } })
     }
   }
