@@ -32,7 +32,7 @@ describe('the built packages', () => {
     const words = ['pack', '--dry-run', '--json', '--ignore-scripts', '--workspaces']
     const out = execFileSync('npm', words, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
     const packed = JSON.parse(out.toString()) as { name: string; files: { path: string }[] }[]
-    expect(packed).toHaveLength(7)
+    expect(packed).toHaveLength(8)
     for (const { name, files } of packed) {
       const paths = files.map(({ path }) => path)
       const manifest = join(root, 'packages', name.replace('@cairn/', ''), 'package.json')
