@@ -169,7 +169,6 @@ describe.skipIf(noMount)('up', () => {
     const [status] = await cairn.json<Status>('status', '--data', data)
     const { name } = status!.context!
     const add = ['--name', name, '--server', server, '--api-key-file', place('new.key')]
-    await cairn.text('ctx', 'rm', name, '--yes')
     await cairn.text('ctx', 'add', ...add, '-w', 'default')
     await cairn.text('ws', 'rename', 'default', 'shop', '--context', name)
     expect(await cairn.text(...up)).toContain(

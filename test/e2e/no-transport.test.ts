@@ -16,7 +16,7 @@ it('a mount on a machine that nothing native was shipped for says what to do', (
   const env = { HOME: directory, PATH: process.env['PATH'] }
   const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
   expect(stderr).toMatch(
-    /^cairn mount: cannot start a mount: cannot load the FUSE transport: .*\. Build cairn on such a machine: npm run build\.$/m,
+    /^cairn mount: cannot start a mount: no FUSE transport was shipped for .*\. Build cairn on such a machine: npm run build\.$/m,
   )
   expect(stderr).not.toContain('bug')
   expect(status).toBe(1)

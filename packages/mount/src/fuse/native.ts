@@ -106,7 +106,7 @@ async function build(): Promise<string> {
   if (!existsSync(script))
     throw new CairnError('mount_failed', {
       what: 'load the FUSE transport',
-      reason: `none was shipped for ${process.platform} on ${process.arch}`,
+      reason: `no FUSE transport was shipped for ${process.platform} on ${process.arch}`,
       hint: 'Build cairn on such a machine: npm run build.',
     })
   const { buildFuseIo } = (await import(script.href)) as { buildFuseIo: () => string }
