@@ -355,7 +355,7 @@ export class Mount {
         this.#limit = isBelow(namesOf(options.path), namesOf(path)) ? undefined : path
       },
       onRefused: (why) => this.note(why),
-      // Nothing is held back: whoever comes next must see it.
+      // The next holder must see everything.
       onRecall: () => this.#outbox.deferrals.release(),
       onStanding: () => this.#onStanding(),
       ...sharingHandlers(() => ({ sharing: this.#sharing, seq: this.#session.seq })),

@@ -20,8 +20,6 @@ export interface DeferralsParts {
 /** Deferred changes leave when no more come for so long, and when they take up so much room. */
 const idleMs = 30_000
 const bytesMax = 512 << 20
-const batchOps = 8000
-const batchBytes = 2 << 20
 
 /** Changes that were acknowledged and stay here because of the class of their directories. */
 export class Deferrals {
@@ -89,8 +87,7 @@ export class Deferrals {
   release(classes: readonly DeferringClass[] = deferringClasses): void {
     let last: number | undefined
     for (const of of classes)
-      for (const batch of this.#queues[of].release(batchOps, batchBytes))
-        last = this.#parts.lineUp(batch)
+      for (const batch of this.#queues[of].release()) last = this.#parts.lineUp(batch)
     if (last !== undefined) this.#parts.onReleased(last)
   }
 

@@ -1,5 +1,6 @@
 import type { Op, WriteOp } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
+import { batchBytesMax, batchOpsMax } from './open-batch.ts'
 import type { OnlyHere } from '../mount-status.ts'
 import type { SegmentPlace, Segments } from '../data/segments.ts'
 import { type DeferringClass, encodeDeferredRecord, withBytes } from '../data/spool-record.ts'
@@ -116,14 +117,14 @@ export class DeferredQueue {
   }
 
   /** All of it, in order. */
-  *release(opsMax: number, bytesMax: number): Generator<DeferredBatch> {
+  *release(): Generator<DeferredBatch> {
     const items = this.#items
     this.#items = []
     this.#bytes = 0
     this.#directories.clear()
     this.#inodes.clear()
     for (let start = 0; start < items.length;) {
-      const end = endOf(items, start, opsMax, bytesMax)
+      const end = endOf(items, start)
       const batch = this.#batch(items.slice(start, end))
       this.#released += end - start
       start = end
@@ -144,9 +145,9 @@ export class DeferredQueue {
   }
 }
 
-function endOf(items: readonly Item[], start: number, opsMax: number, bytesMax: number): number {
+function endOf(items: readonly Item[], start: number): number {
   let [end, bytes] = [start, 0]
-  while (end < items.length && end - start < opsMax && bytes < bytesMax)
+  while (end < items.length && end - start < batchOpsMax && bytes < batchBytesMax)
     bytes += items[end++]!.bytes
   return end
 }

@@ -3,6 +3,10 @@ import type { Ino } from '@cairn/protocol'
 import { encodeRecord } from '../data/spool-record.ts'
 import type { Reservation } from '../session/options.ts'
 
+/** A batch with so much is complete. */
+export const batchOpsMax = 8000
+export const batchBytesMax: number = 2 << 20
+
 /** What is acknowledged and not sent yet. */
 export interface OpenBatch {
   readonly reservation: Reservation

@@ -2,7 +2,16 @@ import type { Op, Time, WriteOp } from '@cairn/core'
 import { FsError, type Ino, isFsError } from '@cairn/protocol'
 import type { SegmentPlace, Segments } from '../data/segments.ts'
 import { encodeOpRecord, encodeRecord, withBytes } from '../data/spool-record.ts'
-import { headOf, inodesOf, lengthOf, newBatch, noteFile, type OpenBatch } from './open-batch.ts'
+import {
+  batchBytesMax,
+  batchOpsMax,
+  headOf,
+  inodesOf,
+  lengthOf,
+  newBatch,
+  noteFile,
+  type OpenBatch,
+} from './open-batch.ts'
 import type { DeferredBatch } from './deferred-queue.ts'
 import { Deferrals, type DeferralsParts } from './deferrals.ts'
 import { type PutBlob, Sealer } from './seal.ts'
@@ -44,8 +53,6 @@ const busyOps = 50
 const busyPart = 3 / 4
 /** A file up to this size goes in one batch, if its program writes it at once: after a loss it is whole or absent. */
 const wholeBytes = 1 << 20
-const batchOps = 8000
-const batchBytes = 2 << 20
 /** What an operation weighs in the window beside what is written down of it. */
 const opBytes = 128
 /** A full disk is tried again so often. */
@@ -150,7 +157,7 @@ export class Outbox {
     const length = lengthOf(pieces)
     this.#count(batch, opBytes + length)
     noteFile(batch, op)
-    if (batch.ops.length >= batchOps || batch.bytes >= batch.bytesMax) this.#end(batch)
+    if (batch.ops.length >= batchOpsMax || batch.bytes >= batch.bytesMax) this.#end(batch)
     const place = bytes && { segment, position: position + length - bytes.length }
     return { number: batch.reservation.number, place }
   }
@@ -173,7 +180,7 @@ export class Outbox {
     const note = encodeRecord({ type: 'released', number, epoch, time, class: of, first, count })
     this.#pendingBytes += bytes
     this.#close({
-      ...newBatch(reservation, time, batchBytes),
+      ...newBatch(reservation, time, batchBytesMax),
       ops,
       directories,
       segment,
@@ -205,7 +212,7 @@ export class Outbox {
 
   /** With the file that is being written, unless that is too large. */
   #end(batch: OpenBatch): void {
-    const isShort = batch.bytesMax < batchBytes
+    const isShort = batch.bytesMax < batchBytesMax
     if (isShort || !batch.isFilling || batch.bytes >= batch.bytesMax + wholeBytes)
       this.#close(batch)
     else batch.isDue = true
@@ -312,7 +319,7 @@ export class Outbox {
 
   #begin(): OpenBatch {
     const { reserve, now } = this.#parts
-    const bytesMax = Math.min(batchBytes, this.#parts.batchBytes?.() ?? Infinity)
+    const bytesMax = Math.min(batchBytesMax, this.#parts.batchBytes?.() ?? Infinity)
     const batch = newBatch(reserve(), now(), bytesMax)
     this.#open = batch
     this.#lookAtAge()

@@ -5,6 +5,7 @@ import {
   encodeRecord,
   type SpoolRecord,
 } from '../data/spool-record.ts'
+import { batchBytesMax, batchOpsMax } from './open-batch.ts'
 
 export interface PendingBatch {
   readonly number: number
@@ -20,9 +21,6 @@ interface DeferredOp {
 }
 
 type Filling = PendingBatch & { readonly ops: Op[] }
-
-const opsMax = 8000
-const bytesMax = 2 << 20
 
 /** Reads the records of a spool in order, and finds out what was acknowledged. */
 export class Replay {
@@ -109,7 +107,7 @@ function* chunksOf(all: readonly DeferredOp[]): Generator<readonly DeferredOp[]>
   let chunk: DeferredOp[] = []
   let bytes = 0
   for (const each of all) {
-    const isFull = chunk.length >= opsMax || bytes >= bytesMax
+    const isFull = chunk.length >= batchOpsMax || bytes >= batchBytesMax
     if (chunk.length > 0 && (isFull || each.epoch !== chunk[0]!.epoch)) {
       yield chunk
       chunk = []

@@ -17,7 +17,7 @@ export function startGit(
     env: { PATH: process.env['PATH'], ...ownEnv, ...env },
     stdio: 'pipe',
   })
-  // Whoever waits for it gets the error; writing to a git that has ended is none of its own.
+  // `whenDone` reports the failure. Writing to a git that has ended is no failure of its own.
   child.stdin.on('error', () => {})
   return child
 }
