@@ -1,4 +1,4 @@
-// Sending a completed upload's key again gives the first answer, and does nothing else.
+// Sending a completed upload's key again gives the first answer, or none for another upload, and does nothing else.
 import { expect, it } from 'vitest'
 import { Site } from './site.ts'
 
@@ -18,7 +18,7 @@ it('the key of a completed upload, sent with the id of another: that one stays',
       })
     const [first, other] = [await begin(), await begin()]
     expect((await complete(first)).status).toBe(200)
-    expect((await complete(other)).status).toBe(200)
+    expect((await complete(other)).status).toBe(409)
     expect(await site.owner('GET', `/w/uploads/${other}`)).toContain('"blocks":[0]')
     expect((await complete(first)).status).toBe(200)
   } finally {

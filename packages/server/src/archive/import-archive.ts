@@ -55,7 +55,8 @@ async function importInParts(
   parts: readonly (readonly ArchiveEntry[])[],
   options: ApplyOptions,
 ): Promise<number> {
-  const { seq } = await once(workspace, asker, { what: 'import', options: { path } }, async () => {
+  const asked = { what: 'import', options: { path, print: asker.print?.() } }
+  const { seq } = await once(workspace, asker, asked, async () => {
     // The request as a whole has the key; its steps are repeated with it.
     const step = { ...asker, idempotencyKey: undefined }
     const parent = (await workspace.layers.findByBranch(branch.id))?.id ?? 'main'

@@ -67,11 +67,11 @@ describe('files over HTTP', () => {
     const replaced = await put('two', 'k2')
     expect([made.status, replaced.status]).toEqual([201, 200])
     await call('DELETE', `${files}/f`)
-    for (const [first, key] of [
-      [made, 'k1'],
-      [replaced, 'k2'],
+    for (const [first, body, key] of [
+      [made, 'one', 'k1'],
+      [replaced, 'two', 'k2'],
     ] as const) {
-      const again = await put('', key)
+      const again = await put(body, key)
       expect([again.status, again.json]).toEqual([first.status, first.json])
     }
     expect((await call('GET', `${files}/f`)).status).toBe(404)

@@ -21,6 +21,7 @@ import { answerInPieces } from './json-pieces.ts'
 import { limitConnections, limitRequests, ordinaryConnections } from './limits.ts'
 import { openApiOf, type RouteInfo } from './openapi.ts'
 import { takePath } from './raw-path.ts'
+import { printed, printRequests } from './request-print.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { compileForFastify } from './validate.ts'
 import type { Certificate } from './tls.ts'
@@ -146,7 +147,10 @@ export function buildApp(parts: AppParts): FastifyInstance {
 /** An uploaded JSON file is bytes like any other. Routes with a JSON body declare a schema for it. */
 function takeBodiesAsTheyCome(app: FastifyInstance, pace: Pace): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, payload, done) => done(null, paced(payload, pace)))
+  printRequests(app)
+  app.addContentTypeParser('*', (request, payload, done) =>
+    done(null, printed(request, paced(payload, pace))),
+  )
   app.addHook('preValidation', async (request) => {
     if (request.routeOptions.schema?.body)
       request.body = await readJson(request.body as Body | undefined)

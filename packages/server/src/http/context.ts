@@ -105,6 +105,7 @@ export function askerOf(request: FastifyRequest): Asker {
   const asker = {
     actor,
     idempotencyKey: idempotencyKeyOf(request),
+    print: request.print,
     toolCall: toolCallOf(request),
     gone: request.gone,
   }

@@ -51,6 +51,23 @@ function readAnswer<T>(text: string, { what, asked }: Required<Noted>): T {
   })
 }
 
+/** What the row of a change notes, to answer a repetition with. */
+export function noteAnswer({ print }: Asker, result: unknown): string {
+  return JSON.stringify([print?.() ?? null, result ?? null])
+}
+
+/** Older servers noted the result alone. */
+export function readNoted<T>(text: string, { print }: Asker): T | undefined {
+  const noted = JSON.parse(text) as T | readonly [print: string | null, result: T | null]
+  if (!Array.isArray(noted)) return noted as T
+  const [before, result] = noted as [string | null, T | null]
+  if (print === undefined || before === null || before === print()) return result ?? undefined
+  throw new CairnError('idempotency_mismatch', {
+    what: 'change files',
+    reason: 'the Idempotency-Key was used for another request',
+  })
+}
+
 /** For ids and sessions that must be the same each time. */
 export function digest(text: string | Uint8Array): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24)

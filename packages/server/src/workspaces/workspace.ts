@@ -42,12 +42,15 @@ import type { LeaseStore } from '../ports/lease-store.ts'
 import { Reaper } from '../leases/reaper.ts'
 import { StoredBlobs } from '../files/stored-blobs.ts'
 import type { Clock } from '../ports/clock.ts'
+import { noteAnswer, readNoted } from './once.ts'
 
 /** Who asks, and under which key they may ask again. */
 export interface Asker {
   readonly actor: ActorId
   /** The same key again is the same request again. */
   readonly idempotencyKey: string | undefined
+  /** Tells what is asked under the key from anything else. Called once all of it is known. */
+  readonly print?: (() => string) | undefined
   /** Set when the caller is a token; limits what it can see. */
   readonly scope?: Scope
   /** The call of an agent's tool that it is part of. */
@@ -318,12 +321,11 @@ export class Workspace {
     }.bind(this)
     const charge = scoped && (() => scoped.charge())
     const isKeyed = asker.idempotencyKey !== undefined
-    const answer = isKeyed ? (): string | undefined => JSON.stringify(result) : undefined
+    const answer = isKeyed ? (): string => noteAnswer(asker, result) : undefined
     const author = this.#author(asker)
     const receipt = await branch.transact(author, attempt, { epoch, charge, answer })
     // A repeated request decided nothing: its result is the one that its batch noted.
-    if (result === undefined && receipt.answer !== undefined)
-      result = JSON.parse(receipt.answer) as T
+    if (receipt.answer !== undefined) result = readNoted<T>(receipt.answer, asker)
     return { receipt, result }
   }
 

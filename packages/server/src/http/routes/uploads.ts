@@ -50,9 +50,8 @@ export function uploadRoutes(
     const { upload } = request.params
     const isThere = await isOwn(uploads, target, upload)
     const blocks = await uploads.blocks(upload)
-    const { receipt, isMade } = await complete(target, isThere ? blocks : upload, request.body)
-    // A repeated key gives the answer of the upload it was first sent with, which may have been another one.
-    if (isMade) await uploads.remove(upload)
+    const receipt = await complete(target, isThere ? blocks : upload, request.body)
+    await uploads.remove(upload)
     return receipt
   })
 
@@ -127,7 +126,7 @@ async function complete(
   target: Target,
   blocks: readonly UploadedBlock[] | string,
   body: CompleteBody,
-): Promise<{ readonly receipt: ChangeReceipt; readonly isMade: boolean }> {
+): Promise<ChangeReceipt> {
   const { size = 0, mode, ifMatch, parents = true, ifAbsent = false } = body
   const path = spelledPath(body, 'path')
   const options = {
@@ -137,13 +136,11 @@ async function complete(
     ...(mode === undefined ? {} : { mode: parseInt(mode, 8) }),
     ...(ifMatch === undefined ? {} : { ifMatch }),
   }
-  let isMade = false
   const { receipt } = await change(target, path, (edit) => {
     if (typeof blocks === 'string') throw missing(blocks)
-    isMade = true
     return { isNew: writeFile(edit, path, { ...options, pieces: piecesOf(blocks, size) }) }
   })
-  return { receipt, isMade }
+  return receipt
 }
 
 /** Every byte of the file must have arrived: a missing block is no hole. */
