@@ -90,6 +90,6 @@ const fetchOnce: typeof fetch = async (input, init) => {
   headers.delete('idempotency-key')
   const response = await fetch(input, { ...init, headers }).catch(() => undefined)
   if (response && response.status < 500) return response
-  const error = { code: 'no_answer', message: 'the answer was lost' }
+  const error = { code: 'no_answer', reason: 'the answer was lost' }
   return Response.json({ error }, { status: 400 })
 }

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from 'vitest'
+import { startPausingProxy } from '../sandbox/pausing-proxy.ts'
+import { keyFile } from '../support/key-file.ts'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { everyRun } from './random/seeds.ts'
 
@@ -67,6 +69,31 @@ describe.skipIf(noMount)('a mount that was frozen past its lease', () => {
     expect((await claimed).code).not.toBe(0)
     for (const mount of [a, b])
       await expect.poll(() => mount.sh('cat claim'), { timeout: 30_000 }).toBe('b\n')
+  })
+
+  it('cut off for a lease time, answers no O_EXCL and no mkdir before it has heard the server', async () => {
+    site = await Site.open({ leaseMs })
+    const proxy = await startPausingProxy(site.url)
+    try {
+      const at = ['--server', proxy.url, '--api-key-file', keyFile(site.key), '--workspace', 'demo']
+      const a = await site.mount('/', ...at)
+      await a.sh('echo before > before')
+      await a.drain()
+      proxy.pause()
+      const b = await site.mount('/')
+      await b.sh('set -C; echo b > claim; mkdir directory')
+      const claimed = a.trySh('set -C; echo a > claim')
+      const made = a.trySh('mkdir directory')
+      // Its other writes go on.
+      await a.sh('echo more >> before; echo a > plain')
+      proxy.cut()
+      expect((await claimed).code).not.toBe(0)
+      expect((await made).code).not.toBe(0)
+      for (const mount of [a, b])
+        await expect.poll(() => mount.sh('cat claim plain'), { timeout: 30_000 }).toBe('b\na\n')
+    } finally {
+      proxy.close()
+    }
   })
 
   it.each(everyRun)(

@@ -159,6 +159,7 @@ export class Network {
           if (!this.#isCut) wire.send(request)
         },
         close: () => wire.close(),
+        ping: () => wire.ping(),
       }
     }
   }

@@ -134,7 +134,14 @@ class Link {
       },
       close: () => this.#close('server'),
     })
-    return { send: (request) => this.#request(request), close: () => this.#close('client') }
+    return {
+      send: (request) => this.#request(request),
+      close: () => this.#close('client'),
+      ping: () =>
+        new Promise((answered) =>
+          this.#deliver('server', () => this.#deliver('client', () => answered())),
+        ),
+    }
   }
 
   /** Each side notices within `noticeMs`. */

@@ -1,11 +1,13 @@
 import type { ByteString, Grant, Ino } from '@cairn/protocol'
 import type { Profile } from './classes/profile.ts'
+import type { Contact } from './session/contact.ts'
 import type { Connect } from './session/wire.ts'
 import type { Caches } from './kernel/caches.ts'
 import type { DurabilityName } from './sync/durability.ts'
 
 export interface MountOptions {
   readonly connect: Connect
+  readonly contact: Contact
   readonly workspace: string
   readonly branch: string
   /** A checkpoint to show instead of the branch as it is; wants `readOnly`. */

@@ -262,6 +262,7 @@ export class Mount {
       loader: this.#loader,
       nodes: this.#nodes,
       writer,
+      contact: this.#options.contact,
       sharing: this.#sharing,
       classes: this.#classes,
       room: this.#room,
@@ -304,8 +305,7 @@ export class Mount {
     try {
       await this.#refusal.unlessRefused(this.#outbox.drain())
     } catch (error) {
-      if (!this.#refusal.why) throw error
-      if (this.#outbox.pendingOps > 0) throw this.#refusal.why
+      if (!this.#refusal.why || this.#outbox.pendingOps > 0) throw this.#refusal.why ?? error
     }
   }
 

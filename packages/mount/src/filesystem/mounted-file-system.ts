@@ -111,11 +111,12 @@ export class MountedFileSystem implements FuseFileSystem {
     const kind = kindOf(mode)
     if (kind === undefined || kind === 'directory' || kind === 'symlink')
       throw new FsError('EINVAL')
-    return this.#make(parent, name, { kind, mode, rdev, target: undefined }, caller)
+    return this.#make(parent, name, { kind, mode, rdev, target: undefined }, caller, true)
   }
 
   mkdir(parent: number, name: ByteString, mode: number, caller: KernelCaller): Answer<Entry> {
-    return this.#make(parent, name, { kind: 'directory', mode, rdev: 0, target: undefined }, caller)
+    const directory = { kind: 'directory', mode, rdev: 0, target: undefined } as const
+    return this.#make(parent, name, directory, caller, true)
   }
 
   symlink(
@@ -125,7 +126,8 @@ export class MountedFileSystem implements FuseFileSystem {
     caller: KernelCaller,
   ): Answer<Entry> {
     const copy = target.slice()
-    return this.#make(parent, name, { kind: 'symlink', mode: 0o777, rdev: 0, target: copy }, caller)
+    const link = { kind: 'symlink', mode: 0o777, rdev: 0, target: copy } as const
+    return this.#make(parent, name, link, caller, true)
   }
 
   create(
@@ -136,8 +138,9 @@ export class MountedFileSystem implements FuseFileSystem {
     caller: KernelCaller,
   ): Answer<Entry> {
     const file = { kind: 'file', mode, rdev: 0, target: undefined } as const
-    const made = this.#make(parent, name, file, caller)
-    if ((flags & openFlags.exclusive) !== 0 || !(made instanceof Promise)) return made
+    const isExclusive = (flags & openFlags.exclusive) !== 0
+    const made = this.#make(parent, name, file, caller, isExclusive)
+    if (isExclusive || !(made instanceof Promise)) return made
     return made.catch((error) => this.#lookAgain(parent, error))
   }
 
@@ -153,7 +156,10 @@ export class MountedFileSystem implements FuseFileSystem {
     const { nodes, now } = this.#parts
     const ino = nodes.ino(nodeid)
     const to = { parent: this.#directory(parent), name: parseName(name) }
-    const done = this.#change(caller, () => ({ type: 'link', time: now(), ino, ...to }))
+    const done = this.#change(caller, () => {
+      this.#requireOneWinner()
+      return { type: 'link', time: now(), ino, ...to }
+    })
     return andThen(done, () => this.#entry(ino))
   }
 
@@ -181,7 +187,10 @@ export class MountedFileSystem implements FuseFileSystem {
     const mode = renameModeOf(flags)
     const from = { parent: this.#directory(parent), name: name as Name }
     const to = { newParent: this.#directory(newParent), newName: parseName(newName) }
-    return this.#change(caller, () => ({ type: 'rename', time: now(), ...from, ...to, mode }))
+    return this.#change(caller, () => {
+      if (mode === 'noreplace') this.#requireOneWinner()
+      return { type: 'rename', time: now(), ...from, ...to, mode }
+    })
   }
 
   read(nodeid: number, offset: number, size: number): Answer<Uint8Array> {
@@ -369,34 +378,25 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   #make(
-    parent: number,
-    name: ByteString,
+    node: number,
+    bytes: ByteString,
     file: Pick<CreateOp, 'kind' | 'mode' | 'rdev' | 'target'>,
     caller: KernelCaller,
+    isExclusive: boolean,
   ): Answer<Entry> {
     const { nodes, numbers, now, owners } = this.#parts
-    const directory = this.#directory(parent)
-    const child = parseName(name)
+    const parent = this.#directory(node)
+    const name = parseName(bytes)
     const ino = numbers.next()
     if (ino === undefined)
-      return numbers.refill().then(() => this.#make(parent, name, file, { ...caller }))
+      return numbers.refill().then(() => this.#make(node, bytes, file, { ...caller }, isExclusive))
     const uid = owners.uid(caller.uid)
     const make = (): Op => {
-      const { mode, gid } = inherited(nodes.inode(directory), file, owners.gid(caller.gid))
+      if (isExclusive) this.#requireOneWinner()
+      const { mode, gid } = inherited(nodes.inode(parent), file, owners.gid(caller.gid))
       const { kind, rdev, target } = file
-      return {
-        type: 'create',
-        time: now(),
-        parent: directory,
-        name: child,
-        ino,
-        kind,
-        mode,
-        uid,
-        gid,
-        rdev,
-        target,
-      }
+      const time = now()
+      return { type: 'create', time, parent, name, ino, kind, mode, uid, gid, rdev, target }
     }
     if (!caller.resent) return andThen(this.#change(caller, make), () => this.#entry(ino))
     return this.#changeAgain(caller, make).then((before) =>
@@ -412,6 +412,12 @@ export class MountedFileSystem implements FuseFileSystem {
   #entry(ino: Ino): Answer<Entry> {
     const { loader, nodes } = this.#parts
     return whenLoaded(loader, () => nodes.entry(ino))
+  }
+
+  /** Throws OutOfContact where another client may win the same name and hear so, too. */
+  #requireOneWinner(): void {
+    const { contact, writer } = this.#parts
+    if (writer.isLeaseHeld) contact.require()
   }
 
   #directory(nodeid: number): Ino {

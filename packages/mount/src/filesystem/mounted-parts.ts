@@ -8,6 +8,7 @@ import type { Caches } from '../kernel/caches.ts'
 import type { InodeNumbers } from '../sync/inode-numbers.ts'
 import type { QuotaRoom } from '../outbox/quota-room.ts'
 import type { SharingClient } from '../sync/sharing.ts'
+import type { Contact } from '../session/contact.ts'
 import type { MountWriter } from '../sync/writer.ts'
 import type { KernelNodes } from '../kernel/nodes.ts'
 import type { Owners } from '../kernel/owners.ts'
@@ -19,6 +20,7 @@ export interface MountedParts {
   readonly loader: Loader
   readonly nodes: KernelNodes
   readonly writer: MountWriter
+  readonly contact: Contact
   readonly sharing: SharingClient
   readonly classes: Classes
   readonly room: QuotaRoom

@@ -11,6 +11,7 @@ import { requestMemoryBytes } from '../fuse/request-memory.ts'
 import { Notifier } from '../fuse/notifier.ts'
 import { serveFuse } from '../fuse/serve.ts'
 import { Mount } from '../mount.ts'
+import { Contact } from '../session/contact.ts'
 import { Link } from '../session/link.ts'
 import { connectWebSocket } from '../session/websocket-wire.ts'
 import { durabilities } from '../sync/durability.ts'
@@ -46,8 +47,10 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   const descriptors = await takeDescriptors()
   const notifier = new Notifier(descriptors.fd)
   const link = new Link()
+  const contact = new Contact()
   const opening = Mount.open({
-    connect: connectWebSocket(config.server, config.key, { link }),
+    connect: contact.through(connectWebSocket(config.server, config.key, { link })),
+    contact,
     workspace: config.workspaceId ?? config.workspace,
     branch: config.branch,
     at: config.at,

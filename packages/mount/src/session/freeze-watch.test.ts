@@ -16,7 +16,7 @@ describe('a session watches whether its process was frozen', () => {
     watch = new FreezeWatch()
     const connect = watch.through(async (given) => {
       events = given
-      return { send: () => undefined, close: () => closed++ }
+      return { send: () => undefined, close: () => closed++, ping: async () => undefined }
     })
     await connect({ onReply: () => undefined, onClose: () => undefined })
     events.onReply({ type: 'welcome', leaseMs } as SessionReply)

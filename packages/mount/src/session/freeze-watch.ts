@@ -28,7 +28,7 @@ export class FreezeWatch {
         onClose: () => events.onClose(),
       })
       return {
-        send: (request) => wire.send(request),
+        ...wire,
         close: () => {
           clearInterval(this.#timer)
           wire.close()

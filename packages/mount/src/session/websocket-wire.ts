@@ -61,6 +61,7 @@ export function connectWebSocket(
         resolve({
           send: sender(socket),
           close: () => socket.close(),
+          ping: pinger(socket),
         }),
       )
     })
@@ -81,6 +82,23 @@ function sender(socket: WebSocket): (request: SessionRequest) => void {
       if (idle.length < idleMax) idle.push(writer)
     })
   }
+}
+
+/** The other end answers a ping behind everything that came before it. */
+function pinger(socket: WebSocket): () => Promise<void> {
+  const waiting = new Map<string, () => void>()
+  let pings = 0
+  socket.on('pong', (data) => {
+    const ping = data.toString()
+    waiting.get(ping)?.()
+    waiting.delete(ping)
+  })
+  return () =>
+    new Promise((answered) => {
+      const ping = String(++pings)
+      waiting.set(ping, answered)
+      socket.ping(ping)
+    })
 }
 
 /** Leave a server that sends an unreadable message. */

@@ -4,6 +4,8 @@ import type { SessionReply, SessionRequest } from '@cairn/protocol'
 export interface Wire {
   send(request: SessionRequest): void
   close(): void
+  /** Resolves when the other end has everything that was sent before; never if the connection ends first. */
+  ping(): Promise<void>
 }
 
 export interface WireEvents {
