@@ -1,6 +1,7 @@
 import { type ByteString, toByteString } from '../bytes.ts'
 import { CairnError } from '../errors.ts'
 import { ByteQueue } from './byte-queue.ts'
+import { pathBytesMax } from '../path.ts'
 import { tarBlockBytes, type TarEntry, type TarKind, tarPaddingBytes } from './entry.ts'
 
 const kinds: Readonly<Record<string, TarKind>> = {
@@ -13,6 +14,10 @@ const kinds: Readonly<Record<string, TarKind>> = {
 }
 /** Names and times of one entry. */
 const extensionBytesMax = 1 << 20
+/** Others would only take memory: a global header holds for each entry behind it. */
+const isNeeded = /^(?:path|linkpath|size|mtime|GNU\.sparse\..{1,20})$/
+/** Years beyond these are no times of files. */
+const secondsMax = 1e12
 const nsPerSecond = 1_000_000_000n
 
 /** The extensions of an entry that are known before its own header is read. */
@@ -80,7 +85,7 @@ export class TarReader {
   }
 
   #begin(flag: string, header: Uint8Array, extensions: Extensions): TarEntry {
-    const path = extensions.get('path') ?? nameOf(header)
+    const path = requireShort(extensions.get('path') ?? nameOf(header))
     const kind = kinds[flag]
     if (kind === undefined || [...extensions.keys()].some((key) => key.startsWith('GNU.sparse')))
       throw malformed(
@@ -98,14 +103,24 @@ export class TarReader {
       kind: kind === 'file' && path.endsWith('/') ? ('directory' as const) : kind,
       mode: numberAt(header, 100, 8) & 0o7777,
       size,
-      mtimeNs:
-        mtime === undefined
-          ? BigInt(numberAt(header, 136, 12)) * nsPerSecond
-          : nanosecondsOf(mtime),
+      mtimeNs: mtime === undefined ? BigInt(secondsAt(header)) * nsPerSecond : nanosecondsOf(mtime),
     }
     if (kind !== 'symlink' && kind !== 'link') return entry
-    return { ...entry, target: extensions.get('linkpath') ?? fieldAt(header, 157, 100) }
+    const target = extensions.get('linkpath') ?? fieldAt(header, 157, 100)
+    return { ...entry, target: requireShort(target) }
   }
+}
+
+/** Before it is taken apart: a path of many thousand parts takes long. */
+function requireShort(path: ByteString): ByteString {
+  if (path.length < pathBytesMax) return path
+  throw malformed(`the path '${path.slice(0, 100)}…' has ${path.length} bytes`)
+}
+
+function secondsAt(header: Uint8Array): number {
+  const seconds = numberAt(header, 136, 12)
+  if (Math.abs(seconds) < secondsMax) return seconds
+  throw malformed(`${seconds} seconds is no time of a file`)
 }
 
 function nameOf(header: Uint8Array): ByteString {
@@ -156,7 +171,8 @@ function readRecords(text: ByteString, into: Extensions): void {
     const end = at + length
     const isWhole = space > at && equals > space && equals < end && text[end - 1] === '\n'
     if (!isWhole || end > text.length) throw malformed('a pax record is damaged')
-    into.set(text.slice(space + 1, equals), text.slice(equals + 1, end - 1))
+    const key = text.slice(space + 1, Math.min(equals, space + 40))
+    if (isNeeded.test(key)) into.set(key, text.slice(equals + 1, end - 1))
     at = end
   }
 }

@@ -1,4 +1,4 @@
-import { batchBytesMax, type Branch } from '@cairn/core'
+import { batchBytesMax, type Branch, type Pacer } from '@cairn/core'
 import type { ByteString } from '@cairn/protocol'
 import { createLayer, deleteLayer } from '../layers/layers.ts'
 import { commit } from '../merging/commit-and-rebase.ts'
@@ -29,11 +29,12 @@ export async function importArchive(
   entries: readonly ArchiveEntry[],
   options: ApplyOptions,
 ): Promise<number> {
-  const parts = splitIntoParts(entries)
+  const { pacer } = target.workspace.stores.nodes
+  const parts = await splitIntoParts(entries, pacer)
   if (parts.length <= 1) return applyPart(target, path, entries, options)
   // Once more, because what a later part put into a directory changed its time.
   const directories = entries.filter(({ kind }) => kind === 'directory')
-  const all = options.keepTimes ? [...parts, ...splitIntoParts(directories)] : parts
+  const all = options.keepTimes ? [...parts, ...(await splitIntoParts(directories, pacer))] : parts
   return importInParts(target, path, all, options)
 }
 
@@ -82,10 +83,14 @@ async function dropLayer(workspace: Workspace, { actor }: Asker, id: string): Pr
   await deleteLayer(workspace, asker, id, false).catch(() => {})
 }
 
-function splitIntoParts(entries: readonly ArchiveEntry[]): readonly (readonly ArchiveEntry[])[] {
+async function splitIntoParts(
+  entries: readonly ArchiveEntry[],
+  pacer: Pacer,
+): Promise<readonly (readonly ArchiveEntry[])[]> {
   const parts: ArchiveEntry[][] = [[]]
   let bytes = 0
   for (const entry of entries) {
+    if (pacer.isDue()) await pacer.rest()
     const size = bytesOf(entry)
     if (bytes + size > partBytesMax && parts.at(-1)!.length > 0) {
       parts.push([])

@@ -16,6 +16,7 @@ import {
   TarReader,
 } from '@cairn/protocol'
 import { bodyBytesMax, type Piece } from '../files/receive.ts'
+import type { ArchiveRoom } from './archive-room.ts'
 
 /** An entry whose content is stored. */
 export interface ArchiveEntry extends Omit<TarEntry, 'path' | 'target'> {
@@ -35,13 +36,15 @@ const groupsAtOnce = 4
 export interface ReceiveArchiveOptions {
   /** Hears of each piece of content before it is stored; refuses by rejecting. */
   readonly onContent: (bytes: number) => Promise<void>
+  /** Refuses what takes too much memory. */
+  readonly room: Pick<ArchiveRoom, 'take'>
 }
 
 /** Takes a tar archive in, plain or compressed by gzip. When it resolves, all content is stored; nothing points at it yet. */
 export async function receiveArchive(
   body: AsyncIterable<Uint8Array>,
   blobs: Blobs,
-  { onContent }: ReceiveArchiveOptions,
+  { onContent, room }: ReceiveArchiveOptions,
 ): Promise<readonly ArchiveEntry[]> {
   const reader = new TarReader(unzipped(body))
   const store = new GroupedStore(blobs)
@@ -52,7 +55,9 @@ export async function receiveArchive(
       const names = namesOf(entry.path)
       if (entry.size > bodyBytesMax) throw malformed(`'${entry.path}' is too large`)
       const pieces = await receiveContent(reader, entry.size, store, onContent)
-      entries.push({ ...entry, names, pieces })
+      const received = { ...entry, names, pieces }
+      room.take(received)
+      entries.push(received)
     }
     await store.end()
     return entries

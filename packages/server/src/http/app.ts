@@ -186,6 +186,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 function dropUnread(request: IncomingMessage): void {
   if (request.complete) return
   const timer = setTimeout(() => request.destroy(), unreadMsMax).unref()
+  request.resume()
   request.once('close', () => clearTimeout(timer))
 }
 

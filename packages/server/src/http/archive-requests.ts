@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
-import type { View } from '@cairn/core'
+import type { Pacer, View } from '@cairn/core'
 import type { ByteString, ImportReceipt } from '@cairn/protocol'
 import type { FastifyReply } from 'fastify'
+import { ArchiveRoom } from '../archive/archive-room.ts'
 import { importArchive } from '../archive/import-archive.ts'
 import { type ArchiveEntry, receiveArchive } from '../archive/receive-archive.ts'
 import { findArchived, writeArchive } from '../archive/write-archive.ts'
@@ -25,19 +26,27 @@ export async function importTar(
   const draft = stores.blobs.draft(() => clock.nowMs())
   const onError = (error: ConstructorParameters<typeof OperationFailed>[0], entry: ArchiveEntry) =>
     new OperationFailed(error, Buffer.from(entry.names.join('/'), 'latin1').toString())
-  return countContent(target, (onContent) =>
-    endDraft(
-      draft,
-      () => receiveArchive(body ?? Readable.from([]), draft.blobs, { onContent }),
-      async (entries) => ({
-        seq: await importArchive(target, path, entries, { keepTimes, onError }),
-        ...countEntries(entries),
-      }),
-    ),
-  )
+  const room = new ArchiveRoom()
+  try {
+    return await countContent(target, (onContent) =>
+      endDraft(
+        draft,
+        () => receiveArchive(body ?? Readable.from([]), draft.blobs, { onContent, room }),
+        async (entries) => ({
+          seq: await importArchive(target, path, entries, { keepTimes, onError }),
+          ...(await countEntries(entries, stores.nodes.pacer)),
+        }),
+      ),
+    )
+  } finally {
+    room.end()
+  }
 }
 
-function countEntries(entries: readonly ArchiveEntry[]): Omit<ImportReceipt, 'seq'> {
+async function countEntries(
+  entries: readonly ArchiveEntry[],
+  pacer: Pacer,
+): Promise<Omit<ImportReceipt, 'seq'>> {
   const count = { files: 0, directories: 0, symlinks: 0, links: 0, bytes: 0 }
   const fields = {
     file: 'files',
@@ -46,6 +55,7 @@ function countEntries(entries: readonly ArchiveEntry[]): Omit<ImportReceipt, 'se
     link: 'links',
   } as const
   for (const { kind, size } of entries) {
+    if (pacer.isDue()) await pacer.rest()
     count[fields[kind]]++
     count.bytes += size
   }
