@@ -28,7 +28,7 @@ describe.skipIf(noJail !== undefined)(`cairn sandbox (${noJail ?? 'as root'})`, 
     ended: Promise<unknown>
     e2b: Awaited<ReturnType<typeof connectE2B>>
   }> {
-    const child = start('serve', '--listen', '127.0.0.1:0')
+    const child = start('serve', '--host-system', '--listen', '127.0.0.1:0')
     const ended = new Promise((resolve) => child.once('close', resolve))
     const exported: Record<string, string> = {}
     for await (const line of createInterface({ input: child.stdout! })) {

@@ -39,7 +39,11 @@ export interface E2BSetup extends SandboxSetup {
 export async function openE2BSetup(): Promise<E2BSetup> {
   const directory = await mkdtemp(join(tmpdir(), 'cairn-e2b-'))
   const cairn = await startServer({ allowHosts: [cairnName] })
-  const sandboxes = await serveE2B({ data: join(directory, 'e2b'), outside: outsideOf(cairn.url) })
+  const sandboxes = await serveE2B({
+    hostSystem: true,
+    data: join(directory, 'e2b'),
+    outside: outsideOf(cairn.url),
+  })
   const { url: apiUrl, apiKey } = sandboxes
   const connection = { apiKey, apiUrl, sandboxUrl: apiUrl }
   const e2b = await connectE2B({ apiKey, url: apiUrl })

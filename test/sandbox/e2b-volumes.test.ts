@@ -16,7 +16,11 @@ describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'a
     directory = await mkdtemp(join(tmpdir(), 'cairn-volumes-'))
     server = await startServer()
     const credential = { server: server.url, key: server.apiKey }
-    sandboxes = await serveE2B({ data: join(directory, 'e2b'), cairn: credential })
+    sandboxes = await serveE2B({
+      hostSystem: true,
+      data: join(directory, 'e2b'),
+      cairn: credential,
+    })
     const { url, apiKey } = sandboxes
     process.env['E2B_VOLUME_API_URL'] = url
     e2b = await connectE2B({ apiKey, url })

@@ -1,10 +1,14 @@
 import { mkdir } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { DaemonCommand } from '@cairn/mount'
 import { Cairn } from '@cairn/sdk'
+import { Bases } from '../bases/bases.ts'
+import { ImageError } from '../bases/images.ts'
+import { whyNoBases } from '../bases/make-base.ts'
 import { createJail } from '../jail/create-jail.ts'
 import { whyNoImages } from '../jail/disk-image.ts'
 import type { JailOutside } from '../jail/jail.ts'
@@ -45,6 +49,12 @@ export interface E2BServerOptions {
   readonly outside?: JailOutside
   /** How much a sandbox can write to its own disk. Default: 10 GiB, where this machine can limit disks. */
   readonly diskBytes?: number
+  /** Where the systems are that sandboxes start from; servers share it. Default: ~/.cairn/bases. */
+  readonly bases?: string
+  /** Lets `base` be the system of this machine, which needs no making. */
+  readonly hostSystem?: boolean
+  /** Told of what takes long. */
+  readonly note?: (message: string) => void
   /** Told of what went wrong inside the server. */
   readonly warn?: (message: string) => void
 }
@@ -75,8 +85,8 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     route({ request, response, url, plane, control, volumes: parts.volumes }).catch(
       (error: unknown) => {
-        if (!(error instanceof ApiError)) warn(describe(error))
-        const status = error instanceof ApiError ? error.status : 500
+        const status = statusOf(error)
+        if (status === 500) warn(describe(error))
         sendError(response, status, error instanceof Error ? error.message : String(error))
       },
     )
@@ -88,6 +98,7 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
       socket.end(`HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
     })
   })
+  if (options.hostSystem !== true) makeFirstBase(parts.bases, options)
   const env = {
     E2B_API_URL: url,
     E2B_SANDBOX_URL: url,
@@ -95,6 +106,17 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
     E2B_API_KEY: apiKey,
   }
   return { url, apiKey, env, close: () => close(server, parts, release) }
+}
+
+/** Nearly every program starts with it, and its first request should not wait. */
+function makeFirstBase(bases: Bases, { note, warn }: E2BServerOptions): void {
+  if (bases.isMade('base')) return
+  if (whyNoBases() === undefined)
+    note?.("making the system of base from Debian's packages, once; this takes a minute or more")
+  bases.open('base').then(
+    () => note?.('base is ready'),
+    (error: Error) => warn?.(error.message),
+  )
 }
 
 /** What E2B says of a sandbox, unless you say otherwise. */
@@ -114,7 +136,10 @@ type Parts = Awaited<ReturnType<typeof openParts>>
 async function openParts(options: E2BServerOptions) {
   const { data, cairn: credential, mountDaemon, outside } = options
   const records = await RecordStore.open<SandboxRecord>(join(data, 'sandboxes'))
-  const catalog = await Catalog.open(join(data, 'templates'))
+  const catalog = await Catalog.open(join(data, 'templates'), {
+    hostSystem: options.hostSystem === true,
+  })
+  const bases = new Bases(options.bases ?? join(homedir(), '.cairn', 'bases'))
   const kept: SandboxRecord[] = []
   for (const record of await records.all())
     // Jails end with the server that made them, whatever ended it.
@@ -140,6 +165,7 @@ async function openParts(options: E2BServerOptions) {
       createJail({ ...jail, limits: { ...jail.limits, ...limit }, ...(outside && { outside }) }),
     jails,
     disks,
+    bases,
     diskSizeMB: Math.floor((limit.diskBytes ?? ordinaryDiskBytes) / 2 ** 20),
     records,
     mountVolume: (jail, mount) => mounts.mount(jail, mount),
@@ -151,7 +177,7 @@ async function openParts(options: E2BServerOptions) {
   const store = await RecordStore.open<Volume>(join(data, 'volumes'))
   const cairn = credential && new Cairn({ server: credential.server, apiKey: credential.key })
   const volumes = new Volumes(cairn, store, await store.all())
-  return { sandboxes, catalog, disks, builder, volumes }
+  return { sandboxes, catalog, disks, bases, builder, volumes }
 }
 
 interface Routed {
@@ -205,15 +231,21 @@ async function listen(server: Server, host: string, port: number): Promise<strin
 
 async function close(
   server: Server,
-  { sandboxes, builder }: Parts,
+  { sandboxes, bases, builder }: Parts,
   release: () => Promise<void>,
 ): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
+  await bases.close()
   await builder.close()
   await sandboxes.close()
   server.closeAllConnections()
   await closed
   await release()
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof ImageError) return 400
+  return error instanceof ApiError ? error.status : 500
 }
 
 function describe(error: unknown): string {

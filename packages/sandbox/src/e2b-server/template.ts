@@ -7,8 +7,10 @@ export interface Build {
   readonly memoryMB: number
   status: 'waiting' | 'building' | 'ready' | 'error'
   reason?: { readonly message: string; readonly step?: string }
-  /** Undefined: the host's own system. */
+  /** A copy of a disk. Undefined: `image`, or the host's own system. */
   disk?: string
+  /** What a built-in template starts from: it is made when it is first wanted. */
+  readonly image?: string
   settings: MachineSettings
   startCommand?: string
   readyCommand?: string

@@ -11,7 +11,8 @@ describe.skipIf(!canServe)('E2BTemplateBuilder', () => {
     const built = await E2BTemplateBuilder.build(
       {
         alias: 'made-here',
-        base: 'python',
+        base: 'custom',
+        dockerfile: 'FROM e2b/base',
         buildCommands: ['echo from the build > /tmp/../home/user/note'],
         workDir: '/srv/app',
       },

@@ -17,6 +17,10 @@ export async function etcFiles(read: Read): Promise<ReadonlyMap<string, string>>
     ['gshadow', lines(group.map((line) => `${line.split(':')[0]!}:*::`).concat(`${name}:!::`))],
     ['sudoers', sudoers(name)],
     ['fuse.conf', 'user_allow_other\n'],
+    // A package brings its own fuse.conf. Without a terminal dpkg would ask which to keep, and fail.
+    ['dpkg/dpkg.cfg.d/cairn', 'force-confdef\nforce-confold\n'],
+    // The disk is the sandbox's own, so pip may write beside the packages of the system (PEP 668).
+    ['pip.conf', '[global]\nbreak-system-packages = true\n'],
   ])
 }
 

@@ -22,6 +22,8 @@ import { isRoot, ordinaryUser } from './users.ts'
 
 /** What of the host a jail sees. Everything else does not exist there: data is not system. */
 const hostDirectories = ['/usr', '/etc', '/var/lib/dpkg']
+/** Those of them that a seed adds something to. */
+const ownTargets: ReadonlySet<string> = new Set(['/usr', '/etc'])
 /** In a merged system links into /usr, else directories of their own. */
 const hostRoots = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32']
 const emptyDirectories = [
@@ -80,6 +82,8 @@ async function make(seeds: string, base: 'host' | { readonly rootfs: string }): 
   const whole = await mkdtemp(join(seeds, 'making-'))
   await chmod(whole, 0o755)
   await fillRoot(join(whole, 'root'), base)
+  const programs = join(whole, base === 'host' ? '' : 'root', 'usr/local/bin')
+  await fillPrograms(programs, base === 'host' ? '/' : base.rootfs)
   const etcLayer = join(whole, base === 'host' ? 'etc' : 'root/etc')
   await fillEtc(etcLayer, files)
   await hide(etcLayer, secrets)
@@ -88,7 +92,7 @@ async function make(seeds: string, base: 'host' | { readonly rootfs: string }): 
 }
 
 /** Part of a seed's name: another one where what is made of the same base has changed. */
-const seedVersion = 1
+const seedVersion = 2
 
 async function fillRoot(root: string, base: 'host' | { readonly rootfs: string }): Promise<void> {
   for (const name of emptyDirectories) await mkdir(join(root, name), { recursive: true })
@@ -119,9 +123,17 @@ async function makeHome(home: string, rootfs: string): Promise<void> {
 async function fillEtc(etc: string, files: ReadonlyMap<string, string>): Promise<void> {
   await mkdir(etc, { recursive: true })
   for (const [name, text] of files) {
+    await mkdir(join(etc, dirname(name)), { recursive: true })
     await writeFile(join(etc, name), text)
     await chmod(join(etc, name), /shadow/.test(name) ? 0o600 : /sudoers/.test(name) ? 0o440 : 0o644)
   }
+}
+
+/** Programs say `python`; Debian says `python3` unless it is told otherwise. */
+async function fillPrograms(programs: string, base: string): Promise<void> {
+  await mkdir(programs, { recursive: true })
+  if (['usr/bin', 'usr/local/bin'].some((place) => existsSync(join(base, place, 'python')))) return
+  await symlink('../../bin/python3', join(programs, 'python'))
 }
 
 /** What not everybody on the host may read. The jail's root could: its users own what root owns on the disk. */
@@ -158,7 +170,7 @@ export async function hostPieces(seed: string): Promise<Piece[]> {
     if (existsSync(target))
       pieces.push({
         target,
-        lowers: target === '/etc' ? [join(seed, 'etc'), target] : [target],
+        lowers: ownTargets.has(target) ? [join(seed, target.slice(1)), target] : [target],
       })
   return pieces
 }

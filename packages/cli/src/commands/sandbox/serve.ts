@@ -17,7 +17,8 @@ export const command: Command = defineCommand({
   description:
     'Programs written for the e2b package run against it as they are, with the variables that it prints. Volumes are\n' +
     'workspaces of the Cairn server of --server or the context. Ctrl-C and SIGTERM end it and every sandbox that runs; those\n' +
-    'that are paused, templates and snapshots stay. Needs root.',
+    'that are paused, templates and snapshots stay. The systems of base, python, node and code-interpreter-v1 are made once,\n' +
+    'from the packages of Debian and npm, and kept in ~/.cairn/bases. Needs root.',
   arguments: {},
   options: {
     listen: {
@@ -29,6 +30,10 @@ export const command: Command = defineCommand({
       kind: 'text',
       value: 'SIZE',
       summary: 'The most that a sandbox can write to its own disk; 10GiB unless given',
+    },
+    'host-system': {
+      kind: 'flag',
+      summary: 'Let base be the system of this machine, instead of a Debian made from its packages',
     },
     ...sandboxOptions,
     ...connectionOptions,
@@ -46,6 +51,7 @@ export const command: Command = defineCommand({
     const data = dataOf(cli, options.data)
     const cairn = await findCairn(cli, options)
     const warn = (message: string): void => void cli.err.line(`warning: ${message}`).catch(() => {})
+    const note = (message: string): void => void cli.err.line(message).catch(() => {})
     const diskBytes = parseBytes('--disk', options.disk) ?? undefined
     const server = await start(() =>
       serveE2B({
@@ -53,6 +59,8 @@ export const command: Command = defineCommand({
         host,
         port,
         warn,
+        note,
+        hostSystem: options['host-system'],
         ...(cairn && { cairn }),
         ...(diskBytes && { diskBytes }),
       }),

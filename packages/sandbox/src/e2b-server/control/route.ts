@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Bases } from '../../bases/bases.ts'
 import type { Catalog } from '../templates/catalog.ts'
 import type { Builder } from '../templates/builder.ts'
 import type { Disks } from '../sandboxes/disks.ts'
@@ -11,6 +12,7 @@ export interface Control {
   readonly catalog: Catalog
   readonly builder: Builder
   readonly disks: Disks
+  readonly bases: Bases
   readonly volumes: Volumes
   /** What user ports are below: `<port>-<id>.<domain>`. */
   readonly domain: string

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { ApiError } from '../api-error.ts'
 import { readJson, sendJson, sendNothing } from '../http.ts'
 import { parseNetwork } from '../sandboxes/egress.ts'
@@ -6,6 +7,7 @@ import type { Lifecycle, VolumeMount } from '../sandboxes/record.ts'
 import { type Fields, flag, lifetime, optionalNumber, optionalText, texts } from './fields.ts'
 import { listSandboxes } from './list-sandboxes.ts'
 import type { Control, ControlRequest, Handler, Routes } from './route.ts'
+import type { Build } from '../template.ts'
 import { showDetail, showListed, showSandbox } from './show.ts'
 
 const forkCountMax = 100
@@ -32,7 +34,7 @@ async function createFrom(
   const allowInternetAccess = body['allow_internet_access']
   return control.sandboxes.create({
     template,
-    build,
+    build: { ...build, ...(await systemOf(build, control)) },
     alias: template.names[0],
     lifetimeMs: lifetime(body, defaultSeconds),
     metadata: texts(body, 'metadata'),
@@ -42,6 +44,23 @@ async function createFrom(
     allowInternetAccess: typeof allowInternetAccess === 'boolean' ? allowInternetAccess : undefined,
     volumeMounts: await parseMounts(body['volumeMounts'], control),
   })
+}
+
+/** How long a request waits for a system that is being made: less than the SDK waits for the answer. */
+const systemWithinMs = 45_000
+
+/** The disk that a sandbox starts from. A built-in template's system is made when it is first wanted. */
+async function systemOf({ image }: Build, { bases }: Control): Promise<{ readonly disk?: string }> {
+  if (image === undefined) return {}
+  let last = ''
+  const deadline = AbortSignal.timeout(systemWithinMs)
+  const late = once(deadline, 'abort').then(() => {
+    throw new ApiError(
+      503,
+      `${image} is being made from Debian's packages, which happens once and takes minutes (${last}). Try again soon.`,
+    )
+  })
+  return { disk: await Promise.race([bases.open(image, (line) => (last = line)), late]) }
 }
 
 function parseLifecycle(body: Fields): Lifecycle {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { Jail, JailBase } from '../../jail/jail.ts'
 import { runProgram } from '../../jail/run-program.ts'
 
 /**
- * Copies of jails' disks, by name. Jails read them while they run, so a copy is removed only when
+ * Copies of jails' disks, by name. An absolute path is no copy but a base, which is shared and stays. Jails read them while they run, so a copy is removed only when
  * no jail uses it.
  */
 export class Disks {
@@ -38,7 +38,8 @@ export class Disks {
   }
 
   base(name: string | undefined): JailBase {
-    return name === undefined ? 'host' : { snapshot: this.path(name) }
+    if (name === undefined) return 'host'
+    return isAbsolute(name) ? { rootfs: name } : { snapshot: this.path(name) }
   }
 
   /** Until `release`, it stays. */
@@ -58,7 +59,7 @@ export class Disks {
 
   /** At once, or when the last jail that reads it has ended. */
   async remove(name: string | undefined): Promise<void> {
-    if (name === undefined) return
+    if (name === undefined || isAbsolute(name)) return
     if (this.#users.has(name)) {
       this.#unwanted.add(name)
       return

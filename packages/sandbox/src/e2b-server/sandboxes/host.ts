@@ -1,3 +1,4 @@
+import type { Bases } from '../../bases/bases.ts'
 import type { Jail, JailOptions } from '../../jail/jail.ts'
 import type { RecordStore } from '../store.ts'
 import type { Disks } from './disks.ts'
@@ -9,6 +10,7 @@ export interface Host {
   /** Where the jails' own disks are. */
   readonly jails: string
   readonly disks: Disks
+  readonly bases: Bases
   /** What is said of a sandbox's disk. */
   readonly diskSizeMB: number
   readonly records: RecordStore<SandboxRecord>

@@ -17,10 +17,6 @@ export interface BuildLogEntry {
 
 type Log = (level: BuildLogEntry['level'], message: string, step?: string) => void
 
-/** There is nothing here that fetches images: names that mean a Debian-like system are this machine's own. */
-const knownImages =
-  /^(?:docker\.io\/)?(?:library\/)?(?:e2bdev\/[\w-]+|debian|ubuntu|python|node)(?::[\w.-]+)?$/
-
 const logEntriesMax = 20_000
 
 /** Builds templates, each in a jail of its own. */
@@ -91,7 +87,7 @@ export class Builder {
   }
 
   async #make(build: Build, spec: BuildSpec, log: Log): Promise<string> {
-    const base = this.#base(spec, log)
+    const base = await this.#base(spec, log)
     const { disks, makeJail, jails } = this.#host
     disks.hold(base.disk)
     const limits = { memoryBytes: build.memoryMB * 2 ** 20, cpus: build.cpuCount, processes: 4096 }
@@ -120,20 +116,23 @@ export class Builder {
     }
   }
 
-  #base(spec: BuildSpec, log: Log): { disk: string | undefined; settings: MachineSettings } {
+  async #base(
+    spec: BuildSpec,
+    log: Log,
+  ): Promise<{ disk: string | undefined; settings: MachineSettings }> {
+    const say = (line: string): void => log('info', line, 'base')
     if (spec.fromTemplate !== undefined) {
       const { build } = this.#catalog.getReady(spec.fromTemplate)
-      return { disk: build.disk, settings: build.settings }
+      return { disk: await this.#system(build, say), settings: build.settings }
     }
     const image = spec.fromImage ?? ''
-    if (!knownImages.test(image))
-      throw new StepError(
-        'base',
-        `cannot use the image ${image}: this server fetches none. Start from debian, ubuntu, python or node, ` +
-          'which mean the system of this machine, or from a template.',
-      )
-    log('warn', `${image} is not fetched: the build starts from the system of this machine`, 'base')
-    return { disk: undefined, settings: defaultSettings }
+    if (this.#catalog.isHostSystem(image)) return { disk: undefined, settings: defaultSettings }
+    return { disk: await this.#host.bases.open(image, say), settings: defaultSettings }
+  }
+
+  /** The disk that a sandbox of this build starts from. */
+  async #system({ disk, image }: Build, say: (line: string) => void): Promise<string | undefined> {
+    return image === undefined ? disk : this.#host.bases.open(image, say)
   }
 }
 

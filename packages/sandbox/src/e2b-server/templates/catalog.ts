@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { builtInImages } from '../../bases/images.ts'
+import { interpreterCommands } from '../../bases/interpreter-program.ts'
 import { ApiError, notFound } from '../api-error.ts'
 import { RecordStore } from '../store.ts'
 import {
@@ -10,9 +12,6 @@ import {
   type Template,
 } from '../template.ts'
 
-/** Templates that are always there: this machine's own system. */
-const builtInNames = ['base']
-
 /** All templates and snapshots, by id and by name. */
 export class Catalog {
   readonly #store: RecordStore<Template>
@@ -22,10 +21,15 @@ export class Catalog {
     this.#store = store
   }
 
-  static async open(directory: string): Promise<Catalog> {
+  /** With `hostSystem`, `base` is the system of this machine. */
+  static async open(
+    directory: string,
+    { hostSystem }: { readonly hostSystem: boolean },
+  ): Promise<Catalog> {
     const store = await RecordStore.open<Template>(directory)
     const catalog = new Catalog(store)
-    for (const name of builtInNames) catalog.#templates.set(name, builtIn(name))
+    for (const name of Object.keys(builtInImages))
+      catalog.#templates.set(name, builtIn(name, hostSystem && name === 'base'))
     for (const template of await store.all()) {
       // What was being built when a server ended will not go on.
       for (const build of Object.values(template.builds))
@@ -68,7 +72,13 @@ export class Catalog {
   }
 
   isBuiltIn({ id }: Template): boolean {
-    return builtInNames.includes(id)
+    return Object.hasOwn(builtInImages, id)
+  }
+
+  /** Whether an image of E2B's own is the system of this machine. */
+  isHostSystem(image: string): boolean {
+    const base = this.getReady('base').build
+    return base.image === undefined && /^e2b(?:dev)?\/base(?::|$)/.test(image)
   }
 
   async add(names: readonly string[], snapshotOf?: string): Promise<Template> {
@@ -120,8 +130,13 @@ export function newBuild(size: { cpuCount?: number; memoryMB?: number } = {}): B
   }
 }
 
-function builtIn(name: string): Template {
-  const build: Build = { ...newBuild(), status: 'ready' }
+function builtIn(name: string, isHost: boolean): Template {
+  const build: Build = {
+    ...newBuild(),
+    status: 'ready',
+    ...(isHost ? {} : { image: name }),
+    ...(name === 'code-interpreter-v1' ? interpreterCommands : {}),
+  }
   return {
     id: name,
     createdAt: build.createdAt,

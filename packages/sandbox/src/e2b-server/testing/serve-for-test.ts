@@ -21,7 +21,7 @@ export const canServe: boolean = process.platform === 'linux' && process.getuid?
 export function serveForTests(options: Partial<E2BServerOptions> = {}): ServerForTest {
   const parts = {} as { server: E2BServer; e2b: E2B; data: string }
   const start = async (): Promise<void> => {
-    parts.server = await serveE2B({ ...options, data: parts.data })
+    parts.server = await serveE2B({ hostSystem: true, ...options, data: parts.data })
     const { url, apiKey } = parts.server
     parts.e2b = new E2B({ apiKey, apiUrl: url, sandboxUrl: url })
   }
