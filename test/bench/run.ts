@@ -1,5 +1,6 @@
 import { Site } from '../mount/fixture.ts'
 import { benchCore } from './core.ts'
+import { benchData } from './data.ts'
 import { benchFairness } from './fairness.ts'
 import { benchGit } from './git.ts'
 import { benchLayers } from './layers.ts'
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   git: benchGit,
   layers: benchLayers,
   sandbox: benchSandbox,
+  data: benchData,
   fairness: benchFairness,
   sharing: benchSharing,
 }

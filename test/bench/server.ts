@@ -1,12 +1,7 @@
-import { once } from 'node:events'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout } from 'node:timers/promises'
 import type { Op } from '@cairn/core'
 import { connectWebSocket, SessionClient } from '@cairn/mount'
@@ -17,14 +12,13 @@ import { median, millis, printTable, type Row } from './table.ts'
 const contentBytes = 1024
 const opsPerBatch = 128
 const batchesOnTheWay = 8
-const largeBytes = 256 * 2 ** 20
 
 /** Each on a server of its own: what one leaves in the process must not count against the next. */
 export async function benchServer(): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'cairn-bench-'))
   try {
     const rows: Row[] = []
-    for (const measure of [smallWrites, latencies, largeFiles, manySessions, memory]) {
+    for (const measure of [smallWrites, latencies, manySessions, memory]) {
       const begin = performance.now()
       rows.push(...(await onNewServer(join(data, measure.name), measure)))
       const seconds = (performance.now() - begin) / 1000
@@ -202,73 +196,6 @@ async function latencies(server: Running): Promise<Row[]> {
       met: p99 <= 100,
     },
   ]
-}
-
-async function largeFiles(server: Running, data: string): Promise<Row[]> {
-  const source = join(data, 'source')
-  // Half of it compresses, as files do.
-  const block = Buffer.alloc(1 << 20)
-  for (let i = 0; i < block.length; i++) block[i] = i % 2 === 0 ? (i * 2654435761) >>> 9 : 32
-  await writeFile(
-    source,
-    Buffer.concat(
-      Array.from({ length: largeBytes >> 20 }, (_, i) =>
-        Buffer.concat([block.subarray(i), block.subarray(0, i)]),
-      ),
-    ),
-  )
-  const plain = await plainServer(data)
-  const rate = async (work: () => Promise<unknown>): Promise<number> => {
-    const begin = performance.now()
-    await work()
-    return largeBytes / 2 ** 20 / ((performance.now() - begin) / 1000)
-  }
-  const upload = (url: string, headers: Record<string, string>) => async () => {
-    const body = createReadStream(source) as unknown as ReadableStream
-    const answer = await fetch(url, { method: 'PUT', headers, body, duplex: 'half' } as RequestInit)
-    if (!answer.ok) throw new Error(await answer.text())
-  }
-  const download = (url: string, headers: Record<string, string>) => async () => {
-    const answer = await fetch(url, { headers })
-    await pipeline(answer.body!, createWriteStream(join(data, 'sink')))
-  }
-  const own = `${server.url}/v1/workspaces/w/files/large.bin`
-  const key = { authorization: `Bearer ${server.key}` }
-  const figures = {
-    plainUp: await rate(upload(plain.url, {})),
-    up: await rate(upload(own, key)),
-    plainDown: await rate(download(plain.url, {})),
-    down: await rate(download(own, key)),
-  }
-  plain.close()
-  const row = (work: string, measured: number, yardstick: number): Row => ({
-    work,
-    figures: [`${measured.toFixed(0)} MiB/s`, `${yardstick.toFixed(0)} MiB/s`],
-    aim: `≥ 0.5 of it: ${(measured / yardstick).toFixed(2)}`,
-    met: measured / yardstick >= 0.5,
-  })
-  return [
-    row('upload of 256 MiB', figures.up, figures.plainUp),
-    row('download of 256 MiB', figures.down, figures.plainDown),
-  ]
-}
-
-/** The yardstick: the same bytes through a plain HTTP server to the same disk. */
-async function plainServer(data: string): Promise<{ url: string; close: () => void }> {
-  const path = join(data, 'plain')
-  const server = createServer((request, response) => {
-    const done =
-      request.method === 'PUT'
-        ? pipeline(request, createWriteStream(path, { flush: true })).then(() => response.end())
-        : pipeline(createReadStream(path), response)
-    done.catch(() => response.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close: () => server.close(),
-  }
 }
 
 async function manySessions(server: Running): Promise<Row[]> {

@@ -81,6 +81,10 @@ export class Site {
     return this.#url
   }
 
+  get serverPid(): number {
+    return this.#server!.pid!
+  }
+
   get key(): string {
     return readFileSync(join(this.directory, 'data', 'owner-key'), 'utf8').trim()
   }

@@ -8,7 +8,7 @@ export {
   requireWritable,
 } from './access/require.ts'
 export { scopedView } from './access/scoped-view.ts'
-export { assemble } from './content/assemble.ts'
+export { assemble, fetchBlobs, joinExtents } from './content/assemble.ts'
 export { blockBytes } from './content/block.ts'
 export { blobBytesMax, Blobs, type DraftBlobs, type SealedBlob } from './content/blobs.ts'
 export { InFlight } from './content/in-flight.ts'

@@ -11,11 +11,13 @@ import { Segments } from './segments.ts'
 const io = await loadFuseIo()
 
 const ino = 7 as Ino
+const block = 256 * 1024
 const file = { kind: 'file', size: 1000 } as Inode
 
 describe('bytes that are at the server', () => {
   let directory: string
   let segments: Segments
+  let largeSegments: Segments
   let server: Buffer
   let settled: PromiseWithResolvers<void>
   let contents: Contents
@@ -24,6 +26,7 @@ describe('bytes that are at the server', () => {
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'cairn-contents-'))
     segments = new Segments({ directory, bytesMax: 1 << 20, io })
+    largeSegments = new Segments({ directory: join(directory, 'l'), bytesMax: 256 << 20, io })
     server = Buffer.alloc(1000, 'o')
     settled = Promise.withResolvers()
     fetches = 0
@@ -119,6 +122,51 @@ describe('bytes that are at the server', () => {
     contents.of(ino, file).forget(0, 4)
     expect(await reading).toBe('new!')
     expect(await text(0, 4)).toBe('new!')
+  })
+
+  it('neighbouring blocks are asked for by one request', async () => {
+    const large = { kind: 'file', size: 4 * block } as Inode
+    server = Buffer.alloc(large.size, 'o')
+    await contents.read(ino, large, block - 1, 3 * block + 1)
+    expect(fetches).toBe(1)
+  })
+
+  it('a reader in order is fetched for ahead: by megabytes, a few at a time, each block once', async () => {
+    // It ends within a block.
+    const large = { kind: 'file', size: (24 << 20) - 100 } as Inode
+    server = Buffer.alloc(large.size, 'o')
+    const asked = new Map<number, number>()
+    let [underWay, most] = [0, 0]
+    const fetch = async (_: Ino, offset: number, length: number): Promise<Uint8Array> => {
+      for (let at = offset; at < offset + length; at += block)
+        asked.set(at, (asked.get(at) ?? 0) + 1)
+      most = Math.max(most, (underWay += length))
+      fetches++
+      await new Promise(setImmediate)
+      underWay -= length
+      return server.subarray(offset, offset + length)
+    }
+    contents = make({
+      fetch,
+      keep: (bytes) => largeSegments.append([bytes]),
+      segments: largeSegments,
+    })
+    for (let at = 0; at < large.size; at += block / 2) {
+      const end = Math.min(large.size, at + block / 2)
+      expect((await contents.read(ino, large, at, end)).length).toBe(end - at)
+    }
+    expect(new Set(asked.values())).toEqual(new Set([1]))
+    expect(asked.size).toBe(Math.ceil(large.size / block))
+    expect(fetches).toBeLessThan(32)
+    expect(most).toBeLessThanOrEqual(8 << 20)
+  })
+
+  it('a reader that jumps about is not fetched for ahead', async () => {
+    const large = { kind: 'file', size: 64 * block } as Inode
+    server = Buffer.alloc(large.size, 'o')
+    for (const index of [40, 3, 20, 60, 10])
+      await contents.read(ino, large, index * block, index * block + 4096)
+    expect(fetches).toBe(5)
   })
 
   it('what was cut off here does not come back from there', async () => {

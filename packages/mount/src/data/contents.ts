@@ -1,6 +1,7 @@
 import type { Inode } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import { type Range, Ranges } from './ranges.ts'
+import { runBytesMax } from './read-ahead.ts'
 import type { SegmentPlace, Segments } from './segments.ts'
 
 export interface ContentsParts {
@@ -13,9 +14,10 @@ export interface ContentsParts {
   readonly keep: (bytes: Uint8Array) => SegmentPlace | undefined
 }
 
-/** Fetched at once, where the server's blocks end. */
+/** The server's blocks end where these end. */
 const blockBytes = 256 * 1024
-const blocksAhead = 4
+/** For all readers together. */
+const aheadBytesMax = 32 << 20
 const none: ReadonlyMap<number, Uint8Array> = new Map()
 
 /** Files' bytes, here and at the server. */
@@ -23,6 +25,7 @@ export class Contents {
   readonly #parts: ContentsParts
   readonly #files = new Map<Ino, Ranges>()
   readonly #fetching = new Map<string, Promise<Uint8Array>>()
+  #aheadBytes = 0
 
   constructor(parts: ContentsParts) {
     this.#parts = parts
@@ -60,9 +63,13 @@ export class Contents {
     const ranges = this.of(ino, inode)
     ranges.wasRead = true
     const parts = [...ranges.between(offset, end)]
-    if (parts.some((part) => this.#isElsewhere(part)))
-      return this.#readLater(ino, ranges, offset, end)
-    return this.#assemble(parts, offset, end, none)
+    const isHere = !parts.some((part) => this.#isElsewhere(part))
+    const bytes = isHere
+      ? this.#assemble(parts, offset, end, none)
+      : this.#readLater(ino, ranges, offset, end)
+    // Also where the bytes are here: they were fetched ahead, and the reader goes on.
+    this.#readAhead(ino, ranges, offset, end)
+    return bytes
   }
 
   /**
@@ -76,10 +83,9 @@ export class Contents {
       const parts = [...ranges.between(offset, end)]
       const wanted = this.#wanted(parts).filter((start) => !blocks.has(start))
       if (wanted.length === 0) return this.#assemble(parts, offset, end, blocks)
-      const fetched = wanted.map(async (start) =>
-        blocks.set(start, await this.#block(ino, ranges, start)),
+      const fetched = this.#blocks(ino, ranges, wanted).map(async ([start, bytes]) =>
+        blocks.set(start, await bytes),
       )
-      this.#readAhead(ino, ranges, wanted.at(-1)!)
       await Promise.all(fetched)
       if (this.#age(ranges) !== age) blocks.clear()
     }
@@ -126,35 +132,57 @@ export class Contents {
     return bytes
   }
 
-  /** Prefetches the next blocks for a sequential reader. */
-  #readAhead(ino: Ino, ranges: Ranges, start: number): void {
-    const isInOrder = start === ranges.lastBlock + blockBytes
-    ranges.lastBlock = start
-    if (!isInOrder) return
-    for (let ahead = 1; ahead <= blocksAhead; ahead++) {
-      const next = start + ahead * blockBytes
-      if (next >= ranges.serverEnd) return
-      const [part] = ranges.between(next, next + 1)
-      if (part && this.#isElsewhere(part)) this.#block(ino, ranges, next).catch(() => undefined)
+  /** Fetches the next megabytes for a sequential reader. */
+  #readAhead(ino: Ino, ranges: Ranges, offset: number, end: number): void {
+    const { readAhead } = ranges
+    const target = Math.min(readAhead.note(offset, end), ranges.serverEnd)
+    for (;;) {
+      const from = startOf(Math.max(readAhead.issuedTo, end) + blockBytes - 1)
+      const to = Math.min(from + runBytesMax, target)
+      // Whole runs, so that a reader of small pieces makes no more requests than one of large ones.
+      const isWhole = to - from === runBytesMax || to === ranges.serverEnd
+      if (from >= target || !isWhole || this.#aheadBytes + (to - from) > aheadBytesMax) return
+      readAhead.issuedTo = to
+      this.#fetchAhead(ino, ranges, from, to)
     }
   }
 
-  /** One block of the server's. Several who want it at once get the same. */
-  #block(ino: Ino, ranges: Ranges, start: number): Promise<Uint8Array> {
-    const key = `${ino} ${start} ${this.#age(ranges)}`
-    let fetching = this.#fetching.get(key)
-    if (!fetching) {
-      fetching = this.#fetchBlock(ino, ranges, start).finally(() => this.#fetching.delete(key))
-      this.#fetching.set(key, fetching)
-    }
-    return fetching
+  #fetchAhead(ino: Ino, ranges: Ranges, from: number, to: number): void {
+    const wanted = this.#wanted([...ranges.between(from, to)])
+    if (wanted.length === 0) return
+    this.#aheadBytes += to - from
+    const fetched = this.#blocks(ino, ranges, wanted).map(([, bytes]) => bytes)
+    void Promise.allSettled(fetched).then(() => (this.#aheadBytes -= to - from))
   }
 
-  async #fetchBlock(ino: Ino, ranges: Ranges, start: number): Promise<Uint8Array> {
+  /** Blocks of the server's, neighbours by one request. Several who want one at once get the same. */
+  #blocks(
+    ino: Ino,
+    ranges: Ranges,
+    starts: readonly number[],
+  ): readonly (readonly [start: number, bytes: Promise<Uint8Array>])[] {
+    const keyOf = (start: number): string => `${ino} ${start} ${this.#age(ranges)}`
+    const missing = starts.filter((start) => !this.#fetching.has(keyOf(start)))
+    for (const [first, length] of runsOf(missing)) {
+      const run = this.#fetchRun(ino, ranges, first, length)
+      for (let start = first; start < first + length; start += blockBytes) {
+        const key = keyOf(start)
+        const block = run
+          .then((bytes) => bytes.subarray(start - first, start - first + blockBytes))
+          .finally(() => this.#fetching.delete(key))
+        // Whether it failed is asked by those who wait for it, and fetching ahead waits for nothing.
+        block.catch(() => undefined)
+        this.#fetching.set(key, block)
+      }
+    }
+    return starts.map((start) => [start, this.#fetching.get(keyOf(start))!])
+  }
+
+  async #fetchRun(ino: Ino, ranges: Ranges, start: number, length: number): Promise<Uint8Array> {
     // Taken before the first wait: a copy that is acknowledged during either wait is not in these bytes.
     const age = this.#age(ranges)
-    await this.#whenReadable([...ranges.between(start, start + blockBytes)])
-    const bytes = await this.#parts.fetch(ino, start, blockBytes)
+    await this.#whenReadable([...ranges.between(start, start + length)])
+    const bytes = await this.#parts.fetch(ino, start, length)
     if (this.#age(ranges) === age && this.#files.get(ino) === ranges)
       this.#keep(ranges, start, bytes)
     return bytes
@@ -174,6 +202,19 @@ export class Contents {
         segment: place.segment,
         position: place.position + offset - start,
       })
+  }
+}
+
+/** Neighbours together, up to so many bytes. */
+function* runsOf(starts: readonly number[]): Generator<readonly [first: number, length: number]> {
+  for (let at = 0; at < starts.length;) {
+    const first = starts[at]!
+    let length = 0
+    while (starts[at] === first + length && length < runBytesMax) {
+      length += blockBytes
+      at++
+    }
+    yield [first, length]
   }
 }
 

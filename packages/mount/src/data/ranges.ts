@@ -1,3 +1,5 @@
+import { ReadAhead } from './read-ahead.ts'
+
 /** Which bytes of a file lie where. */
 export interface Range {
   readonly offset: number
@@ -35,8 +37,7 @@ export class Ranges {
   version = 0
   /** The kernel may have pages of the file that it read. */
   wasRead = false
-  /** The block that was fetched last, for telling who reads in order. */
-  lastBlock: number = -Infinity
+  readonly readAhead: ReadAhead = new ReadAhead()
 
   put(offset: number, length: number, source: Source): void {
     if (length === 0) return

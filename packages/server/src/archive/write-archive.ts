@@ -19,7 +19,7 @@ import {
   tarPaddingBytes,
   toByteString,
 } from '@cairn/protocol'
-import { planRead, sendExtents } from '../files/send.ts'
+import { planRead, streamExtents } from '../files/send.ts'
 import { walkFrom, type Walked } from '../files/walk.ts'
 import { nanoseconds } from '../ports/clock.ts'
 
@@ -61,7 +61,7 @@ export async function* writeArchive(tree: FixedTree, root: Ino): AsyncGenerator<
     )
     for (const { entry, extents } of met.flatMap(({ planned }) => planned ?? [])) {
       yield tarHeader(entry)
-      yield* sendExtents(extents, blobs)
+      yield* streamExtents(extents, blobs)
       const padding = tarPaddingBytes(entry.size)
       if (padding > 0) yield new Uint8Array(padding)
     }

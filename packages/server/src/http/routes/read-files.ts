@@ -10,7 +10,7 @@ import {
 } from '@cairn/protocol'
 import { fileRoutes } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { planRead, sendExtents } from '../../files/send.ts'
+import { planRead, streamExtents } from '../../files/send.ts'
 import { statOf } from '../../files/stat.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { type RequestOf, schemaOf } from '../add-routes.ts'
@@ -105,5 +105,5 @@ async function sendFile(
   if (isHead) return reply.send()
   const { stores } = target.workspace
   const extents = await stores.nodes.read(() => plan(start, end))
-  return reply.send(Readable.from(sendExtents(extents, stores.blobs), { objectMode: false }))
+  return reply.send(Readable.from(streamExtents(extents, stores.blobs), { objectMode: false }))
 }
