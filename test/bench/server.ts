@@ -61,8 +61,7 @@ function open(server: Running, onBatch?: (bytes: Uint8Array) => void): SessionCl
     mode: 'write',
     // Hundreds of sessions that each read the whole log first would measure that.
     startsAtHead: true,
-    ...(onBatch ? { onBatch } : {}),
-  })
+  }).start(onBatch ? { onBatch } : {})
 }
 
 async function ready(session: SessionClient): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type Connect,
   connectWebSocket,
   SessionClient,
+  type SessionEvents,
   type SessionOptions,
   type Wire,
 } from '@cairn/mount'
@@ -165,7 +166,7 @@ export class Network {
   }
 }
 
-interface SessionExtras extends Partial<SessionOptions> {
+interface SessionExtras extends Partial<SessionOptions>, SessionEvents {
   readonly network?: Network
   readonly key?: string
   readonly heartbeatMs?: number
@@ -178,19 +179,21 @@ export function openSession(
   more: SessionExtras = {},
 ): SessionClient {
   const { network = new Network(), key = secret, heartbeatMs = 10_000, isSilent, ...options } = more
-  const client: SessionClient = new SessionClient({
+  const client = new SessionClient({
     connect: network.through(connectWebSocket(server.url, key, { heartbeatMs })),
     clock: { sleep: (ms) => setTimeout(ms, undefined, { ref: false }) },
     workspace: 'w',
     branch: 'main',
     mode: 'write',
     ...options,
+  })
+  return client.start({
+    ...options,
     onBatch: (bytes) => {
       options.onBatch?.(bytes)
       if (!isSilent) client.seen(client.seq)
     },
   })
-  return client
 }
 
 export async function call(

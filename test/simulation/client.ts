@@ -86,13 +86,15 @@ export class Client {
     this.name = parts.name
     this.shared = parts.shares ? this.#share() : undefined
     this.session = new SessionClient({
-      ...this.shared?.options,
       connect: parts.connect((reply) => this.#hear(reply)),
       clock: { sleep: (ms) => parts.scheduler.sleep(ms) },
       workspace: 'w',
       branch: 'main',
       mode: parts.shares ? 'share' : 'write',
       random: () => parts.chance.below(1000) / 1000,
+    })
+    this.session.start({
+      ...this.shared?.handlers,
       onBatch: (bytes) => this.#arrive(bytes),
       onOwn: (_, seq) => this.#arrive({ seq }),
       onRecall: () => this.#sendCollected(),

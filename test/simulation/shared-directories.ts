@@ -9,7 +9,7 @@ type Parts = Pick<SharingClientParts, 'ask' | 'whenReached' | 'whenSent'> & {
 /** Which directories a simulated client may change on its own, and which it may show: as a mount does, without a kernel. */
 export class SharedDirectories {
   readonly #sharing: SharingClient
-  readonly options: ReturnType<typeof sharingHandlers>
+  readonly handlers: ReturnType<typeof sharingHandlers>
 
   constructor({ seq, ...parts }: Parts) {
     const nothing = (): undefined => undefined
@@ -24,7 +24,12 @@ export class SharedDirectories {
     const kernel = { caches, forgetInKernel: nothing, shares: true }
     const sharing = new SharingClient({ ...parts, ...kernel, image: tree })
     this.#sharing = sharing
-    this.options = sharingHandlers(() => ({ sharing, seq: seq() }))
+    const session = {
+      get seq() {
+        return seq()
+      },
+    }
+    this.handlers = sharingHandlers(sharing, session)
   }
 
   isFresh(directory: Ino): boolean {

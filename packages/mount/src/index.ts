@@ -9,7 +9,7 @@ export {
   decodeSubtreeAnswer,
 } from './session/answers.ts'
 export { SessionClient } from './session/client.ts'
-export type { Reservation, SessionOptions } from './session/options.ts'
+export type { Reservation, SessionEvents, SessionOptions } from './session/options.ts'
 export { connectWebSocket } from './session/websocket-wire.ts'
 export type { Connect, Wire, WireEvents } from './session/wire.ts'
 export {

@@ -45,14 +45,18 @@ import { seek, seekHole } from './seek.ts'
 /** What the kernel checked is not checked again: with several users in the mount it does so itself. */
 export class MountedFileSystem implements FuseFileSystem {
   /** Set where closing a file waits for the server. Without it the kernel need not ask at each close. */
-  flush?: (nodeid: number) => Answer<void>
-  /** Set where locks hold between mounts. Without them the kernel keeps them inside of this one. */
-  getlk?: NonNullable<FuseFileSystem['getlk']>
-  setlk?: NonNullable<FuseFileSystem['setlk']>
+  readonly flush?: (nodeid: number) => Answer<void>
+  readonly getlk?: NonNullable<FuseFileSystem['getlk']>
+  readonly setlk?: NonNullable<FuseFileSystem['setlk']>
   readonly #parts: MountedParts
 
   constructor(parts: MountedParts) {
     this.#parts = parts
+    const { locks, nodes, waits } = parts
+    if (waits === 'close') this.flush = (nodeid) => this.fsync(nodeid)
+    if (!locks) return
+    this.getlk = (nodeid, lock) => locks.getlk(nodes.inoOf(nodeid), lock)
+    this.setlk = (nodeid, ...how) => locks.setlk(nodes.inoOf(nodeid), ...how)
   }
 
   lookup(parent: number, name: ByteString): Answer<Entry | undefined> {
@@ -245,8 +249,8 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   async fsync(nodeid: number): Promise<void> {
-    const { nodes, syncs, writer } = this.#parts
-    if (syncs) await writer.syncFile(nodes.inoOf(nodeid))
+    const { nodes, waits, writer } = this.#parts
+    if (waits !== 'nothing') await writer.syncFile(nodes.inoOf(nodeid))
   }
 
   fsyncdir(nodeid: number): Promise<void> {

@@ -4,6 +4,8 @@ import type { Classes } from '../classes/classes.ts'
 import type { Contents } from '../data/contents.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
+import type { SharedLocks } from '../locks/shared-locks.ts'
+import type { Durability } from '../sync/durability.ts'
 import type { Caches } from '../kernel/caches.ts'
 import type { InodeNumbers } from '../sync/inode-numbers.ts'
 import type { QuotaRoom } from '../outbox/quota-room.ts'
@@ -32,6 +34,8 @@ export interface MountedParts {
   readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>
   /** What a daemon before this one did for that request of the kernel, if it did. */
   readonly findDone: (request: number) => Promise<Op | undefined>
-  /** Whether fsync waits for the server. */
-  readonly syncs: boolean
+  /** What waits for the server. */
+  readonly waits: Durability['waits']
+  /** Set where locks hold between mounts. Without them the kernel keeps them inside of this one. */
+  readonly locks: SharedLocks | undefined
 }

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { create, Questions, ServerTree, time, unlink } from '../../test/server-tree.ts'
 import { Image } from './image.ts'
 import { Loader } from './loader.ts'
+import { LogPosition } from './log-position.ts'
 import { ImageMiss } from './miss.ts'
 
 const file = 7 as Ino
@@ -19,7 +20,12 @@ describe('what the image misses', () => {
     server.write(create('f', file))
     questions = new Questions(server)
     image = new Image()
-    loader = new Loader({ image, ask: questions.ask, look: async () => undefined })
+    loader = new Loader({
+      image,
+      position: new LogPosition(),
+      ask: questions.ask,
+      look: async () => undefined,
+    })
     loader.advance(server.seq, [])
   })
 
@@ -52,6 +58,7 @@ describe('what the image misses', () => {
     let asked = 0
     const refused = new Loader({
       image,
+      position: new LogPosition(),
       look: async () => undefined,
       ask: async () => {
         asked++

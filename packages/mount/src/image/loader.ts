@@ -6,6 +6,7 @@ import {
   decodeSubtreeAnswer,
 } from '../session/answers.ts'
 import type { Image, LoadedEntry } from './image.ts'
+import type { LogPosition } from './log-position.ts'
 import type { ImageMiss } from './miss.ts'
 
 type Question =
@@ -15,6 +16,7 @@ type Question =
 
 export interface LoaderParts {
   readonly image: Image
+  readonly position: LogPosition
   readonly ask: (question: Question) => Promise<Uint8Array>
   /** Once the image has all that was acknowledged in the directory. */
   readonly look: (ino: Ino) => Promise<void>
@@ -34,16 +36,9 @@ export class Loader {
   /** When others last changed an inode, for as long as something is on its way. */
   readonly #changedAt = new Map<Ino, number>()
   #everythingChangedAt = 0
-  #seq = 0
-  readonly #waiting: { readonly seq: number; readonly wake: () => void }[] = []
 
   constructor(parts: LoaderParts) {
     this.#parts = parts
-  }
-
-  /** The image has taken in the log up to here. */
-  get seq(): number {
-    return this.#seq
   }
 
   load({ what, ino }: Pick<ImageMiss, 'what' | 'ino'>): Promise<void> {
@@ -90,16 +85,14 @@ export class Loader {
   advance(seq: number, changed: Iterable<Ino> | 'everything'): void {
     if (changed === 'everything') this.#everythingChangedAt = seq
     else if (this.#loading.size > 0) for (const ino of changed) this.#changedAt.set(ino, seq)
-    this.#seq = Math.max(this.#seq, seq)
-    for (let i = this.#waiting.length - 1; i >= 0; i--)
-      if (this.#waiting[i]!.seq <= this.#seq) this.#waiting.splice(i, 1)[0]!.wake()
+    this.#parts.position.advance(seq)
   }
 
   async #loadInode(ino: Ino): Promise<void> {
     const { image, ask } = this.#parts
     for (;;) {
       const { seq, inode, links } = decodeInodeAnswer(await ask({ type: 'inode', ino }))
-      await this.#reach(seq)
+      await this.#parts.position.whenReached(seq)
       if (this.#isOutdated(ino, seq)) continue
       image.install({ ino, inode, links })
       return
@@ -110,7 +103,7 @@ export class Loader {
     const { image } = this.#parts
     for (;;) {
       const pages = await this.#pages(ino)
-      await this.#reach(pages.at(-1)!.seq)
+      await this.#parts.position.whenReached(pages.at(-1)!.seq)
       const first = pages[0]!.seq
       if (this.#isOutdated(ino, first)) continue
       image.installDirectory(ino, this.#current(pages))
@@ -123,7 +116,7 @@ export class Loader {
     const { image, ask } = this.#parts
     const answer = await ask({ type: 'subtree', ino, limit: entriesAtOnce })
     const { seq, directories } = decodeSubtreeAnswer(answer)
-    await this.#reach(seq)
+    await this.#parts.position.whenReached(seq)
     for (const { ino: directory, entries } of directories) {
       if (this.#isOutdated(directory, seq)) continue
       const current = this.#current([{ seq, entries }])
@@ -152,10 +145,5 @@ export class Loader {
 
   #isOutdated(ino: Ino, seq: number): boolean {
     return Math.max(this.#everythingChangedAt, this.#changedAt.get(ino) ?? 0) > seq
-  }
-
-  #reach(seq: number): Promise<void> | undefined {
-    if (seq <= this.#seq) return undefined
-    return new Promise((wake) => this.#waiting.push({ seq, wake }))
   }
 }

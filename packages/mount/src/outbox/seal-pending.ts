@@ -19,7 +19,7 @@ export async function sealPending(
     branch,
     mode: 'read',
     startsAtHead: true,
-  })
+  }).start()
   const put = (bytes: Uint8Array): Promise<Uint8Array> =>
     untilAnswered(
       () => reader.ask({ type: 'blob', bytes }),

@@ -14,7 +14,6 @@ import { Mount } from '../mount.ts'
 import { Contact } from '../session/contact.ts'
 import { Link } from '../session/link.ts'
 import { connectWebSocket } from '../session/websocket-wire.ts'
-import { durabilities } from '../sync/durability.ts'
 import { Channel } from './channel.ts'
 import {
   type DaemonMessage,
@@ -145,10 +144,7 @@ async function fileSystemOf(
   link: Link,
 ): Promise<FuseFileSystem> {
   const mount = await opening
-  const { fileSystem } = mount
-  if (durabilities[config.durability].waits === 'close')
-    fileSystem.flush = (nodeid) => fileSystem.fsync(nodeid)
-  return statusDirectory(fileSystem, statusFiles(mount, config, link), now)
+  return statusDirectory(mount.fileSystem, statusFiles(mount, config, link), now)
 }
 
 function serveKernel(

@@ -29,6 +29,7 @@ class Stage {
       workspace: 'w',
       branch: 'main',
       mode: 'write',
+    }).start({
       onRescue: (outcome) => this.rescues.push(outcome),
       onRecall: () => this.recalls++,
       onStanding: () => this.standings++,

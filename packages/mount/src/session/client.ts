@@ -10,7 +10,14 @@ import { BackOff } from './back-off.ts'
 import { greetingOf } from './greeting.ts'
 import { HeldLease } from './held-lease.ts'
 import { renewing } from './renewing.ts'
-import type { Reservation, SessionOptions, Standing, Welcome, WelcomeReply } from './options.ts'
+import type {
+  Reservation,
+  SessionEvents,
+  SessionOptions,
+  Standing,
+  Welcome,
+  WelcomeReply,
+} from './options.ts'
 import { Pace } from './pace.ts'
 import { type Question, Questions } from './questions.ts'
 import { isFinal } from './is-final.ts'
@@ -26,12 +33,13 @@ import type { Wire } from './wire.ts'
  */
 export class SessionClient {
   readonly #options: SessionOptions
+  #events: SessionEvents = {}
   /** Resolves when a server first takes the session in; rejects when none will. */
   readonly welcomed: Promise<Welcome>
   readonly #firstWelcome = Promise.withResolvers<Welcome>()
   readonly #pace = new Pace()
   readonly #pending = new Submissions(this.#pace)
-  readonly #questions = new Questions(this.#pace)
+  readonly #questions = new Questions(this.#pace, () => (this.#isWelcome ? this.#wire : undefined))
   readonly #backOff: BackOff
   readonly #late: LateWrites
   readonly #refusals: Refusals
@@ -66,7 +74,7 @@ export class SessionClient {
       epoch: () => this.#epoch,
       leaveEpoch: () => this.#leaveEpoch(),
       onSettled: () => this.#afterAnswer(),
-      onRefused: options.onRefused,
+      onRefused: (why) => this.#events.onRefused?.(why),
     })
     this.id = resume?.session ?? ''
     // Behind the end of every log: the server says where that is.
@@ -74,7 +82,13 @@ export class SessionClient {
     if (resume) this.#pending.restore(resume.lastNumber, resume.pending)
     this.welcomed = this.#firstWelcome.promise
     this.welcomed.catch(() => undefined)
+  }
+
+  /** Connects, and stays connected until the session is closed. Before, it tells nothing. */
+  start(events: SessionEvents = {}): this {
+    this.#events = events
     void this.#stayConnected()
+    return this
   }
 
   /** So many bytes are worth gathering for one batch: few after a break, more with each answer. */
@@ -174,20 +188,7 @@ export class SessionClient {
    * told that it need not wait any longer; it answers all the same.
    */
   ask(question: Question, signal?: AbortSignal): Promise<Uint8Array> {
-    const { ask, answered } = this.#questions.add(question)
-    this.#sendQuestions()
-    signal?.addEventListener('abort', () => this.#cancel(ask.id), { once: true })
-    if (signal?.aborted) this.#cancel(ask.id)
-    return answered.promise
-  }
-
-  #sendQuestions(): void {
-    if (this.#isWelcome) for (const ask of this.#questions.toSend()) this.#wire?.send(ask)
-  }
-
-  #cancel(id: number): void {
-    const cancel = this.#questions.cancel(id)
-    if (cancel && this.#isWelcome) this.#wire?.send(cancel)
+    return this.#questions.ask(question, signal)
   }
 
   /** Everything up to `seq` has been taken in: neither this session nor what it serves shows anything older. */
@@ -224,7 +225,7 @@ export class SessionClient {
     while (!this.#closed) {
       const why = await this.#connectOnce().catch((error: unknown) => error)
       this.#forgetConnection()
-      this.#options.onOver?.(why)
+      this.#events.onOver?.(why)
       if (this.root === undefined && isFinal(why)) return this.#fail(why)
       if (!this.#closed) await this.#options.clock.sleep(this.#backOff.next(why))
     }
@@ -263,9 +264,7 @@ export class SessionClient {
       return undefined
     }
     this.#wire = wire
-    // Once found, the directory is known by its inode: it may have another name by now.
-    const path = this.root === undefined ? (this.#options.path ?? '') : ''
-    wire.send(greetingOf(this.#options, { session: this.id, seq: this.#seq, path }))
+    wire.send(greetingOf(this.#options, { session: this.id, seq: this.#seq, root: this.root }))
     await over.promise
     return this.#goodbye
   }
@@ -274,7 +273,7 @@ export class SessionClient {
     this.#take(reply)
     if (this.#pace.takeHolding()) {
       this.#sendPending()
-      this.#sendQuestions()
+      this.#questions.sendAll()
     }
     this.#tellStanding()
   }
@@ -283,7 +282,7 @@ export class SessionClient {
     const told = `${this.standing} ${this.canAcknowledge} ${this.isConnected}`
     if (told === this.#told) return
     this.#told = told
-    this.#options.onStanding?.()
+    this.#events.onStanding?.()
   }
 
   #take(reply: SessionReply): void {
@@ -303,9 +302,9 @@ export class SessionClient {
       case 'own':
         return this.#own(reply.number, reply.seq)
       case 'room':
-        return this.#options.onRoom?.(reply)
+        return this.#events.onRoom?.(reply)
       case 'within':
-        return this.#options.onWithin?.(reply.path)
+        return this.#events.onWithin?.(reply.path)
       case 'lease':
       case 'among':
         return this.#hold(reply.epoch, reply.type === 'lease')
@@ -313,9 +312,9 @@ export class SessionClient {
       case 'shared':
         return this.#share(reply.epoch, reply.type === 'beside')
       case 'yield':
-        return void this.#do(reply.id, this.#options.onYield?.(reply.inos))
+        return void this.#do(reply.id, this.#events.onYield?.(reply.inos))
       case 'forget':
-        return void this.#do(reply.id, this.#options.onForget?.(reply.inos))
+        return void this.#do(reply.id, this.#events.onForget?.(reply.inos))
       case 'recall':
         return this.#recall(reply.epoch)
       case 'goodbye':
@@ -334,21 +333,24 @@ export class SessionClient {
     if (epoch > (this.#lease.epoch ?? epoch)) this.#endLease()
     this.#firstWelcome.resolve({ session, seq, root })
     if (this.#seen > 0) this.#wire?.send({ type: 'seen', seq: this.#seen })
-    this.#sendQuestions()
-    const [wire, { clock, holds }] = [this.#wire!, this.#options]
-    const isCurrent = (): boolean => this.#wire === wire
-    void renewing(wire, clock, { everyMs: leaseMs / 3, holds, isCurrent })
+    this.#questions.sendAll()
+    const wire = this.#wire!
+    void renewing(wire, this.#options.clock, {
+      everyMs: leaseMs / 3,
+      holds: () => this.#events.holds?.() ?? [],
+      isCurrent: () => this.#wire === wire,
+    })
   }
 
   #share(epoch: number, isBeside: boolean): void {
-    if (!this.#hasStood || isBeside) this.#options.onShared?.(isBeside)
+    if (!this.#hasStood || isBeside) this.#events.onShared?.(isBeside)
     this.#stand('shared', epoch)
   }
 
   #hold(epoch: number, isAlone: boolean): void {
     const isNew = epoch !== this.#lease.epoch
     this.#stand('lease', epoch)
-    this.#options.onLease?.(isAlone, isNew)
+    this.#events.onLease?.(isAlone, isNew)
   }
 
   async #do(id: number, doing: Promise<void> | undefined): Promise<void> {
@@ -370,7 +372,7 @@ export class SessionClient {
   #endLease(): void {
     const wasUsable = this.#lease.usableEpoch !== undefined
     this.#lease.end()
-    if (wasUsable) this.#options.onRecall?.()
+    if (wasUsable) this.#events.onRecall?.()
   }
 
   /** A lease that is recalled is still this session's, for as long as it takes to hand everything in. */
@@ -408,20 +410,20 @@ export class SessionClient {
   }
 
   async #rescue(): Promise<void> {
-    if (!(await this.#late.rescue(this.#options.onRescue))) return
+    if (!(await this.#late.rescue((where) => this.#events.onRescue?.(where)))) return
     this.#tellStanding()
     this.#afterAnswer()
   }
 
   #batch(bytes: Uint8Array): void {
     this.#seq = decodeBatch(bytes).seq
-    this.#options.onBatch?.(bytes)
+    this.#events.onBatch?.(bytes)
   }
 
   /** It is in the log, whether or not its receipt was lost. */
   #own(number: number, seq: number): void {
     this.#seq = seq
-    this.#options.onOwn?.(number, seq)
+    this.#events.onOwn?.(number, seq)
     this.#receipt(number, seq)
   }
 
@@ -432,7 +434,7 @@ export class SessionClient {
     this.#epoch = epoch
     this.#standing = 'waiting'
     this.#lease.recall(epoch)
-    if (wasUsable) this.#options.onRecall?.()
+    if (wasUsable) this.#events.onRecall?.()
     this.#sendPending()
     this.#releaseIfDrained()
   }

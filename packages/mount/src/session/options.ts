@@ -24,10 +24,14 @@ export interface SessionOptions {
   readonly resume?: Resume
   /** Whether its lease may be over without its knowledge: until the next welcome nothing is acknowledged under it. */
   readonly isInDoubt?: () => boolean
-  /** The files without a name that it has open; asked before each renewal. */
-  readonly holds?: () => readonly Ino[]
-  /** Between 0 and 1, for not coming back at the same moment as everybody else. */
+  /** Between 0 and 1, for not coming back at the same moment as all other clients. */
   readonly random?: () => number
+}
+
+/** What a session tells the program that it serves, and asks it. */
+export interface SessionEvents {
+  /** The files without a name that are open; asked before each renewal. */
+  readonly holds?: () => readonly Ino[]
   /** Hears of every batch of the branch that is not its own, in order with `onOwn`, once. */
   readonly onBatch?: (bytes: Uint8Array) => void
   /** Hears where in the log its own batches stand. */

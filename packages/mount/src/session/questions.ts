@@ -1,5 +1,6 @@
 import type { SessionRequest } from '@cairn/protocol'
 import type { Pace } from './pace.ts'
+import type { Wire } from './wire.ts'
 
 type Ask = Extract<SessionRequest, { readonly id: number }>
 
@@ -23,19 +24,26 @@ export class Questions {
   /** Those of them that have not been sent over this connection. */
   readonly #unsent = new Set<number>()
   readonly #pace: Pace
+  readonly #wire: () => Wire | undefined
   #lastId = 0
 
-  constructor(pace: Pace) {
+  /** `wire` is undefined until the server has welcomed the session over it. */
+  constructor(pace: Pace, wire: () => Wire | undefined) {
     this.#pace = pace
+    this.#wire = wire
   }
 
-  add(question: Question): Asked {
+  /** With a signal that is aborted, the server is told that it need not wait any longer; it answers all the same. */
+  ask(question: Question, signal?: AbortSignal): Promise<Uint8Array> {
     const id = ++this.#lastId
     const ask = { ...question, id } as Ask
     const asked = { ask, isCancelled: false, answered: Promise.withResolvers<Uint8Array>() }
     this.#asked.set(id, asked)
     this.#unsent.add(id)
-    return asked
+    this.sendAll()
+    signal?.addEventListener('abort', () => this.#cancel(asked), { once: true })
+    if (signal?.aborted) this.#cancel(asked)
+    return asked.answered.promise
   }
 
   /** Undefined when it has been answered before. */
@@ -46,22 +54,24 @@ export class Questions {
     return asked?.answered
   }
 
-  /** Undefined when the server need not be told: it has answered, or has not been asked yet. */
-  cancel(id: number): SessionRequest | undefined {
-    const asked = this.#asked.get(id)
-    if (!asked) return undefined
+  /** A server that has answered, or has not been asked yet, need not be told. */
+  #cancel(asked: Asked): void {
+    const { id } = asked.ask
     asked.isCancelled = true
-    return this.#unsent.has(id) ? undefined : { type: 'cancel', question: id }
+    if (this.#asked.has(id) && !this.#unsent.has(id))
+      this.#wire()?.send({ type: 'cancel', question: id })
   }
 
-  /** What may be sent now. Bytes keep to the pace; everything else is small, and goes past them. */
-  *toSend(): Generator<SessionRequest> {
+  /** Sends what may be sent now. Bytes keep to the pace; everything else is small, and goes past them. */
+  sendAll(): void {
+    const wire = this.#wire()
+    if (!wire) return
     for (const id of this.#unsent) {
       const { ask, isCancelled } = this.#asked.get(id)!
       if (ask.type === 'blob' && !this.#pace.send(bytesOf(ask))) continue
       this.#unsent.delete(id)
-      yield ask
-      if (isCancelled) yield { type: 'cancel', question: id }
+      wire.send(ask)
+      if (isCancelled) wire.send({ type: 'cancel', question: id })
     }
   }
 

@@ -11,7 +11,7 @@ interface RefusalsParts {
   readonly leaveEpoch: () => void
   /** Something that was in doubt has an answer. */
   readonly onSettled: () => void
-  readonly onRefused: ((why: Error) => void) | undefined
+  readonly onRefused: (why: Error) => void
 }
 
 /** What becomes of submissions that the server refuses. */
@@ -42,7 +42,7 @@ export class Refusals {
       return submission.settled.reject(why)
     }
     this.#tooLate(submission)
-    onRefused?.(why)
+    onRefused(why)
   }
 
   /** What was not acknowledged is sent again in the next epoch, as soon as this session knows of it. */

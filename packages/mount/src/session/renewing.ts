@@ -5,7 +5,7 @@ import type { Wire } from './wire.ts'
 export interface Renewing {
   readonly everyMs: number
   /** The files without a name that it has open. */
-  readonly holds: (() => readonly Ino[]) | undefined
+  readonly holds: () => readonly Ino[]
   readonly isCurrent: () => boolean
 }
 
@@ -17,7 +17,7 @@ export async function renewing(
 ): Promise<void> {
   let held = 0
   for (;;) {
-    const inos = holds?.() ?? []
+    const inos = holds()
     // Once more when there are none left.
     if (inos.length > 0 || held > 0) wire.send({ type: 'hold', inos: encodeInos(inos) })
     held = inos.length

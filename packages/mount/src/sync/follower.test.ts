@@ -11,6 +11,7 @@ import { Segments } from '../data/segments.ts'
 import { loadFuseIo } from '../fuse/native.ts'
 import { Image } from '../image/image.ts'
 import { Loader } from '../image/loader.ts'
+import { LogPosition } from '../image/log-position.ts'
 import type { ChangesAnswer } from '../session/answers.ts'
 import { Follower } from './follower.ts'
 
@@ -36,8 +37,10 @@ class Following {
   readonly server: ServerTree = new ServerTree()
   readonly questions: Questions = new Questions(this.server)
   readonly image: Image = new Image()
+  readonly position: LogPosition = new LogPosition()
   readonly loader: Loader = new Loader({
     image: this.image,
+    position: this.position,
     ask: this.questions.ask,
     look: async () => undefined,
   })
@@ -70,6 +73,7 @@ class Following {
       image: this.image,
       contents: this.contents,
       loader: this.loader,
+      position: this.position,
       caches: {
         attributes: (ino) => this.forgotten.push(`attributes of ${ino}`),
         bytes: (ino, from, length) => this.forgotten.push(`${ino} from ${from} for ${length}`),
@@ -219,7 +223,7 @@ describe('own batches', () => {
   it('an own batch that was acknowledged notifies no cache', () => {
     mount.acknowledged.add(1)
     mount.follower.onOwn(1, 2)
-    expect(mount.loader.seq).toBe(2)
+    expect(mount.position.seq).toBe(2)
     expect(mount.forgotten).toEqual([])
   })
 
@@ -240,7 +244,7 @@ describe('a change of the whole tree', () => {
   it('what it changed is forgotten, and batches behind it wait', async () => {
     mount.follower.onBatch(mount.server.changeRoot(unlink('f')))
     mount.hear(create('g', 8))
-    expect(mount.loader.seq).toBe(1)
+    expect(mount.position.seq).toBe(1)
     mount.changes.resolve({ inodes: [file], names: [{ parent: rootIno, name: name('f') }] })
     await until(() => mount.follower.isCurrent)
     expect(mount.image.knows(file)).toBe(false)
@@ -311,10 +315,10 @@ describe('a kernel that is slow to forget', () => {
     mount.hear(create('g', 8))
     await vi.advanceTimersByTimeAsync(60_000)
     expect(mount.seen).toEqual([])
-    expect(mount.follower.settledSeq).toBe(1)
+    expect(mount.position.settledSeq).toBe(1)
     resolve()
-    await mount.follower.whenSettled(2)
-    expect(mount.follower.settledSeq).toBe(2)
+    await mount.position.whenSettled(2)
+    expect(mount.position.settledSeq).toBe(2)
     expect(mount.seen).toEqual([2])
   })
 
@@ -327,7 +331,7 @@ describe('a kernel that is slow to forget', () => {
     await vi.advanceTimersByTimeAsync(60_000)
     // Later ones wait.
     expect(mount.seen).toEqual([2])
-    expect(mount.follower.settledSeq).toBe(1)
+    expect(mount.position.settledSeq).toBe(1)
     shown.resolve()
     await answered
   })

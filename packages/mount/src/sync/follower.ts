@@ -14,6 +14,7 @@ import type { SegmentPlace } from '../data/segments.ts'
 import type { KernelNodes } from '../kernel/nodes.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
+import type { LogPosition } from '../image/log-position.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { ChangesAnswer } from '../session/answers.ts'
 import { isRescueLayer } from '../session/rescue.ts'
@@ -24,6 +25,7 @@ export interface FollowerParts {
   readonly image: Image
   readonly contents: Contents
   readonly loader: Loader
+  readonly position: LogPosition
   readonly caches: Caches
   /** Whether a batch of this session was acknowledged when it was made: the image has it already. */
   readonly isAcknowledged: (number: number) => boolean
@@ -70,8 +72,6 @@ export class Follower {
   readonly #events: Event[] = []
   readonly #shared = new Map<number, Shared>()
   #isBusy = false
-  #settledSeq = 0
-  readonly #settling = new Set<() => void>()
 
   constructor(parts: FollowerParts) {
     this.#parts = parts
@@ -80,16 +80,7 @@ export class Follower {
   /** What is known here and in the kernel is no older than this. */
   begin(seq: number): void {
     this.#parts.loader.advance(seq, [])
-    this.#settle(seq)
-  }
-
-  /** Up to here the kernel has forgotten what changed; behind it a process that comes after looks again. */
-  get settledSeq(): number {
-    return this.#settledSeq
-  }
-
-  async whenSettled(seq: number): Promise<void> {
-    while (this.#settledSeq < seq) await new Promise<void>((wake) => this.#settling.add(wake))
+    this.#parts.position.settle(seq)
   }
 
   onOwn(number: number, seq: number): void {
@@ -117,12 +108,12 @@ export class Follower {
    * it has seen their changes. The one whose change is earlier does not. A kernel that is merely slow is waited for.
    */
   async whileShown(own: number, wait: () => Promise<void>): Promise<void> {
-    const { caches, seen } = this.#parts
+    const { caches, position, seen } = this.#parts
     let isOver = false
     const giveWay = async (): Promise<void> => {
       await caches.telling()
       await settledSoon(caches)
-      if (!isOver && this.#settledSeq < own - 1) seen(own - 1)
+      if (!isOver && position.settledSeq < own - 1) seen(own - 1)
     }
     void giveWay()
     try {
@@ -196,19 +187,13 @@ export class Follower {
   }
 
   #advance(seq: number, changed: ReadonlySet<Ino> | 'everything'): void {
-    const { loader, caches, seen } = this.#parts
+    const { loader, caches, position, seen } = this.#parts
     loader.advance(seq, changed)
     if (this.#events.length > 1) return
     void caches.settled().then(() => {
-      this.#settle(seq)
+      position.settle(seq)
       seen(seq)
     })
-  }
-
-  #settle(seq: number): void {
-    this.#settledSeq = Math.max(this.#settledSeq, seq)
-    for (const wake of this.#settling) wake()
-    this.#settling.clear()
   }
 
   #applyForeign(op: Op, changed: Set<Ino>): void {

@@ -11,7 +11,7 @@ describe('how far the log was taken in', () => {
     vi.useFakeTimers()
     append.mockReset()
     settledSeq = 0
-    const follower = {
+    const position = {
       get settledSeq() {
         return settledSeq
       },
@@ -19,7 +19,7 @@ describe('how far the log was taken in', () => {
         while (settledSeq < seq) await new Promise<void>((resolve) => (wake = resolve))
       },
     }
-    notes = new ProgressNotes(follower, append)
+    notes = new ProgressNotes(position, append)
     notes.note()
     void notes.keepNoting()
     append.mockReset()

@@ -2,7 +2,7 @@ import { directoriesOf, homesOf, type Op, type View } from '@cairn/core'
 import { type Ino, Reader } from '@cairn/protocol'
 import type { Image } from '../image/image.ts'
 import { ImageMiss } from '../image/miss.ts'
-import type { SessionOptions } from '../session/options.ts'
+import type { SessionEvents } from '../session/options.ts'
 import type { Caches } from '../kernel/caches.ts'
 import { DirectorySet } from './directory-set.ts'
 
@@ -204,20 +204,15 @@ export class SharingClient {
   }
 }
 
-/** What a session tells its mount about directories. `find` is asked when there is something to tell. */
+/** What a session tells its mount about directories. */
 export function sharingHandlers(
-  find: () => { readonly sharing: SharingClient; readonly seq: number },
-): Required<Pick<SessionOptions, 'onLease' | 'onShared' | 'onYield' | 'onForget'>> {
+  sharing: SharingClient,
+  session: { readonly seq: number },
+): Required<Pick<SessionEvents, 'onLease' | 'onShared' | 'onYield' | 'onForget'>> {
   return {
-    onLease(isAlone, isNew) {
-      const { sharing, seq } = find()
-      sharing.onLease(isAlone, isNew, seq)
-    },
-    onShared(isBeside) {
-      const { sharing, seq } = find()
-      sharing.onShared(isBeside, seq)
-    },
-    onYield: (inos) => find().sharing.yield(inos),
-    onForget: (inos) => find().sharing.forget(inos),
+    onLease: (isAlone, isNew) => sharing.onLease(isAlone, isNew, session.seq),
+    onShared: (isBeside) => sharing.onShared(isBeside, session.seq),
+    onYield: (inos) => sharing.yield(inos),
+    onForget: (inos) => sharing.forget(inos),
   }
 }

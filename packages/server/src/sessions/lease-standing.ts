@@ -7,7 +7,7 @@ import type { Sharer } from './sharer.ts'
 /** How a session may write, as the reply of that name says. */
 export type LeaseStanding = 'shared' | 'beside' | 'recall' | 'lease' | 'among'
 
-export interface Writing {
+export interface WriterSession {
   readonly session: SessionId
   readonly branch: Branch
   readonly keeper: LeaseKeeper
@@ -15,14 +15,17 @@ export interface Writing {
 }
 
 /** Whether the session holds the lease, or the server answers its writes. */
-export function mayWrite({ session, keeper, sharer }: Writing, { holder }: LeaseRecord): boolean {
+export function mayWrite(
+  { session, keeper, sharer }: WriterSession,
+  { holder }: LeaseRecord,
+): boolean {
   if (holder === session || holder === undefined) return true
   return sharer !== undefined && keeper.isServed(session)
 }
 
 /** On a closed layer no client acknowledges anything: the log would refuse it. */
 export function standingOf(
-  { session, branch, keeper, sharer }: Writing,
+  { session, branch, keeper, sharer }: WriterSession,
   { holder, recalled }: LeaseRecord,
 ): LeaseStanding {
   if (holder !== session) return sharer?.isBeside ? 'beside' : 'shared'

@@ -21,7 +21,7 @@ import type { Connection } from './connection.ts'
 import { begunAlready, readsOnly } from './refusals.ts'
 import type { LeaseRecord } from '../ports/lease-store.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
-import { mayWrite, standingOf, type Writing } from './lease-standing.ts'
+import { mayWrite, standingOf, type WriterSession } from './lease-standing.ts'
 import { findDirectory, headPlace, type ReadPlace } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { rescue, type RescueRequest } from './rescue.ts'
@@ -375,7 +375,7 @@ export class Session {
     this.#sharer?.noteTold()
   }
 
-  get #writing(): Writing {
+  get #writing(): WriterSession {
     const { branch, keeper } = this.#parts
     return { session: this.id, branch, keeper, sharer: this.#sharer }
   }

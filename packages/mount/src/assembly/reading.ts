@@ -1,0 +1,67 @@
+import { Contents } from '../data/contents.ts'
+import { fetchAtServer } from '../data/fetch-at-server.ts'
+import type { FuseIo } from '../fuse/native.ts'
+import { Image } from '../image/image.ts'
+import { Loader } from '../image/loader.ts'
+import type { Caches } from '../kernel/caches.ts'
+import { forgetInKernel } from '../kernel/forget-in-kernel.ts'
+import { KernelNodes } from '../kernel/nodes.ts'
+import { type Owners, swapOwners } from '../kernel/owners.ts'
+import { ToldFile } from '../kernel/told-file.ts'
+import { modeOf } from '../session-options-of.ts'
+import { SharingClient } from '../sync/sharing.ts'
+import type { MountSession } from './mount-session.ts'
+import type { Sending } from './sending.ts'
+
+/** What is known of the workspace here and in the kernel, and how to load the rest. */
+export class Reading {
+  readonly image: Image = new Image()
+  readonly contents: Contents
+  readonly loader: Loader
+  /** Which directories may be shown without asking. */
+  readonly sharing: SharingClient
+  readonly owners: Owners
+  readonly nodes: KernelNodes
+  readonly caches: Caches
+  /** On the disk: what the kernel was told. */
+  readonly told: ToldFile
+
+  constructor(session: MountSession, { outbox, segments, spool }: Sending, io: FuseIo) {
+    const { options, recovered, position, ask } = session
+    const { image } = this
+    this.owners = swapOwners(options.uid, options.gid)
+    this.told = new ToldFile(options.cacheDirectory, io)
+    const nodes = new KernelNodes(image, this.owners, this.told)
+    this.nodes = nodes
+    this.caches = options.caches((ino) => nodes.nodeid(ino))
+    this.sharing = new SharingClient({
+      image,
+      caches: this.caches,
+      ask,
+      whenReached: (seq) => position.whenReached(seq),
+      whenSent: (inos) => outbox.whenSent(inos),
+      forgetInKernel: () => this.forgetInKernel(),
+      shares: modeOf(options, recovered) === 'share',
+    })
+    const { sharing } = this
+    this.loader = new Loader({ image, position, ask, look: (ino) => sharing.look(ino) })
+    this.contents = new Contents({
+      segments,
+      fetch: fetchAtServer(ask),
+      whenSettled: (number) => outbox.whenSettled(number),
+      keep: (bytes) => spool.keep(bytes),
+    })
+  }
+
+  /** The kernel asks again for everything. */
+  forgetInKernel(): void {
+    forgetInKernel(this.image, this.nodes, this.caches)
+  }
+
+  /** Everything is loaded again. */
+  reset(): void {
+    this.forgetInKernel()
+    this.image.clear()
+    this.contents.clear()
+  }
+}
