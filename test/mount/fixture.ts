@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { RescueOutcome } from '@cairn/protocol'
 
 const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
 const serverProgram = fileURLToPath(new URL('server-child.ts', import.meta.url))
@@ -181,7 +182,7 @@ export interface MountState {
   readonly silentMs: number
   readonly seq: number
   readonly errors: readonly string[]
-  readonly rescues: readonly string[]
+  readonly rescues: readonly RescueOutcome[]
 }
 
 export class SiteMount {

@@ -91,7 +91,7 @@ it('what was acknowledged elsewhere all the same is kept in a rescue layer, with
   const behind = submit(createFile('behind', 5004, 5002))
   await before
   for (const late of [refused, behind])
-    await expect(late).rejects.toMatchObject({ subject: expect.stringMatching(/^kept /) })
+    await expect(late).rejects.toMatchObject({ outcome: { result: 'kept' } })
   const { text } = await call(server, 'GET', '/w/layers')
   const { items } = JSON.parse(text) as { items: { id: string }[] }
   const { id } = items.find((layer) => layer.id.startsWith('rescue_'))!

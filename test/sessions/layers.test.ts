@@ -10,6 +10,7 @@ import type {
   PickReceipt,
   ResolveReceipt,
   RootReceipt,
+  RescueOutcome,
 } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -137,8 +138,8 @@ describe('late writes that conflict', () => {
   it('are a layer like any other: found, read, resolved and committed', async () => {
     const server = await startServer(new SharedStores(), 200)
     const network = new Network()
-    const outcomes: string[] = []
-    const onRescue = (outcome: string): void => void outcomes.push(outcome)
+    const outcomes: RescueOutcome[] = []
+    const onRescue = (outcome: RescueOutcome): void => void outcomes.push(outcome)
     const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
       const text = body && JSON.stringify(body)
       const answer = await call(server, method, path, text)
@@ -157,7 +158,7 @@ describe('late writes that conflict', () => {
       await b.submit([createFile('same', 1003), writeBytes(1003, 'theirs')], now(), true)
       network.heal()
       await until(() => outcomes.length > 0)
-      const branch = outcomes[0]!.replace('kept ', '')
+      const branch = outcomes[0]!.layer
       const { items } = await ask<Page<LayerInfo>>('GET', '/w/layers?tag=rescue%3Dkey_1')
       expect(items).toMatchObject([{ state: 'conflicted', parent: 'main', path: '/' }])
       const { id } = items[0]!

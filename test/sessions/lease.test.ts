@@ -1,3 +1,4 @@
+import type { RescueOutcome } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
@@ -153,7 +154,7 @@ describe('sessions', () => {
   describe('a holder that is cut off while another writer comes', () => {
     it('its late writes are committed when nothing conflicts', async () => {
       const network = new Network()
-      const outcomes: string[] = []
+      const outcomes: RescueOutcome[] = []
       const a = open(server, { network, onRescue: (outcome) => outcomes.push(outcome) })
       await until(() => a.standing === 'lease')
       await a.submit([createFile('before', 1001)], now(), true)
@@ -165,14 +166,14 @@ describe('sessions', () => {
       await b.submit([createFile('theirs', 1003)], now(), true)
       network.heal()
       await until(() => outcomes.length > 0)
-      expect(outcomes[0]).toMatch(/^committed /)
+      expect(outcomes[0]).toMatchObject({ result: 'committed' })
       await expect(late).rejects.toThrow(/committed /)
       await until(async () => (await names()).join() === 'before,late,theirs')
     })
 
     it('its late writes are kept in a layer when something conflicts, and theirs stay', async () => {
       const network = new Network()
-      const outcomes: string[] = []
+      const outcomes: RescueOutcome[] = []
       const a = open(server, { network, onRescue: (outcome) => outcomes.push(outcome) })
       await until(() => a.standing === 'lease')
       network.cut()
@@ -183,7 +184,7 @@ describe('sessions', () => {
       await b.submit([createFile('same', 1003), writeBytes(1003, 'theirs')], now(), true)
       network.heal()
       await until(() => outcomes.length > 0)
-      expect(outcomes[0]).toMatch(/^kept /)
+      expect(outcomes[0]).toMatchObject({ result: 'kept' })
       expect((await call(server, 'GET', '/w/files/same')).text).toBe('theirs')
       expect(await names()).toEqual(['same'])
     })

@@ -297,10 +297,9 @@ function judgeNames(world: World, fresh: Branch): string[] {
   )
   const faults = is === should ? [] : [`the tree has ${is} instead of ${should}`]
   for (const { rescues, name } of world.clients)
-    for (const outcome of rescues) {
-      const [how, layer = ''] = outcome.split(' ')
-      if ((how === 'committed') !== committed.has(layer)) faults.push(`${name}: not ${outcome}`)
-    }
+    for (const { result, layer } of rescues)
+      if ((result === 'committed') !== committed.has(layer))
+        faults.push(`${name}: ${layer} is not ${result}`)
   return faults
 }
 

@@ -9,6 +9,7 @@ import {
   type Name,
   rootIno,
   type SessionReply,
+  type RescueOutcome,
 } from '@cairn/protocol'
 import type { Chance } from '../model/chance.ts'
 import type { Conditions } from './conditions.ts'
@@ -51,7 +52,7 @@ export class Client {
   readonly name: string
   readonly session: SessionClient
   readonly submitted: Submitted[] = []
-  readonly rescues: string[] = []
+  readonly rescues: RescueOutcome[] = []
   isAlive = true
   isClosing = false
   isClosed = false

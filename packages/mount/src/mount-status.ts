@@ -1,3 +1,4 @@
+import type { RescueOutcome } from '@cairn/protocol'
 import type { DeferringClass } from './data/spool-record.ts'
 
 /** Changes that the server does not have. */
@@ -36,5 +37,5 @@ export interface MountStatus {
   /** What others changed lately. */
   readonly log: readonly string[]
   /** Where late writes of a lost lease went. */
-  readonly rescues: readonly string[]
+  readonly rescues: readonly RescueOutcome[]
 }

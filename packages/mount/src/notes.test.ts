@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Notes } from './notes.ts'
 
+const kept = { result: 'kept', layer: 'rescue/a' } as const
+const committed = { result: 'committed', layer: 'rescue/b' } as const
+
 describe('where late writes went', () => {
   let directory: string
 
@@ -14,23 +17,23 @@ describe('where late writes went', () => {
 
   it('is known to the next process, once, and in order', () => {
     const first = new Notes(directory)
-    first.noteRescue('conflicted rescue/a')
+    first.noteRescue(kept)
     const second = new Notes(directory)
-    second.noteRescue('conflicted rescue/a')
-    second.noteRescue('committed rescue/b')
-    expect(new Notes(directory).rescues).toEqual(['conflicted rescue/a', 'committed rescue/b'])
+    second.noteRescue(kept)
+    second.noteRescue(committed)
+    expect(new Notes(directory).rescues).toEqual([kept, committed])
   })
 
   it('is forgotten with the mount', () => {
     const notes = new Notes(directory)
-    notes.noteRescue('conflicted rescue/a')
+    notes.noteRescue(kept)
     notes.remove()
     expect(readdirSync(directory)).toEqual([])
   })
 
   it('is told where there is no room to keep it', () => {
     const notes = new Notes(join(directory, 'nowhere'))
-    notes.noteRescue('conflicted rescue/a')
-    expect(notes.rescues).toEqual(['conflicted rescue/a'])
+    notes.noteRescue(kept)
+    expect(notes.rescues).toEqual([kept])
   })
 })

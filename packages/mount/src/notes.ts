@@ -1,7 +1,12 @@
 import { appendFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Batch, isClosedState } from '@cairn/core'
-import { isCairnError } from '@cairn/protocol'
+import {
+  formatRescueOutcome,
+  isCairnError,
+  parseRescueOutcome,
+  type RescueOutcome,
+} from '@cairn/protocol'
 
 const notesMax = 100
 const fileName = 'rescues'
@@ -15,7 +20,7 @@ export class Notes {
    * Where late writes of a lost lease went. Kept whole, and for the next process, too, because a
    * user must look at them.
    */
-  readonly rescues: string[]
+  readonly rescues: RescueOutcome[]
   /** As far as was heard: the layer was committed or abandoned, and takes no more writes. */
   isOver = false
   readonly #path: string
@@ -23,7 +28,7 @@ export class Notes {
   /** With the mount's own directory on the disk. */
   constructor(directory: string) {
     this.#path = join(directory, fileName)
-    this.rescues = readLines(this.#path)
+    this.rescues = readLines(this.#path).map(parseRescueOutcome)
   }
 
   noteError(error: unknown, operation: string): void {
@@ -39,11 +44,11 @@ export class Notes {
   }
 
   /** A process that died before it had an answer asks once more, and is told the same. */
-  noteRescue(outcome: string): void {
-    if (this.rescues.includes(outcome)) return
+  noteRescue(outcome: RescueOutcome): void {
+    if (this.rescues.some(({ layer }) => layer === outcome.layer)) return
     this.rescues.push(outcome)
     try {
-      appendFileSync(this.#path, `${outcome}\n`, { mode: 0o600 })
+      appendFileSync(this.#path, `${formatRescueOutcome(outcome)}\n`, { mode: 0o600 })
     } catch {
       // A full disk: this process knows it all the same.
     }

@@ -85,6 +85,7 @@ export {
   type LayerState,
   layerStates,
 } from './layer-words.ts'
+export { formatRescueOutcome, parseRescueOutcome, type RescueOutcome } from './rescue-outcome.ts'
 export { formatPath, isName, nameBytesMax, parseName, parsePath, pathBytesMax } from './path.ts'
 export { Reader } from './reader.ts'
 export {

@@ -1,3 +1,4 @@
+import { formatRescueOutcome } from '@cairn/protocol'
 import { findDaemonLog, type MountState, type OnlyHere } from '@cairn/mount/beside'
 import { formatBytes, formatDuration } from '../output/format.ts'
 import type { DaemonStatus } from './control.ts'
@@ -84,7 +85,7 @@ export function statusRows(state: MountState, status: DaemonStatus): string[][] 
     ['known:', `${status.knownInodes} files and directories`],
     ['processes:', `daemon ${status.pid}, supervisor ${status.supervisorPid}`],
     ['what they printed:', findDaemonLog(directory) ?? 'nothing'],
-    ...rescues.map((rescue) => ['late writes:', rescue]),
+    ...rescues.map((rescue) => ['late writes:', formatRescueOutcome(rescue)]),
     ['last error:', lastError ?? 'none'],
   ]
 }

@@ -6,7 +6,7 @@ import { CairnError, type Ino } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Segments } from '../data/segments.ts'
 import { loadFuseIo } from '../fuse/native.ts'
-import { rescuedError } from '../session/rescue.ts'
+import { RescuedError } from '../session/rescue.ts'
 import type { Reservation } from '../session/options.ts'
 import { Outbox } from './outbox.ts'
 
@@ -49,7 +49,7 @@ describe('an acknowledged write that the server refuses', () => {
   it('is kept in a rescue layer: the next fsync of its file fails, once', async () => {
     outbox.add(touch, 0)
     const drained = outbox.drain()
-    sent[0]!.reject(rescuedError('kept b/rescue'))
+    sent[0]!.reject(new RescuedError({ result: 'kept', layer: 'b/rescue' }))
     await drained
     await expect.poll(() => heard).toEqual(['rescued'])
     expect(outbox.pendingOps).toBe(0)
@@ -59,7 +59,7 @@ describe('an acknowledged write that the server refuses', () => {
   it('comes to the branch by a rescue layer: every fsync succeeds', async () => {
     outbox.add(touch, 0)
     const drained = outbox.drain()
-    sent[0]!.reject(rescuedError('committed b/rescue'))
+    sent[0]!.reject(new RescuedError({ result: 'committed', layer: 'b/rescue' }))
     await drained
     await expect.poll(() => heard).toEqual(['rescued'])
     expect(outbox.takeElsewhere(ino)).toBe(false)

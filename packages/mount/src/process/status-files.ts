@@ -1,3 +1,4 @@
+import type { RescueOutcome } from '@cairn/protocol'
 import type { StatusFiles } from '../filesystem/status-directory.ts'
 import type { Mount } from '../mount.ts'
 import type { MountStatus } from '../mount-status.ts'
@@ -79,9 +80,8 @@ function describeMet(
   ]
 }
 
-function describeRescue(outcome: string): string {
-  const [what, layer] = outcome.split(' ')
-  return what === 'committed'
+function describeRescue({ result, layer }: RescueOutcome): string {
+  return result === 'committed'
     ? `late writes were committed: ${layer}`
     : `late writes conflict and are kept in layer ${layer}: cairn fs layer diff '${layer}'`
 }

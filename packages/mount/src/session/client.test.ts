@@ -1,5 +1,11 @@
 import { decodeBody, encodeBody, type Op } from '@cairn/core'
-import { type Hash, rootIno, type SessionReply, type SessionRequest } from '@cairn/protocol'
+import {
+  type Hash,
+  type RescueOutcome,
+  rootIno,
+  type SessionReply,
+  type SessionRequest,
+} from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { SessionClient } from './client.ts'
 import type { WireEvents } from './wire.ts'
@@ -12,7 +18,7 @@ const emptyBody = encodeBody({ type: 'ops', ops: [] }, time)
 /** A server played by hand: it says what the test says, and sees what the session sends. */
 class Stage {
   readonly session: SessionClient
-  readonly rescues: string[] = []
+  readonly rescues: RescueOutcome[] = []
   recalls = 0
   standings = 0
   sent: SessionRequest[] = []
@@ -23,7 +29,11 @@ class Stage {
     this.session = new SessionClient({
       connect: async (events) => {
         this.#events = events
-        return { send: (request) => this.sent.push(request), close: () => events.onClose() }
+        return {
+          send: (request) => this.sent.push(request),
+          close: () => events.onClose(),
+          ping: async () => undefined,
+        }
       },
       clock: { sleep: () => new Promise((resolve) => this.#sleeping.push(resolve)) },
       workspace: 'w',
@@ -141,7 +151,7 @@ describe('session', () => {
     expect(stage.recalls).toBe(1)
     await stage.say({ type: 'answer', id: 1, bytes: new Uint8Array() })
     await stage.say({ type: 'answer', id: 2, bytes: new TextEncoder().encode('kept l') })
-    expect(stage.rescues).toEqual(['kept l'])
+    expect(stage.rescues).toEqual([{ result: 'kept', layer: 'l' }])
     expect(stage.session).toMatchObject({ canAcknowledge: false, standing: 'waiting' })
   })
 
@@ -205,10 +215,10 @@ describe('session', () => {
       expect(stage.take()).toEqual(['rescue 2 of 2', 'rescue 0 of 2'])
       expect(stage.session.standing).toBe('waiting')
       await stage.say({ type: 'answer', id: 3, bytes: new TextEncoder().encode('kept l') })
-      expect(stage.rescues).toEqual(['kept l'])
+      expect(stage.rescues).toEqual([{ result: 'kept', layer: 'l' }])
       expect(await Promise.all(outcomes)).toEqual([
-        expect.stringMatching(/kept l/),
-        expect.stringMatching(/kept l/),
+        expect.stringMatching(/kept in layer l/),
+        expect.stringMatching(/kept in layer l/),
       ])
       expect(stage.session.standing).toBe('lease')
     },

@@ -1,4 +1,4 @@
-import type { ByteString, Ino, SessionReply } from '@cairn/protocol'
+import type { ByteString, Ino, RescueOutcome, SessionReply } from '@cairn/protocol'
 import type { Unanswered } from './submissions.ts'
 import type { Connect } from './wire.ts'
 
@@ -62,7 +62,7 @@ export interface SessionEvents {
   /** Hears that a connection is over, and why if the server said so. */
   readonly onOver?: (why: unknown) => void
   /** Hears where the late writes of a lost lease went. */
-  readonly onRescue?: (outcome: string) => void
+  readonly onRescue?: (outcome: RescueOutcome) => void
 }
 
 export interface Resume {

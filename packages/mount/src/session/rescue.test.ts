@@ -29,14 +29,14 @@ function failing(...codes: readonly (ErrorCode | 'answers')[]): {
 describe('rescue', () => {
   it('in order of the numbers, and the end last', async () => {
     const { rescuer, asked } = failing()
-    expect(await rescueAll(rescuer, 7, late)).toBe('committed layer')
+    expect(await rescueAll(rescuer, 7, late)).toEqual({ result: 'committed', layer: 'layer' })
     expect(asked).toEqual(['1 of 7', '2 of 7', '0 of 7'])
   })
 
   it('a question that failed is asked again, and none behind it before', async () => {
     const failures = ['storage_unavailable', 'answers', 'answers', 'storage_unavailable'] as const
     const { rescuer, asked } = failing(...failures)
-    expect(await rescueAll(rescuer, 7, late)).toBe('committed layer')
+    expect(await rescueAll(rescuer, 7, late)).toEqual({ result: 'committed', layer: 'layer' })
     expect(asked).toEqual(['1 of 7', 'pause', '1 of 7', '2 of 7', '0 of 7', 'pause', '0 of 7'])
   })
 

@@ -1,4 +1,10 @@
-import { CairnError, isCairnError, type SessionRequest } from '@cairn/protocol'
+import {
+  CairnError,
+  isCairnError,
+  parseRescueOutcome,
+  type RescueOutcome,
+  type SessionRequest,
+} from '@cairn/protocol'
 import type { SessionClock } from './options.ts'
 import { untilAnswered } from './retry.ts'
 import type { FullSubmission, PendingSubmission } from './submissions.ts'
@@ -45,22 +51,22 @@ export class LateWrites {
    * False where a rescue is under way already. Calls `onRescue` with the outcome before it settles
    * them.
    */
-  async rescue(onRescue: ((where: string) => void) | undefined): Promise<boolean> {
+  async rescue(onRescue: (outcome: RescueOutcome) => void): Promise<boolean> {
     const { epoch } = this
     if (epoch === undefined || this.#isRescuing) return false
     this.#isRescuing = true
     const late = this.#late.filter(({ leaseEpoch }) => leaseEpoch === epoch)
-    const outcome = await rescueAll(this.#rescuer, epoch, late).then(
-      (where) => {
-        onRescue?.(where)
-        return rescuedError(where)
+    const why = await rescueAll(this.#rescuer, epoch, late).then(
+      (outcome) => {
+        onRescue(outcome)
+        return new RescuedError(outcome)
       },
       (error: unknown) => error,
     )
     this.#isRescuing = false
     for (const submission of late) {
       this.#late.splice(this.#late.indexOf(submission), 1)
-      submission.settled.reject(outcome)
+      submission.settled.reject(why)
     }
     return true
   }
@@ -74,18 +80,28 @@ export async function rescueAll(
   rescuer: Rescuer,
   epoch: number,
   late: readonly FullSubmission[],
-): Promise<string> {
+): Promise<RescueOutcome> {
   const inOrder = [...late].sort((a, b) => a.number - b.number)
   for (const { number, body } of inOrder)
     await untilAnswered(() => rescuer.ask({ type: 'rescue', number, epoch, body }), rescuer.pause)
   const end = { type: 'rescue', number: 0, epoch, body: new Uint8Array() } as const
-  return new TextDecoder().decode(await untilAnswered(() => rescuer.ask(end), rescuer.pause))
+  const answer = await untilAnswered(() => rescuer.ask(end), rescuer.pause)
+  return parseRescueOutcome(new TextDecoder().decode(answer))
 }
 
-/** What a submission is rejected with that went to a rescue layer: `where` says whether that was committed. */
-export function rescuedError(where: string): CairnError {
-  const what = 'write to the branch as it was'
-  return new CairnError('stale_epoch', { what, reason: where, subject: where })
+/** Rejects a submission that went to a rescue layer. */
+export class RescuedError extends CairnError {
+  readonly outcome: RescueOutcome
+
+  constructor(outcome: RescueOutcome) {
+    const { result, layer } = outcome
+    super('stale_epoch', {
+      what: 'write to the branch as it was',
+      reason: `${result === 'committed' ? 'committed from' : 'kept in'} layer ${layer}`,
+      subject: layer,
+    })
+    this.outcome = outcome
+  }
 }
 
 export function isRescued(error: unknown): error is CairnError {
@@ -99,5 +115,6 @@ export function isRescueLayer(id: string): boolean {
 
 /** Rescued, and not on the branch: a user must decide. */
 export function isKept(error: unknown): boolean {
-  return isRescued(error) && !error.subject?.startsWith('committed')
+  const isCommitted = error instanceof RescuedError && error.outcome.result === 'committed'
+  return isRescued(error) && !isCommitted
 }

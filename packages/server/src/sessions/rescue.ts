@@ -21,6 +21,7 @@ import {
   CairnError,
   type ErrorCode,
   isCairnError,
+  type RescueOutcome,
   type SessionId,
   type SessionRequest,
 } from '@cairn/protocol'
@@ -42,7 +43,6 @@ interface RescuePlace {
   readonly scope?: SessionScope
 }
 
-const utf8 = new TextEncoder()
 /** Why a branch does not take a rescue layer. The owner decides. */
 const kept: readonly ErrorCode[] = [
   'layer_conflict',
@@ -57,14 +57,12 @@ const kept: readonly ErrorCode[] = [
  * go to a layer based on what the server had of that session when its epoch ended: there they fit, whatever others did
  * since. A request without a body ends it: the layer is committed if nothing conflicts and the session may do today
  * what the commit does, and kept for the owner otherwise.
- *
- * Answers with `committed` or `kept`, and the layer's id.
  */
 export async function rescue(
   place: RescuePlace,
   session: SessionId,
   request: RescueRequest,
-): Promise<Uint8Array> {
+): Promise<RescueOutcome> {
   await requireHeld(place.workspace.stores, place.branch, session, request.epoch)
   await place.keeper.forfeit(session, request.epoch)
   const layer = await openRescueLayer(place, session, request.epoch)
@@ -72,11 +70,11 @@ export async function rescue(
     await takeLate(place, layer, session, request)
     await keepRescueLayer(place.workspace, layer, place.branch, place.actor)
     // DURABLE: the late writes are in the layer's log, and a user can find them.
-    return utf8.encode(`kept ${layer.id}`)
+    return { result: 'kept', layer: layer.id }
   }
-  const outcome = (await tryCommit(place, layer)) ? 'committed' : 'kept'
+  const result = (await tryCommit(place, layer)) ? 'committed' : 'kept'
   await keepRescueLayer(place.workspace, layer, place.branch, place.actor)
-  return utf8.encode(`${outcome} ${layer.id}`)
+  return { result, layer: layer.id }
 }
 
 async function takeLate(

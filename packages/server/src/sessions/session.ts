@@ -4,6 +4,7 @@ import {
   type ActorId,
   decodeInos,
   type Ino,
+  formatRescueOutcome,
   isCairnError,
   type SessionId,
   type SessionReply,
@@ -312,7 +313,8 @@ export class Session {
 
   async #rescue(request: RescueRequest): Promise<Uint8Array> {
     this.#requireWriter('rescue')
-    return rescue(this.#parts, this.id, request)
+    const outcome = await rescue(this.#parts, this.id, request)
+    return new TextEncoder().encode(formatRescueOutcome(outcome))
   }
 
   #requireWriter(what: string): void {
