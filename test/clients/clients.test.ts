@@ -1,6 +1,7 @@
 // Several mounts, HTTP and the SDK at once, on the same few files, while layers are committed and processes are killed.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { whyNoMariadb } from '@cairn/server/testing'
 import { describe, expect, it } from 'vitest'
 import { noMount } from '../mount/fixture.ts'
 import { type History, makeHistory } from './history.ts'
@@ -25,9 +26,9 @@ interface Kept {
 }
 
 /** Plays it; keeps the shortest history that fails as it does. */
-async function playSeed(seed: number): Promise<void> {
+async function playSeed(seed: number, killsDatabase = false): Promise<void> {
   console.log(`clients: seed ${seed}`)
-  const history = makeHistory(seed, turns)
+  const history = makeHistory(seed, turns, killsDatabase)
   const fault = await playHistory(history)
   if (fault === undefined) return
   console.log(`seed ${seed}: ${fault}\nshortening it`)
@@ -60,5 +61,13 @@ describe.skipIf(noMount)('many clients at once', () => {
   for (let run = 0; run < runs; run++)
     it(`every answer is one that a plain model allows (run ${run + 1})`, { timeout }, () =>
       playSeed(firstSeed + run),
+    )
+
+  // Long runs only: a database server takes a while to start.
+  for (let run = 0; run < runs && runs > 1; run++)
+    it.skipIf(whyNoMariadb)(
+      `the same on a MariaDB that is killed now and then (run ${run + 1})`,
+      { timeout },
+      () => playSeed(firstSeed + run, true),
     )
 })

@@ -40,7 +40,11 @@ export interface Turn {
   /** Started together. */
   readonly ops: readonly Op[]
   /** Killed with SIGKILL while they run, and started again. */
-  readonly kill?: 'server' | { readonly daemon: MountName } | { readonly both: MountName }
+  readonly kill?:
+    | 'server'
+    | 'database'
+    | { readonly daemon: MountName }
+    | { readonly both: MountName }
 }
 
 export type History = readonly Turn[]
@@ -54,13 +58,15 @@ const lengths = [1, 100, 4095, 4096, 5000, 70_000, 262_144]
 const offsets = [0, 1, 7, 4096, 5000]
 const turnsPerKill = 12
 
-export function makeHistory(seed: number, turns: number): History {
+/** With `killsDatabase` every other kill is one of the database server. */
+export function makeHistory(seed: number, turns: number, killsDatabase = false): History {
   const chance = new Chance(seed)
-  return Array.from({ length: turns }, (_, index) => makeTurn(chance, index))
+  return Array.from({ length: turns }, (_, index) => makeTurn(chance, index, killsDatabase))
 }
 
-function makeTurn(chance: Chance, index: number): Turn {
-  const kill = index % turnsPerKill === turnsPerKill - 1 ? makeKill(chance) : undefined
+function makeTurn(chance: Chance, index: number, killsDatabase: boolean): Turn {
+  const isKill = index % turnsPerKill === turnsPerKill - 1
+  const kill = isKill ? makeKill(chance, killsDatabase) : undefined
   const count = kill || chance.oneIn(2) ? 2 + chance.below(2) : 1
   const clients = chance.shuffle<ClientName>([...mountNames, 'http', 'sdk']).slice(0, count)
   const focus = { box: chance.oneIn(2), path: chance.below(4) }
@@ -71,7 +77,8 @@ function makeTurn(chance: Chance, index: number): Turn {
   return kill ? { ops, kill } : { ops }
 }
 
-function makeKill(chance: Chance): NonNullable<Turn['kill']> {
+function makeKill(chance: Chance, killsDatabase: boolean): NonNullable<Turn['kill']> {
+  if (killsDatabase && chance.oneIn(2)) return 'database'
   const mount = chance.choose(mountNames)
   return chance.choose(['server', { daemon: mount }, { both: mount }] as const)
 }

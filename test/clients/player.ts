@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
+import { MariadbServer } from '@cairn/server/testing'
 import { Site, type SiteMount } from '../mount/fixture.ts'
 import { ApiClient } from './api-client.ts'
 import { type BranchName, type History, type MountName, type Op, type Turn } from './history.ts'
@@ -22,8 +23,13 @@ const dead = ['ENOTCONN', 'ECONNABORTED', 'EIO']
 
 /** Plays a history on real processes. Gives what went wrong, and undefined if nothing did. */
 export async function playHistory(history: History): Promise<string | undefined> {
-  const site = await Site.open({ leaseMs })
-  const player = new Player(site)
+  const usesMariadb = history.some(({ kill }) => kill === 'database')
+  const database = usesMariadb ? await MariadbServer.start() : undefined
+  const site = await Site.open({
+    leaseMs,
+    ...(database && { meta: await database.createDatabase() }),
+  })
+  const player = new Player(site, database)
   try {
     await player.begin()
     for (const [index, turn] of history.entries()) {
@@ -35,6 +41,7 @@ export async function playHistory(history: History): Promise<string | undefined>
   } finally {
     await player.end()
     await site.close()
+    await database?.stop()
   }
 }
 
@@ -47,6 +54,7 @@ function withDeadline(playing: Promise<string | undefined>): Promise<string | un
 
 class Player {
   readonly #site: Site
+  readonly #database: MariadbServer | undefined
   readonly #oracle = new Oracle()
   readonly #mounts = new Map<MountName, MountClient>()
   readonly #http: ApiClient
@@ -54,8 +62,9 @@ class Player {
   /** Layers are closed by commits; the next one of the same name has another number. */
   readonly #generations = new Map<BranchName, number>()
 
-  constructor(site: Site) {
+  constructor(site: Site, database: MariadbServer | undefined) {
     this.#site = site
+    this.#database = database
     const layerOf = (branch: BranchName): string => this.#layerOf(branch)
     this.#http = new ApiClient(site, 'http', layerOf)
     this.#sdk = new ApiClient(site, 'sdk', layerOf)
@@ -161,6 +170,7 @@ class Player {
 
   async #kill({ kill }: Turn): Promise<void> {
     if (kill === undefined) return
+    if (kill === 'database') return this.#database!.restart()
     if (kill === 'server') {
       await this.#site.stopServer('SIGKILL')
       return this.#site.startServer()
@@ -199,7 +209,7 @@ function plain(answer: string, { kill }: Turn): string {
   if (refusals.includes(answer)) return 'refused'
   if (answer === 'layer_conflict') return 'conflict'
   if (answer === 'ESTALE') return 'stale'
-  if (kill === 'server' && lost.includes(answer)) return 'unknown'
+  if ((kill === 'server' || kill === 'database') && lost.includes(answer)) return 'unknown'
   if (typeof kill === 'object' && 'both' in kill && dead.includes(answer)) return 'unknown'
   return answer
 }
