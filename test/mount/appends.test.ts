@@ -1,7 +1,24 @@
+import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { release } from 'node:os'
+import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
+
+/** Numbers of system calls: of x86-64, and of arm64. */
+const [copyFileRange, sendfile] = process.arch === 'arm64' ? [285, 71] : [326, 40]
+const copyCalls: Readonly<Record<string, number>> = { copy_file_range: copyFileRange, sendfile }
+
+/** Opens, waits for a line, and copies by one call without asking for the size. */
+const copyOnceAsked = `
+  my ($number, $call) = @ARGV;
+  open(my $from, '<', 'grows') or die; open(my $to, '>', 'copied') or die;
+  $| = 1; print "open\n"; <STDIN>;
+  my ($in, $out, $most) = (fileno($from), fileno($to), 1 << 20);
+  my $copied = $call eq 'sendfile'
+    ? syscall($number + 0, $out, $in, 0, $most)
+    : syscall($number + 0, $in, 0, $out, 0, $most, 0);
+  print "$copied\n"`
 
 /** Appends one line, in its own way. */
 type Appender = (line: string) => Promise<unknown>
@@ -119,6 +136,23 @@ describe.skipIf(noMount)('appends', () => {
     for (const fd of open.splice(0)) closeSync(fd)
     await b.unmount()
   })
+
+  it.each(Object.keys(copyCalls))(
+    '%s of a file that was open before goes to its new end',
+    async (call) => {
+      await http('PUT', 'grows', 'one\n')
+      const copying = spawn('perl', ['-e', copyOnceAsked, `${copyCalls[call]}`, call], {
+        cwd: a.directory,
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
+      const said = createInterface(copying.stdout)[Symbol.asyncIterator]()
+      expect((await said.next()).value).toBe('open')
+      for (const line of ['two\n', 'x'.repeat(10_000)]) await http('POST', 'grows', line, '?append')
+      copying.stdin.end('now\n')
+      expect((await said.next()).value).toBe('10008')
+      expect(await a.sh('cmp grows copied && rm copied')).toBe('')
+    },
+  )
 
   it('by two mounts in turn, then by the one that stays: older lines stay', async () => {
     const b = await site.mount('/')

@@ -17,6 +17,7 @@ export class SharedDirectories {
       attributes: nothing,
       bytes: nothing,
       entry: nothing,
+      grown: nothing,
       expire: nothing,
       telling: async () => undefined,
       settled: async () => undefined,

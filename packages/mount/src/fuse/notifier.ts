@@ -4,7 +4,7 @@ import type { ByteString } from '@cairn/protocol'
 import { putU64 } from './encode.ts'
 import { notifierWorkerText } from './notifier-worker.ts'
 
-const code = { invalidateInode: 2, invalidateEntry: 3, delete: 6 } as const
+const code = { invalidateInode: 2, invalidateEntry: 3, store: 4, delete: 6 } as const
 const expireOnly = 1
 
 interface NotifierSetup {
@@ -79,6 +79,16 @@ export class Notifier {
   /** Drops attributes and keeps pages. */
   invalidateAttributes(nodeid: number): void {
     this.invalidateInode(nodeid, -1)
+  }
+
+  /** Puts a byte into the kernel's pages. A file that ended before it ends with it. */
+  store(nodeid: number, offset: number, byte: number): void {
+    const words = begin(code.store, 40 + 1)
+    putU64(words, 4, nodeid)
+    putU64(words, 6, offset)
+    words[8] = 1
+    words[10] = byte
+    this.#post(words)
   }
 
   /** Drops a name, also one remembered as absent. */

@@ -4,6 +4,8 @@ import type { Ino, Name } from '@cairn/protocol'
 export interface Caches {
   attributes(ino: Ino): void
   bytes(ino: Ino, offset: number, length: number): void
+  /** The file ends with `lastByte` at this size now. Its pages behind the old end are forgotten already. */
+  grown(ino: Ino, size: number, lastByte: number): void
   entry(parent: Ino, name: Name): void
   /** The name may lead elsewhere: it is looked up when it is used next. Programs that are in such a directory stay there. */
   expire(parent: Ino, name: Name): void

@@ -42,6 +42,7 @@ describe('what the kernel was told of', () => {
       attributes: (ino) => inodes.push(ino),
       bytes: () => undefined,
       entry: () => undefined,
+      grown: () => undefined,
       expire: () => undefined,
       telling: () => Promise.resolve(),
       settled: () => Promise.resolve(),

@@ -77,6 +77,7 @@ class Following {
       caches: {
         attributes: (ino) => this.forgotten.push(`attributes of ${ino}`),
         bytes: (ino, from, length) => this.forgotten.push(`${ino} from ${from} for ${length}`),
+        grown: (ino, size, byte) => this.forgotten.push(`${ino} is ${size} long, to ${byte}`),
         entry: (parent, entry) => this.forgotten.push(`${entry} in ${parent}`),
         expire: () => undefined,
         telling: () => this.telling,
@@ -89,6 +90,7 @@ class Following {
       onCurrent: () => undefined,
       reset: () => this.resets++,
       nodes: {
+        isKnown: (ino) => ino === file,
         replace: (ino) => {
           if (this.canReplace) this.replaced.push(ino)
           return this.canReplace
@@ -149,7 +151,8 @@ describe('a batch of others', () => {
     mount.contents.of(file, inode).put(0, 12, { type: 'zeros' })
     mount.hear(write(file, 4, 'text'))
     expect(mount.image.inode(file)!.size).toBe(8)
-    expect(mount.forgotten).toEqual(['7 from 4 for 4', 'attributes of 7'])
+    const grown = `7 is 8 long, to ${'t'.charCodeAt(0)}`
+    expect(mount.forgotten).toEqual(['7 from 4 for 4', 'attributes of 7', grown])
     const bytes = await mount.contents.read(file, inode, 0, 12)
     expect(Buffer.from(bytes).toString()).toBe('\0\0\0\0ssss\0\0\0\0')
   })

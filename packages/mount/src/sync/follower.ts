@@ -12,6 +12,7 @@ import { applyForeign, applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
 import type { SegmentPlace } from '../data/segments.ts'
 import type { KernelNodes } from '../kernel/nodes.ts'
+import { lastByteOf } from '../kernel/growth.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
 import type { LogPosition } from '../image/log-position.ts'
@@ -40,7 +41,7 @@ export interface FollowerParts {
   readonly onCurrent: () => void
   /** Forgets all that is known, here and in the kernel. */
   readonly reset: () => void
-  readonly nodes: Pick<KernelNodes, 'replace' | 'replaceAll'>
+  readonly nodes: Pick<KernelNodes, 'isKnown' | 'replace' | 'replaceAll'>
   /**
    * A client removed a name from an inode that is not known here; the kernel may know it from a
    * process before.
@@ -198,9 +199,23 @@ export class Follower {
 
   #applyForeign(op: Op, changed: Set<Ino>): void {
     const touched = touchedBy(op, (parent, name) => this.#findOrDoubt(parent, name))
+    const sizeBefore = this.#sizeOf(op)
     this.#applyToImage(op, touched, changed)
     applyForeign(this.#parts.contents, op)
     this.#invalidate(touched)
+    this.#tellGrowth(op, sizeBefore)
+  }
+
+  #sizeOf(op: Op): number {
+    return 'ino' in op ? (inodeOf(this.#parts.image, op.ino)?.size ?? 0) : 0
+  }
+
+  #tellGrowth(op: Op, sizeBefore: number): void {
+    const { caches, nodes } = this.#parts
+    const size = this.#sizeOf(op)
+    const lastByte = lastByteOf(op)
+    if (size <= sizeBefore || lastByte === undefined || !('ino' in op)) return
+    if (nodes.isKnown(op.ino)) caches.grown(op.ino, size, lastByte)
   }
 
   #applyShared(op: Op, changed: Set<Ino>): void {

@@ -48,6 +48,7 @@ describe('the directories of a mount', () => {
         attributes: (ino) => forgotten.push(`attributes ${ino}`),
         bytes: (ino) => forgotten.push(`bytes ${ino}`),
         entry: (parent, name) => forgotten.push(`drop ${parent}/${name}`),
+        grown: () => undefined,
         expire: (parent, name) => forgotten.push(`${parent}/${name}`),
         telling: () => Promise.resolve(),
         settled: () => Promise.resolve(),
