@@ -42,6 +42,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'profile show': () => import('./commands/profile/show.ts'),
   umount: () => import('./commands/umount.ts'),
   exec: () => import('./commands/exec.ts'),
+  sql: () => import('./commands/sql.ts'),
   mcp: () => import('./commands/mcp.ts'),
   doctor: () => import('./commands/doctor.ts'),
   'ctx add': () => import('./commands/ctx/add.ts'),

@@ -133,6 +133,7 @@ export type {
   RootReceipt,
 } from './routes/layer-shapes.ts'
 export type { CollectReport, ContentTally, Gone, RotationReport, Tally } from './routes/server.ts'
+export type { SqlAnswer, SqlCell } from './routes/sql.ts'
 export type { IssuedToken, TokenInfo, TokenRequest, TokenRule } from './routes/tokens.ts'
 export type {
   SecretInfo,

@@ -58,6 +58,8 @@ export type {
   SecretInfo,
   SecretReceipt,
   SecretVersion,
+  SqlAnswer,
+  SqlCell,
   Used,
   VaultAuditEntry,
   VaultGrant,
@@ -126,7 +128,7 @@ export type {
   Vault,
   WriteSecretOptions,
 } from './vault/vault.ts'
-export type { LogOptions, Workspace, WorkspaceOptions } from './workspace.ts'
+export type { LogOptions, SqlOptions, Workspace, WorkspaceOptions } from './workspace.ts'
 export type {
   ForkWorkspaceOptions,
   QuotaOptions,

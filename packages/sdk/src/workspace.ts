@@ -4,6 +4,7 @@ import type {
   ChangeReceipt,
   ConflictSideName,
   GrepEvent,
+  SqlAnswer,
   LogEntry,
 } from '@cairn/protocol'
 import type { Connection } from './client/connection.ts'
@@ -18,6 +19,11 @@ import { Layers } from './layers/layers.ts'
 import { grep, type GrepOptions } from './search/grep.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Vault } from './vault/vault.ts'
+
+export interface SqlOptions extends RequestOptions {
+  /** So many rows at most. */
+  readonly limit?: number | undefined
+}
 
 export interface WorkspaceOptions {
   /** By its name; `main` unless given. */
@@ -171,5 +177,23 @@ export class Workspace {
    */
   async *grep(pattern: string, options: GrepOptions = {}): AsyncIterable<GrepEvent> {
     yield* grep(this.#connection, this.#location, pattern, options)
+  }
+
+  /**
+   * Runs one SELECT on the tables `files`, `changes('FROM', 'TO')`, `log`, `layers` and `checkpoints`. It sees what is there
+   * now, or with `layer` and `at` what was there then. At most 1,000 rows unless `limit` says otherwise, and never more than
+   * 10,000: `truncated` says whether there are more.
+   *
+   * @example
+   * ```ts
+   * const { rows } = await workspace.sql('select ext, count(*) from files group by ext')
+   * ```
+   */
+  sql(sql: string, options: SqlOptions = {}): Promise<SqlAnswer> {
+    const { limit, ...others } = options
+    const { base, query } = this.#location
+    const asked = { ...query, sql, limit }
+    const call = { what: 'run the SQL', method: 'GET', path: `${base}/sql`, query: asked } as const
+    return this.#connection.json<SqlAnswer>(call, others)
   }
 }

@@ -5,6 +5,9 @@ import { Blobs, Nodes, type Stores } from '@cairn/core'
 import { CairnError, isCairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { removeExport } from './git/exported-repository.ts'
+import { ordinarySqlMs } from './sql/run-sql.ts'
+import { SqlProcesses } from './sql/sql-process.ts'
+import { TreeDatabases } from './sql/tree-databases.ts'
 import { buildApp } from './http/app.ts'
 import { FailedAttempts } from './access/attempts.ts'
 import type { AuthenticatorParts } from './access/authenticator.ts'
@@ -137,6 +140,11 @@ async function listen(
   const clock = systemClock()
   const workspaces = openWorkspaces(storage, metrics, clock, options)
   const gitDirectory = join(options.data, 'git')
+  const sql = {
+    processes: new SqlProcesses(),
+    databases: new TreeDatabases(join(options.data, 'sql')),
+    timeMs: ordinarySqlMs,
+  }
   const collecting = new Collecting({
     storage,
     workspaces,
@@ -161,6 +169,7 @@ async function listen(
     requireHost,
     certificate,
     gitDirectory,
+    sql,
     collect: (options) => collecting.run(options),
     vault: openVaultDoor(storage, master, clock),
     metrics,
@@ -183,6 +192,8 @@ async function listen(
       closeSessions()
       access.watch.close()
       await Promise.all([app.close(), beside.close(), collecting.stop(), trimming.stop()])
+      sql.processes.close()
+      sql.databases.close()
     },
   }
 }

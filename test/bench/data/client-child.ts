@@ -71,5 +71,5 @@ function headLength(answer: Buffer): number {
 
 function requireSuccess(answer: Buffer): void {
   const line = answer.toString('latin1', 0, 64).split('\r\n')[0]!
-  if (!/^HTTP\/1\.1 2/.test(line)) throw new Error(`the server answered ${line}`)
+  if (!line.startsWith('HTTP/1.1 2')) throw new Error(`the server answered ${line}`)
 }

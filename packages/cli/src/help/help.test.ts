@@ -31,16 +31,21 @@ describe.each(Object.keys(commands))('cairn %s', (name) => {
     expect(wide.filter((line) => !copied.includes(line.trim()))).toEqual([])
   })
 
+  /** Up to the end of a pipe's part, or of what is substituted. */
+  function wordsOf(command: string): string[] {
+    const text = command.slice(command.indexOf('cairn ') + 'cairn '.length)
+    const words = text.match(/(?:"[^"]*"|'[^']*'|[^\s'"|)])+|[|)]/g) ?? []
+    const end = words.findIndex((word) => word === '|' || word === ')')
+    return words
+      .slice(0, end === -1 ? undefined : end)
+      .map((word) => word.replaceAll(/^['"]|['"]$/g, ''))
+  }
+
   it('its examples are commands that can be read', async () => {
     const { spec } = await loadCommand(name)
     for (const { command } of spec.examples) {
       expect(command).toContain(`cairn ${name}`)
-      const [, words = ''] = /cairn ([^|)]*)/.exec(command) ?? []
-      const argv = words
-        .trim()
-        .split(/\s+/)
-        .map((word) => word.replace(/^'|'$/g, ''))
-      const { name: found, tokens } = findInvocation(argv)
+      const { name: found, tokens } = findInvocation(wordsOf(command))
       expect(() => parseArguments(found, spec, tokens)).not.toThrow()
     }
   })

@@ -134,7 +134,8 @@ export function optional<T>(schema: Schema<T>): OptionalSchema<T> {
 }
 
 export function nullable<T>(schema: Schema<T>): Schema<T | null> {
-  if ('oneOf' in schema) return made({ anyOf: [schema, { type: 'null' }] })
+  // A choice of values has no type of its own.
+  if (!('type' in schema)) return made({ anyOf: [schema, { type: 'null' }] })
   return made({ ...schema, type: [(schema as { type?: unknown }).type, 'null'] })
 }
 

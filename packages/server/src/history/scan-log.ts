@@ -97,9 +97,9 @@ async function* readUp(
 }
 
 /** The log has no gaps, so the rows below a number are known by their own. */
-async function* readDown(
+export async function* readDown(
   log: LogStore,
-  { id }: Branch,
+  { id }: Pick<Branch, 'id'>,
   { first, last }: Span,
   limit: number,
 ): AsyncGenerator<LogRow> {

@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Authenticator } from '../access/authenticator.ts'
 import { memoryDoor, secret } from '../testing/memory-door.ts'
+import { useSql } from '../testing/sql-fixture.ts'
 import { requireAccess, type RouteAccess } from './authenticate.ts'
 
 type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
@@ -43,6 +44,7 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /v1/workspaces/{workspace}/blame': { query: '?path=/repo/a.txt' },
   'GET /v1/workspaces/{workspace}/events': {},
   'GET /v1/workspaces/{workspace}/grep': { query: '?pattern=a' },
+  'GET /v1/workspaces/{workspace}/sql': { query: '?sql=select%20path%20from%20files' },
   'POST /v1/workspaces/{workspace}/uploads': {},
   'PUT /v1/workspaces/{workspace}/uploads/{upload}/blocks/{number}': { payload: 'block' },
   'GET /v1/workspaces/{workspace}/uploads/{upload}': {},
@@ -106,8 +108,10 @@ interface Prepared {
 const everything = [{ path: '/', operations: accessOperations }]
 const elsewhere = [{ path: '/elsewhere', operations: accessOperations }]
 
+const sql = useSql()
+
 async function prepare(): Promise<Prepared> {
-  const app = memoryDoor()
+  const app = memoryDoor({ sql })
   const call = async <T>(method: Method, url: string, payload?: string | object): Promise<T> => {
     const headers = { authorization: `Bearer ${secret}` }
     const answer = await app.inject({ method, url, headers, ...(payload ? { payload } : {}) })
@@ -195,7 +199,7 @@ async function ask({ app, keys, upload }: Prepared, route: string, who?: string)
 }
 
 async function rules(): Promise<ReadonlyMap<string, RouteAccess>> {
-  const app = memoryDoor()
+  const app = memoryDoor({ sql })
   const { paths } = (await app.inject({ method: 'GET', url: '/v1/openapi.json' })).json<{
     paths: Record<string, Record<string, { 'x-access': RouteAccess }>>
   }>()

@@ -17,6 +17,7 @@ import { toHttpError } from './errors.ts'
 import { watchForGoneClients } from './gone-clients.ts'
 import type { RequireHost } from '../access/hosts.ts'
 import { readJson } from './json-body.ts'
+import type { SqlParts } from '../sql/run-sql.ts'
 import { answerInPieces } from './json-pieces.ts'
 import { limitConnections, limitRequests, ordinaryConnections } from './limits.ts'
 import { openApiOf, type RouteInfo } from './openapi.ts'
@@ -38,6 +39,7 @@ import { blameRoutes, logRoutes } from './routes/log.ts'
 import { mcpRoute } from './routes/mcp.ts'
 import { readFileRoutes } from './routes/read-files.ts'
 import { type Collect, plainRoutes, rotationRoute, serverRoutes } from './routes/server.ts'
+import { sqlRoute } from './routes/sql.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { vaultGrantRoutes } from './routes/vault-grants.ts'
@@ -62,6 +64,8 @@ export interface AppParts extends AuthenticatorParts {
   readonly logStream?: { write(line: string): void }
   /** Where workspaces are exported to for git; absent where they are not. */
   readonly gitDirectory?: string
+  /** Absent where statements of SQL are not run. */
+  readonly sql?: SqlParts
   /** Absent where keys cannot be changed. */
   readonly keys?: OwnerKeys
   /** Ends what goes on when its token or key is over. */
@@ -133,6 +137,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   mcpRoute(app, parts.workspaces)
   serverRoutes(app, parts.collect)
   if (parts.gitDirectory !== undefined) gitRoutes(app, parts.workspaces, parts.gitDirectory)
+  if (parts.sql) sqlRoute(app, parts.workspaces, parts.sql)
   if (parts.keys) keyRoutes(app, parts.keys)
   if (parts.tokens) tokenRoutes(app, parts.workspaces, parts.tokens)
   if (vault) {

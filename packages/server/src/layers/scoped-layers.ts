@@ -105,7 +105,17 @@ async function requireBranch(
 }
 
 /** The ends of a comparison: of another layer only where that one exists for the token. */
-export async function requireEnd(
+export async function requireEnds(
+  workspace: Workspace,
+  scope: Scope,
+  layer: string,
+  points: readonly (string | undefined)[],
+): Promise<void> {
+  const place = await findScopedLayer(workspace, scope, layer)
+  for (const point of points) await requireEnd(workspace, scope, place, point)
+}
+
+async function requireEnd(
   workspace: Workspace,
   scope: Scope,
   place: LayerPlace,

@@ -31,7 +31,9 @@ export const secret = 'test-secret-key'
 const master = await openMasterKey({ data: '', key: '00'.repeat(32) })
 
 /** The HTTP door on stores in memory. */
-export function memoryDoor(parts: Pick<AppParts, 'logStream' | 'attempts'> = {}): FastifyInstance {
+export function memoryDoor(
+  parts: Pick<AppParts, 'logStream' | 'attempts' | 'sql'> = {},
+): FastifyInstance {
   const clock = systemClock()
   const metrics = new Metrics()
   const [log, tokens] = [new MemoryLogStore(), new MemoryTokenStore()]

@@ -11,7 +11,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Scope } from '../../access/access.ts'
 import {
   findScopedLayer,
-  requireEnd,
+  requireEnds,
   requireLayer,
   requireUnbound,
   requireWhole,
@@ -231,16 +231,6 @@ function diffRoute(app: FastifyInstance, workspaces: Workspaces): void {
       return { items }
     },
   )
-}
-
-async function requireEnds(
-  workspace: Workspace,
-  scope: Scope,
-  layer: string,
-  points: readonly (string | undefined)[],
-): Promise<void> {
-  const place = await findScopedLayer(workspace, scope, layer)
-  for (const point of points) await requireEnd(workspace, scope, place, point)
 }
 
 function sendPatch(reply: FastifyReply, patch: AsyncIterable<Uint8Array>): FastifyReply {

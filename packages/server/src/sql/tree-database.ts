@@ -1,0 +1,210 @@
+import { rmSync } from 'node:fs'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import {
+  diffPaths,
+  type Inode,
+  joinNames,
+  type Nodes,
+  type PathChange,
+  type Snapshot,
+  type View,
+} from '@cairn/core'
+import {
+  allows,
+  formatPath,
+  type Grant,
+  type Ino,
+  isWay,
+  type Name,
+  rootIno,
+} from '@cairn/protocol'
+import { statOf } from '../files/stat.ts'
+import { walkFrom } from '../files/walk.ts'
+import { millisecondsOf } from '../ports/clock.ts'
+import { createTable, entryColumns, insertInto, type SqlRow } from './tables.ts'
+
+/** A tree as one caller sees it. */
+export interface SeenTree {
+  readonly nodes: Nodes
+  readonly snapshot: Snapshot
+  readonly view: View
+  readonly grant: Grant | undefined
+}
+
+/** About 1 ms. */
+const rowsAtOnce = 100
+/** With more changes than this, reading the whole tree again is not much slower. */
+const changesMax = 20_000
+
+/** A SQLite file with a row for each entry of a tree. It can be made again at any time, so nothing is synced. */
+export class TreeDatabase {
+  readonly path: string
+  readonly #db: DatabaseSync
+  readonly #insert: StatementSync
+  readonly #remove: StatementSync
+  readonly #removeBelow: StatementSync
+  /** A path that is not UTF-8 has no text of its own, so its row cannot be found again. */
+  #hasOddPaths = false
+
+  constructor(path: string) {
+    this.path = path
+    rmSync(path, { force: true })
+    this.#db = new DatabaseSync(path)
+    this.#db.exec('pragma journal_mode = off; pragma synchronous = off')
+    this.#db.exec(createTable('entries', entryColumns))
+    this.#db.exec(
+      'create index entries_path on entries(path); create index entries_ext on entries(ext)',
+    )
+    this.#insert = this.#db.prepare(insertInto('entries', entryColumns))
+    this.#remove = this.#db.prepare('delete from entries where path = ?')
+    // '0' is the character after '/'.
+    this.#removeBelow = this.#db.prepare(
+      "delete from entries where path > ? || '/' and path < ? || '0'",
+    )
+  }
+
+  get bytes(): number {
+    const row = this.#db
+      .prepare('select page_count * page_size as bytes from pragma_page_count, pragma_page_size')
+      .get()
+    return Number(row?.['bytes'] ?? 0)
+  }
+
+  close(): void {
+    this.#db.close()
+    rmSync(this.path, { force: true })
+  }
+
+  async fill(tree: SeenTree): Promise<void> {
+    this.#db.exec('delete from entries')
+    this.#hasOddPaths = false
+    await this.#addBelow(tree, rootIno, [])
+  }
+
+  /** From one tree to another one of the same caller. Costs the size of the difference. */
+  async move(before: Snapshot, tree: SeenTree): Promise<void> {
+    // What a token sees below a directory that moved is another question for each entry.
+    if (tree.grant || this.#hasOddPaths) return this.fill(tree)
+    const changes = await diffPaths(tree.nodes, before, tree.snapshot)
+    if (changes.length > changesMax) return this.fill(tree)
+    const touched = new Map<string, Touched>()
+    for (const change of changes) noteTouched(touched, change)
+    for (const [path, { isMoved }] of touched) {
+      this.#remove.run(path)
+      if (isMoved) this.#removeBelow.run(path, path)
+    }
+    for (const each of touched.values()) await this.#addAgain(tree, each)
+  }
+
+  /** What is there now, at a path that changed. */
+  async #addAgain(tree: SeenTree, { names, isMoved }: Touched): Promise<void> {
+    const { nodes, view } = tree
+    if (nodes.pacer.isDue()) await nodes.pacer.rest()
+    const found = await nodes.read(() => find(view, names))
+    if (!found) return
+    const path = formatPath(names)
+    // It may have come with a directory above it.
+    this.#remove.run(path)
+    this.#add(view, found.ino, found.inode, names)
+    if (!isMoved || found.inode.kind !== 'directory') return
+    this.#removeBelow.run(path, path)
+    await this.#addBelow(tree, found.ino, names)
+  }
+
+  async #addBelow(
+    { nodes, view, grant }: SeenTree,
+    top: Ino,
+    names: readonly Name[],
+  ): Promise<void> {
+    for (let after: readonly Name[] = []; ;) {
+      const met = await nodes.read(() =>
+        walkFrom(view, top, after, rowsAtOnce).map(({ ino, path }) => ({
+          ino,
+          path,
+          inode: view.inode(ino)!,
+        })),
+      )
+      this.#db.exec('begin')
+      for (const { ino, path, inode } of met) {
+        const whole = [...names, ...path]
+        if (isListed(grant, whole)) this.#add(view, ino, inode, whole)
+      }
+      this.#db.exec('commit')
+      if (met.length < rowsAtOnce) return
+      after = met.at(-1)!.path
+      if (nodes.pacer.isDue()) await nodes.pacer.rest()
+    }
+  }
+
+  #add(view: View, ino: Ino, inode: Inode, path: readonly Name[]): void {
+    const stat = statOf(view, ino, inode, path)
+    if ('pathBytes' in stat) this.#hasOddPaths = true
+    const name = stat.path.slice(stat.path.lastIndexOf('/') + 1)
+    const row: SqlRow = [
+      stat.path,
+      name,
+      inode.kind === 'file' ? extensionOf(name) : '',
+      inode.kind,
+      inode.size,
+      stat.mode,
+      inode.uid,
+      inode.gid,
+      inode.nlink,
+      ino,
+      timeText(inode.mtime),
+      timeText(inode.ctime),
+      inode.target ? new TextDecoder().decode(inode.target) : null,
+      stat.etag.slice(1, -1),
+    ]
+    this.#insert.run(...row)
+  }
+}
+
+function find(view: View, names: readonly Name[]): { ino: Ino; inode: Inode } | undefined {
+  let ino: Ino | undefined = rootIno
+  for (const name of names) ino = ino === undefined ? ino : view.child(ino, name)?.ino
+  return ino === undefined ? undefined : { ino, inode: view.inode(ino)! }
+}
+
+/** A path whose row may be another one now. */
+interface Touched {
+  readonly names: readonly Name[]
+  /** What is below it moved with it: the difference names the directory alone. */
+  readonly isMoved: boolean
+}
+
+function noteTouched(
+  touched: Map<string, Touched>,
+  { kind, path, from, fileKind }: PathChange,
+): void {
+  const isMoved = (kind === 'renamed' && fileKind === 'directory') || kind === 'type'
+  const note = (names: readonly Name[], moved: boolean): void => {
+    // The top directory has no row.
+    if (names.length === 0) return
+    const key = formatPath(names)
+    touched.set(key, { names, isMoved: moved || touched.get(key)?.isMoved === true })
+  }
+  for (const names of from ? [path, from] : [path]) {
+    note(names, isMoved)
+    // The time and the size of a directory are no change of their own.
+    note(names.slice(0, -1), false)
+  }
+}
+
+/** As a listing of its directory would have it. */
+function isListed(grant: Grant | undefined, names: readonly Name[]): boolean {
+  const path = joinNames(names)
+  return !grant || isWay(grant, path) || allows(grant, 'list', path)
+}
+
+/** Without its dot: `ts`. A name that begins with its only dot has none. */
+function extensionOf(name: string): string {
+  const dot = name.lastIndexOf('.')
+  return dot > 0 ? name.slice(dot + 1) : ''
+}
+
+/** Null for a time that no calendar has: programs may set any. */
+function timeText(time: Inode['mtime']): string | null {
+  const date = new Date(millisecondsOf(time))
+  return Number.isNaN(date.getTime()) ? null : date.toISOString()
+}
