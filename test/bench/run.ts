@@ -1,6 +1,7 @@
 import { Site } from '../mount/fixture.ts'
 import { benchCore } from './core.ts'
 import { benchData } from './data.ts'
+import { benchCrowd } from './crowd.ts'
 import { benchFairness } from './fairness.ts'
 import { benchGit } from './git.ts'
 import { benchLayers } from './layers.ts'
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   data: benchData,
   fairness: benchFairness,
   sharing: benchSharing,
+  crowd: benchCrowd,
 }
 
 const asked = process.argv.slice(2)

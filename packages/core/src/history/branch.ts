@@ -51,7 +51,7 @@ export class Branch {
   readonly id: BranchId
   readonly head: Head
   readonly #stores: Stores
-  readonly #listeners = new Set<(batch: Batch) => void>()
+  readonly #listeners = new Set<(batch: Batch, row: LogRow) => void>()
   readonly #brokenLines = new WeakSet<object>()
   #waiting: Waiting[] = []
   #refreshing: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>[] = []
@@ -158,10 +158,10 @@ export class Branch {
   }
 
   /**
-   * Calls the listener with every batch once it is in the log, in order, whichever session wrote
+   * Calls the listener with every batch, and its row, once it is in the log, in order, whichever session wrote
    * it. Returns a function that stops it.
    */
-  subscribe(listener: (batch: Batch) => void): () => void {
+  subscribe(listener: (batch: Batch, row: LogRow) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -211,7 +211,7 @@ export class Branch {
   async #replay(row: LogRow, batch: Batch): Promise<void> {
     const changes = batch.body.type === 'ops' ? await this.#replan(row, batch.body.ops) : undefined
     const absorbed = this.head.advance(batch, row.hash, changes)
-    this.#tell(batch)
+    this.#tell(batch, row)
     if (absorbed) await absorbed
   }
 
@@ -223,23 +223,25 @@ export class Branch {
   async #jumpOver(seq: number): Promise<boolean> {
     const { folded } = await this.#stores.refs.getBranch(this.id)
     if (folded.seq < seq) return false
-    const passed: Batch[] = []
+    const passed: { readonly batch: Batch; readonly row: LogRow }[] = []
     let at: Pick<Position, 'seq' | 'hash'> = this.head.position
     while (at.seq < folded.seq) {
       const count = Math.min(rowsAtOnce, folded.seq - at.seq)
       const rows = await this.#stores.log.read(this.id, at.seq, count)
       if (rows.length === 0) throw this.#broken({ seq: at.seq + 1 }, 'it is gone')
-      passed.push(...(await this.#checkAll(rows, at)))
+      const batches = await this.#checkAll(rows, at)
+      for (const [index, row] of rows.entries()) passed.push({ batch: batches[index]!, row })
       at = rows.at(-1)!
     }
     if (at.hash !== folded.hash) throw this.#broken({ seq: at.seq }, 'the fold is of another one')
-    this.head.jump(folded, passed)
-    for (const batch of passed) this.#tell(batch)
+    const batches = passed.map(({ batch }) => batch)
+    this.head.jump(folded, batches)
+    for (const { batch, row } of passed) this.#tell(batch, row)
     return true
   }
 
-  #tell(batch: Batch): void {
-    for (const listener of this.#listeners) listener(batch)
+  #tell(batch: Batch, row: LogRow): void {
+    for (const listener of this.#listeners) listener(batch, row)
   }
 
   /** An accepted operation must be accepted again: an errno here answers no call. */
@@ -346,7 +348,7 @@ export class Branch {
       await this.#answerAfterFailure(draft, error)
       return true
     }
-    await draft.settle((batch) => this.#tell(batch))
+    await draft.settle((batch, row) => this.#tell(batch, row))
     return true
   }
 

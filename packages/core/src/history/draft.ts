@@ -165,12 +165,12 @@ export class Draft {
   }
 
   /** The rows are in the log: the head moves on, the callers get their receipts, and `tell` hears of each batch. */
-  async settle(tell: (batch: Batch) => void): Promise<void> {
+  async settle(tell: (batch: Batch, row: LogRow) => void): Promise<void> {
     for (const { batch, row, changes, waiting } of this.entries) {
       const absorbed = this.#head.advance(batch, row.hash, changes)
       for (const { resolve } of waiting) resolve(receiptOf(row))
       // In the same turn: a new listener finds a batch in the head or hears of it, never both.
-      tell(batch)
+      tell(batch, row)
       if (absorbed) await absorbed
       // The head and its listeners know of the same batches here, so others can have their turn.
       const { pacer } = this.#stores.nodes

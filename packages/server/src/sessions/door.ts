@@ -140,9 +140,19 @@ function serveSocket(socket: WebSocket, parts: SessionDoorParts, access: Access)
   socket.on('error', () => socket.terminate())
 }
 
+/** What many sessions are sent is the same object for all of them. */
+const encodedBatches = new WeakMap<SessionReply, Uint8Array>()
+
+function encodeOnce(reply: SessionReply): Uint8Array {
+  if (reply.type !== 'batch') return encodeReply(reply)
+  let encoded = encodedBatches.get(reply)
+  if (!encoded) encodedBatches.set(reply, (encoded = encodeReply(reply)))
+  return encoded
+}
+
 function connectionOf(socket: WebSocket): Connection {
   return {
-    send: (reply: SessionReply) => socket.send(encodeReply(reply)),
+    send: (reply: SessionReply) => socket.send(encodeOnce(reply)),
     get bufferedBytes() {
       return socket.bufferedAmount
     },

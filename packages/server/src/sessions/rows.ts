@@ -1,15 +1,14 @@
-import { decodeBatch, type LogRow } from '@cairn/core'
+import { type Batch, decodeBatch } from '@cairn/core'
 import type { SessionId } from '@cairn/protocol'
 import { maskBatch, type SessionScope, touchedBy } from '../access/session-scope.ts'
 import type { Connection } from './connection.ts'
+import { type FedRow, fedRow } from '../leases/feed.ts'
 import type { SessionParts } from './session.ts'
 
 const rowsAtOnce = 256
 /** A reader that does not keep up is waited for, not buffered for. */
 const bufferedBytesMax = 8 << 20
 const bufferLookMs = 20
-/** A batch without operations is smaller than this. */
-const emptyBatchBytesMax = 4096
 
 /** The log, as a session is sent it. */
 export class Rows {
@@ -27,35 +26,51 @@ export class Rows {
     this.sent = sent
   }
 
-  /** Sends what the log has after what was sent. From the log and not from memory: a slow reader costs nothing. */
+  /** Sends what the log has after what was sent. What is not in memory any more is read: a slow reader costs nothing. */
   async send(): Promise<void> {
     const { branch, workspace } = this.#parts
     while (this.sent < branch.head.position.seq && !this.#isOver) {
-      await this.#whenRead()
-      const rows = await workspace.stores.log.read(branch.id, this.sent, rowsAtOnce)
-      for (const row of rows) {
-        await this.#sendRow(row)
-        this.sent = row.seq
+      if (this.#isFull) await this.#whenRead()
+      for (const row of workspace.feed(branch).after(this.sent) ?? (await this.#read())) {
+        const sent = this.#sendRow(row)
+        if (sent) await sent
+        this.sent = row.row.seq
       }
     }
+  }
+
+  async #read(): Promise<readonly FedRow[]> {
+    const { branch, workspace } = this.#parts
+    const rows = await workspace.stores.log.read(branch.id, this.sent, rowsAtOnce)
+    return rows.map((row) => fedRow(row))
+  }
+
+  /** Has `forward` called when there is something to send. Gives what ends that. */
+  follow(forward: () => Promise<void>, writes: boolean): () => void {
+    const { branch, workspace } = this.#parts
+    return workspace.feed(branch).subscribe({ sentSeq: () => this.sent, forward }, writes)
   }
 
   end(): void {
     this.#isOver = true
   }
 
-  async #sendRow(row: LogRow): Promise<void> {
+  #sendRow(fed: FedRow): Promise<void> | undefined {
     const { scope } = this.#parts
-    const { number, seq, bytes } = row
-    if (row.session === this.#session && hasOperations(row))
+    const { session, number, seq } = fed.row
+    if (session === this.#session && hasOperations(batchOf(fed)))
       this.#connection.send({ type: 'own', number, seq })
-    else if (!scope || scope.readsAll) this.#connection.send({ type: 'batch', bytes })
-    else this.#connection.send({ type: 'batch', bytes: await this.#masked(scope, row) })
+    else if (!scope || scope.readsAll) this.#connection.send(fed.reply)
+    else return this.#sendMasked(scope, batchOf(fed))
+    return undefined
   }
 
-  async #masked(scope: SessionScope, { bytes }: LogRow): Promise<Uint8Array> {
+  async #sendMasked(scope: SessionScope, batch: Batch): Promise<void> {
+    this.#connection.send({ type: 'batch', bytes: await this.#masked(scope, batch) })
+  }
+
+  async #masked(scope: SessionScope, batch: Batch): Promise<Uint8Array> {
     const { workspace, branch } = this.#parts
-    const batch = decodeBatch(bytes)
     const { body } = batch
     if (body.type !== 'ops') return maskBatch(batch, true)
     const { inodes, names } = await workspace.read(branch, (view) =>
@@ -64,16 +79,21 @@ export class Rows {
     return maskBatch(batch, names.length > 0 || [...inodes].length > 0)
   }
 
+  get #isFull(): boolean {
+    return this.#connection.bufferedBytes > bufferedBytesMax
+  }
+
   async #whenRead(): Promise<void> {
     const { clock } = this.#parts.workspace
-    while (this.#connection.bufferedBytes > bufferedBytesMax && !this.#isOver)
-      await clock.sleep(bufferLookMs)
+    while (this.#isFull && !this.#isOver) await clock.sleep(bufferLookMs)
   }
 }
 
 /** A batch without operations is no submission: it only closes the log to lower numbers. */
-function hasOperations({ bytes }: LogRow): boolean {
-  if (bytes.length > emptyBatchBytesMax) return true
-  const { body } = decodeBatch(bytes)
+function hasOperations({ body }: Batch): boolean {
   return body.type === 'ops' && body.ops.length > 0
+}
+
+function batchOf({ batch, row }: FedRow): Batch {
+  return batch ?? decodeBatch(row.bytes)
 }

@@ -116,7 +116,11 @@ export class Session {
     // A new session has nothing old. One that comes back says what it has.
     if (this.#hello.session === '') this.#see(seq)
     if (this.#writes) this.#beginWaits()
-    this.#stop.push(branch.subscribe(() => this.#forward()))
+    const forward = (): Promise<void> => {
+      this.#forward()
+      return this.#sending
+    }
+    this.#stop.push(this.#rows.follow(forward, this.#writes))
     this.#stop.push(keeper.follow(this.#writes ? (record) => this.#stand(record) : undefined))
     this.#forward()
     if (this.#writes) this.#stand(keeper.record)

@@ -40,6 +40,7 @@ import { LeaseKeeper, type LeaseOptions } from '../leases/lease-keeper.ts'
 import { requireGiven } from '../leases/sharing.ts'
 import type { LeaseStore } from '../ports/lease-store.ts'
 import { Reaper } from '../leases/reaper.ts'
+import { Feed } from '../leases/feed.ts'
 import { StoredBlobs } from '../files/stored-blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import { noteAnswer, readNoted } from './once.ts'
@@ -124,6 +125,7 @@ export class Workspace {
   readonly observe: ObserveWork
   readonly #leaseOptions: LeaseOptions
   readonly #leases = new Map<Branch, LeaseKeeper>()
+  readonly #feeds = new WeakMap<Branch, Feed>()
   readonly #lockStore: LockStore
   readonly #locks = new Map<Branch, LockKeeper>()
   readonly #branches = new Map<BranchId, Promise<Branch>>()
@@ -225,6 +227,14 @@ export class Workspace {
       this.#leases.set(branch, (keeper = new LeaseKeeper(this.stores, branch, options)))
     }
     return keeper
+  }
+
+  /** Tells the sessions of a branch what is new. One feed for one branch. */
+  feed(branch: Branch): Feed {
+    let feed = this.#feeds.get(branch)
+    if (!feed)
+      this.#feeds.set(branch, (feed = new Feed(branch, this.clock, this.stores.nodes.pacer)))
+    return feed
   }
 
   /** Whether a session has the lease of a branch, which need not be open. */
