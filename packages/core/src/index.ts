@@ -1,4 +1,4 @@
-export { joinNames, placeOf } from './access/paths.ts'
+export { joinNames, pathsOf, placeOf } from './access/paths.ts'
 export {
   inoReplacing,
   type IsOwn,
@@ -148,6 +148,7 @@ export { abandonLayer, findClosedState, reopenLayer } from './layers/layer-state
 export { merge, type MergeOptions, type MergeResult } from './layers/merge.ts'
 export { ownBytesOf } from './layers/own-bytes.ts'
 export { diffPaths, type PathChange } from './layers/path-changes.ts'
+export { changedInos } from './layers/changed-inos.ts'
 export { isBelow, namesOf, requireAllInside, requireInside } from './layers/path-limit.ts'
 export { makeCheckpoint, requireSameBase, rollback, undoRollback } from './layers/rollback.ts'
 export {

@@ -1,12 +1,14 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import {
-  diffPaths,
+  changedInos,
   type Inode,
   joinNames,
   type Nodes,
-  type PathChange,
+  namesOf,
+  pathsOf,
   type Snapshot,
+  TreeView,
   type View,
 } from '@cairn/core'
 import {
@@ -85,10 +87,11 @@ export class TreeDatabase {
   async move(before: Snapshot, tree: SeenTree): Promise<void> {
     // What a token sees below a directory that moved is another question for each entry.
     if (tree.grant || this.#hasOddPaths) return this.fill(tree)
-    const changes = await diffPaths(tree.nodes, before, tree.snapshot)
-    if (changes.length > changesMax) return this.fill(tree)
+    const inos = await changedInos(tree.nodes, before, tree.snapshot)
+    if (inos.size > changesMax) return this.fill(tree)
     const touched = new Map<string, Touched>()
-    for (const change of changes) noteTouched(touched, change)
+    const was = new TreeView(tree.nodes, before)
+    await tree.nodes.readEach(inos, (ino) => noteTouched(touched, ino, was, tree.view))
     for (const [path, { isMoved }] of touched) {
       this.#remove.run(path)
       if (isMoved) this.#removeBelow.run(path, path)
@@ -169,25 +172,21 @@ function find(view: View, names: readonly Name[]): { ino: Ino; inode: Inode } | 
 /** A path whose row may be another one now. */
 interface Touched {
   readonly names: readonly Name[]
-  /** What is below it moved with it: the difference names the directory alone. */
+  /** What is below it moved with it, and is no other inode. */
   readonly isMoved: boolean
 }
 
-function noteTouched(
-  touched: Map<string, Touched>,
-  { kind, path, from, fileKind }: PathChange,
-): void {
-  const isMoved = (kind === 'renamed' && fileKind === 'directory') || kind === 'type'
-  const note = (names: readonly Name[], moved: boolean): void => {
+/** Throws NodeMiss, and then has noted nothing. */
+function noteTouched(touched: Map<string, Touched>, ino: Ino, before: View, after: View): void {
+  const [was, is] = [before, after].map((view) => pathsOf(view, ino))
+  const isDirectory = [before, after].some((view) => view.inode(ino)?.kind === 'directory')
+  const isMoved = isDirectory && was![0] !== is![0]
+  for (const path of new Set([...was!, ...is!])) {
+    const names = namesOf(path)
     // The top directory has no row.
-    if (names.length === 0) return
+    if (names.length === 0) continue
     const key = formatPath(names)
-    touched.set(key, { names, isMoved: moved || touched.get(key)?.isMoved === true })
-  }
-  for (const names of from ? [path, from] : [path]) {
-    note(names, isMoved)
-    // The time and the size of a directory are no change of their own.
-    note(names.slice(0, -1), false)
+    touched.set(key, { names, isMoved: isMoved || touched.get(key)?.isMoved === true })
   }
 }
 
