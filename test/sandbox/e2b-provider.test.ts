@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { E2BSandbox, type E2BSandboxOptions, SandboxFactory } from '@cairn/sandbox'
+import {
+  E2BSandbox,
+  type E2BSandboxOptions,
+  registerSandboxes,
+  SandboxFactory,
+} from '@cairn/sandbox'
 import { Cairn } from '@cairn/sdk'
 import { type E2BSetup, openE2BSetup } from './e2b-setup.ts'
 import { noJail } from './local-setup.ts'
@@ -81,6 +86,9 @@ describe('E2BSandbox without a machine', () => {
     expect(() => factory.create({ kind: 'docker' })).toThrow(
       'Sandbox factory not registered: docker',
     )
+    const kinds: string[] = []
+    registerSandboxes({ register: (kind) => kinds.push(kind) })
+    expect(kinds).toEqual(['local', 'e2b'])
     let initialised = 0
     factory.register('own', () => ({ init: async () => void initialised++ }) as never)
     await factory.createAsync({ kind: 'own' })

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalSandbox, LocalSandboxOptions } from '@cairn/sandbox'
 import { findTraces } from './jail-fixture.ts'
@@ -48,6 +50,17 @@ describe.skipIf(noJail !== undefined)(`options of LocalSandbox (${noJail ?? 'as 
       stdout: '/srv/.work/deep\n',
       stderr: '',
     })
+  })
+
+  it('a workDir of this machine is bound or refused, and never an empty directory', async () => {
+    const workDir = join(setup.directory, 'project')
+    await mkdir(workDir, { mode: 0o777 })
+    await writeFile(join(workDir, 'there.txt'), 'there')
+    await expect(make({ workDir }).init()).rejects.toThrow(
+      `cannot use ${workDir} as workDir: it is on this machine`,
+    )
+    const binds = [{ source: workDir, target: workDir, writable: true }]
+    expect(await make({ workDir, binds }).exec('cat there.txt')).toMatchObject({ stdout: 'there' })
   })
 
   it('envs are for commands; what is dangerous is not run; watching can be off', async () => {

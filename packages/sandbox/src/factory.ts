@@ -10,12 +10,24 @@ export interface SandboxConfig {
 
 type Make = (config: SandboxConfig) => Sandbox
 
+/** Any factory that takes kinds, such as that of the KODE SDK: its agents want an object of its own class. */
+export interface KindRegister {
+  register(kind: 'local' | 'e2b', make: (config: Record<string, unknown>) => Sandbox): void
+}
+
+/** Lets another factory make our sandboxes. They initialise themselves with the first command. */
+export function registerSandboxes(factory: KindRegister): void {
+  factory.register('local', (config) => new LocalSandbox(config as LocalSandboxOptions))
+  factory.register('e2b', (config) => new E2BSandbox(config as E2BSandboxOptions))
+}
+
 /** Makes sandboxes by the name of their kind, also those that were stored: `{ ...sandbox }` is such a config. */
 export class SandboxFactory {
-  readonly #makes = new Map<string, Make>([
-    ['local', (config) => new LocalSandbox(config as LocalSandboxOptions)],
-    ['e2b', (config) => new E2BSandbox(config as E2BSandboxOptions)],
-  ])
+  readonly #makes = new Map<string, Make>()
+
+  constructor() {
+    registerSandboxes(this)
+  }
 
   /** A kind that is known already is replaced. */
   register(kind: string, make: Make): void {
@@ -24,7 +36,10 @@ export class SandboxFactory {
 
   create(config: SandboxConfig): Sandbox {
     const make = this.#makes.get(config.kind)
-    if (make === undefined) throw new Error(`Sandbox factory not registered: ${config.kind}`)
+    if (make === undefined)
+      throw new Error(
+        `Sandbox factory not registered: ${config.kind}. Registered are: ${[...this.#makes.keys()].join(', ')}.`,
+      )
     return make(config)
   }
 

@@ -37,6 +37,11 @@ export {
   type E2BTemplateConfig,
   type E2BTemplateOptions,
 } from './e2b/template-builder.ts'
-export { type SandboxConfig, SandboxFactory } from './factory.ts'
+export {
+  type KindRegister,
+  registerSandboxes,
+  type SandboxConfig,
+  SandboxFactory,
+} from './factory.ts'
 export { dockerfile, e2bProgram } from './template/recipe.ts'
 export { findSingleFile } from './template/single-file.ts'

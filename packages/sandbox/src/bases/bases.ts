@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { builtInImages, ImageError, specOf } from './images.ts'
 import { interpreterProgram } from './interpreter-program.ts'
@@ -72,9 +72,19 @@ export class Bases {
     return making
   }
 
+  /** What a server was making when it was killed. */
+  async #sweep(): Promise<void> {
+    for (const name of await readdir(this.#directory)) {
+      const maker = /^making-(\d+)-/.exec(name)?.[1]
+      if (maker !== undefined && !existsSync(`/proc/${maker}`))
+        await rm(join(this.#directory, name), { recursive: true, force: true })
+    }
+  }
+
   async #make(spec: BaseSpec, place: string, say: SayLine): Promise<string> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 })
-    const draft = await mkdtemp(join(this.#directory, 'making-'))
+    await this.#sweep()
+    const draft = await mkdtemp(join(this.#directory, `making-${process.pid}-`))
     try {
       await makeBase(spec, draft, say, this.#abort.signal)
       // Another server may have been quicker; its base is the same.

@@ -25,8 +25,8 @@ export async function makeBase(
 ): Promise<void> {
   say(`fetching ${spec.packages.length} packages of Debian ${spec.suite}, and what they need`)
   const root = join(directory, 'root')
-  // In mount namespaces of its own, so that what it mounts ends with it, however it ends.
-  const isolate = ['--mount', '--fork', '--kill-child', '--', 'mmdebstrap']
+  // In namespaces of its own: what it mounts and what it starts end with it, however it ends.
+  const isolate = ['--mount', '--pid', '--mount-proc', '--fork', '--kill-child', '--', 'mmdebstrap']
   await follow('unshare', [...isolate, ...bootstrapArguments(spec), spec.suite, root], say, signal)
   if (spec.node !== undefined) {
     say(`fetching Node ${spec.node} from npm`)
@@ -104,10 +104,10 @@ async function follow(
     last.push(...lines)
     last.splice(0, Math.max(0, last.length - 4))
   })
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
+  let failure: Error | undefined
+  child.once('error', (error) => (failure = error))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  if (failure !== undefined) throw failure
   if (code !== 0) throw new Error(last.join('; ') || `${program} ended with status ${code}`)
 }
 

@@ -23,7 +23,7 @@ export class DataPlane {
     const operation = method === 'POST' ? 'write' : 'read'
     const found = this.#sandboxes
       .all()
-      .find(({ record }) => isSigned(url.searchParams, operation, record.accessToken, Date.now()))
+      .find(({ record }) => isSigned(url.searchParams, operation, record.accessToken))
     return found === undefined ? undefined : { sandboxId: found.record.id, port: envdPort }
   }
 

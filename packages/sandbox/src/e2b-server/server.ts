@@ -177,7 +177,7 @@ async function openParts(options: E2BServerOptions) {
   const store = await RecordStore.open<Volume>(join(data, 'volumes'))
   const cairn = credential && new Cairn({ server: credential.server, apiKey: credential.key })
   const volumes = new Volumes(cairn, store, await store.all())
-  return { sandboxes, catalog, disks, bases, builder, volumes }
+  return { diskSizeMB: host.diskSizeMB, sandboxes, catalog, disks, bases, builder, volumes }
 }
 
 interface Routed {
@@ -225,6 +225,8 @@ async function listen(server: Server, host: string, port: number): Promise<strin
   })
   // Streams are silent for as long as the commands they tell of.
   server.requestTimeout = 0
+  // Longer than clients keep a socket: else a slow moment lets one send into a socket that we are closing.
+  server.keepAliveTimeout = 75_000
   const { address, port: taken, family } = server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`
 }

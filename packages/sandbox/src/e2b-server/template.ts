@@ -38,6 +38,13 @@ export interface Reference {
   readonly tag: string | undefined
 }
 
+/** In lower case. Undefined when it is none: ids of builds can stand in the same place. */
+export function parseTag(text: string): string | undefined {
+  const tag = text.trim().toLowerCase()
+  const isId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(tag)
+  return /^[a-z0-9_.-]{1,128}$/.test(tag) && !isId ? tag : undefined
+}
+
 /** `[namespace/]alias[:tag]`, in lower case. Undefined when it is none. */
 export function parseReference(text: string): Reference | undefined {
   const pattern = /^(?<name>(?:[a-z0-9_-]+\/)?[a-z0-9_-]+)(?::(?<tag>[a-z0-9_.-]+))?$/

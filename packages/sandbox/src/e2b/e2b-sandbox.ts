@@ -14,6 +14,7 @@ import { makeForkLayers } from '../workspace/fork-layers.ts'
 import { referenceOf, type WorkspaceReference } from '../workspace/reference.ts'
 import { E2BFS } from './e2b-files.ts'
 import { FileWatch } from './file-watch.ts'
+import { whyOutOfReach } from './reach.ts'
 import { isGone, toResult, withRetries } from './results.ts'
 import { InnerMount } from './inner-mount.ts'
 
@@ -300,7 +301,13 @@ export class E2BSandbox implements Sandbox {
   #newMount(): InnerMount | undefined {
     const { workspace, serverInside } = this.#options
     if (workspace === undefined) return undefined
-    return new InnerMount(this.workspace!, findCredential(workspace), serverInside)
+    const owner = findCredential(workspace)
+    const why = serverInside === undefined ? whyOutOfReach(owner.server, this.#options) : undefined
+    if (why !== undefined)
+      throw new Error(
+        `cannot use workspace ${workspace.name} in a sandbox: ${why}. No sandbox was made.`,
+      )
+    return new InnerMount(this.workspace!, owner, serverInside)
   }
 
   async #open(): Promise<E2BInstance> {

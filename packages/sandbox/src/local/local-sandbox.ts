@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import type { DaemonCommand } from '@cairn/mount'
 import { createJail } from '../jail/create-jail.ts'
@@ -25,7 +26,10 @@ import { jailsDirectory } from './places.ts'
 import { runInside } from '../workspace/run-inside.ts'
 
 export interface LocalSandboxOptions {
-  /** In the sandbox; made if it is missing. Default: where the workspace is mounted, else /home/user. */
+  /**
+   * In the sandbox; made if it is missing. A directory of this machine has to be lent by `binds`.
+   * Default: where the workspace is mounted, else /home/user.
+   */
   readonly workDir?: string
   /** The same as `workDir`. */
   readonly baseDir?: string
@@ -298,8 +302,17 @@ export class LocalSandbox implements Sandbox {
 
   async #makeWorkDir(jail: Jail): Promise<void> {
     if (this.workDir === this.workspace?.mountPath || this.workDir === ordinaryUser.home) return
+    const isThere = await runInside(jail, { args: ['test', '-d', this.workDir], cwd: '/' })
+    if (isThere.code === 0) return
+    // Its files would be missing, and what is written would never reach it.
+    if (existsSync(this.workDir))
+      throw new Error(
+        `cannot use ${this.workDir} as workDir: it is on this machine, and the sandbox does not see it. ` +
+          `Lend it with binds: [{ source: '${this.workDir}', target: '${this.workDir}', writable: true }], ` +
+          'or name a directory that is only in the sandbox.',
+      )
     const owner = `${ordinaryUser.uid}:${ordinaryUser.gid}`
-    const script = 'test -d "$1" || { mkdir -p "$1" && chown "$2" "$1"; }'
+    const script = 'mkdir -p "$1" && chown "$2" "$1"'
     const args = ['/bin/sh', '-c', script, 'sh', this.workDir, owner]
     const { code, stderr } = await runInside(jail, { args, user: 'root', cwd: '/' })
     if (code !== 0) throw new Error(`cannot make ${this.workDir} in the sandbox: ${stderr.trim()}`)

@@ -33,8 +33,13 @@ export function texts(fields: Fields, name: string): Record<string, string> {
 }
 
 /** Seconds in the body, milliseconds here. */
-export function lifetime(fields: Fields, unlessGivenSeconds: number, name = 'timeout'): number {
+export function lifetime(
+  fields: Fields,
+  unlessGivenSeconds: number,
+  { name = 'timeout', mayEnd = false }: { name?: string; mayEnd?: boolean } = {},
+): number {
   const seconds = optionalNumber(fields, name) ?? unlessGivenSeconds
+  if (mayEnd && seconds === 0) return 0
   if (seconds > 0 && seconds <= lifetimeSecondsMax) return seconds * 1000
   throw new ApiError(400, `${name} must be more than 0 and at most ${lifetimeSecondsMax} seconds`)
 }

@@ -14,6 +14,8 @@ export interface Control {
   readonly disks: Disks
   readonly bases: Bases
   readonly volumes: Volumes
+  /** What a sandbox can write to its own disk. */
+  readonly diskSizeMB: number
   /** What user ports are below: `<port>-<id>.<domain>`. */
   readonly domain: string
   /** Where this server is reached. */

@@ -124,14 +124,14 @@ const kill: Handler = async (call) => {
 const setLifetime: Handler = async (call) => {
   const body = await readJson(call.request)
   if (optionalNumber(body, 'timeout') === undefined) throw new ApiError(400, 'timeout is missing')
-  await sandboxOf(call).setLifetime(lifetime(body, 0))
+  await sandboxOf(call).setLifetime(lifetime(body, 0, { mayEnd: true }))
   sendNothing(call.response)
 }
 
 /** Adds to a life, and never takes from it. */
 const refresh: Handler = async (call) => {
   const sandbox = sandboxOf(call)
-  const wantedMs = lifetime(await readJson(call.request), 15, 'duration')
+  const wantedMs = lifetime(await readJson(call.request), 15, { name: 'duration' })
   await sandbox.setLifetime(Math.max(wantedMs, sandbox.record.endAt - Date.now()))
   sendNothing(call.response)
 }

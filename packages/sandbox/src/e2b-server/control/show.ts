@@ -1,7 +1,7 @@
 import type { HostedSandbox } from '../sandboxes/hosted-sandbox.ts'
 
 /** What E2B's daemon would be called; from 0.6.4 on the SDK uses everything that we have. */
-const envdVersion = '0.6.13'
+export const envdVersion = '0.6.13'
 /** No longer used, but the SDK requires one. */
 const clientID = 'cairn'
 

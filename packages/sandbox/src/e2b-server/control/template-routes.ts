@@ -2,9 +2,10 @@ import { ApiError, notFound } from '../api-error.ts'
 import { readJson, sendJson, sendNothing } from '../http.ts'
 import { newBuild } from '../templates/catalog.ts'
 import { parseSpec } from '../templates/build-spec.ts'
-import { type Build, defaultTag, parseReference, type Template } from '../template.ts'
+import { type Build, defaultTag, parseReference, parseTag, type Template } from '../template.ts'
 import { type Fields, optionalNumber, optionalText } from './fields.ts'
 import type { ControlRequest, Handler, Routes } from './route.ts'
+import { envdVersion } from './show.ts'
 
 const logEntriesMax = 100
 
@@ -18,16 +19,28 @@ const requestBuild: Handler = async ({ control, request, response }) => {
   template.builds[build.id] = build
   control.builder.expect(build.id, tags)
   await control.catalog.save(template)
-  sendJson(response, 202, { ...show(template), buildID: build.id, tags })
+  sendJson(response, 202, { ...show(template, control.diskSizeMB), buildID: build.id, tags })
 }
 
 function namesOf(body: Fields): { name: string; tags: string[] } {
   const text = optionalText(body, 'name') ?? optionalText(body, 'alias') ?? ''
   const reference = parseReference(text)
   if (reference === undefined) throw new ApiError(400, `'${text}' is not a name for a template`)
-  const given = (body['tags'] ?? []) as string[]
+  const given = tagsIn(body)
+  if (reference.tag !== undefined) tagsIn({ tags: [reference.tag] })
   const tags = [...new Set([...(reference.tag === undefined ? [] : [reference.tag]), ...given])]
   return { name: reference.name, tags: tags.length === 0 ? [defaultTag] : tags }
+}
+
+function tagsIn(body: Fields): string[] {
+  const given = body['tags'] ?? []
+  if (!Array.isArray(given)) throw new ApiError(400, 'tags must be a list')
+  return given.map((each) => {
+    const tag = parseTag(String(each))
+    if (tag !== undefined) return tag
+    const rule = 'a tag has letters, digits, dots, dashes and underscores, and is not an id'
+    throw new ApiError(400, `invalid tag '${String(each)}': ${rule}`)
+  })
 }
 
 function sizeOf(body: Fields): { cpuCount?: number; memoryMB?: number } {
@@ -80,13 +93,18 @@ const findAlias: Handler = ({ control, params, response }) => {
 
 const list: Handler = ({ control, response }) => {
   const templates = control.catalog.all().filter(({ snapshotOf }) => snapshotOf === undefined)
-  sendJson(response, 200, templates.map(show))
+  sendJson(
+    response,
+    200,
+    templates.map((each) => show(each, control.diskSizeMB)),
+  )
 }
 
 const tag: Handler = async ({ control, request, response }) => {
   const body = await readJson(request)
   const { template, build } = control.catalog.getReady(optionalText(body, 'target') ?? '')
-  const tags = (body['tags'] ?? []) as string[]
+  const tags = tagsIn(body)
+  if (tags.length === 0) throw new ApiError(400, 'want one tag or more')
   for (const each of tags) template.tags[each] = build.id
   await control.catalog.save(template)
   sendJson(response, 201, { buildID: build.id, tags })
@@ -95,7 +113,7 @@ const tag: Handler = async ({ control, request, response }) => {
 const untag: Handler = async ({ control, request, response }) => {
   const body = await readJson(request)
   const template = control.catalog.get(optionalText(body, 'name') ?? '')
-  for (const each of (body['tags'] ?? []) as string[]) delete template.tags[each]
+  for (const each of tagsIn(body)) delete template.tags[each]
   await control.catalog.save(template)
   sendNothing(response)
 }
@@ -125,7 +143,7 @@ function buildOf({ control, params }: ControlRequest): { template: Template; bui
   return { template, build }
 }
 
-function show({ id, names, tags, builds, createdAt }: Template): object {
+function show({ id, names, tags, builds, createdAt }: Template, diskSizeMB: number): object {
   const build = builds[tags[defaultTag] ?? ''] ?? Object.values(builds).at(-1)
   return {
     templateID: id,
@@ -136,6 +154,10 @@ function show({ id, names, tags, builds, createdAt }: Template): object {
     tags: Object.keys(tags),
     cpuCount: build?.cpuCount,
     memoryMB: build?.memoryMB,
+    diskSizeMB,
+    envdVersion,
+    buildStatus: build?.status,
+    buildCount: Object.keys(builds).length,
     createdAt,
     updatedAt: build?.createdAt ?? createdAt,
   }

@@ -23,7 +23,7 @@ export class EnvdCaller {
       return await this.machine.agents.user(this.userName)
     } catch (error) {
       if (error instanceof AgentError && error.code === 'ESRCH')
-        throw new UnknownUserError(`there is no user ${this.userName} in the sandbox`)
+        throw new UnknownUserError(`invalid username: '${this.userName}'`)
       throw error
     }
   }

@@ -8,7 +8,7 @@ import { serveFiles } from './files.ts'
 import { filesystemService } from './filesystem-service.ts'
 import type { Machine } from './machine.ts'
 import { processService } from './process-service.ts'
-import { isEqual, isSigned } from './signature.ts'
+import { isEqual, whyNotSigned } from './signature.ts'
 
 const services = {
   'process.Process': processService,
@@ -30,8 +30,8 @@ export async function serveEnvd(
   const { pathname, searchParams } = url
   if (pathname === '/health') return sendNothing(response)
   const isFiles = pathname === '/files' || pathname.startsWith('/files/')
-  if (!isAllowed(request, isFiles ? searchParams : undefined, accessToken))
-    return refuse(request, response)
+  const why = whyNotAllowed(request, isFiles ? searchParams : undefined, accessToken)
+  if (why !== undefined) return refuse(request, response, why)
   const [, service = '', method = ''] = pathname.split('/')
   if (isFiles) {
     const user = searchParams.get('username') ?? userOfHeader(request.headers.authorization)
@@ -46,19 +46,21 @@ export async function serveEnvd(
   throw new ApiError(404, 'there is no such route')
 }
 
-function isAllowed(
+/** In E2B's words. */
+function whyNotAllowed(
   { headers, method }: IncomingMessage,
   query: URLSearchParams | undefined,
   accessToken: string,
-): boolean {
+): string | undefined {
   const token = headers['x-access-token']
-  if (token !== undefined) return isEqual(String(token), accessToken)
-  if (query === undefined) return false
-  return isSigned(query, method === 'POST' ? 'write' : 'read', accessToken, Date.now())
+  if (token !== undefined && isEqual(String(token), accessToken)) return undefined
+  if (query === undefined)
+    return 'unauthorized access, please provide a valid access token or method signing if supported'
+  if (token !== undefined) return 'access token present in header but does not match'
+  return whyNotSigned(query, method === 'POST' ? 'write' : 'read', accessToken, Date.now())
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse): void {
-  const message = 'the access token or signature is missing, wrong or too old'
+function refuse(request: IncomingMessage, response: ServerResponse, message: string): void {
   request.resume()
   if (request.headers['content-type']?.includes('json') && request.url?.includes('.'))
     sendUnaryError(response, new RpcError('unauthenticated', message))

@@ -55,7 +55,7 @@ const watchDir: ServerStream<EnvdCaller> = async (
   try {
     await send({ start: {} })
     for await (const event of watch.events)
-      await send({ filesystem: await describe(event, options.path, request, context) })
+      await send({ filesystem: await describe(event, options, context) })
   } finally {
     clearTimeout(timer)
     watch.end()
@@ -68,9 +68,10 @@ const createWatcher: Unary<EnvdCaller> = async (request, { context }) => ({
 
 const getWatcherEvents: Unary<EnvdCaller> = async (request, { context }) => {
   const id = text(request, 'watcherId')
-  const events = context.machine.watchers.take(id)
-  if (events === undefined) throw new RpcError('not_found', `there is no watcher ${id}`)
-  return { events: events.map(({ name, type }) => ({ name, type: `EVENT_TYPE_${type}` })) }
+  const taken = context.machine.watchers.take(id)
+  if (taken === undefined) throw new RpcError('not_found', `there is no watcher ${id}`)
+  const { events, options } = taken
+  return { events: await Promise.all(events.map((event) => describe(event, options, context))) }
 }
 
 const removeWatcher: Unary<EnvdCaller> = async (request, { context }) => {
@@ -85,18 +86,18 @@ async function watchOptions(request: Fields, caller: EnvdCaller): Promise<WatchO
     path: await caller.resolve(text(request, 'path')),
     recursive: request['recursive'] === true,
     allowNetworkMounts: request['allowNetworkMounts'] === true,
+    includeEntry: request['includeEntry'] === true,
   }
 }
 
 /** With the entry where that was asked for and there still is one. */
 async function describe(
   { name, type }: WatchEvent,
-  top: string,
-  request: Fields,
+  { path: top, includeEntry }: WatchOptions,
   { machine }: EnvdCaller,
 ): Promise<object> {
   const event = { name, type: `EVENT_TYPE_${type}` }
-  if (request['includeEntry'] !== true || type === 'REMOVE' || type === 'RENAME') return event
+  if (!includeEntry || type === 'REMOVE' || type === 'RENAME') return event
   try {
     return { ...event, entry: entryInfo(await machine.agents.stat(posix.join(top, name))) }
   } catch {

@@ -1,7 +1,7 @@
 import { RpcError } from '../connect/rpc-error.ts'
 import type { RpcCall, Service } from '../connect/service.ts'
 import type { EnvdCaller } from './caller.ts'
-import type { Process, ProcessConfig } from './processes.ts'
+import type { Process, ProcessConfig, Subscriber } from './processes.ts'
 import { rpcErrors } from './rpc-errors.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -25,9 +25,14 @@ export const processService: Service<EnvdCaller> = {
     Start: (request, send, call) =>
       rpcErrors(async () => {
         const process = await start(request as StartRequest, call)
-        const followed = process.follow((event) => send({ event }), call.signal)
+        // A caller whose command took too long is told that, and not how the command was ended.
+        const tell: Subscriber = (event) =>
+          'end' in event && process.isExpired ? Promise.resolve() : send({ event })
+        const followed = process.follow(tell, call.signal)
         process.begin()
         await followed
+        if (process.isExpired)
+          throw new RpcError('deadline_exceeded', 'the command did not end within its timeout')
       }),
     Connect: async ({ process: selector }, send, { context, signal }) => {
       const process = context.machine.processes.get(selector, { alsoEnded: true })

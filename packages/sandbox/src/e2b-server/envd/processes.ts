@@ -101,6 +101,7 @@ export class Process {
   readonly #ended = Promise.withResolvers<ProcessEnd>()
   readonly #timeoutMs: number | undefined
   #end: ProcessEnd | undefined
+  #isExpired = false
 
   constructor(process: JailProcess, { config, tag, command, timeoutMs }: StartOptions) {
     this.config = config
@@ -117,7 +118,11 @@ export class Process {
    */
   begin(): void {
     const limit = this.#timeoutMs
-    const timer = limit === undefined ? undefined : setTimeout(() => this.signal('SIGKILL'), limit)
+    const expire = (): void => {
+      this.#isExpired = true
+      this.signal('SIGKILL')
+    }
+    const timer = limit === undefined ? undefined : setTimeout(expire, limit)
     void this.#run().then((end) => {
       clearTimeout(timer)
       this.#end = end
@@ -131,6 +136,11 @@ export class Process {
 
   get pid(): number {
     return this.#child.pid
+  }
+
+  /** Whether it was killed because its time was over. */
+  get isExpired(): boolean {
+    return this.#isExpired
   }
 
   get isEnded(): boolean {

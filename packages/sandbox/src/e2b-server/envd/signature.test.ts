@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { isSigned } from './signature.ts'
+import { isSigned, whyNotSigned } from './signature.ts'
 
 const token = 'access-token'
 /** As the e2b package signs. */
@@ -12,17 +12,22 @@ describe('a signed address', () => {
   it('is good for its path, operation, user and time', () => {
     const signature = sign('/a:b', 'read', 'user', token, '2000')
     const fields = { path: '/a:b', username: 'user', signature, signature_expiration: '2000' }
-    expect(isSigned(query(fields), 'read', token, 1_999_000)).toBe(true)
-    expect(isSigned(query(fields), 'read', token, 2_001_000)).toBe(false)
-    expect(isSigned(query(fields), 'write', token, 1_999_000)).toBe(false)
-    expect(isSigned(query({ ...fields, path: '/a' }), 'read', token, 0)).toBe(false)
+    const why = (change: object, operation: 'read' | 'write', nowMs: number): unknown =>
+      whyNotSigned(query({ ...fields, ...change }), operation, token, nowMs)
+    expect(why({}, 'read', 1_999_000)).toBeUndefined()
+    expect(why({}, 'read', 2_001_000)).toBe('signature is already expired')
+    expect(why({}, 'write', 1_999_000)).toBe('invalid signature')
+    expect(why({ path: '/a' }, 'read', 2_001_000)).toBe('invalid signature')
+    expect(whyNotSigned(query({ path: '/a' }), 'read', token, 0)).toBe(
+      'missing signature query parameter',
+    )
   })
 
   it('for reading one file is good for writing no other, wherever its colons are', () => {
     const signature = sign('/a:write:root', 'read', 'user', token)
     const fields = { path: '/a', username: 'root:read:user', signature }
-    expect(isSigned(query(fields), 'write', token, 0)).toBe(false)
+    expect(isSigned(query(fields), 'write', token)).toBe(false)
     const late = { path: '/a', username: '', signature, signature_expiration: `x:${token}` }
-    expect(isSigned(query(late), 'read', token, 0)).toBe(false)
+    expect(isSigned(query(late), 'read', token)).toBe(false)
   })
 })

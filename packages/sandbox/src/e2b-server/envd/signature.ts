@@ -2,25 +2,31 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 export type FileOperation = 'read' | 'write'
 
-/** Whether the address was signed with this token, for this operation, and is still good. */
-export function isSigned(
+/** Whether the address was signed with this token, for this operation. It may have expired. */
+export function isSigned(query: URLSearchParams, operation: FileOperation, token: string): boolean {
+  const signature = query.get('signature')
+  const username = query.get('username') ?? ''
+  // E2B signs the fields joined by colons. A path may have some; as long as no other field has any, each signature is of
+  // one path, operation and user alone: otherwise one for reading `/a:write:root` would write `/a`.
+  if (signature === null || username.includes(':')) return false
+  const expiry = query.get('signature_expiration')
+  if (expiry !== null && !/^\d{1,15}$/.test(expiry)) return false
+  const parts = [query.get('path') ?? '', operation, username, token]
+  return isEqual(signature, sign(expiry === null ? parts : [...parts, expiry]))
+}
+
+/** Why the address is not good, in E2B's words; undefined if it is. */
+export function whyNotSigned(
   query: URLSearchParams,
   operation: FileOperation,
   token: string,
   nowMs: number,
-): boolean {
-  const signature = query.get('signature')
-  if (signature === null) return false
+): string | undefined {
+  if (!query.has('signature')) return 'missing signature query parameter'
+  if (!isSigned(query, operation, token)) return 'invalid signature'
   const expiry = query.get('signature_expiration')
-  if (expiry !== null && !(/^\d{1,15}$/.test(expiry) && Number(expiry) * 1000 >= nowMs))
-    return false
-  const username = query.get('username') ?? ''
-  // E2B signs the fields joined by colons. A path may have some; as long as no other field has any, each signature is of
-  // one path, operation and user alone: otherwise one for reading `/a:write:root` would write `/a`.
-  if (username.includes(':')) return false
-  const parts = [query.get('path') ?? '', operation, username, token]
-  const wanted = sign(expiry === null ? parts : [...parts, expiry])
-  return isEqual(signature, wanted)
+  const isOver = expiry !== null && Number(expiry) * 1000 < nowMs
+  return isOver ? 'signature is already expired' : undefined
 }
 
 function sign(parts: readonly string[]): string {

@@ -8,6 +8,8 @@ export interface WatchOptions {
   readonly path: string
   readonly recursive: boolean
   readonly allowNetworkMounts: boolean
+  /** Whether each event comes with the entry that it is about. */
+  readonly includeEntry: boolean
 }
 
 export interface WatchEvent {
@@ -28,6 +30,7 @@ export interface Watch {
 
 interface PolledWatch {
   readonly watch: Watch
+  readonly options: WatchOptions
   events: WatchEvent[]
 }
 
@@ -68,16 +71,17 @@ export class Watchers {
   async poll(options: WatchOptions): Promise<string> {
     const watch = await this.watch(options)
     const id = randomBytes(8).toString('hex')
-    const polled: PolledWatch = { watch, events: [] }
+    const polled: PolledWatch = { watch, options, events: [] }
     this.#polled.set(id, polled)
     // Its followers get no more events; a sandbox that sends nonsense harms only itself.
     collect(polled).catch(() => watch.end())
     return id
   }
 
-  take(id: string): WatchEvent[] | undefined {
+  /** What has happened since the last time, and what was asked for. */
+  take(id: string): { readonly events: WatchEvent[]; readonly options: WatchOptions } | undefined {
     const polled = this.#polled.get(id)
-    return polled?.events.splice(0)
+    return polled && { events: polled.events.splice(0), options: polled.options }
   }
 
   endPoll(id: string): boolean {

@@ -59,6 +59,8 @@ export class HostedSandbox {
    * nothing listened.
    */
   async machine(): Promise<Machine> {
+    // One that pauses just now can wake up as soon as it has paused.
+    await this.#last.catch(() => {})
     const { state, lifecycle, isColdPause, id } = this.record
     if (this.#isEnded) throw new ApiError(502, `the sandbox ${id} has ended`)
     if (state === 'paused' && lifecycle.autoResume && !isColdPause)
@@ -235,7 +237,7 @@ export class HostedSandbox {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(
       () => void this.#expire().catch(() => {}),
-      this.record.endAt - Date.now(),
+      Math.max(0, this.record.endAt - Date.now()),
     )
     this.#timer.unref()
   }

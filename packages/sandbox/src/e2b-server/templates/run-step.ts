@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import type { Jail, JailCommand } from '../../jail/jail.ts'
+import { type Jail, type JailCommand, JailStartError } from '../../jail/jail.ts'
 import { killGroup } from '../../jail/kill-group.ts'
 import type { MachineSettings } from '../envd/machine.ts'
 import type { BuildFiles } from './build-files.ts'
@@ -34,6 +34,13 @@ export async function runStep(run: StepRun): Promise<MachineSettings> {
     case 'ENV':
       return { ...settings, env: { ...settings.env, ...pairsOf(step.args) } }
     case 'USER':
+      // As at E2B: a user that is not there yet is made.
+      await runShell(
+        run,
+        'id -u "$1" >/dev/null 2>&1 || useradd -m -s /bin/bash "$1"',
+        [first],
+        'root',
+      )
       return { ...settings, user: first }
     case 'WORKDIR':
       await runShell(run, 'mkdir -p "$1" && chown "$2" "$1"', [first, settings.user], 'root')
@@ -58,6 +65,8 @@ function pairsOf(flat: readonly string[]): Record<string, string> {
 const copyScript = `
 set -e
 source=$1 target=$2 owner=$3 mode=$4
+# Without a work directory, a relative target is below the home of the user that the steps run as.
+[ -z "$6" ] || cd "$(getent passwd "$6" | cut -d: -f6)"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 tar -x $5 -C "$scratch"
@@ -86,7 +95,8 @@ async function copyFiles(run: StepRun): Promise<void> {
     throw new StepError(number, `the files of COPY ${source} were not uploaded`)
   const archive = files.path(step.filesHash)
   const unpack = (await isGzip(archive)) ? '-z' : '-f-'
-  const args = [source, target, owner || settings.user, mode, unpack]
+  const home = settings.workDir === undefined ? settings.user : ''
+  const args = [source, target, owner || settings.user, mode, unpack, home]
   await runShell(run, copyScript, args, 'root', archive)
 }
 
@@ -94,6 +104,13 @@ async function isGzip(path: string): Promise<boolean> {
   for await (const bytes of createReadStream(path, { end: 1 }) as AsyncIterable<Buffer>)
     return bytes[0] === 0x1f && bytes[1] === 0x8b
   return false
+}
+
+/** E2B says it with the words of its daemon. */
+function whyNotStarted(command: string, user: string, error: unknown): string {
+  const isUser = error instanceof JailStartError && error.step === 'user'
+  const why = isUser ? `unauthenticated: invalid username: '${user}'` : String(error)
+  return `failed to run command '${command}': command failed: ${why}`
 }
 
 function runShell(
@@ -119,7 +136,11 @@ async function runCommand(
     user,
     ...(cwd === undefined ? {} : { cwd }),
   }
-  const child = await jail.start(input === undefined ? command : { ...command, stdin: 'pipe' })
+  const child = await jail
+    .start(input === undefined ? command : { ...command, stdin: 'pipe' })
+    .catch((error: unknown) => {
+      throw new StepError(number, whyNotStarted(args.at(-1) ?? '', user, error))
+    })
   const last: string[] = []
   const follow = async (source: AsyncIterable<Buffer>): Promise<void> => {
     for await (const line of linesOf(source)) {
