@@ -10,7 +10,13 @@ export {
 export { scopedView } from './access/scoped-view.ts'
 export { assemble, fetchBlobs, joinExtents } from './content/assemble.ts'
 export { blockBytes } from './content/block.ts'
-export { blobBytesMax, Blobs, type DraftBlobs, type SealedBlob } from './content/blobs.ts'
+export {
+  blobBytesMax,
+  blobHeadBytesMax,
+  Blobs,
+  type DraftBlobs,
+  type SealedBlob,
+} from './content/blobs.ts'
 export { InFlight } from './content/in-flight.ts'
 export { allocatedBytes, type Content, type FoldedBlock } from './content/content.ts'
 export { type Extent, Extents } from './content/extents.ts'

@@ -5,6 +5,7 @@ import type { Cli } from '../cli.ts'
 import { isSystemError } from '../describe-error.ts'
 import { cliError, usageError } from '../errors.ts'
 import { startInBackground, tellReady } from '../local/background.ts'
+import { collectBuffersSeldom } from '../local/buffer-memory.ts'
 import { saveLocalContext } from '../local/context.ts'
 import { dataDirectory, downCommand, logPath, noteRunning } from '../local/running.ts'
 import { firstWorkspaceName } from '../remote/own-workspace.ts'
@@ -99,6 +100,7 @@ interface ServeValues extends TlsValues, MasterKeyValues {
 }
 
 async function openServer(cli: Cli, data: string, options: ServeValues): Promise<Serving> {
+  collectBuffersSeldom()
   const { serve } = await import('@cairn/server')
   const listen = options.listen ?? defaultListen
   return serve({

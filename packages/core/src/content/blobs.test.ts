@@ -4,10 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { contentWorker, sha256 } from '../../test/ports.ts'
 import { refusalOf } from '../../test/refusal.ts'
 import { MemoryBlobStore } from '../testing/memory-blob-store.ts'
-import { blobBytesMax, Blobs } from './blobs.ts'
+import { blobBytesMax, blobHeadBytesMax, Blobs } from './blobs.ts'
 
 const store = new MemoryBlobStore()
 const blobs = new Blobs(store, contentWorker)
+
+const incompressible = { ...contentWorker, compress: async (bytes: Uint8Array) => bytes }
 
 const text = new TextEncoder().encode('the same words over and over, '.repeat(80))
 /** It does not compress. */
@@ -30,6 +32,23 @@ async function refusalOfStored(stored: Uint8Array, id: Hash = sha256(text)): Pro
 }
 
 describe('blob', () => {
+  it.each([0, 1, 127, 128, 4096, blobBytesMax])(
+    '%i bytes with room before them are stored in place, and are the same blob',
+    async (length) => {
+      const memory = new Uint8Array(blobHeadBytesMax + length)
+      const bytes = memory.subarray(blobHeadBytesMax)
+      for (let at = 0; at < length; at++) bytes[at] = noise[at % noise.length]! ^ (at >> 8)
+      const copied = await new Blobs(store, incompressible).seal(bytes)
+      const { id, stored } = await new Blobs(store, incompressible).seal(bytes, blobHeadBytesMax)
+      expect(stored.buffer).toBe(memory.buffer)
+      expect(copied.stored.buffer).not.toBe(memory.buffer)
+      expect({ id, stored: Buffer.from(stored) }).toEqual({
+        id: copied.id,
+        stored: Buffer.from(copied.stored),
+      })
+    },
+  )
+
   it.each([0, 1, 127, 128, 129, 4096, blobBytesMax - 1, blobBytesMax])(
     '%i bytes come back, compressible or not',
     async (length) => {

@@ -10,6 +10,8 @@ const compressBytesMin = 2048
 const headScratch = new Writer(16)
 /** A blob is at most one block, so a file's blocks can be blobs as they are. */
 export const blobBytesMax: number = blockBytes
+/** A form byte and the length of a whole block. */
+export const blobHeadBytesMax = 4
 
 export interface SealedBlob {
   readonly id: Hash
@@ -31,7 +33,11 @@ export class Blobs {
     this.#worker = worker
   }
 
-  async seal(bytes: Uint8Array): Promise<SealedBlob> {
+  /**
+   * The `headroom` bytes before `bytes` in their buffer may be written over: then what is stored can be the same memory,
+   * which must stay as it is until it is stored. A copy of each block keeps the garbage collector at work.
+   */
+  async seal(bytes: Uint8Array, headroom = 0): Promise<SealedBlob> {
     if (bytes.length > blobBytesMax) throw new Error(`a blob takes at most ${blobBytesMax} bytes`)
     const [id, compressed] = await Promise.all([
       this.#worker.hash(bytes),
@@ -43,7 +49,11 @@ export class Blobs {
       .reset()
       .u8(pays ? forms.zstd : forms.raw)
       .varint(bytes.length).view
-    return { id, stored: joined(head, pays ? compressed : bytes) }
+    const isInPlace = !pays && head.length <= headroom
+    return {
+      id,
+      stored: isInPlace ? headBefore(head, bytes) : joined(head, pays ? compressed : bytes),
+    }
   }
 
   async store(blobs: Iterable<SealedBlob>): Promise<void> {
@@ -96,6 +106,13 @@ export class Blobs {
       throw corrupt(id, 'its bytes cannot be decompressed', cause)
     }
   }
+}
+
+function headBefore(head: Uint8Array, bytes: Uint8Array): Uint8Array {
+  const { buffer, byteOffset, length } = bytes
+  const stored = new Uint8Array(buffer, byteOffset - head.length, head.length + length)
+  stored.set(head)
+  return stored
 }
 
 /** In memory of just that size: what is larger is copied once more on its way to a database. */

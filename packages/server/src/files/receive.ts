@@ -1,5 +1,13 @@
-import { type Blobs, blockBytes, type Data, InFlight, withoutTrailingZeros } from '@cairn/core'
+import {
+  blobHeadBytesMax,
+  type Blobs,
+  blockBytes,
+  type Data,
+  InFlight,
+  withoutTrailingZeros,
+} from '@cairn/core'
 import { CairnError } from '@cairn/protocol'
+import { giveBlock, takeBlock } from './block-memory.ts'
 
 export interface Piece {
   readonly offset: number
@@ -47,10 +55,12 @@ async function receiveBlocks(
     size += block.length
     if (size > bodyBytesMax) throw tooLarge()
     if (offset === 0 && block.length <= inlineBytesMax) {
-      pieces.push({ offset, data: { type: 'bytes', bytes: block } })
+      pieces.push({ offset, data: { type: 'bytes', bytes: block.slice() } })
       continue
     }
-    const stored = storeBlock(block, blobs).then((data) => {
+    const stored = storeBlock(block, blobs, blobHeadBytesMax).then((data) => {
+      // Only now: after a failure the store may still be reading it.
+      giveBlock(block)
       if (data) pieces.push({ offset, data })
     })
     await storing.add(stored)
@@ -86,18 +96,23 @@ export async function receiveBlock(
   return Buffer.concat(chunks)
 }
 
-/** One block, stored; undefined when it is all zeros. */
-export async function storeBlock(block: Uint8Array, blobs: Blobs): Promise<Data | undefined> {
+/** One block, stored; undefined when it is all zeros. `headroom` as for `Blobs.seal`. */
+export async function storeBlock(
+  block: Uint8Array,
+  blobs: Blobs,
+  headroom = 0,
+): Promise<Data | undefined> {
   const bytes = withoutTrailingZeros(block)
   if (bytes.length === 0) return undefined
-  const blob = await blobs.seal(bytes)
+  const blob = await blobs.seal(bytes, headroom)
   await blobs.store([blob])
   const { length } = bytes
   return { type: 'blob', id: blob.id, blobLength: length, start: 0, length }
 }
 
+/** Each block is its receiver's, who may give its memory back. */
 async function* blocksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let block = new Uint8Array(blockBytes)
+  let block = takeBlock()
   let filled = 0
   for await (let chunk of body)
     while (chunk.length > 0) {
@@ -107,10 +122,10 @@ async function* blocksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
       chunk = chunk.subarray(part.length)
       if (filled < blockBytes) continue
       yield block
-      block = new Uint8Array(blockBytes)
+      block = takeBlock()
       filled = 0
     }
-  if (filled > 0) yield block.slice(0, filled)
+  if (filled > 0) yield block.subarray(0, filled)
 }
 
 function tooLarge(): CairnError {

@@ -1,6 +1,7 @@
 import {
   type BatchBody,
   blobBytesMax,
+  blobHeadBytesMax,
   type Data,
   decodeBatch,
   findChangedKeys,
@@ -168,7 +169,8 @@ async function storeBlob(
   bytes: Uint8Array,
 ): Promise<Uint8Array> {
   if (bytes.length > blobBytesMax) throw tooLarge(`a blob of ${bytes.length} bytes`)
-  const store = (): Promise<Data | undefined> => storeBlock(bytes, workspace.stores.blobs)
+  const store = (): Promise<Data | undefined> =>
+    storeBlock(bytes, workspace.stores.blobs, blobHeadBytesMax)
   const data = await (unused ? unused.store(bytes.length, store) : store())
   // DURABLE: the bytes are in the store; operations may refer to them.
   if (data?.type !== 'blob') return new Uint8Array()
