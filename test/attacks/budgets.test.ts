@@ -73,4 +73,38 @@ describe('a holder of the lease', () => {
     holder.send({ type: 'released', epoch })
     expect((await put).status).toBe(201)
   })
+
+  it('beside another session of the token on a layer: each is told a part, and both together stay within the budget', async () => {
+    await site.owner('POST', '/w/layers', { id: 'side' })
+    const issued = await site.issueToken(allow, { maxBytes: 1000 })
+    const [first, second] = [await site.session(issued.secret), await side(issued.secret)]
+    await second.leaseEpoch()
+    const told = second.heard.findLast(({ type }) => type === 'room')
+    expect(told).toMatchObject({ bytes: 500 })
+    // Asked to hand over, an honest holder is told of its part.
+    first.send({ type: 'released', epoch: await first.leaseEpoch() })
+    await first.hears('room', ({ bytes }) => bytes === 500)
+
+    const outcomes = await Promise.all(
+      [first, second].map((session) => write(session, session.standingEpoch!, 900)),
+    )
+    const { used } = JSON.parse(await site.owner('GET', `/w/tokens/${issued.id}`)) as typeof issued
+    expect(outcomes.filter((outcome) => outcome === 'done').length).toBeLessThan(2)
+    expect(used!.bytes).toBeLessThanOrEqual(1000)
+  })
+
+  it('that ignores its part: what the other session has used is refused where its batch is planned', async () => {
+    await site.owner('POST', '/w/layers', { id: 'side' })
+    const issued = await site.issueToken(allow, { maxBytes: 1000 })
+    const first = await site.session(issued.secret)
+    const epoch = await first.leaseEpoch()
+    const second = await side(issued.secret)
+    expect(await write(second, await second.leaseEpoch(), 450)).toBe('done')
+    expect(await write(first, epoch, 900)).toBe('quota_exceeded')
+    expect(await write(first, epoch, 400)).toBe('done')
+    const { used } = JSON.parse(await site.owner('GET', `/w/tokens/${issued.id}`)) as typeof issued
+    expect(used!.bytes).toBeLessThanOrEqual(1000)
+  })
+
+  const side = (key: string): Promise<RawSession> => site.session(key, { branch: 'side' })
 })

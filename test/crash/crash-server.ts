@@ -23,7 +23,7 @@ export interface CrashServer {
   /** Undefined when it died before it listened. */
   readonly url: string | undefined
   /** Below `/v1/workspaces`, with the owner's key. */
-  ask(method: string, path: string, body?: string): Promise<Response>
+  ask(method: string, path: string, body?: string | Uint8Array<ArrayBuffer>): Promise<Response>
   stop(): Promise<void>
 }
 

@@ -82,11 +82,12 @@ function editNoted<T>(
     moved.add(replacing)
   }
   if (!budget) return change({ see, require, count: countNothing, charge: () => undefined })
-  return budget.spend(async (left) => {
+  return budget.spend(async (left, adds) => {
     let added: Usage = noUsage
     const count = function* (changes: Changes, below: View): Steps<void> {
       added = yield* growthOf(changes, below)
       requireLeft(added, left)
+      adds(added)
     }
     return change({ see, require, count, charge: () => budget.chargeOf(added) })
   })

@@ -62,7 +62,7 @@ async function importInParts(
     const step = { ...asker, idempotencyKey: undefined }
     const parent = (await workspace.layers.findByBranch(branch.id))?.id ?? 'main'
     const message = `import into ${path}`
-    const { id } = await createLayer(workspace, step, { parent, message })
+    const { id } = await createLayer(workspace, step, { parent, message }, 'import')
     try {
       const record = await workspace.layers.find(workspace.info.id, id)
       const stage = { workspace, branch: await workspace.openBranch(record!.branch), asker: step }

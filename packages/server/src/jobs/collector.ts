@@ -91,6 +91,7 @@ export class Collector {
   ): Promise<CollectReport> {
     const end = new Date(beginMs - this.#options.retentionMs).toISOString()
     const expired = await this.#expireLayers(dryRun, beginMs, end)
+    if (!dryRun) await this.#dropStaged(beginMs, alone)
     if (!dryRun) await this.#forgetSecrets(end)
     if (!dryRun) await this.#forgetNotes(beginMs)
     const gone: GoneBranch[] = []
@@ -167,6 +168,15 @@ export class Collector {
       const state = await findClosedState(log, layer.branch)
       if (state) await expiry.noteState(layer, state, now)
     }
+  }
+
+  /** Layers of imports that a server did not live to commit. One that is under way takes less than a grace time. */
+  async #dropStaged(nowMs: number, alone: boolean): Promise<void> {
+    const { expiry } = this.#storage
+    const [now, before] = [nowMs, alone ? nowMs : nowMs - this.#options.graceMs].map((ms) =>
+      new Date(ms).toISOString(),
+    )
+    for (const layer of await expiry.stagedLayers(before!)) await expiry.dropStaged(layer, now!)
   }
 
   async #dropBranches(

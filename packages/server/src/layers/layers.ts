@@ -31,11 +31,15 @@ export interface CreateOptions extends StartOptions {
   readonly autoCheckpointMs?: number | undefined
 }
 
-/** Opens a branch on a frozen base: two rows, whatever the size of the tree. */
+/**
+ * Opens a branch on a frozen base: two rows, whatever the size of the tree. One that stages an import has a branch that
+ * says so: the collector deletes it where a server ended in the middle.
+ */
 export async function createLayer(
   workspace: Workspace,
   asker: Asker,
   options: CreateOptions,
+  stages?: 'import',
 ): Promise<LayerInfo> {
   return once(workspace, asker, { what: 'create a layer', options }, async (key) => {
     const { layers, info, stores } = workspace
@@ -48,7 +52,7 @@ export async function createLayer(
       options.name === undefined ? undefined : await freeName(workspace, asker, options.name)
     const { parent, path, base, seq, work } = await findStart(workspace, options)
     // Each attempt has its own: the loser of a race for the id must not touch the winner's.
-    const branch = `${info.id}/layer-${randomUUID()}` as BranchId
+    const branch = `${info.id}/layer-${stages ? `${stages}-` : ''}${randomUUID()}` as BranchId
     await forkBranch(stores, branch, base, parent.branch.id)
     if (work) await takeWork(workspace, asker, branch, work)
     const record: LayerRecord = {

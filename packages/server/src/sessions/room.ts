@@ -1,6 +1,6 @@
 import { addUsage, type Branch, type Limits, noUsage, type Usage } from '@cairn/core'
 import type { SessionReply } from '@cairn/protocol'
-import { requireLeft } from '../access/budget.ts'
+import { growthIn, type Holder, requireLeft } from '../access/budget.ts'
 import type { SessionScope } from '../access/session-scope.ts'
 import type { Quotas } from '../workspaces/quotas.ts'
 
@@ -10,10 +10,11 @@ type RoomReply = Extract<SessionReply, { type: 'room' }>
  * How large a session's tree may become, as the session knows it. A session that acknowledges by it
  * is held to it and to nothing less: a quota that was lowered since counts from the next lease on.
  */
-export class Room {
+export class Room implements Holder {
   readonly #branch: Branch
   readonly #quotas: Quotas
   readonly #scope: SessionScope | undefined
+  readonly #handOver: () => void
   /** What is left of the budget. */
   #left: Usage = { bytes: Infinity, files: Infinity }
   #limits: Limits | undefined
@@ -28,10 +29,31 @@ export class Room {
   #begun: Promise<void> | undefined
   #isTold = false
 
-  constructor(branch: Branch, quotas: Quotas, scope?: SessionScope) {
+  /** `handOver` ends a lease so that the session gets another one. */
+  constructor(branch: Branch, quotas: Quotas, handOver: () => void, scope?: SessionScope) {
     this.#branch = branch
     this.#quotas = quotas
+    this.#handOver = handOver
     this.#scope = scope
+  }
+
+  onItsWay(): Usage {
+    const { bytes, files } = this.#taken
+    return { bytes: bytes - this.#charged.bytes, files: files - this.#charged.files }
+  }
+
+  held(): Usage {
+    const { bytes, files } = this.#most
+    return { bytes: bytes - this.#charged.bytes, files: files - this.#charged.files }
+  }
+
+  divide(): void {
+    this.#handOver()
+  }
+
+  /** It acknowledges nothing more. */
+  end(): void {
+    this.#scope?.budget?.leave(this)
   }
 
   /**
@@ -45,20 +67,22 @@ export class Room {
 
   /** A holder that comes back may send before it is told anything. */
   ready(): Promise<void> {
-    return this.#begun ?? this.begin()
+    return this.#begun ?? this.begin(true)
   }
 
-  /** Before a lease is given: nothing is acknowledged at this moment. */
-  begin(): Promise<void> {
-    this.#begun = this.#begin()
+  /** Before a lease is given, or when another session has it: nothing is acknowledged at this moment. */
+  begin(holds: boolean): Promise<void> {
+    this.#begun = this.#begin(holds)
     this.#begun.catch(() => (this.#begun = undefined))
     return this.#begun
   }
 
-  async #begin(): Promise<void> {
+  async #begin(holds: boolean): Promise<void> {
     this.#limits = await this.#quotas.limitsOf(this.#branch, true)
     // What the session used without a lease was charged at once: it is not left any more.
     this.#most = this.#taken = this.#charged = noUsage
+    if (holds) await this.#scope?.budget?.join(this)
+    else this.end()
     await this.#lookAtBudget()
   }
 
@@ -68,17 +92,17 @@ export class Room {
       bytes: Math.max(0, this.#most.bytes - this.#taken.bytes),
       files: Math.max(0, this.#most.files - this.#taken.files),
     })
-    this.#taken = addUsage(this.#taken, growth(added))
+    this.#taken = addUsage(this.#taken, growthIn(added))
   }
 
   /** The batch was not taken after all. */
   giveBack(added: Usage): void {
-    const { bytes, files } = growth(added)
+    const { bytes, files } = growthIn(added)
     this.#taken = { bytes: this.#taken.bytes - bytes, files: this.#taken.files - files }
   }
 
   noteCharged(added: Usage): void {
-    this.#charged = addUsage(this.#charged, growth(added))
+    this.#charged = addUsage(this.#charged, growthIn(added))
   }
 
   /** While it may be acknowledging. */
@@ -128,18 +152,13 @@ export class Room {
     if (!budget) return
     // Read before: what is charged meanwhile must not count as left.
     const charged = this.#charged
-    this.#left = await budget.left()
+    this.#left = await budget.share()
     const most = addUsage(charged, this.#left)
     this.#most = {
       bytes: Math.max(this.#most.bytes, most.bytes),
       files: Math.max(this.#most.files, most.files),
     }
   }
-}
-
-/** What is taken away is not given back to a budget. */
-function growth({ bytes, files }: Usage): Usage {
-  return { bytes: Math.max(0, bytes), files: Math.max(0, files) }
 }
 
 function finite(count: number): number {

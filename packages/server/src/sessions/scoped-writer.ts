@@ -20,7 +20,7 @@ interface Parts {
 }
 
 /** Refuses by throwing. Told what a batch adds, where it will stand. */
-type Count = (added: Usage) => void
+type Count = (added: Usage) => void | Promise<void>
 
 /** Each operation is asked about where it will stand in the log; what is added is charged to the token's budget. */
 export async function writeScoped(
@@ -31,11 +31,12 @@ export async function writeScoped(
   const { budget } = parts.scope
   if (!budget) return submit(parts, submission, isHolder, () => {})
   if (isHolder) return writeAsHolder(parts, submission)
-  return budget.spend(async (left) => {
+  return budget.spend(async (left, adds) => {
     let added = noUsage
     const charge = (): Charge | undefined => budget.chargeOf(added)
     return submit(parts, { ...submission, charge }, isHolder, (now) => {
       requireLeft(now, left)
+      adds(now)
       added = now
     })
   })
@@ -50,12 +51,14 @@ async function writeAsHolder({ room, ...parts }: Parts, submission: Submission):
   let taken = noUsage
   try {
     const charge = (): Charge | undefined => parts.scope.budget!.chargeOf(taken)
-    const receipt = await submit({ room, ...parts }, { ...submission, charge }, true, (added) => {
+    const count = async (added: Usage): Promise<void> => {
       room.giveBack(taken)
       taken = noUsage
       room.take(added)
       taken = added
-    })
+      await parts.scope.budget!.requireCovered(added)
+    }
+    const receipt = await submit({ room, ...parts }, { ...submission, charge }, true, count)
     room.noteCharged(taken)
     return receipt
   } catch (error) {
@@ -77,7 +80,7 @@ function submit(
       await scope.requireStored(submission.ops)
       await submission.check?.(view)
       const read = <T>(work: () => Steps<T>): Promise<T> => nodes.readSteps(work)
-      count(await scope.requireAll(view, submission.ops, read, { isHolder }))
+      await count(await scope.requireAll(view, submission.ops, read, { isHolder }))
     },
   })
 }

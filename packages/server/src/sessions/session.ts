@@ -15,6 +15,7 @@ import {
 import type { SessionScope } from '../access/session-scope.ts'
 import { answerLock, type LockQuestion } from './answer-lock.ts'
 import type { Waits } from '../leases/waits.ts'
+import { atBarrier } from '../workspaces/barrier.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from '../leases/audience.ts'
 import { answerConflicts } from './conflicts.ts'
@@ -79,7 +80,8 @@ export class Session {
     this.#hello = hello
     const { clock } = parts.workspace
     this.#unread = new UnreadAnswers(connection, clock, () => this.#isClosed)
-    this.#room = new Room(parts.branch, parts.workspace.quotas, parts.scope)
+    const { workspace, branch, scope } = parts
+    this.#room = new Room(branch, workspace.quotas, () => this.#handOver(), scope)
     this.id = parts.scope?.sessionId(hello.session) ?? idOf(hello.session)
     this.#rows = new Rows(parts, this.id, connection, hello.seq)
     if (hello.mode === 'share')
@@ -225,6 +227,7 @@ export class Session {
 
   #end(): void {
     this.#isClosed = true
+    this.#room.end()
     this.#rows.end()
     for (const stop of this.#stop.splice(0)) stop()
   }
@@ -374,11 +377,17 @@ export class Session {
     // A holder that hears of its lease again has acknowledged by the room that it was told.
     const goesOn = holds && epoch === this.#heldEpoch
     if (standing !== 'recall')
-      await this.#tellRoom(() => (goesOn ? this.#room.raise() : this.#room.begin()))
+      await this.#tellRoom(() => (goesOn ? this.#room.raise() : this.#room.begin(holds)))
     this.#heldEpoch = holds ? epoch : undefined
     if (holds) this.#parts.keeper.sharing.noteLease(this.id, this.#room.hasQuota)
     this.#send({ type: standing, epoch })
     this.#sharer?.noteTold()
+  }
+
+  /** If it fails, the budget is guarded where the batches are planned. */
+  #handOver(): void {
+    const { workspace, branch } = this.#parts
+    void atBarrier(workspace, branch, async () => {}).catch(() => undefined)
   }
 
   get #writing(): WriterSession {

@@ -32,6 +32,31 @@ export class ExpiryTable {
     return rows.map(keyOf)
   }
 
+  /** Open layers that stage an import, and were made before then: the server that made them has ended. */
+  async stagedLayers(before: string): Promise<readonly LayerKey[]> {
+    const rows = await this.#find(`deleted_at IS NULL AND NOT ${isClosed} AND created_at < ?`, [
+      ...closedStates,
+      keyBytes(before),
+    ])
+    return rows.map(keyOf).filter(({ branch }) => branch.includes('/layer-import-'))
+  }
+
+  /** False when it was closed or deleted meanwhile. */
+  dropStaged({ workspace, id, branch }: LayerKey, now: string): Promise<boolean> {
+    const key = [workspace, id].map(keyBytes)
+    return tryTransact(this.#database, [
+      {
+        sql: `UPDATE layers SET deleted_at = ?, name = NULL, version = version + 1 WHERE workspace = ? AND id = ? AND deleted_at IS NULL AND NOT ${isClosed}`,
+        params: [keyBytes(now), ...key, ...closedStates],
+        expect: 1,
+      },
+      {
+        sql: 'DELETE FROM branch_names WHERE workspace = ? AND branch = ?',
+        params: [workspace, branch].map(keyBytes),
+      },
+    ])
+  }
+
   /**
    * Records the state of a layer that the log has as closed. False when another server recorded it.
    */

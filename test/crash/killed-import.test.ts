@@ -1,0 +1,60 @@
+// A large import is staged in a layer. A server that is killed meanwhile leaves it; the collector deletes it.
+import { gzipSync } from 'node:zlib'
+import { Collector, withStorage } from '@cairn/server'
+import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { tarOf } from '../support/tar.ts'
+import { type CrashServer, startCrashServer } from './crash-server.ts'
+
+const day = 24 * 60 * 60 * 1000
+let data: string
+const running: CrashServer[] = []
+
+beforeEach(async () => {
+  data = await makeTemporaryDirectory()
+})
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop()
+  await removeDirectory(data)
+})
+
+const start = async (): Promise<CrashServer> => {
+  const server = await startCrashServer(data)
+  running.push(server)
+  return server
+}
+
+const openLayers = async (server: CrashServer): Promise<number> => {
+  const answer = await server.ask('GET', '/w/layers?state=open')
+  return ((await answer.json()) as { items: unknown[] }).items.length
+}
+
+const collect = (days: number) =>
+  withStorage({ data }, (storage) =>
+    new Collector(storage, {
+      graceMs: day,
+      retentionMs: 7 * day,
+      nowMs: () => Date.now() + days * day,
+    }).run({ dryRun: false }),
+  )
+
+it('a server killed while it stages an import: its layer is gone a day later, with its branch after a week', async () => {
+  const server = await start()
+  await server.ask('POST', '', '{"name":"w"}')
+  const entries = Array.from({ length: 20_000 }, (_, at) => ({ path: `d/f${at}` }))
+  const body = new Uint8Array(gzipSync(tarOf(entries), { level: 1 }))
+  const imported = server.ask('POST', '/w/files/in?import', body).catch(() => 'cut')
+  await expect.poll(() => openLayers(server), { timeout: 60_000, interval: 5 }).toBe(1)
+  await server.stop()
+  expect(await imported).toBe('cut')
+
+  await collect(0)
+  const again = await start()
+  expect(await openLayers(again)).toBe(1)
+  expect((await again.ask('GET', '/w/files/in?stat')).status).toBe(404)
+  await again.stop()
+
+  await collect(2)
+  expect(await collect(10)).toMatchObject({ branches: 1 })
+  expect(await openLayers(await start())).toBe(0)
+}, 120_000)
