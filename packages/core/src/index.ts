@@ -186,6 +186,7 @@ export {
 } from './text/lines.ts'
 export { diffStat, formatPatch } from './text/patch.ts'
 export { quotePath } from './text/quote-path.ts'
+export { mergeText } from './text/text-merge.ts'
 export { Misses, NodeMiss } from './tree/node-miss.ts'
 export { Nodes } from './tree/nodes.ts'
 export { inSteps, runAtOnce, type Steps, takeSteps } from './tree/steps.ts'

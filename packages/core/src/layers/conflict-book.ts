@@ -65,7 +65,8 @@ export class ConflictBook implements Decisions {
     const versions = [base, layer, target]
     if (!this.#options.mergeText || !versions.every(isShortFile)) return undefined
     const { sides } = this
-    const merged = mergeText(
+    const { pacer } = this.#options.nodes
+    const merged = await (pacer.mergeText ?? mergeText)(
       await this.#read(sides.base, base!),
       await this.#read(sides.layer, layer!),
       await this.#read(sides.target, target!),

@@ -266,7 +266,7 @@ class BranchBlame {
     for (const { from, to } of await findReplaced(this.#workspace, batch, views)) {
       await this.#lookAll(views.after)
       const own = this.#own.get(to)
-      if (own) this.#setOwn(batch, to, carryOrigins(this.#own.get(from), own))
+      if (own) this.#setOwn(batch, to, await carryOrigins(this.#own.get(from), own))
     }
     const ino = await findIno(this.#workspace, views.after, this.#names)
     if (ino === this.#ino) return
@@ -283,7 +283,7 @@ class BranchBlame {
       return
     }
     const own = this.#own.get(ino) ?? newVersion(await this.#read(view, ino), origin)
-    this.#note(batch, ino, carryOrigins(this.#current, own))
+    this.#note(batch, ino, await carryOrigins(this.#current, own))
   }
 
   async #lookAll(view: View): Promise<void> {
@@ -294,7 +294,7 @@ class BranchBlame {
   async #look(view: View, ino: Ino, { origin, batch }: Dirty): Promise<void> {
     this.#dirty.delete(ino)
     const fresh = newVersion(await this.#read(view, ino), origin)
-    const version = carryOrigins(this.#own.get(ino), fresh)
+    const version = await carryOrigins(this.#own.get(ino), fresh)
     if (ino === this.#ino) this.#note(batch, ino, version)
     else this.#setOwn(batch, ino, version)
   }
@@ -311,8 +311,8 @@ class BranchBlame {
       const content = await this.#read(view, ino)
       const old = this.#own.get(ino)
       if (content && old?.content?.hash === content.hash) continue
-      const fresh = carryOrigins(brought(ino), newVersion(content, origin))
-      this.#setOwn(batch, ino, carryOrigins(old, fresh))
+      const fresh = await carryOrigins(brought(ino), newVersion(content, origin))
+      this.#setOwn(batch, ino, await carryOrigins(old, fresh))
     }
     const ino = await findIno(this.#workspace, view, this.#names)
     if (ino !== this.#ino) return this.#arrive(batch, view, ino, origin)

@@ -1,5 +1,8 @@
-import { diffLines, findTextProblem, splitLines, type TextLines } from '@cairn/core'
+import { findTextProblem, splitLines, type TextLines } from '@cairn/core'
 import type { BlameOrigin } from '@cairn/protocol'
+import { textWorker } from '../ports/text-worker.ts'
+
+type Hunk = readonly [oldStart: number, oldLength: number, newStart: number, newLength: number]
 
 /** Undefined where the log does not reach back so far. */
 export type Origin = BlameOrigin | undefined
@@ -31,14 +34,20 @@ export function newVersion(content: FileContent | undefined, whole: Origin): Fil
 }
 
 /** Lines that `before` has keep their origin from there; the others keep the one they have. */
-export function carryOrigins(before: FileVersion | undefined, after: FileVersion): FileVersion {
+export async function carryOrigins(
+  before: FileVersion | undefined,
+  after: FileVersion,
+): Promise<FileVersion> {
   if (!before?.lines || !after.lines) return after
   const origins = [...after.origins]
   let [oldLine, newLine] = [0, 0]
   const keep = (count: number): void => {
     for (let at = 0; at < count; at++) origins[newLine + at] = before.origins[oldLine + at]
   }
-  for (const { oldStart, oldLength, newStart, newLength } of diffLines(before.lines, after.lines)) {
+  const job = { type: 'hunks', before: before.lines.bytes, after: after.lines.bytes } as const
+  const hunks = await textWorker.run(job)
+  for (let at = 0; at < hunks.length; at += 4) {
+    const [oldStart, oldLength, newStart, newLength] = hunks.subarray(at, at + 4) as unknown as Hunk
     keep(newStart - newLine)
     oldLine = oldStart + oldLength
     newLine = newStart + newLength

@@ -1,7 +1,5 @@
 import {
   diffPaths,
-  diffStat,
-  formatPatch,
   type Inode,
   isBelow,
   mapPaced,
@@ -22,6 +20,7 @@ import {
   type LayerChange,
   type Name,
 } from '@cairn/protocol'
+import { textWorker } from '../ports/text-worker.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { describeChange } from './describe.ts'
 import { findCheckpoint, findLayer, type LayerPlace, targetOf } from './references.ts'
@@ -118,7 +117,8 @@ export async function* statDiff(workspace: Workspace, ends: DiffEnds): AsyncGene
   const renamed = new RenamedDirectories(changes)
   const wanted = changesBelow(changes, ends)
   for await (const { change, was, is } of readDiff(workspace, ends, wanted, renamed)) {
-    const lines = was.tooLarge || is.tooLarge ? undefined : diffStat(was.bytes, is.bytes)
+    const job = { type: 'stat', before: was.bytes, after: is.bytes } as const
+    const lines = was.tooLarge || is.tooLarge ? undefined : await textWorker.run(job)
     yield { ...describeChange(change), ...lines }
   }
 }
@@ -139,10 +139,11 @@ export async function* patchDiff(workspace: Workspace, ends: DiffEnds): AsyncGen
     yield latin1(headerOf(change, was, is, from, path))
     if (was.tooLarge || is.tooLarge) yield latin1(`Binary files a/${from} and b/${path} differ\n`)
     else
-      yield formatPatch(
-        { path: from, bytes: was.inode && was.bytes },
-        { path, bytes: is.inode && is.bytes },
-      )
+      yield await textWorker.run({
+        type: 'patch',
+        before: { path: from, bytes: was.inode && was.bytes },
+        after: { path, bytes: is.inode && is.bytes },
+      })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Pacer } from '@cairn/core'
+import { textWorker } from './text-worker.ts'
 
 /**
  * How long walks go on in one turn of the event loop. Another client's small request takes two or three turns: with 3 ms
@@ -26,6 +27,9 @@ class LoopPacer implements Pacer {
       if (this.#resting.push(resolve) === 1) setImmediate(this.#wake)
     })
   }
+
+  readonly mergeText: NonNullable<Pacer['mergeText']> = (base, ours, theirs) =>
+    textWorker.run({ type: 'merge', base, ours, theirs })
 
   /** The first walk of a turn begins its time; what came before it in the turn was no walk. */
   #mark(nowMs: number): void {
