@@ -41,7 +41,7 @@ const collect = (days: number) =>
 it('a server killed while it stages an import: its layer is gone a day later, with its branch after a week', async () => {
   const server = await start()
   await server.ask('POST', '', '{"name":"w"}')
-  const entries = Array.from({ length: 20_000 }, (_, at) => ({ path: `d/f${at}` }))
+  const entries = Array.from({ length: 40_000 }, (_, at) => ({ path: `d/f${at}` }))
   const body = new Uint8Array(gzipSync(tarOf(entries), { level: 1 }))
   const imported = server.ask('POST', '/w/files/in?import', body).catch(() => 'cut')
   await expect.poll(() => openLayers(server), { timeout: 60_000, interval: 5 }).toBe(1)

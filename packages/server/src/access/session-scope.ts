@@ -39,6 +39,7 @@ import { notStored } from '../files/stored-blobs.ts'
 import type { Scope } from './access.ts'
 import type { Budget } from './budget.ts'
 import { Holdings } from './holdings.ts'
+import { shownInodes } from './shown-inodes.ts'
 
 /** What changed, as a session is told. */
 export interface TouchedNames {
@@ -53,7 +54,7 @@ const shownMax = 200_000
 export class SessionScope {
   readonly grant: Grant
   readonly budget: Budget | undefined
-  readonly #shown = new Set<Ino>()
+  #shown = new Set<Ino>()
   readonly #stored = new Set<Hash>()
   readonly #holdings: Holdings
   readonly #memory: LeaseStore
@@ -80,13 +81,23 @@ export class SessionScope {
    * narrowed from it: it takes over what a killed sandbox left. Never the other way round.
    */
   sessionId(wanted: string): SessionId {
-    if (wanted === '') return sessionIds.newTokenSession(this.#identity, randomUUID())
-    if (sessionIds.isSessionOf(this.#identity, wanted)) return wanted
+    if (wanted === '') return this.#goOn(sessionIds.newTokenSession(this.#identity, randomUUID()))
+    if (sessionIds.isSessionOf(this.#identity, wanted)) return this.#goOn(wanted)
     throw new CairnError('forbidden', {
       what: `go on with session ${wanted}`,
       reason: `it is not one of this token's`,
       subject: wanted,
     })
+  }
+
+  #goOn(session: SessionId): SessionId {
+    this.#shown = shownInodes.of(session)
+    return session
+  }
+
+  /** Whether the session may hear of a file without a name. */
+  mayKnow(ino: Ino): boolean {
+    return this.seesAll || this.#isHeld(ino)
   }
 
   /** Whether it may see everything that the log has. */

@@ -159,8 +159,10 @@ async function changesOf(
 }
 
 /** Numbers alone: what such a file holds is asked for like any other. */
-async function readNameless({ branch }: ReadPlace): Promise<Uint8Array> {
-  return encodeInos((await branch.head.nameless()).slice(0, inodesMax))
+async function readNameless({ branch, scope }: ReadPlace): Promise<Uint8Array> {
+  const nameless = await branch.head.nameless()
+  const told = scope ? nameless.filter((ino) => scope.mayKnow(ino)) : nameless
+  return encodeInos(told.slice(0, inodesMax))
 }
 
 /** Gives the blob's id, or nothing for a block of zeros, which needs no blob. */
