@@ -5,7 +5,9 @@ import type { TextJob, TextReply, TextResults } from './text-messages.ts'
 
 // The compiler renames imports, not URLs. From the sources, a thread must be told to take the sources of packages, too.
 const isSource = import.meta.url.endsWith('.ts')
-const threadUrl = new URL(isSource ? './text-thread.ts' : './text-thread.js', import.meta.url)
+const threadUrl = isSource
+  ? new URL('./text-thread.ts', import.meta.url)
+  : new URL('./text-thread.js', import.meta.url)
 const execArgv = isSource ? ['--conditions=source'] : []
 
 /** Up to here the lines are compared in a few milliseconds, however hostile they are. */
