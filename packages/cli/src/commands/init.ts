@@ -4,6 +4,7 @@ import { connectionOptions, findCredentials } from '../context/credentials.ts'
 import { usageError } from '../errors.ts'
 import { connect } from '../remote/open.ts'
 import { ensureMount, verifyMount } from '../mount/ensure.ts'
+import { isForOthers, makeInitPlace } from '../mount/init-place.ts'
 import { tellMounted } from '../mount/start.ts'
 import { ensureWorkspace } from '../remote/ensure-workspace.ts'
 
@@ -11,7 +12,8 @@ export const command: Command = defineCommand({
   summary: 'Make a workspace if it is missing, mount it, and check that it is there',
   description:
     'One command for a sandbox, without questions. Again at the same place it finds everything as it should be and says so.\n' +
-    'With a token, which can make no workspace, it mounts the one that is there.',
+    'With a token, which can make no workspace, it mounts the one that is there. Where DIR needs root and sudo asks for no\n' +
+    'password, sudo makes it. In an E2B sandbox other users may enter, because files are read by root there.',
   arguments: {},
   options: {
     ...connectionOptions,
@@ -44,7 +46,10 @@ export const command: Command = defineCommand({
       !isToken(credentials.apiKey) &&
       (await ensureWorkspace(connect(credentials), workspace, cli.signal))
     if (isMade && !cli.isJson) await cli.out.line(`made workspace ${workspace}`)
-    const mount = await ensureMount(cli, directory, { ...options, workspace })
+    makeInitPlace(directory)
+    const allowOther = options['allow-other'] || isForOthers(cli)
+    const wanted = { ...options, workspace, 'allow-other': allowOther }
+    const mount = await ensureMount(cli, directory, wanted)
     await verifyMount(mount.config.mountPoint, mount.config.workspace)
     await tellMounted(cli, mount, directory)
   },
