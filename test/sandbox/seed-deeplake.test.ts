@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises'
-import type { Sandbox } from 'e2b'
 import { connectE2B } from '@cairn/sandbox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type E2BSetup, openE2BSetup } from './e2b-setup.ts'
 import { noJail } from './local-setup.ts'
 
+type E2B = Awaited<ReturnType<typeof connectE2B>>
+type Machine = Awaited<ReturnType<E2B['Sandbox']['create']>>
+
 /** Deeplake's page about E2B, with cairn in the place of its command, line by line. */
 describe.skipIf(noJail !== undefined)(`Deeplake's program (${noJail ?? 'as root'})`, () => {
   let setup: E2BSetup
-  let e2b: Awaited<ReturnType<typeof connectE2B>>
+  let e2b: E2B
   beforeAll(async () => {
     setup = await openE2BSetup()
     // Makes the command's one file, and a base with the Node that it needs.
@@ -23,7 +25,7 @@ describe.skipIf(noJail !== undefined)(`Deeplake's program (${noJail ?? 'as root'
   })
   afterAll(() => setup.close())
 
-  async function setUp(table: string): Promise<Sandbox> {
+  async function setUp(table: string): Promise<Machine> {
     const sandbox = await e2b.Sandbox.create('with-cairn', { timeoutMs: 300_000 })
     await sandbox.commands.run(
       "sudo chmod 666 /dev/fuse && sudo sed -i 's/#user_allow_other/user_allow_other/' /etc/fuse.conf",
