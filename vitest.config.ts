@@ -30,6 +30,10 @@ export default defineConfig({
     env: {
       NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cairn-compiled', import.meta.url)),
     },
+    // Checks the answers of each server against the schemas of its routes.
+    setupFiles: [
+      fileURLToPath(new URL('packages/server/src/testing/check-answers.ts', import.meta.url)),
+    ],
     // One for each core. Left alone, vitest keeps one core to itself, which hardly needs it.
     maxWorkers: availableParallelism(),
     // Ends a hang, nothing else: a slow machine must not fail a test.

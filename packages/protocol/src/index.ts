@@ -1,16 +1,3 @@
-export {
-  type HashedEntry,
-  type JournalEntry,
-  type JournalHead,
-  type JournalHeader,
-  type JournalInfo,
-  journalLimits,
-  type JournalReceipt,
-  type JournalVerdict,
-  type NewJournalEntry,
-  sealType,
-  type SignedHead,
-} from './api-journal.ts'
 export type { GrepEvent, GrepLines, GrepStats, GrepSummary, GrepText } from './api-search.ts'
 export { fromBase64Url, toBase64Url } from './base64.ts'
 export {
@@ -79,6 +66,7 @@ export {
   type JournalWitness,
   signedText,
 } from './journal-check.ts'
+export { journalLimits, sealType } from './journal-limits.ts'
 export {
   type ConflictSideName,
   conflictSides,
@@ -115,6 +103,17 @@ export type {
   Spelled,
   Upload,
 } from './routes/file-shapes.ts'
+export type {
+  HashedEntry,
+  JournalEntry,
+  JournalHead,
+  JournalHeader,
+  JournalInfo,
+  JournalReceipt,
+  JournalVerdict,
+  NewJournalEntry,
+  SignedHead,
+} from './routes/journals.ts'
 export type { IssuedKey, KeyInfo } from './routes/keys.ts'
 export type {
   CheckpointInfo,

@@ -4,8 +4,8 @@ import type {
   JournalHeader,
   JournalVerdict,
   SignedHead,
-} from './api-journal.ts'
-import { sealType } from './api-journal.ts'
+} from './routes/journals.ts'
+import { sealType } from './journal-limits.ts'
 import { type Json, canonicalJson } from './canonical-json.ts'
 import { CairnError } from './errors.ts'
 

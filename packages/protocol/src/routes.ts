@@ -3,6 +3,7 @@
 export { ApiErrorBody } from './routes/errors.ts'
 export { operationBodies } from './routes/file-shapes.ts'
 export { fileRoutes, logRoutes, uploadRoutes } from './routes/files.ts'
+export { journalRoutes } from './routes/journals.ts'
 export { keyRoutes } from './routes/keys.ts'
 export { layerChangeRoutes, layerRoutes } from './routes/layers.ts'
 export { serverRoutes } from './routes/server.ts'
@@ -11,11 +12,13 @@ export { tokenRoutes, tokenTtlMsMax } from './routes/tokens.ts'
 export { vaultFieldsMax, vaultRoutes } from './routes/vault.ts'
 export { vaultGrantRoutes } from './routes/vault-grants.ts'
 export { workspaceRoutes } from './routes/workspaces.ts'
+export { workspaceParams } from './schema/common.ts'
 export type { Of, Schema } from './schema/build.ts'
 export {
   type Answer,
   type AnswerOf,
   isMedia,
+  media,
   type Media,
   type Route,
   type Routes,

@@ -205,9 +205,8 @@ function isFastifyRefusal(error: unknown): error is Error {
 
 function collectRoutes(app: FastifyInstance): RouteInfo[] {
   const routes: RouteInfo[] = []
-  app.addHook('onRoute', ({ method, url, schema, config }) => {
-    for (const verb of [method].flat())
-      routes.push({ method: verb, url, schema: schema ?? {}, config: config ?? {} })
+  app.addHook('onRoute', ({ method, url, config }) => {
+    for (const verb of [method].flat()) routes.push({ method: verb, url, config: config ?? {} })
   })
   return routes
 }

@@ -1,11 +1,10 @@
 import { type Answer, ApiErrorBody, isMedia, type Route, type Schema } from '@cairn/protocol/routes'
-import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import type { FastifyContextConfig } from 'fastify'
 import { exampleOf } from './schema-example.ts'
 
 export interface RouteInfo {
   readonly method: string
   readonly url: string
-  readonly schema: FastifySchema
   readonly config: FastifyContextConfig
 }
 
@@ -15,11 +14,11 @@ type Json = Readonly<Record<string, unknown>>
 export function openApiOf(routes: readonly RouteInfo[]): object {
   const components = new Components()
   const paths: Record<string, Record<string, object>> = {}
-  for (const { method: verb, url: template, config, schema } of routes) {
+  for (const { method: verb, url: template, config } of routes) {
     const method = verb.toLowerCase()
     const url = urlTemplate(template)
-    const route = config.route ?? undescribed(schema)
-    const described = operation(components, method, url, route)
+    if (!config.route) throw new Error(`${verb} ${template} has no schema`)
+    const described = operation(components, method, url, config.route)
     paths[url] = { ...paths[url], [method]: { ...described, 'x-access': config.access } }
   }
   return {
@@ -35,15 +34,6 @@ export function openApiOf(routes: readonly RouteInfo[]): object {
       schemas: components.schemas,
     },
     paths,
-  }
-}
-
-function undescribed({ summary = '', querystring, body }: FastifySchema): Route {
-  return {
-    summary,
-    ...(querystring ? { query: querystring } : {}),
-    ...(body ? { body } : {}),
-    answers: {},
   }
 }
 

@@ -1,7 +1,5 @@
 /** Pieces of JSON schema that the routes share. They validate requests and become the OpenAPI document. */
 
-export const limitSchema = { type: 'integer', minimum: 1, maximum: 1000, default: 100 } as const
-
 export const branchQuery = {
   branch: { type: 'string', minLength: 1, maxLength: 128, description: 'main unless given' },
   layer: { type: 'string', minLength: 1, maxLength: 256, description: 'id, name, tag or label' },
@@ -10,12 +8,6 @@ export const branchQuery = {
     enum: ['base', 'layer', 'target'],
     description: 'of a layer: what it stands on, has, or commits to',
   },
-} as const
-
-export const workspaceParams = {
-  type: 'object',
-  required: ['workspace'],
-  properties: { workspace: { type: 'string', minLength: 1, maxLength: 128 } },
 } as const
 
 export function objectSchema(

@@ -25,6 +25,18 @@ import { MemorySessionNoteStore } from './memory-session-note-store.ts'
 import { MemoryTokenStore } from './memory-token-store.ts'
 import { MemoryUploadStore } from './memory-upload-store.ts'
 
+const none = { nodes: { count: 0, bytes: 0 }, blobs: { count: 0, bytes: 0 } }
+const nothingCollected: CollectReport = {
+  dryRun: true,
+  layers: 0,
+  branches: 0,
+  checkpoints: 0,
+  gone: { workspaces: [], layers: [], branches: [] },
+  kept: none,
+  removed: none,
+  waiting: none,
+}
+
 /** The one key that it knows. */
 export const secret = 'test-secret-key'
 
@@ -71,7 +83,7 @@ export function memoryDoor(
       Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
     keys: new OwnerKeys(new MemoryKeyStore(), clock),
     tokens: new Tokens({ store: tokens, master, clock }),
-    collect: async () => ({}) as CollectReport,
+    collect: async () => nothingCollected,
     metrics,
     checkReady: async () => {},
     ...parts,

@@ -1,30 +1,38 @@
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { CairnError } from '@cairn/protocol'
+import { media, type Route, workspaceParams } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { exportWorkspace } from '../../git/export-workspace.ts'
 import { ExportedRepository, exportPath } from '../../git/exported-repository.ts'
 import { startGit, whenDone } from '../../git/run-git.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { schemaOf } from '../add-routes.ts'
 import { bodyOf, openWorkspace } from '../context.ts'
-import { objectSchema, workspaceParams } from '../schema.ts'
+import { objectSchema } from '../schema.ts'
 
 const service = 'git-upload-pack'
+
+const refs: Route = {
+  summary: 'The refs of a workspace, for git',
+  params: workspaceParams,
+  query: objectSchema({ service: { type: 'string', maxLength: 64 } }),
+  answers: { 200: media(`application/x-${service}-advertisement`) },
+}
+const objects: Route = {
+  summary: 'Objects of a workspace, for git',
+  params: workspaceParams,
+  body: media(`application/x-${service}-request`),
+  answers: { 200: media(`application/x-${service}-result`) },
+}
 
 /** A workspace as a git remote that can be cloned and fetched from: git's smart HTTP protocol. */
 export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, directory: string): void {
   const exports = new Exports(directory)
   app.get<{ Querystring: { service?: string } }>(
     '/git/:workspace/info/refs',
-    {
-      config: { access: 'owner' },
-      schema: {
-        summary: 'The refs of a workspace, for git',
-        params: workspaceParams,
-        querystring: objectSchema({ service: { type: 'string', maxLength: 64 } }),
-      },
-    },
+    { config: { access: 'owner', route: refs }, schema: schemaOf(refs) },
     async (request, reply) => {
       requireService(request.query.service)
       const repository = await exports.update(await openWorkspace(workspaces, request))
@@ -35,10 +43,7 @@ export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, director
   )
   app.post(
     `/git/:workspace/${service}`,
-    {
-      config: { access: 'owner' },
-      schema: { summary: 'Objects of a workspace, for git', params: workspaceParams },
-    },
+    { config: { access: 'owner', route: objects }, schema: schemaOf(objects) },
     async (request, reply) => {
       const repository = exports.of(await openWorkspace(workspaces, request))
       return answer(request, reply, 'result', repository, [], '')

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { CairnError, isCairnError } from '@cairn/protocol'
+import { media, type Route, workspaceParams } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import { type PlaceLimits, Places } from '../../access/places.ts'
 import { requirePresent } from '../../access/present.ts'
@@ -11,27 +12,29 @@ import { scanPool } from '../../search/scan-pool.ts'
 import { openSearchTarget } from '../../search/search-target.ts'
 import type { PointQuery } from '../../points/references.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { schemaOf } from '../add-routes.ts'
 import { openTarget } from '../context.ts'
 import { toHttpError } from '../errors.ts'
 import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
-import { branchQuery, objectSchema, workspaceParams } from '../schema.ts'
+import { branchQuery, objectSchema } from '../schema.ts'
 
 /** Searches read and compute much, so fewer may be under way than other requests. */
 const searchPlaces: PlaceLimits = { all: 32, owner: 16, token: 4, address: 16 }
+
+const route: Route = {
+  summary: 'Search the lines of files; the answer is lines of JSON as rg --json prints them',
+  params: workspaceParams,
+  query: objectSchema({ ...branchQuery, ...pathQuery, ...grepQuerySchema }, ['pattern']),
+  answers: { 200: media('application/x-ndjson') },
+}
 
 export function grepRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   const places = new Places(searchPlaces, 'searches under way')
   app.get<{ Querystring: GrepQuery & PathQuery & PointQuery }>(
     '/v1/workspaces/:workspace/grep',
     {
-      config: { access: ['search'] },
-      schema: {
-        summary: 'Search the lines of files; the answer is lines of JSON as rg --json prints them',
-        params: workspaceParams,
-        querystring: objectSchema({ ...branchQuery, ...pathQuery, ...grepQuerySchema }, [
-          'pattern',
-        ]),
-      },
+      config: { access: ['search'], route },
+      schema: schemaOf(route),
     },
     async (request, reply) => {
       const { query, ip, access, gone } = request

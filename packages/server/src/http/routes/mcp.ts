@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { media, type Route } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { schemaOf } from '../add-routes.ts'
 import { ownerOf, scopeOf } from '../context.ts'
 import { fetchInProcess } from '../in-process.ts'
 import { objectSchema } from '../schema.ts'
@@ -13,19 +15,27 @@ interface McpQuery {
 
 const reference = { type: 'string', minLength: 1, maxLength: 256 } as const
 
+const call: Route = {
+  summary: 'The Model Context Protocol, for agents',
+  query: objectSchema({ workspace: reference, layer: reference }),
+  // The protocol of agents says what stands in it.
+  body: {},
+  answers: { 200: [{}, media('text/event-stream')], 202: null },
+}
+const noSessions: Route = {
+  summary: 'Answers 405: there are no MCP sessions',
+  answers: { 405: null },
+}
+
 /**
  * MCP over streamable HTTP. Its tools call this server's own routes with the caller's key, so each rule of access is
  * decided there and nowhere else.
  */
 export function mcpRoute(app: FastifyInstance, workspaces: Workspaces): void {
-  const querystring = objectSchema({ workspace: reference, layer: reference })
-  const config = { access: 'workspace' } as const
+  const access = 'workspace'
   app.post<{ Querystring: McpQuery }>(
     '/mcp',
-    {
-      config,
-      schema: { summary: 'The Model Context Protocol, for agents', querystring, body: {} },
-    },
+    { config: { access, route: call }, schema: schemaOf(call) },
     async (request, reply) => answer(app, workspaces, request, reply),
   )
   // Sessions of 2025, which this server does not keep: the protocol wants 405.
@@ -33,8 +43,8 @@ export function mcpRoute(app: FastifyInstance, workspaces: Workspaces): void {
     app.route({
       method,
       url: '/mcp',
-      config,
-      schema: { summary: 'Answers 405: there are no MCP sessions' },
+      config: { access, route: noSessions },
+      schema: schemaOf(noSessions),
       handler: async (_request, reply) => reply.code(405).header('allow', 'POST').send(),
     })
 }
