@@ -1,11 +1,11 @@
 import { diffPaths, type PathChange } from '@cairn/core'
-import { readTree, type TreeEntry } from '@cairn/core/testing'
+import { readTree, type NodeEntry } from '@cairn/core/testing'
 import { describe, expect, it } from 'vitest'
 import { plainOf, sameAttributes } from './plain-tree.ts'
 import { checkProperty } from './property.ts'
 import { isStill, movingScenarios, play, type Scenario, stillScenarios } from './scenario.ts'
 
-type Tree = ReadonlyMap<string, TreeEntry>
+type Tree = ReadonlyMap<string, NodeEntry>
 
 async function diffOf(
   scenario: Scenario,
@@ -28,7 +28,7 @@ function compareListings(before: Tree, after: Tree): readonly string[] {
   return changes.sort()
 }
 
-function compareEntries(was: TreeEntry | undefined, is: TreeEntry | undefined): string | undefined {
+function compareEntries(was: NodeEntry | undefined, is: NodeEntry | undefined): string | undefined {
   if (!was || !is) return was ? 'deleted' : 'added'
   const [before, after] = [plainOf(was.inode, was.bytes), plainOf(is.inode, is.bytes)]
   if (before.kind !== after.kind) return 'type'

@@ -1,7 +1,7 @@
 import {
   type Choice,
   merge,
-  type MergeOptions,
+  type MergeTreesOptions,
   type MergeResult,
   type Snapshot,
   type Stores,
@@ -169,7 +169,7 @@ export async function play(scenario: Scenario): Promise<Played> {
 
 export function mergePlayed(
   { stores, base, layer, target }: Played,
-  options: Pick<MergeOptions, 'resolutions' | 'mergeText'> = {},
+  options: Pick<MergeTreesOptions, 'resolutions' | 'mergeText'> = {},
 ): Promise<MergeResult> {
   const { nodes, blobs } = stores
   return merge({ nodes, blobs, base, layer, target, ...options })

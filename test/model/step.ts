@@ -4,7 +4,6 @@ import {
   type CreateOp,
   fallocateModes,
   largestFileBytes,
-  kinds,
   type Op,
   privilegeDrops,
   renameModes,
@@ -12,7 +11,7 @@ import {
   type WriteOp,
   xattrModes,
 } from '@cairn/core'
-import type { ByteString, Ino, Name } from '@cairn/protocol'
+import { type ByteString, fileKinds, type Ino, type Name } from '@cairn/protocol'
 import fc from 'fast-check'
 
 /**
@@ -93,7 +92,7 @@ const create = fc.record({
   ino: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, fc.constant<'taken'>('taken')),
   kind: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom('file', 'directory') },
-    { weight: 1, arbitrary: fc.constantFrom(...kinds) },
+    { weight: 1, arbitrary: fc.constantFrom(...fileKinds) },
   ),
   mode,
   uid: owner,

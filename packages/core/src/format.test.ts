@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { fromByteString, fromHex, Reader, toByteString, toHex } from '@cairn/protocol'
+import { fromByteString, fromHex, Reader, toByteString, toHex, fileKinds } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
 import { batches, blobWrite, examples, inodes, ops } from '../test/format-examples.ts'
 import { fileBytesMax, inlineBytesMax } from './content/block.ts'
 import { blobBytesMax } from './content/blobs.ts'
-import { kinds } from './filesystem/inode.ts'
 import { parseKey } from './filesystem/keys.ts'
 import { fallocateModes, privilegeDrops, renameModes, xattrModes } from './filesystem/op.ts'
 import { decodeInode } from './filesystem/values.ts'
@@ -63,7 +62,7 @@ describe('docs/internals/format.md', () => {
 
   it('lists have the numbers of the code', () => {
     const lists = {
-      kinds: kinds.map((kind) => (/^(character|block)$/.test(kind) ? `${kind} device` : kind)),
+      kinds: fileKinds.map((kind) => (/^(character|block)$/.test(kind) ? `${kind} device` : kind)),
       renameModes,
       fallocateModes,
       xattrModes,

@@ -23,7 +23,7 @@ export { type Extent, Extents } from './content/extents.ts'
 export { withoutTrailingZeros } from './content/fold-content.ts'
 export { readFile } from './filesystem/read-file.ts'
 export { seekData, seekHole } from './content/seek.ts'
-export { type Credentials, may } from './filesystem/access.ts'
+export { type Credentials, may, superuser } from './filesystem/access.ts'
 export { applyOp } from './filesystem/apply.ts'
 export * as attributeCalls from './filesystem/calls/attributes.ts'
 export type { Call } from './filesystem/calls/context.ts'
@@ -40,7 +40,6 @@ export {
   type Dentry,
   type Inode,
   type Kind,
-  kinds,
   type Link,
   modeBits,
 } from './filesystem/inode.ts'
@@ -126,7 +125,7 @@ export {
   type LogMemory,
   newLogMemory,
   Reach,
-  type Reference,
+  type RootReference,
   referencesOf,
 } from './history/reach.ts'
 export { hashOfRow } from './history/reference.ts'
@@ -151,7 +150,7 @@ export {
 export { LayerConflictError } from './layers/conflict-error.ts'
 export { createBranch, forkBranch } from './layers/fork.ts'
 export { abandonLayer, findClosedState, reopenLayer } from './layers/layer-state.ts'
-export { merge, type MergeOptions, type MergeResult } from './layers/merge.ts'
+export { merge, type MergeTreesOptions, type MergeResult } from './layers/merge.ts'
 export { ownBytesOf } from './layers/own-bytes.ts'
 export { diffPaths, type PathChange } from './layers/path-changes.ts'
 export { changedInos } from './layers/changed-inos.ts'

@@ -7,9 +7,9 @@ import {
   type Name,
   type SessionId,
   toByteString,
+  fileKinds,
 } from '@cairn/protocol'
 import fc from 'fast-check'
-import { kinds } from '../src/filesystem/inode.ts'
 import { branchStates, type Snapshot, type Time } from '../src/ports/records.ts'
 import {
   type Data,
@@ -68,7 +68,7 @@ const data: fc.Arbitrary<Data> = fc.oneof(
 const timed = { time }
 const drop = { dropPrivileges: fc.constantFrom(...privilegeDrops) }
 
-const create = fc.constantFrom(...kinds).chain((kind) =>
+const create = fc.constantFrom(...fileKinds).chain((kind) =>
   fc.record({
     ...timed,
     type: fc.constant('create' as const),

@@ -2,9 +2,9 @@ import { expect } from 'vitest'
 import type { Choice, Resolution, Snapshot } from '../src/ports/records.ts'
 import { storeNewTree } from '../src/history/new-tree.ts'
 import type { Conflict, ConflictSide } from '../src/layers/conflict.ts'
-import { merge, type MergeOptions, type MergeResult } from '../src/layers/merge.ts'
+import { merge, type MergeTreesOptions, type MergeResult } from '../src/layers/merge.ts'
 import { checkTree } from '../src/testing/check-tree.ts'
-import { readTree, type TreeEntry } from '../src/testing/read-tree.ts'
+import { readTree, type NodeEntry } from '../src/testing/read-tree.ts'
 import { Supply, TreeEditor } from '../src/testing/tree-editor.ts'
 import { MemoryStores } from './ports.ts'
 
@@ -70,14 +70,16 @@ export class MergeCase {
     return new MergeCase(this.stores, this.#supply, { base, layer: target, target: layer })
   }
 
-  merge(options: Pick<MergeOptions, 'resolutions' | 'mergeText'> = {}): Promise<MergeResult> {
+  merge(options: Pick<MergeTreesOptions, 'resolutions' | 'mergeText'> = {}): Promise<MergeResult> {
     const { base, layer, target } = this
     const { nodes, blobs } = this.stores
     return merge({ nodes, blobs, base, layer, target, ...options })
   }
 
   /** The undecided conflicts, as `kind path: base | layer | target`. */
-  async conflicts(options: Pick<MergeOptions, 'resolutions'> = {}): Promise<readonly string[]> {
+  async conflicts(
+    options: Pick<MergeTreesOptions, 'resolutions'> = {},
+  ): Promise<readonly string[]> {
     return (await this.openConflicts(options)).map(
       ({ kind, path, base, layer, target }) =>
         `${kind} ${path.join('/')}: ${[base, layer, target].map(formatSide).join(' | ')}`,
@@ -85,14 +87,16 @@ export class MergeCase {
   }
 
   async openConflicts(
-    options: Pick<MergeOptions, 'resolutions'> = {},
+    options: Pick<MergeTreesOptions, 'resolutions'> = {},
   ): Promise<readonly Conflict[]> {
     const result = await this.merge(options)
     return result.type === 'conflicted' ? result.conflicts : []
   }
 
   /** The merged tree, by path. */
-  async clean(options: Pick<MergeOptions, 'resolutions' | 'mergeText'> = {}): Promise<Listing> {
+  async clean(
+    options: Pick<MergeTreesOptions, 'resolutions' | 'mergeText'> = {},
+  ): Promise<Listing> {
     const result = await this.merge(options)
     if (result.type === 'conflicted')
       throw new Error(
@@ -153,7 +157,7 @@ function formatSide(side: ConflictSide | undefined): string {
 const usualModes = { directory: 0o755, symlink: 0o777 } as Readonly<Record<string, number>>
 
 /** A file as its text, all else as its kind; then whatever is not as usual. */
-function formatEntry({ inode, bytes }: TreeEntry): string {
+function formatEntry({ inode, bytes }: NodeEntry): string {
   const { kind, mode, uid, gid, rdev, nlink, target, xattrs } = inode
   const parts = [bytes ? formatBytes(bytes) : kind]
   if (target) parts.push(formatBytes(target))

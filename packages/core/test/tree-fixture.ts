@@ -2,7 +2,7 @@ import { compareBytes, type Hash } from '@cairn/protocol'
 import type { NodeStore } from '../src/ports/node-store.ts'
 import { MemoryNodeStore } from '../src/testing/memory-node-store.ts'
 import { applyEdits, type Edit } from '../src/tree/apply.ts'
-import type { Entry } from '../src/tree/encode.ts'
+import type { NodeEntry } from '../src/tree/encode.ts'
 import { Nodes } from '../src/tree/nodes.ts'
 import { scan } from '../src/tree/scan.ts'
 import { sha256 } from './ports.ts'
@@ -51,7 +51,7 @@ export class TreeFixture {
     return after
   }
 
-  build(entries: readonly Entry[]): Promise<Hash> {
+  build(entries: readonly NodeEntry[]): Promise<Hash> {
     return this.apply(this.nodes.emptyRoot, entries)
   }
 
@@ -65,7 +65,7 @@ export class TreeFixture {
     return this.nodes.get(root).level
   }
 
-  entries(root: Hash): Promise<Entry[]> {
+  entries(root: Hash): Promise<NodeEntry[]> {
     return listOf(scan(this.nodes, root))
   }
 }
@@ -88,8 +88,8 @@ export function valueOf(n: number): Uint8Array {
   return value
 }
 
-export const entryOf = (n: number): Entry => ({ key: keyOf(n), value: valueOf(n) })
+export const entryOf = (n: number): NodeEntry => ({ key: keyOf(n), value: valueOf(n) })
 
-export function entriesOf(count: number): Entry[] {
+export function entriesOf(count: number): NodeEntry[] {
   return Array.from({ length: count }, (_, n) => entryOf(n))
 }

@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mountFuse, unmount } from '../src/fuse/mounting.ts'
-import { type FuseServer, serveFuse, type ServeOptions } from '../src/fuse/serve.ts'
+import { type FuseServer, serveFuse, type ServeFuseOptions } from '../src/fuse/serve.ts'
 import { type Client, runClient, startClient } from './client.ts'
 import { MemoryFileSystem } from './memory-file-system.ts'
 
@@ -45,14 +45,14 @@ export class MemoryMount<T extends MemoryFileSystem = MemoryFileSystem> {
     this.fd = fd
   }
 
-  static start(options: ServeOptions = {}): Promise<MemoryMount> {
+  static start(options: ServeFuseOptions = {}): Promise<MemoryMount> {
     return MemoryMount.serve(new MemoryFileSystem(), options)
   }
 
   /** Its file system is there when `opened` resolves. */
   static async serve<T extends MemoryFileSystem>(
     fs: T,
-    options: ServeOptions = {},
+    options: ServeFuseOptions = {},
     opened?: Promise<void>,
   ): Promise<MemoryMount<T>> {
     const { dir, fd } = await mountTemporary()

@@ -1,3 +1,4 @@
+/** In this order: the index of a kind stands in the tree and in the log. */
 export const fileKinds = [
   'file',
   'directory',

@@ -26,7 +26,7 @@ export {
   rowOf,
 } from './errors.ts'
 export { type FailureFields, fromFailure, toFailure } from './failure.ts'
-export type { FileKind } from './file-kinds.ts'
+export { type FileKind, fileKinds } from './file-kinds.ts'
 export {
   type AccessOperation,
   accessOperations,

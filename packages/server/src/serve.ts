@@ -14,7 +14,7 @@ import type { AuthenticatorParts } from './access/authenticator.ts'
 import { AccessWatch } from './access/access-watch.ts'
 import { OwnerKeys } from './access/owner-keys.ts'
 import { Tokens } from './access/tokens.ts'
-import type { Pace } from './http/body.ts'
+import type { BodyPace } from './http/body.ts'
 import { isLoopback, loopbackHosts } from './access/hosts.ts'
 import { serveMetrics } from './http/serve-metrics.ts'
 import { type Certificate, followCertificate, readCertificate, type TlsFiles } from './http/tls.ts'
@@ -46,7 +46,7 @@ export interface ServeOptions {
   /** How long unreachable data stays; a day, and a week for deleted things. */
   readonly keep?: KeepTimes
   /** How fast bodies must come; see docs/reference/http.md. */
-  readonly pace?: Pace
+  readonly pace?: BodyPace
   /** Master keys, a file that holds them, or a command that prints them; made in the data directory unless given. */
   readonly masterKey?: string | undefined
   readonly masterKeyFile?: string | undefined

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { Gate } from './gate.ts'
+import { CopyGate } from './gate.ts'
 
 it('lets so many through at a time, in their order, also after a failure', async () => {
-  const gate = new Gate(2)
+  const gate = new CopyGate(2)
   const order: number[] = []
   let running = 0
   let most = 0

@@ -4,14 +4,14 @@ import { buffer } from 'node:stream/consumers'
 import type { Cli } from '../cli.ts'
 import { usageError } from '../errors.ts'
 
-export type Values = Record<string, Uint8Array>
+export type FieldValues = Record<string, Uint8Array>
 
 /**
  * `field=value`, `field=@file`, or `field=-` for standard input. What stands on the command line can be seen by other
  * users of the machine while the command runs; files and standard input cannot.
  */
-export async function readValues(cli: Cli, words: readonly string[]): Promise<Values> {
-  const values: Values = {}
+export async function readValues(cli: Cli, words: readonly string[]): Promise<FieldValues> {
+  const values: FieldValues = {}
   for (const word of words) {
     const [, field, text] = /^([^=]+)=([^]*)$/.exec(word) ?? []
     if (field === undefined || text === undefined)
@@ -40,8 +40,8 @@ async function readValue(cli: Cli, text: string): Promise<Uint8Array> {
 }
 
 /** One field for each file of a directory, as a mounted vault shows them. */
-export async function readDirectory(directory: string): Promise<Values> {
-  const values: Values = {}
+export async function readDirectory(directory: string): Promise<FieldValues> {
+  const values: FieldValues = {}
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     if (!entry.isFile())
       throw usageError(

@@ -1,17 +1,8 @@
-import type { ByteString, Ino, Name } from '@cairn/protocol'
+import type { ByteString, FileKind, Ino, Name } from '@cairn/protocol'
 import type { Content } from '../content/content.ts'
 import type { Time } from '../ports/records.ts'
 
-export const kinds = [
-  'file',
-  'directory',
-  'symlink',
-  'fifo',
-  'socket',
-  'character',
-  'block',
-] as const
-export type Kind = (typeof kinds)[number]
+export type Kind = FileKind
 
 export function isDevice(kind: Kind): boolean {
   return kind === 'character' || kind === 'block'

@@ -10,7 +10,7 @@ import {
   resolveExisting,
   resolveParent,
   resolvePath,
-  type ResolveOptions,
+  type ResolvePathOptions,
 } from './resolve.ts'
 import { TreeView } from './tree-view.ts'
 
@@ -36,7 +36,7 @@ function add(parent: Ino, name: string, kind: Kind, target?: string, mode = 0o75
   return ino
 }
 
-function find(path: ByteString, options: Partial<ResolveOptions> = {}): Ino {
+function find(path: ByteString, options: Partial<ResolvePathOptions> = {}): Ino {
   return resolveExisting(tree, path, { who: root, follow: true, ...options }).ino
 }
 

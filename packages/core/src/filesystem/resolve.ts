@@ -45,7 +45,7 @@ export interface WalkOptions {
   readonly from?: Ino
 }
 
-export interface ResolveOptions extends WalkOptions {
+export interface ResolvePathOptions extends WalkOptions {
   /** Follow a symlink at the end, too. */
   readonly follow: boolean
   /** A free name will be made a file: with a slash behind it that is EISDIR, whatever is there. */
@@ -56,12 +56,12 @@ export interface ResolveOptions extends WalkOptions {
  * Walks a path of any bytes as Linux does. Throws what Linux answers: ENOENT for a missing directory on the way,
  * ENOTDIR, EACCES where one may not be searched, ELOOP, ENAMETOOLONG.
  */
-export function resolvePath(view: View, path: ByteString, options: ResolveOptions): Resolved {
+export function resolvePath(view: View, path: ByteString, options: ResolvePathOptions): Resolved {
   return new Walk(view, options).toEnd(path, options)
 }
 
 /** For calls on something that must be there. Throws also ENOENT, and ENOTDIR for a slash behind no directory. */
-export function resolveExisting(view: View, path: ByteString, options: ResolveOptions): Dentry {
+export function resolveExisting(view: View, path: ByteString, options: ResolvePathOptions): Dentry {
   const { dentry, directoryOnly } = resolvePath(view, path, options)
   if (!dentry) throw new FsError('ENOENT')
   if (directoryOnly && dentry.kind !== 'directory') throw new FsError('ENOTDIR')
@@ -98,7 +98,7 @@ class Walk {
     return { parent: this.#at, last, directoryOnly: path.endsWith('/') }
   }
 
-  toEnd(path: ByteString, { follow, create }: ResolveOptions): Resolved {
+  toEnd(path: ByteString, { follow, create }: ResolvePathOptions): Resolved {
     for (let slashed = false; ;) {
       const place = this.toParent(path)
       // A slash behind the link counts as well as one behind its target.

@@ -5,6 +5,7 @@ import {
   isCairnError,
   type Name,
   toByteString,
+  fileKinds,
 } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +18,7 @@ import {
 } from '../content/block.ts'
 import type { Content } from '../content/content.ts'
 import { Extents } from '../content/extents.ts'
-import { type Inode, kinds } from './inode.ts'
+import type { Inode } from './inode.ts'
 import type { Time } from '../ports/records.ts'
 import {
   decodeBlock,
@@ -100,7 +101,7 @@ const xattrs = fc
   .array(fc.tuple(name, fc.uint8Array({ maxLength: 50 })), { minLength: 1, maxLength: 5 })
   .map((list) => new Map(list.toSorted(([a], [b]) => (a < b ? -1 : 1))))
 
-const inode: fc.Arbitrary<Inode> = fc.constantFrom(...kinds).chain((kind) => {
+const inode: fc.Arbitrary<Inode> = fc.constantFrom(...fileKinds).chain((kind) => {
   const device = kind === 'character' || kind === 'block'
   return fc
     .record({
@@ -138,7 +139,7 @@ const values = [
   },
   {
     what: 'directory entry',
-    any: fc.record({ ino, kind: fc.constantFrom(...kinds) }).map(encodeDentry),
+    any: fc.record({ ino, kind: fc.constantFrom(...fileKinds) }).map(encodeDentry),
     again: (bytes: Uint8Array) => encodeDentry(decodeDentry(bytes)),
   },
 ]

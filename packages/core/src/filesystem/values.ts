@@ -1,10 +1,18 @@
-import { type ByteString, type Hash, hashBytes, type Name, Reader, Writer } from '@cairn/protocol'
+import {
+  type ByteString,
+  fileKinds,
+  type Hash,
+  hashBytes,
+  type Name,
+  Reader,
+  Writer,
+} from '@cairn/protocol'
 import { type BlockRef, blockBytes } from '../content/block.ts'
 import { type Content } from '../content/content.ts'
 import { Extents } from '../content/extents.ts'
 import { readIno, readTime, u32Max, writeTime } from './field-codecs.ts'
 import { findBlockProblem, findInodeProblem } from './inode-invariants.ts'
-import { type Dentry, type Inode, isDevice, kinds, modeBits, type Xattrs } from './inode.ts'
+import { type Dentry, type Inode, isDevice, modeBits, type Xattrs } from './inode.ts'
 import type { Time } from '../ports/records.ts'
 import { keyKinds } from './keys.ts'
 
@@ -23,7 +31,7 @@ export function encodeInode(inode: Inode): Uint8Array {
   const writer = scratch.reset()
   // First, because it is what inner nodes sum up: `weighEntry` reads nothing else.
   writer.varint(allocated)
-  writeForm(writer, kinds, inode.kind)
+  writeForm(writer, fileKinds, inode.kind)
   writer.u8(flagsOf(inode)).varint(inode.mode, modeBits.all)
   writer.varint(inode.uid, u32Max).varint(inode.gid, u32Max)
   writer.varint(inode.size).varint(inode.nlink)
@@ -43,7 +51,7 @@ const noContent = { first: undefined, allocated: 0 }
 export function decodeInode(value: Uint8Array): Inode {
   const reader = new Reader(value, 'inode')
   const allocated = reader.varint()
-  const kind = readForm(reader, kinds)
+  const kind = readForm(reader, fileKinds)
   const flag = reader.u8()
   const mode = reader.varint(modeBits.all)
   const uid = reader.varint(u32Max)
@@ -103,13 +111,13 @@ function readContent(reader: Reader, flag: number, allocated: number, size: numb
 
 export function encodeDentry(dentry: Dentry): Uint8Array {
   const writer = scratch.reset()
-  writeForm(writer, kinds, dentry.kind)
+  writeForm(writer, fileKinds, dentry.kind)
   return writer.positive(dentry.ino).finish()
 }
 
 export function decodeDentry(value: Uint8Array): Dentry {
   const reader = new Reader(value, 'directory entry')
-  const kind = readForm(reader, kinds)
+  const kind = readForm(reader, fileKinds)
   const ino = readIno(reader)
   reader.end()
   return { ino, kind }

@@ -1,4 +1,5 @@
 import {
+  fileKinds,
   type Hash,
   hashBytes,
   type Name,
@@ -7,7 +8,7 @@ import {
   type Writer,
 } from '@cairn/protocol'
 import { readIno, readTimeNear, u32Max, writeTimeNear } from '../filesystem/field-codecs.ts'
-import { isDevice, kinds } from '../filesystem/inode.ts'
+import { isDevice } from '../filesystem/inode.ts'
 import type { Time } from '../ports/records.ts'
 import {
   type CreateOp,
@@ -160,7 +161,7 @@ export function readOp(reader: Reader, batchTime: Time): Op {
 }
 
 function writeCreate(writer: Writer, op: CreateOp): void {
-  writer.positive(op.parent).byteString(op.name).positive(op.ino).choice(kinds, op.kind)
+  writer.positive(op.parent).byteString(op.name).positive(op.ino).choice(fileKinds, op.kind)
   writer.varint(op.mode).varint(op.uid, u32Max).varint(op.gid, u32Max)
   if (isDevice(op.kind)) writer.varint(op.rdev, u32Max)
   if (op.kind === 'symlink') writer.bytes(op.target ?? new Uint8Array())
@@ -170,7 +171,7 @@ function readCreate(reader: Reader, time: Time): CreateOp {
   const parent = readIno(reader)
   const name = readName(reader)
   const ino = readIno(reader)
-  const kind = reader.choice(kinds, 'kind')
+  const kind = reader.choice(fileKinds, 'kind')
   const mode = reader.varint()
   const uid = reader.varint(u32Max)
   const gid = reader.varint(u32Max)

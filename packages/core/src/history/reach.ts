@@ -147,14 +147,14 @@ export class Reach {
 }
 
 /** What a node or a batch leads to. */
-export interface Reference {
+export interface RootReference {
   readonly id: Hash
   readonly isBlob: boolean
   /** The file that a blob is of. */
   readonly ino?: Ino
 }
 
-export function* referencesOf(node: TreeNode): Generator<Reference> {
+export function* referencesOf(node: TreeNode): Generator<RootReference> {
   for (let index = 0; index < node.length; index++) {
     if (node.level > 0) {
       yield { id: node.childHashAt(index), isBlob: false }
@@ -169,7 +169,7 @@ export function* referencesOf(node: TreeNode): Generator<Reference> {
 }
 
 /** Those that operations bring. */
-export function blobsOfOps(ops: readonly Op[]): Reference[] {
+export function blobsOfOps(ops: readonly Op[]): RootReference[] {
   return ops.flatMap((op) =>
     'data' in op && op.data.type === 'blob' ? [{ id: op.data.id, isBlob: true, ino: op.ino }] : [],
   )

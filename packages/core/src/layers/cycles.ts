@@ -1,6 +1,6 @@
 import { type Ino, rootIno } from '@cairn/protocol'
 import type { Nodes } from '../tree/nodes.ts'
-import type { State } from './merge-object.ts'
+import type { MergeState } from './merge-object.ts'
 import type { Side } from './sides.ts'
 import type { SideName } from './touched.ts'
 import { hasLink } from './version.ts'
@@ -8,15 +8,15 @@ import { hasLink } from './version.ts'
 /** Directories each of which is in the next, and the last in the first. */
 export interface Cycle {
   /** Those that changed; others may lie between them. */
-  readonly states: readonly State[]
-  readonly movedByLayer: State
-  readonly movedByTarget: State
+  readonly states: readonly MergeState[]
+  readonly movedByLayer: MergeState
+  readonly movedByTarget: MergeState
 }
 
 /** Each side moved a directory into what the other moved into it, or into something below that. */
 export async function findCycles(
   { pacer }: Nodes,
-  states: ReadonlyMap<Ino, State>,
+  states: ReadonlyMap<Ino, MergeState>,
   target: Side,
 ): Promise<readonly Cycle[]> {
   const cycles: Cycle[] = []
@@ -34,7 +34,7 @@ export async function findCycles(
 
 /** The members of the cycle that the way up ends in; empty when it ends at the root or meets a known way. */
 async function walkUp(
-  states: ReadonlyMap<Ino, State>,
+  states: ReadonlyMap<Ino, MergeState>,
   target: Side,
   passed: Set<Ino>,
   start: Ino,
@@ -52,8 +52,8 @@ async function walkUp(
   return []
 }
 
-function describe(states: readonly State[]): Cycle {
-  const first = (side: SideName): State =>
+function describe(states: readonly MergeState[]): Cycle {
+  const first = (side: SideName): MergeState =>
     states
       .filter((state) => isMovedBy(side, state))
       .reduce((a, b) => (a.object.id < b.object.id ? a : b))
@@ -61,7 +61,7 @@ function describe(states: readonly State[]): Cycle {
 }
 
 /** Whether a directory that both sides have is where only this one has it. */
-function isMovedBy(side: SideName, { object, merged }: State): boolean {
+function isMovedBy(side: SideName, { object, merged }: MergeState): boolean {
   const [link] = merged?.inode.kind === 'directory' ? merged.links : []
   if (!link || !object.layer || !object.target) return false
   return !hasLink((side === 'layer' ? object.target : object.layer).links, link)

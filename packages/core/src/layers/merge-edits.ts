@@ -10,7 +10,7 @@ import type { Edit } from '../tree/apply.ts'
 import type { Nodes } from '../tree/nodes.ts'
 import { sortInSteps } from '../tree/sort-in-steps.ts'
 import type { Steps } from '../tree/steps.ts'
-import type { State } from './merge-object.ts'
+import type { MergeState } from './merge-object.ts'
 import type { Blocks } from './sides.ts'
 import type { ThreeSides } from './touched.ts'
 import { sameBlock, sameLinks, type Version, withoutLinks } from './version.ts'
@@ -29,7 +29,7 @@ interface Placed extends Pick<Version, 'ino' | 'inode'> {
 
 /** Turns the merged states into edits of the target's tree. Blobs they refer to are stored when it resolves. */
 export async function mergeEdits(
-  states: ReadonlyMap<Ino, State>,
+  states: ReadonlyMap<Ino, MergeState>,
   sides: ThreeSides,
   nodes: Nodes,
   blobs: Blobs,
@@ -54,8 +54,8 @@ export async function mergeEdits(
 }
 
 async function planStep(
-  { object, merged }: State,
-  states: ReadonlyMap<Ino, State>,
+  { object, merged }: MergeState,
+  states: ReadonlyMap<Ino, MergeState>,
   sides: ThreeSides,
   blobs: Blobs,
   sealed: SealedBlob[],

@@ -14,7 +14,7 @@ export interface Merged extends Pick<Version, 'ino' | 'inode' | 'links'> {
 }
 
 /** A thing and what it becomes; undefined when it goes away. */
-export interface State {
+export interface MergeState {
   readonly object: Changed
   merged: Merged | undefined
   /**
@@ -26,7 +26,7 @@ export interface State {
 }
 
 /** Merges one thing by itself. An undecided conflict keeps what there is. */
-export async function mergeObject(decisions: Decisions, object: Changed): Promise<State> {
+export async function mergeObject(decisions: Decisions, object: Changed): Promise<MergeState> {
   const { base, layer, target } = object
   if (layer && target) return mergeBoth(decisions, object, layer, target)
   const side = layer ? 'layer' : 'target'
@@ -39,7 +39,7 @@ export function keep(object: Changed, side: SideName): Merged | undefined {
   return version && { ...version, content: { from: side } }
 }
 
-function stateOf(object: Changed, merged: Merged | undefined, settled = false): State {
+function stateOf(object: Changed, merged: Merged | undefined, settled = false): MergeState {
   return { object, merged, settled, refused: [] }
 }
 
@@ -48,7 +48,7 @@ async function mergeDeleted(
   object: Changed,
   base: Version,
   side: SideName,
-): Promise<State> {
+): Promise<MergeState> {
   const { [side]: version } = object
   if (!version) return stateOf(object, undefined)
   // A name less agrees with the deletion, a name more does not.
@@ -73,7 +73,7 @@ async function mergeBoth(
   object: Changed,
   layer: Version,
   target: Version,
-): Promise<State> {
+): Promise<MergeState> {
   if (isUnchanged(object, layer, 'layer')) return stateOf(object, keep(object, 'target'))
   if (isUnchanged(object, target, 'target')) {
     const ino = layer.inode.kind === 'directory' ? target.ino : layer.ino

@@ -5,14 +5,14 @@ import { applyEdits } from '../tree/apply.ts'
 import { ConflictBook, type DecisionOptions } from './conflict-book.ts'
 import type { Conflict } from './conflict.ts'
 import { mergeEdits } from './merge-edits.ts'
-import { mergeObject, type State } from './merge-object.ts'
+import { mergeObject, type MergeState } from './merge-object.ts'
 import { collectChanged } from './objects.ts'
 import { orphansBeside } from './orphans.ts'
 import { Side } from './sides.ts'
 import { fitTogether } from './structure.ts'
 import type { MergeInput } from './touched.ts'
 
-export interface MergeOptions extends MergeInput, DecisionOptions {}
+export interface MergeTreesOptions extends MergeInput, DecisionOptions {}
 
 export type MergeResult =
   | { readonly type: 'merged'; readonly snapshot: Snapshot }
@@ -25,7 +25,7 @@ export type MergeResult =
  * What is merged are things, not paths: a file that one side moved and the other edited is one file. Of each
  * thing content, attributes and names are merged apart; then everything must fit together as a tree.
  */
-export async function merge(options: MergeOptions): Promise<MergeResult> {
+export async function merge(options: MergeTreesOptions): Promise<MergeResult> {
   const { nodes, blobs, target } = options
   const sides = {
     base: new Side(nodes, options.base),
@@ -33,7 +33,7 @@ export async function merge(options: MergeOptions): Promise<MergeResult> {
     target: new Side(nodes, target),
   }
   const book = new ConflictBook(options, sides)
-  const states = new Map<Ino, State>()
+  const states = new Map<Ino, MergeState>()
   for (const [id, object] of await collectChanged(nodes, options, sides)) {
     if (nodes.pacer.isDue()) await nodes.pacer.rest()
     states.set(id, await mergeObject(book, object))

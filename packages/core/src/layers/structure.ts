@@ -1,7 +1,7 @@
 import type { Ino } from '@cairn/protocol'
 import type { Link } from '../filesystem/inode.ts'
 import { findCycles, type Cycle } from './cycles.ts'
-import { keep, type State } from './merge-object.ts'
+import { keep, type MergeState } from './merge-object.ts'
 import { isHardLinked } from './merge-links.ts'
 import type { Nodes } from '../tree/nodes.ts'
 import { type Collision, type Placed, Placement } from './placement.ts'
@@ -16,7 +16,7 @@ import { hasLink, type Version, withoutLinks } from './version.ts'
 export async function fitTogether(
   nodes: Nodes,
   decisions: Decisions,
-  states: ReadonlyMap<Ino, State>,
+  states: ReadonlyMap<Ino, MergeState>,
 ): Promise<void> {
   const placement = await nodes.run(Placement.of(states))
   const structure = new Structure(nodes, decisions, placement)
@@ -35,7 +35,7 @@ class Structure {
   readonly #decisions: Decisions
   readonly #placement: Placement
   /** Directories that one side deleted and that are there for what the other has in them. */
-  readonly #restored = new Set<State>()
+  readonly #restored = new Set<MergeState>()
   readonly #asked = new Set<string>()
 
   constructor(nodes: Nodes, decisions: Decisions, placement: Placement) {
@@ -85,7 +85,7 @@ class Structure {
         this.#placement.put(directory, undefined)
   }
 
-  async #keepParent(state: State, link: Link): Promise<boolean> {
+  async #keepParent(state: MergeState, link: Link): Promise<boolean> {
     const parent = this.#placement.states.get(link.parent)
     if (!parent || (parent.merged && !this.#restored.has(parent))) return false
     if (!(await this.#mayStay(state, link, parent))) return true
@@ -97,8 +97,8 @@ class Structure {
    * Includes the removed directories above it. This needs no question: their contents were asked
    * about.
    */
-  #restore(directory: State): void {
-    let next: State | undefined = directory
+  #restore(directory: MergeState): void {
+    let next: MergeState | undefined = directory
     while (next && !next.merged) {
       this.#restored.add(next)
       this.#placement.put(next, keep(next.object, keeperOf(next)))
@@ -108,7 +108,7 @@ class Structure {
   }
 
   /** Asks about what came into a directory that the other side took away, unless that was asked already. */
-  async #mayStay(state: State, link: Link, parent: State): Promise<boolean> {
+  async #mayStay(state: MergeState, link: Link, parent: MergeState): Promise<boolean> {
     const { object } = state
     const keeper = keeperOf(parent)
     const deleter = keeper === 'layer' ? 'target' : 'layer'
@@ -137,8 +137,8 @@ class Structure {
     this.#withdraw(targets)
     const fileOf = isFile(targets) ? targets : isFile(layers) ? layers : undefined
     const winnerOf = { layer: layers, target: targets, bytes: fileOf }
-    const loserOf = (winner: State): State => (winner === layers ? targets : layers)
-    const sideOf = (winner: State): SideName => (winner === layers ? 'layer' : 'target')
+    const loserOf = (winner: MergeState): MergeState => (winner === layers ? targets : layers)
+    const sideOf = (winner: MergeState): SideName => (winner === layers ? 'layer' : 'target')
     const choice = await this.#decisions.choose({
       ...collisionQuestion(collision),
       stakes: this.#stakes(layers, targets),
@@ -156,7 +156,7 @@ class Structure {
   }
 
   async #settleCycle({ states, movedByLayer, movedByTarget }: Cycle): Promise<boolean> {
-    const strangersTo = (side: SideName): readonly State[] =>
+    const strangersTo = (side: SideName): readonly MergeState[] =>
       states.filter(
         ({ object, merged }) => object[side] && !hasLink(object[side].links, merged!.links[0]!),
       )
@@ -175,7 +175,7 @@ class Structure {
   }
 
   /** Whether there is another place for what both sides still have. Only one side's may be dropped. */
-  #canGiveUp(state: State, link: Link, favoured: SideName): boolean {
+  #canGiveUp(state: MergeState, link: Link, favoured: SideName): boolean {
     const asked: Placed[] = [{ state, link }]
     for (const { state: next, link: name } of asked) {
       if (placesWithout(next, name, favoured).length > 0) continue
@@ -186,7 +186,7 @@ class Structure {
   }
 
   /** Takes a name from a thing. With its last one it goes back to where the favoured side has it, or away. */
-  #giveUp(state: State, link: Link, favoured: SideName): void {
+  #giveUp(state: MergeState, link: Link, favoured: SideName): void {
     const given: Placed[] = [{ state, link }]
     for (const { state: next, link: name } of given) {
       const links = placesWithout(next, name, favoured)
@@ -202,7 +202,7 @@ class Structure {
   }
 
   /** Puts back what one side has in a directory and the other took away with it. */
-  #bringBack(directory: State, side: SideName): void {
+  #bringBack(directory: MergeState, side: SideName): void {
     const directories = [directory]
     for (const { object } of directories)
       for (const child of this.#placement.childrenOn(side, object)) {
@@ -214,13 +214,13 @@ class Structure {
       }
   }
 
-  #addNames(state: State, links: readonly Link[]): void {
+  #addNames(state: MergeState, links: readonly Link[]): void {
     const { links: present } = state.merged!
     this.#placement.move(state, [...present, ...withoutLinks(links, present)])
   }
 
   /** A question about a place covers those about what was deleted there. */
-  #withdraw(state: State): void {
+  #withdraw(state: MergeState): void {
     const covered = [state]
     for (const next of covered) {
       // Under its other names it is still to be decided about.
@@ -231,12 +231,12 @@ class Structure {
     }
   }
 
-  #stakes(layers: State, targets: State): NonNullable<Question['stakes']> {
+  #stakes(layers: MergeState, targets: MergeState): NonNullable<Question['stakes']> {
     return { layer: this.#stakesOf('layer', layers), target: this.#stakesOf('target', targets) }
   }
 
   /** A thing as a side has it, with all that the side changed below it. */
-  #stakesOf(side: SideName, { object }: State): readonly Version[] {
+  #stakesOf(side: SideName, { object }: MergeState): readonly Version[] {
     const stakes: Version[] = []
     const objects = [object]
     for (const next of objects) {
@@ -256,26 +256,26 @@ function collisionQuestion({ link, layers, targets }: Collision): Question {
   return { kind: wasThere ? 'edit/edit' : 'add/add', ...question }
 }
 
-function placesWithout(state: State, link: Link, favoured: SideName): readonly Link[] {
+function placesWithout(state: MergeState, link: Link, favoured: SideName): readonly Link[] {
   const others = withoutLinks(state.merged!.links, [link])
   if (others.length > 0) return others
   return withoutLinks(state.object[favoured]?.links ?? [], [...state.refused, link])
 }
 
 /** What both sides have is never dropped, so of something that is gone one side has a version at most. */
-function keeperOf({ object }: State): SideName {
+function keeperOf({ object }: MergeState): SideName {
   return object.layer ? 'layer' : 'target'
 }
 
-function isDirectory({ merged }: State): boolean {
+function isDirectory({ merged }: MergeState): boolean {
   return merged?.inode.kind === 'directory'
 }
 
-function isFile({ merged }: State): boolean {
+function isFile({ merged }: MergeState): boolean {
   return merged?.inode.kind === 'file'
 }
 
 /** Deleted or never made by the other side. */
-function isOneSided({ object }: State): boolean {
+function isOneSided({ object }: MergeState): boolean {
   return !object.layer || !object.target
 }

@@ -5,7 +5,7 @@ import { TreeView } from '../filesystem/tree-view.ts'
 import type { Snapshot } from '../ports/records.ts'
 import type { Stores } from '../history/stores.ts'
 
-export interface TreeEntry {
+export interface NodeEntry {
   readonly ino: Ino
   readonly inode: Inode
   /** Set for a file. */
@@ -16,9 +16,9 @@ export interface TreeEntry {
 export async function readTree(
   { nodes, blobs }: Pick<Stores, 'nodes' | 'blobs'>,
   snapshot: Snapshot,
-): Promise<ReadonlyMap<string, TreeEntry>> {
+): Promise<ReadonlyMap<string, NodeEntry>> {
   const view = new TreeView(nodes, snapshot)
-  const entries = new Map<string, TreeEntry>()
+  const entries = new Map<string, NodeEntry>()
   const read = async (path: string, ino: Ino): Promise<void> => {
     const inode = await nodes.read(() => view.inode(ino))
     if (!inode) throw new Error(`no inode ${ino} at '${path}'`)

@@ -1,7 +1,7 @@
 import { compareBytes, type Hash } from '@cairn/protocol'
 import { endsNode, entrySize } from './chunker.ts'
 import { type ChildRef, decodeChild, encodeChild } from './child-ref.ts'
-import { encodeNode, type Entry } from './encode.ts'
+import { encodeNode, type NodeEntry } from './encode.ts'
 import { openNode, type TreeNode } from './node.ts'
 import { LevelCursor } from './level-cursor.ts'
 import type { Nodes } from './nodes.ts'
@@ -55,7 +55,7 @@ async function rewriteLevel(
   const parentEdits: Edit[] = []
   for (let at = 0; at < edits.length;) {
     const cursor = await LevelCursor.seek(nodes, root, level, edits[at]!.key)
-    const replaced: Entry[] = []
+    const replaced: NodeEntry[] = []
     writer.start(level)
     for (;;) {
       if (cursor.node.length > 0) replaced.push(cursor.parentEntry())
@@ -107,7 +107,7 @@ function* mergeNode(
 }
 
 /** The edits that turn the replaced entries of the level above into the new ones. Equal ones drop out. */
-function replacement(before: readonly Entry[], after: readonly Entry[]): Edit[] {
+function replacement(before: readonly NodeEntry[], after: readonly NodeEntry[]): Edit[] {
   const edits: Edit[] = []
   let b = 0
   let a = 0
@@ -127,7 +127,7 @@ function replacement(before: readonly Entry[], after: readonly Entry[]): Edit[] 
 async function crown(
   nodes: Nodes,
   level: number,
-  tops: readonly Entry[],
+  tops: readonly NodeEntry[],
   writer: LevelWriter,
 ): Promise<Hash> {
   if (tops.length === 0) return nodes.emptyRoot
@@ -159,8 +159,8 @@ class LevelWriter {
   readonly #nodes: Nodes
   readonly #weigh: Weigh
   #level = 0
-  #finished: Entry[] = []
-  #entries: Entry[] = []
+  #finished: NodeEntry[] = []
+  #entries: NodeEntry[] = []
   #size = 0
 
   constructor(nodes: Nodes, weigh: Weigh) {
@@ -169,7 +169,7 @@ class LevelWriter {
   }
 
   /** The nodes cut since `start`, as entries of the level above. */
-  get finished(): readonly Entry[] {
+  get finished(): readonly NodeEntry[] {
     return this.#finished
   }
 

@@ -11,7 +11,7 @@ interface Frame extends Step {
  * Walks a tree in key order and stops at whole subtrees, so that a walk over two trees can skip what they
  * share. Standing on an entry of level > 0 means: this subtree, not yet entered.
  */
-export class Cursor {
+export class TreeCursor {
   readonly #nodes: Nodes
   readonly #frames: Frame[] = []
 
@@ -19,8 +19,8 @@ export class Cursor {
     this.#nodes = nodes
   }
 
-  static async open(nodes: Nodes, root: Hash): Promise<Cursor> {
-    const cursor = new Cursor(nodes)
+  static async open(nodes: Nodes, root: Hash): Promise<TreeCursor> {
+    const cursor = new TreeCursor(nodes)
     const node = nodes.peek(root) ?? (await nodes.load(root))
     if (node.length > 0) cursor.#frames.push({ node, index: 0 })
     return cursor
@@ -60,7 +60,7 @@ export class Cursor {
    * Loads all at once what a walk over both will enter: the subtrees ahead of one that the other does not have. One by
    * one, each would cost a round trip where the store is far away.
    */
-  async loadAhead(other: Cursor): Promise<void> {
+  async loadAhead(other: TreeCursor): Promise<void> {
     if (this.done || other.done || this.level === 0 || this.level !== other.level) return
     const own = this.#childrenUpTo(other.#top.node)
     const others = other.#childrenUpTo(this.#top.node)
@@ -86,7 +86,7 @@ export class Cursor {
   }
 
   /** Passes what lies ahead of both and is the same: entries of the same node level, whole subtrees included. */
-  skipCommon(other: Cursor): void {
+  skipCommon(other: TreeCursor): void {
     while (!this.done && !other.done && this.level === other.level) {
       const run = this.#top.node.commonRun(this.#top.index, other.#top.node, other.#top.index)
       if (run === 0) return

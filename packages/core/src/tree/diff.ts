@@ -1,19 +1,19 @@
 import { compareBytes, equalBytes, type Hash } from '@cairn/protocol'
-import { Cursor } from './cursor.ts'
+import { TreeCursor } from './cursor.ts'
 import type { Nodes } from './nodes.ts'
 
 /** A key whose value differs between two roots. An absent value means an absent key. */
-export interface KeyChange {
+export interface TreeChange {
   readonly key: Uint8Array
   readonly before: Uint8Array | undefined
   readonly after: Uint8Array | undefined
 }
 
 /** What differs between two roots, ascending by key. Subtrees with equal hashes are never entered. */
-export async function* diff(nodes: Nodes, before: Hash, after: Hash): AsyncGenerator<KeyChange> {
+export async function* diff(nodes: Nodes, before: Hash, after: Hash): AsyncGenerator<TreeChange> {
   if (before === after) return
-  const a = await Cursor.open(nodes, before)
-  const b = await Cursor.open(nodes, after)
+  const a = await TreeCursor.open(nodes, before)
+  const b = await TreeCursor.open(nodes, after)
   await a.loadAhead(b)
   while (!a.done || !b.done) {
     a.skipCommon(b)
@@ -34,7 +34,7 @@ export async function* diff(nodes: Nodes, before: Hash, after: Hash): AsyncGener
 }
 
 /** At least one of them stands on a subtree. */
-async function alignOrSkip(a: Cursor, b: Cursor): Promise<void> {
+async function alignOrSkip(a: TreeCursor, b: TreeCursor): Promise<void> {
   if (a.level === b.level && a.childHash === b.childHash) {
     a.next()
     b.next()
@@ -48,7 +48,7 @@ async function alignOrSkip(a: Cursor, b: Cursor): Promise<void> {
   await a.loadAhead(b)
 }
 
-function compareLeaves(a: Cursor, b: Cursor): KeyChange | undefined {
+function compareLeaves(a: TreeCursor, b: TreeCursor): TreeChange | undefined {
   const order = compareBytes(a.key, b.key)
   if (order < 0) return takeBefore(a)
   if (order > 0) return takeAfter(b)
@@ -58,13 +58,13 @@ function compareLeaves(a: Cursor, b: Cursor): KeyChange | undefined {
   return equalBytes(change.before, change.after) ? undefined : change
 }
 
-function takeBefore(a: Cursor): KeyChange {
+function takeBefore(a: TreeCursor): TreeChange {
   const change = { key: a.key, before: a.value, after: undefined }
   a.next()
   return change
 }
 
-function takeAfter(b: Cursor): KeyChange {
+function takeAfter(b: TreeCursor): TreeChange {
   const change = { key: b.key, before: undefined, after: b.value }
   b.next()
   return change

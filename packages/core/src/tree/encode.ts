@@ -7,13 +7,13 @@ import {
   wideFlag,
 } from './layout.ts'
 
-export interface Entry {
+export interface NodeEntry {
   readonly key: Uint8Array
   readonly value: Uint8Array
 }
 
 /** The entries must ascend strictly by key. */
-export function encodeNode(level: number, entries: readonly Entry[]): Uint8Array {
+export function encodeNode(level: number, entries: readonly NodeEntry[]): Uint8Array {
   if (entries.length > entriesMax) throw new Error('a node takes at most 65535 entries')
   const first = entries[0]?.key
   const last = entries.at(-1)?.key
@@ -38,7 +38,7 @@ export function encodeNode(level: number, entries: readonly Entry[]): Uint8Array
 
 function writeEntries(
   node: Uint8Array,
-  entries: readonly Entry[],
+  entries: readonly NodeEntry[],
   prefix: number,
   wide: boolean,
 ): void {
@@ -65,7 +65,7 @@ function writeEntries(
   }
 }
 
-function bodyBytes(entries: readonly Entry[], prefix: number): number {
+function bodyBytes(entries: readonly NodeEntry[], prefix: number): number {
   let bytes = 0
   for (const { key, value } of entries) {
     if (key.length > keyBytesMax) throw new Error(`a key takes at most ${keyBytesMax} bytes`)

@@ -1,5 +1,5 @@
 import type { Hash } from '@cairn/protocol'
-import type { Entry } from './encode.ts'
+import type { NodeEntry } from './encode.ts'
 import type { TreeNode } from './node.ts'
 import type { Nodes } from './nodes.ts'
 import { hasLeft, openChild, type Step } from './open-child.ts'
@@ -41,7 +41,7 @@ export class LevelCursor {
   }
 
   /** The node as its parent has it. The root has no parent: an empty value stands for what it was. */
-  parentEntry(): Entry {
+  parentEntry(): NodeEntry {
     const parent = this.#path.at(-1)
     if (parent)
       return { key: parent.node.keyAt(parent.index), value: parent.node.valueAt(parent.index) }

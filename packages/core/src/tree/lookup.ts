@@ -1,5 +1,5 @@
 import { compareBytes, type Hash } from '@cairn/protocol'
-import type { Entry } from './encode.ts'
+import type { NodeEntry } from './encode.ts'
 import type { TreeNode } from './node.ts'
 import type { Nodes } from './nodes.ts'
 import { hasLeft, openChild, type Step } from './open-child.ts'
@@ -25,7 +25,7 @@ export function* range(
   root: Hash,
   from: Uint8Array,
   to: Uint8Array,
-): Generator<Entry> {
+): Generator<NodeEntry> {
   yield* rangeOf(nodes, nodes.get(root), undefined, from, to)
 }
 
@@ -35,7 +35,7 @@ function* rangeOf(
   left: Step | undefined,
   from: Uint8Array,
   to: Uint8Array,
-): Generator<Entry> {
+): Generator<NodeEntry> {
   for (let i = node.lowerBound(from); i < node.length; i++) {
     if (node.level > 0) {
       const step = { node, index: i }

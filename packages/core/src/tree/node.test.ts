@@ -2,13 +2,13 @@ import { compareBytes, type Hash, isCairnError } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeChild } from './child-ref.ts'
-import { encodeNode, type Entry } from './encode.ts'
+import { encodeNode, type NodeEntry } from './encode.ts'
 import { openNode } from './node.ts'
 
 const hash = 'x'.repeat(32) as Hash
 const bytes = (...numbers: number[]): Uint8Array => Uint8Array.from(numbers)
 
-const entries: fc.Arbitrary<Entry[]> = fc
+const entries: fc.Arbitrary<NodeEntry[]> = fc
   .array(
     fc.record({
       // Few different bytes, so that prefixes are shared, and lengths around one and two length bytes.
@@ -22,7 +22,7 @@ const entries: fc.Arbitrary<Entry[]> = fc
   )
   .map(ascending)
 
-const children: fc.Arbitrary<Entry[]> = fc
+const children: fc.Arbitrary<NodeEntry[]> = fc
   .array(
     fc.record({
       key: fc.uint8Array({ maxLength: 6, max: 9 }),
@@ -41,13 +41,13 @@ const nodeBytes = fc.oneof(
     .map(([level, list]) => encodeNode(level, list)),
 )
 
-function ascending(list: readonly Entry[]): Entry[] {
+function ascending(list: readonly NodeEntry[]): NodeEntry[] {
   return list
     .toSorted((a, b) => compareBytes(a.key, b.key))
     .filter(({ key }, i, all) => i === 0 || compareBytes(all[i - 1]!.key, key) !== 0)
 }
 
-function entriesIn(encoded: Uint8Array): Entry[] {
+function entriesIn(encoded: Uint8Array): NodeEntry[] {
   const node = openNode(encoded, hash)
   return Array.from({ length: node.length }, (_, i) => ({
     key: node.keyAt(i),
@@ -109,13 +109,13 @@ describe('node', () => {
   })
 
   it('a key above the limit is not written', () => {
-    const entry = (length: number): Entry => ({ key: new Uint8Array(length), value: bytes() })
+    const entry = (length: number): NodeEntry => ({ key: new Uint8Array(length), value: bytes() })
     expect(openNode(encodeNode(0, [entry(511)]), hash).keyAt(0).length).toBe(511)
     expect(() => encodeNode(0, [entry(512)])).toThrow('at most 511 bytes')
   })
 
   it('above 1 MiB is not written', () => {
-    const sized = (length: number): Entry => ({ key: bytes(1), value: new Uint8Array(length) })
+    const sized = (length: number): NodeEntry => ({ key: bytes(1), value: new Uint8Array(length) })
     // Header, prefix, one wide end, and the length of nothing.
     const rest = 6 + 1 + 4 + 1
     expect(openNode(encodeNode(0, [sized((1 << 20) - rest)]), hash).length).toBe(1)

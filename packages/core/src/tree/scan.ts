@@ -1,6 +1,6 @@
 import { compareBytes, type Hash } from '@cairn/protocol'
-import { Cursor } from './cursor.ts'
-import type { Entry } from './encode.ts'
+import { TreeCursor } from './cursor.ts'
+import type { NodeEntry } from './encode.ts'
 import type { Nodes } from './nodes.ts'
 
 /** Entries with `from` ≤ key < `to`, ascending, loading nodes as they come. */
@@ -9,8 +9,8 @@ export async function* scan(
   root: Hash,
   from: Uint8Array = new Uint8Array(),
   to?: Uint8Array,
-): AsyncGenerator<Entry> {
-  const cursor = await Cursor.open(nodes, root)
+): AsyncGenerator<NodeEntry> {
+  const cursor = await TreeCursor.open(nodes, root)
   await cursor.seek(from)
   while (!cursor.done) {
     if (cursor.level > 0) {

@@ -1,5 +1,5 @@
 import { compareBytes, type Hash } from '@cairn/protocol'
-import { diff, type KeyChange } from './diff.ts'
+import { diff, type TreeChange } from './diff.ts'
 import type { Nodes } from './nodes.ts'
 
 /** A key that at least one side changed since the base. */
@@ -20,17 +20,17 @@ export async function* threeWay(
 ): AsyncGenerator<ThreeWayChange> {
   const lefts = diff(nodes, base, left)
   const rights = diff(nodes, base, right)
-  let l = (await lefts.next()).value as KeyChange | undefined
-  let r = (await rights.next()).value as KeyChange | undefined
+  let l = (await lefts.next()).value as TreeChange | undefined
+  let r = (await rights.next()).value as TreeChange | undefined
   while (l || r) {
     const order = !l ? 1 : !r ? -1 : compareBytes(l.key, r.key)
     yield join(order <= 0 ? l : undefined, order >= 0 ? r : undefined)
-    if (order <= 0) l = (await lefts.next()).value as KeyChange | undefined
-    if (order >= 0) r = (await rights.next()).value as KeyChange | undefined
+    if (order <= 0) l = (await lefts.next()).value as TreeChange | undefined
+    if (order >= 0) r = (await rights.next()).value as TreeChange | undefined
   }
 }
 
-function join(l: KeyChange | undefined, r: KeyChange | undefined): ThreeWayChange {
+function join(l: TreeChange | undefined, r: TreeChange | undefined): ThreeWayChange {
   const { key, before } = (l ?? r)!
   const changedBy = l && r ? 'both' : l ? 'left' : 'right'
   return { key, base: before, left: l ? l.after : before, right: r ? r.after : before, changedBy }

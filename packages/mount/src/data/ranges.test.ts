@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Ranges, type Source } from './ranges.ts'
+import { Ranges, type RangeSource } from './ranges.ts'
 
 const size = 64
 
@@ -42,7 +42,7 @@ function lettersOf(ranges: Ranges): string[] {
   return letters
 }
 
-function letterOf(source: Source, i: number): string {
+function letterOf(source: RangeSource, i: number): string {
   if (source.type === 'zeros') return '0'
   return source.type === 'server' ? 's' : `${source.segment}:${source.position + i}`
 }

@@ -4,17 +4,17 @@ import { ReadAhead } from './read-ahead.ts'
 export interface Range {
   readonly offset: number
   readonly length: number
-  readonly source: Source
+  readonly source: RangeSource
 }
 
-export type Source =
+export type RangeSource =
   | { readonly type: 'local'; readonly segment: number; readonly position: number }
   | { readonly type: 'zeros' }
   /** At the server, once it has the operation with that number: copied by reference, no byte was here. */
   | { readonly type: 'server'; readonly after: number }
 
-const zeros: Source = { type: 'zeros' }
-const server: Source = { type: 'server', after: 0 }
+const zeros: RangeSource = { type: 'zeros' }
+const server: RangeSource = { type: 'server', after: 0 }
 
 /**
  * What the mount knows of a file's bytes.
@@ -39,7 +39,7 @@ export class Ranges {
   wasRead = false
   readonly readAhead: ReadAhead = new ReadAhead()
 
-  put(offset: number, length: number, source: Source): void {
+  put(offset: number, length: number, source: RangeSource): void {
     if (length === 0) return
     if (source.type === 'server') this.version++
     const ranges = this.#ranges
@@ -98,7 +98,7 @@ export class Ranges {
   }
 
   /** Bytes that go on in the file and on the disk are one range: a file written in order stays one. */
-  #extend(last: Range, offset: number, length: number, source: Source): boolean {
+  #extend(last: Range, offset: number, length: number, source: RangeSource): boolean {
     if (last.offset + last.length !== offset || !follows(last, source)) return false
     this.#ranges[this.#ranges.length - 1] = { ...last, length: last.length + length }
     return true
@@ -131,7 +131,7 @@ export class Ranges {
   }
 }
 
-function follows(last: Range, source: Source): boolean {
+function follows(last: Range, source: RangeSource): boolean {
   if (source.type === 'zeros') return last.source.type === 'zeros'
   return (
     source.type === 'local' &&

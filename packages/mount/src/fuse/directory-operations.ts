@@ -1,7 +1,7 @@
 import type { ByteString } from '@cairn/protocol'
 import { entryBytes, putEntry, putNoEntry, putU64 } from './encode.ts'
 import type { Answer, Directory, Entry } from './file-system.ts'
-import { after, type AnyOperation, type Context, type Operation } from './operation.ts'
+import { after, type AnyOperation, type OperationContext, type Operation } from './operation.ts'
 import { opcode } from './opcodes.ts'
 
 /** A listing goes on from where the last part ended, so no part has to be larger. */
@@ -52,7 +52,7 @@ class Listing {
   }
 
   /** Takes back the lookups of what the kernel was not given. */
-  forget({ fs }: Context): void {
+  forget({ fs }: OperationContext): void {
     for (const nodeid of this.#nodeids) fs.forget(nodeid, 1)
   }
 
@@ -86,7 +86,12 @@ class Listing {
 const idle: Listing[] = []
 
 /** A listing that fails half-way gives the kernel nothing, so nothing of it may stay counted. */
-function fill(context: Context, nodeid: number, offset: number, listing: Listing): Answer<void> {
+function fill(
+  context: OperationContext,
+  nodeid: number,
+  offset: number,
+  listing: Listing,
+): Answer<void> {
   const fail = (error: unknown): never => {
     listing.forget(context)
     throw error

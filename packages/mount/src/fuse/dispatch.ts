@@ -9,7 +9,7 @@ import {
   writeInit,
 } from './init.ts'
 import { opcode } from './opcodes.ts'
-import type { AnyOperation, Context, ChangedNode } from './operation.ts'
+import type { AnyOperation, OperationContext, ChangedNode } from './operation.ts'
 import { operations } from './operations.ts'
 import { type Parked, ParkedRequests } from './parked.ts'
 import { Reply } from './reply.ts'
@@ -48,7 +48,7 @@ export type SendReply = (length: number, payload: Uint8Array | undefined) => voi
 export class Dispatcher {
   readonly request: Request
   readonly reply: Reply = new Reply(maxWriteBytes + 4096)
-  readonly context: Context
+  readonly context: OperationContext
   readonly #options: DispatchOptions
   readonly #send: SendReply
   readonly #memory: RequestMemory

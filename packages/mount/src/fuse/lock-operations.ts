@@ -1,6 +1,6 @@
 import type { Answer, Lock } from './file-system.ts'
 import { errno, RawErrno } from './errno.ts'
-import type { AnyOperation, Context, Operation } from './operation.ts'
+import type { AnyOperation, OperationContext, Operation } from './operation.ts'
 import { opcode } from './opcodes.ts'
 import { putU64 } from './encode.ts'
 import type { Request } from './request.ts'
@@ -13,7 +13,7 @@ const never = new AbortController().signal
 
 /** A close ends all locks of its owner; of POSIX locks the kernel tells by FLUSH, of an flock by RELEASE. */
 export function unlockAll(
-  { fs, locks }: Context,
+  { fs, locks }: OperationContext,
   nodeid: number,
   owner: string,
   flock: boolean,

@@ -3,7 +3,7 @@ import type { Entry } from './file-system.ts'
 import {
   after,
   type AnyOperation,
-  type Context,
+  type OperationContext,
   type Operation,
   type ChangedNode,
 } from './operation.ts'
@@ -25,7 +25,7 @@ function writeEntry(reply: Reply, entry: Entry): void {
   reply.entry(entry)
 }
 
-function forgetEntry({ fs }: Context, entry: Entry | undefined): void {
+function forgetEntry({ fs }: OperationContext, entry: Entry | undefined): void {
   if (entry !== undefined) fs.forget(entry.nodeid, 1)
 }
 
@@ -82,7 +82,7 @@ interface Created {
  * (GETXATTR) before the first write to a file, two requests for a write across a page that is not known whole, and a
  * read for each such page later: with git's packs, 22k of the 60k requests of a clone.
  */
-function openFlagsFor({ writesDirectly }: Context, flags: number): number {
+function openFlagsFor({ writesDirectly }: OperationContext, flags: number): number {
   const isWriteOnly = (flags & access.mask) === access.writeOnly
   // A program that creates a file exclusively has something to write: a temporary file.
   const isForWriting = isWriteOnly || (flags & access.exclusive) !== 0

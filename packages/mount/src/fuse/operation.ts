@@ -4,7 +4,7 @@ import type { Reply } from './reply.ts'
 import type { Request } from './request.ts'
 
 /** What operations share within one mount. */
-export interface Context {
+export interface OperationContext {
   fs: FuseFileSystem
   /** Seconds the kernel may remember that a name is not there. */
   readonly negativeTtl: number
@@ -24,13 +24,13 @@ export interface ChangedNode {
 export interface Operation<T> {
   readonly name: string
   /** Takes all it needs out of the request before it returns. */
-  call(context: Context, request: Request): Answer<T>
+  call(context: OperationContext, request: Request): Answer<T>
   /** Writes what follows the header; absent: nothing does. Or gives an errno, which costs less than to throw one. */
-  write?(reply: Reply, value: T, context: Context): number | void
+  write?(reply: Reply, value: T, context: OperationContext): number | void
   /** The value is done with: its reply is written and goes out next, or never will. */
   end?(value: T): void
   /** The caller was told of a failure before the answer came: takes back what it alone would have known. */
-  undo?(context: Context, value: T): Answer<void>
+  undo?(context: OperationContext, value: T): Answer<void>
   /** What it changes: the kernel's picture of that is wrong after an answer that came too late. */
   touches?(request: Request): readonly ChangedNode[]
   /** How long a parked request may take that changes nothing: programs expect syncing and locking to take its time. */

@@ -9,7 +9,7 @@ import { Wakefulness } from './wakefulness.ts'
 const burst = 256
 const notifyResend = 7
 
-export interface ServeOptions extends DispatchOptions {
+export interface ServeFuseOptions extends DispatchOptions {
   /** How long to look for the next request before the event loop is asked: saves a wake-up per request. */
   readonly spinMicroseconds?: number
 }
@@ -20,7 +20,7 @@ export class FuseServer {
   readonly closed: Promise<void>
   readonly #io: FuseIo
   readonly #dispatcher: Dispatcher
-  readonly #onError: ServeOptions['onError']
+  readonly #onError: ServeFuseOptions['onError']
   readonly #channel: Channel
   readonly #wakefulness = new Wakefulness()
   #isOpen = true
@@ -30,7 +30,7 @@ export class FuseServer {
     io: FuseIo,
     fd: number,
     fs: FuseFileSystem | Promise<FuseFileSystem>,
-    options: ServeOptions,
+    options: ServeFuseOptions,
   ) {
     this.#io = io
     this.#onError = options.onError
@@ -123,7 +123,7 @@ export class FuseServer {
 export async function serveFuse(
   fd: number,
   fs: FuseFileSystem | Promise<FuseFileSystem>,
-  options: ServeOptions = {},
+  options: ServeFuseOptions = {},
 ): Promise<FuseServer> {
   return new FuseServer(await loadFuseIo(), fd, fs, options)
 }

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where a process began: the next one goes on from there even if nothing else of its spool is left. */
-export interface SessionNote {
+export interface SessionFile {
   readonly session: string
   /** No batch of the processes before had a higher number. */
   readonly lastNumber: number
@@ -14,7 +14,7 @@ const fileName = 'session.json'
 const retryMs = 500
 
 /** Undefined without an earlier process. */
-export function readSession(directory: string): SessionNote | undefined {
+export function readSession(directory: string): SessionFile | undefined {
   let text: string
   try {
     text = readFileSync(join(directory, fileName), 'utf8')
@@ -27,12 +27,12 @@ export function readSession(directory: string): SessionNote | undefined {
     session,
     lastNumber = 0,
     seq = 0,
-  } = JSON.parse(text) as Partial<SessionNote> & Pick<SessionNote, 'session'>
+  } = JSON.parse(text) as Partial<SessionFile> & Pick<SessionFile, 'session'>
   return { session, lastNumber, seq }
 }
 
 /** The whole of it or what was there before: half a note would lock out the next process. */
-export function writeSession(directory: string, note: SessionNote): void {
+export function writeSession(directory: string, note: SessionFile): void {
   const path = join(directory, fileName)
   writeFileSync(`${path}.new`, JSON.stringify(note), { mode: 0o600 })
   renameSync(`${path}.new`, path)
@@ -41,7 +41,7 @@ export function writeSession(directory: string, note: SessionNote): void {
 /** As soon as the disk has room. Without it nothing may be sent: the next process would use the same numbers again. */
 export async function writeSessionWhenRoom(
   directory: string,
-  note: SessionNote,
+  note: SessionFile,
   sleep: (ms: number) => Promise<void>,
 ): Promise<void> {
   await whenRoom(() => writeSession(directory, note), sleep)

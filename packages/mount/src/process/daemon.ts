@@ -12,7 +12,7 @@ import { Notifier } from '../fuse/notifier.ts'
 import { serveFuse } from '../fuse/serve.ts'
 import { Mount } from '../mount.ts'
 import { Contact } from '../session/contact.ts'
-import { Link } from '../session/link.ts'
+import { ServerLink } from '../session/link.ts'
 import { connectWebSocket } from '../session/websocket-wire.ts'
 import { Channel } from './channel.ts'
 import {
@@ -45,7 +45,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   const { config } = start
   const descriptors = await takeDescriptors()
   const notifier = new Notifier(descriptors.fd)
-  const link = new Link()
+  const link = new ServerLink()
   const contact = new Contact()
   const opening = Mount.open({
     connect: contact.through(connectWebSocket(config.server, config.key, { link })),
@@ -141,7 +141,7 @@ export async function takeDescriptors(): Promise<Descriptors> {
 async function fileSystemOf(
   opening: Promise<Mount>,
   config: MountConfig,
-  link: Link,
+  link: ServerLink,
 ): Promise<FuseFileSystem> {
   const mount = await opening
   return statusDirectory(mount.fileSystem, statusFiles(mount, config, link), now)
@@ -176,7 +176,7 @@ interface Daemon {
   readonly mount: Mount
   readonly start: DaemonStart
   readonly supervisor: ToSupervisor
-  readonly link: Link
+  readonly link: ServerLink
   readonly closed: Promise<void>
   readonly isUnmounted: boolean
 }

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs'
 import type { MountStatus } from '../mount-status.ts'
-import type { Link } from '../session/link.ts'
+import type { ServerLink } from '../session/link.ts'
 import type { MountConfig } from './config.ts'
 
 /** With less, a mount can neither write down its session nor begin a segment. */
@@ -9,7 +9,7 @@ const roomBytesMin = 64 << 10
 /** How a mount is now: the server is asked if nothing was heard from it lately. */
 export async function freshStatus(
   mount: { readonly status: MountStatus },
-  link: Link,
+  link: ServerLink,
   config: MountConfig,
 ): Promise<MountStatus> {
   const isAnswering = await link.probe()
@@ -20,7 +20,7 @@ export async function freshStatus(
 }
 
 /** What a mount that is not usable yet says of itself. */
-export function openingStatus(link: Link, config: MountConfig): MountStatus {
+export function openingStatus(link: ServerLink, config: MountConfig): MountStatus {
   return {
     isOpening: true,
     waitingFor: whatIsMissing(false, link, config) ?? '',
@@ -42,7 +42,7 @@ export function openingStatus(link: Link, config: MountConfig): MountStatus {
 /** What keeps a mount from going on; undefined where nothing does. */
 export function whatIsMissing(
   connected: boolean,
-  link: Link,
+  link: ServerLink,
   { cacheDirectory, server }: MountConfig,
 ): string | undefined {
   const free = freeBytes(cacheDirectory)

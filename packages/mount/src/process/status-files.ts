@@ -2,13 +2,13 @@ import type { RescueOutcome } from '@cairn/protocol'
 import type { StatusFiles } from '../filesystem/status-directory.ts'
 import type { Mount } from '../mount.ts'
 import type { MountStatus } from '../mount-status.ts'
-import type { Link } from '../session/link.ts'
+import type { ServerLink } from '../session/link.ts'
 import type { ConflictAnswer } from '../session/answers.ts'
 import type { MountConfig } from './config.ts'
 import { freshStatus } from './fresh-status.ts'
 
 /** What `.cairn/` says, for an agent that can read files and nothing else. */
-export function statusFiles(mount: Mount, config: MountConfig, link: Link): StatusFiles {
+export function statusFiles(mount: Mount, config: MountConfig, link: ServerLink): StatusFiles {
   return {
     status: async () => describeStatus(await freshStatus(mount, link, config), config),
     conflicts: () => describeConflicts(mount, config),

@@ -7,7 +7,7 @@ interface Pingable {
 }
 
 /** What is known of the way to the server, by what comes back over it: an open connection says nothing about that. */
-export class Link {
+export class ServerLink {
   #socket: Pingable | undefined
   #heardAt = performance.now()
   #failure: string | undefined

@@ -10,14 +10,14 @@ import {
   Writer,
 } from '@cairn/protocol'
 import { WebSocket } from 'ws'
-import type { Link } from './link.ts'
+import type { ServerLink } from './link.ts'
 import type { Connect, Wire, WireEvents } from './wire.ts'
 
 export interface WebSocketOptions {
   /** How often the server says that it is there; silent for three times as long, it is taken to be gone. */
   readonly heartbeatMs?: number
   /** Is told what becomes of the connections. */
-  readonly link?: Link
+  readonly link?: ServerLink
 }
 
 const silentBeatsMax = 3
@@ -67,7 +67,7 @@ export function connectWebSocket(
     })
 }
 
-function tell(link: Link, socket: WebSocket): void {
+function tell(link: ServerLink, socket: WebSocket): void {
   socket.on('open', () => link.opened(socket))
   socket.on('close', () => link.closed(socket))
   for (const event of ['message', 'ping', 'pong']) socket.on(event, () => link.heard())

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Jail, JailCommand } from '../jail/jail.ts'
 import { killGroup } from '../jail/kill-group.ts'
 
-export interface RunOptions {
+export interface RunInsideOptions {
   readonly timeoutMs?: number
   readonly stdin?: string
   /** The limit of output and of errors, each. A program that prints more is ended. */
@@ -24,7 +24,7 @@ const killedCode = 137
 export async function runInside(
   jail: Jail,
   command: JailCommand,
-  { timeoutMs, stdin, bytesMax = 1 << 30 }: RunOptions = {},
+  { timeoutMs, stdin, bytesMax = 1 << 30 }: RunInsideOptions = {},
 ): Promise<Ran> {
   const program = await jail.start({ ...command, stdin: stdin === undefined ? 'none' : 'pipe' })
   let stopped: Ran['stopped']

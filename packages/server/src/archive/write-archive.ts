@@ -5,6 +5,7 @@ import {
   resolvePath,
   type Stores,
   type View,
+  superuser,
 } from '@cairn/core'
 import {
   type ByteString,
@@ -38,8 +39,6 @@ interface Planned {
 
 /** How many are read at one moment: about 1 ms. */
 const readAtOnce = 100
-const superuser = { uid: 0, gid: 0, groups: [] }
-
 /** The number of the directory at a path. */
 export function findArchived({ read, grant }: FixedTree, path: ByteString): Promise<Ino> {
   return read((view) => {

@@ -5,7 +5,7 @@ import type { TreeEdit } from './tree-edit.ts'
 
 /** What can be asked of a tree by path. Each function adds the operations it takes. */
 
-export interface WriteOptions {
+export interface WriteFileOptions {
   /** Pieces of content; what none covers reads as zeros. */
   readonly pieces: readonly { readonly offset: number; readonly data: Data }[]
   readonly size: number
@@ -16,7 +16,7 @@ export interface WriteOptions {
 }
 
 /** Gives whether the file is new. */
-export function writeFile(edit: TreeEdit, path: ByteString, options: WriteOptions): boolean {
+export function writeFile(edit: TreeEdit, path: ByteString, options: WriteFileOptions): boolean {
   if (options.parents) edit.makeParents(path)
   const { dentry, directoryOnly } = edit.resolve(path, true)
   if (directoryOnly || dentry?.kind === 'directory') throw new FsError('EISDIR')
@@ -48,7 +48,7 @@ function makeFile(edit: TreeEdit, path: ByteString, mode: number): Ino {
 export function patchFile(
   edit: TreeEdit,
   path: ByteString,
-  pieces: WriteOptions['pieces'],
+  pieces: WriteFileOptions['pieces'],
   ifMatch: string | undefined,
 ): void {
   const { ino } = edit.find(path, true)
@@ -60,7 +60,7 @@ export function patchFile(
 export function appendFile(
   edit: TreeEdit,
   path: ByteString,
-  options: Pick<WriteOptions, 'pieces' | 'parents'>,
+  options: Pick<WriteFileOptions, 'pieces' | 'parents'>,
 ): void {
   if (options.parents) edit.makeParents(path)
   const { dentry } = edit.resolve(path, true)
@@ -73,7 +73,7 @@ export function appendFile(
 function requireCondition(
   edit: TreeEdit,
   ino: Ino | undefined,
-  { ifMatch, ifAbsent }: Pick<WriteOptions, 'ifMatch' | 'ifAbsent'>,
+  { ifMatch, ifAbsent }: Pick<WriteFileOptions, 'ifMatch' | 'ifAbsent'>,
 ): void {
   const tag = ino === undefined ? undefined : etagOf(ino, edit.view.inode(ino)!)
   const matches =

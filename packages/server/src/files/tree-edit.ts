@@ -11,12 +11,10 @@ import {
   resolvePath,
   type Resolved,
   type View,
+  superuser,
 } from '@cairn/core'
 import { type ByteString, FsError, type Ino, type Name, rootIno } from '@cairn/protocol'
 import { nanoseconds, timeOf } from '../ports/clock.ts'
-
-/** HTTP has no users of the file system: the holder of a key may do what the key allows. */
-const superuser = { uid: 0, gid: 0, groups: [] }
 
 interface EditEnv extends Pick<Call, 'now' | 'newIno'> {
   readonly reapsAtOnce: boolean

@@ -26,7 +26,7 @@ import type { Workspace } from '../workspaces/workspace.ts'
 import { isGone, walkHistory } from './history-walk.ts'
 import {
   carryOrigins,
-  type FileContent,
+  type ContentLines,
   type FileVersion,
   newVersion,
   type Origin,
@@ -339,7 +339,7 @@ class BranchBlame {
     return (await readNodes(this.#workspace, () => view.inode(ino)?.content)) !== undefined
   }
 
-  async #read(view: View, ino: Ino): Promise<FileContent | undefined> {
+  async #read(view: View, ino: Ino): Promise<ContentLines | undefined> {
     try {
       return await readForBlame(this.#workspace.stores, view, ino)
     } catch (error) {

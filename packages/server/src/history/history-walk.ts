@@ -21,7 +21,7 @@ export interface Step {
   readonly views: { readonly before: View; readonly after: View } | undefined
 }
 
-export interface WalkOptions {
+export interface HistoryWalkOptions {
   /** Files whose content is wanted, too. Of all others only names are kept up: content would fill the memory. */
   readonly hasContent?: (ino: Ino) => boolean
   /** The last batch that is wanted; the newest unless given. */
@@ -36,7 +36,7 @@ const rowsAtOnce = 256
 export async function* walkHistory(
   workspace: Pick<Workspace, 'stores' | 'layers'>,
   branch: Branch,
-  { hasContent = () => false, until = branch.head.position.seq, gone }: WalkOptions = {},
+  { hasContent = () => false, until = branch.head.position.seq, gone }: HistoryWalkOptions = {},
 ): AsyncGenerator<Step> {
   const { nodes, log } = workspace.stores
   const viewOf = (snapshot: Snapshot): Changes => new Changes(new TreeView(nodes, snapshot))

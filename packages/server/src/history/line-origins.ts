@@ -8,7 +8,7 @@ type Hunk = readonly [oldStart: number, oldLength: number, newStart: number, new
 export type Origin = BlameOrigin | undefined
 
 /** A file that is too large for lines is known by its hash: it may be larger than memory. */
-export interface FileContent {
+export interface ContentLines {
   readonly size: number
   readonly hash: string
   readonly bytes: Uint8Array | undefined
@@ -17,7 +17,7 @@ export interface FileContent {
 /** A file at one moment, and who changed each line of it last. */
 export interface FileVersion {
   /** Undefined when its bytes are gone from the store. */
-  readonly content: FileContent | undefined
+  readonly content: ContentLines | undefined
   /** Undefined for binary files, and for what is too large: then `whole` counts. */
   readonly lines: TextLines | undefined
   readonly origins: readonly Origin[]
@@ -26,7 +26,7 @@ export interface FileVersion {
 }
 
 /** The same origin for everything. */
-export function newVersion(content: FileContent | undefined, whole: Origin): FileVersion {
+export function newVersion(content: ContentLines | undefined, whole: Origin): FileVersion {
   const bytes = content?.bytes
   const isText = bytes !== undefined && findTextProblem(bytes) === undefined
   const lines = isText ? splitLines(bytes) : undefined

@@ -12,14 +12,14 @@ import {
   withoutTrailingZeros,
 } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
-import type { FileContent } from './line-origins.ts'
+import type { ContentLines } from './line-origins.ts'
 
 /** Undefined where there is no file. Throws what the stores throw when its bytes are gone. */
 export async function readForBlame(
   { nodes, blobs }: Stores,
   view: View,
   ino: Ino,
-): Promise<FileContent | undefined> {
+): Promise<ContentLines | undefined> {
   const inode = await nodes.read(() => view.inode(ino))
   if (!inode?.content) return undefined
   const { size } = inode

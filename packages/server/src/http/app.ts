@@ -11,7 +11,7 @@ import { Authenticator, type AuthenticatorParts } from '../access/authenticator.
 import type { AccessWatch } from '../access/access-watch.ts'
 import type { OwnerKeys } from '../access/owner-keys.ts'
 import { endWithAccess, requireAccess } from './authenticate.ts'
-import { type Body, ordinaryPace, type Pace, paced } from './body.ts'
+import { type Body, ordinaryPace, type BodyPace, paced } from './body.ts'
 import { answerBrokenRequest, headerBytesMax } from './broken-requests.ts'
 import { toHttpError } from './errors.ts'
 import { watchForGoneClients } from './gone-clients.ts'
@@ -71,7 +71,7 @@ export interface AppParts extends AuthenticatorParts {
   /** Ends what goes on when its token or key is over. */
   readonly watch?: AccessWatch
   /** How fast bodies must come. */
-  readonly pace?: Pace
+  readonly pace?: BodyPace
   /** Refuses requests for other hosts; undefined where any is answered. */
   readonly requireHost?: RequireHost | undefined
   /** Speaks TLS with it. */
@@ -150,7 +150,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
 }
 
 /** An uploaded JSON file is bytes like any other. Routes with a JSON body declare a schema for it. */
-function takeBodiesAsTheyCome(app: FastifyInstance, pace: Pace): void {
+function takeBodiesAsTheyCome(app: FastifyInstance, pace: BodyPace): void {
   app.removeAllContentTypeParsers()
   printRequests(app)
   app.addContentTypeParser('*', (request, payload, done) =>

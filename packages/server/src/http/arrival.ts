@@ -1,4 +1,4 @@
-import { allocatedBytesMax, resolveExisting } from '@cairn/core'
+import { allocatedBytesMax, resolveExisting, superuser } from '@cairn/core'
 import { type ByteString, CairnError, isFsError } from '@cairn/protocol'
 import type { Arriving } from '../files/arriving.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
@@ -13,8 +13,6 @@ export interface ArrivalOptions {
   /** Bytes of the same file that came before. */
   readonly before?: () => Promise<number>
 }
-
-const superuser = { uid: 0, gid: 0, groups: [] }
 
 /**
  * The body, as long as the budget and the quota have room for it. Every byte counts here, zeros too: whether they

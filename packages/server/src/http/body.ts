@@ -4,14 +4,14 @@ import { CairnError } from '@cairn/protocol'
 /** A request's body as it comes. */
 export type Body = AsyncIterable<Uint8Array>
 
-export interface Pace {
+export interface BodyPace {
   /** So many bytes must come, or the end, each time the server has waited for so long. */
   readonly bytesMin: number
   readonly patienceMs: number
 }
 
 /** Slower than any line that a file should be sent over, and one connection for a minute at most. */
-export const ordinaryPace: Pace = { bytesMin: 16 * 1024, patienceMs: 30_000 }
+export const ordinaryPace: BodyPace = { bytesMin: 16 * 1024, patienceMs: 30_000 }
 
 /**
  * A body that may be left unread without losing the connection, over which the answer has to go. Only waiting for
@@ -19,7 +19,7 @@ export const ordinaryPace: Pace = { bytesMin: 16 * 1024, patienceMs: 30_000 }
  */
 export async function* paced(
   stream: Readable,
-  { bytesMin, patienceMs }: Pace,
+  { bytesMin, patienceMs }: BodyPace,
 ): AsyncGenerator<Uint8Array> {
   const chunks = stream.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]()
   let leftMs = patienceMs

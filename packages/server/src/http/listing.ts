@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { joinNames, pathOf, requireAllowed, resolvePath, type View } from '@cairn/core'
+import { joinNames, pathOf, requireAllowed, resolvePath, type View, superuser } from '@cairn/core'
 import {
   type ByteString,
   CairnError,
@@ -23,7 +23,6 @@ export interface ListQuery {
   readonly limit: number
 }
 
-const superuser = { uid: 0, gid: 0, groups: [] }
 const streamedAtOnce = 100
 /** How many are read at one moment of the branch: about 1 ms. */
 const readAtOnce = 100

@@ -9,7 +9,7 @@ import {
   move,
   touch,
   writeFile,
-  type WriteOptions,
+  type WriteFileOptions,
 } from '../files/changes.ts'
 import type { TreeEdit } from '../files/tree-edit.ts'
 import { copy, remove } from '../files/trees.ts'
@@ -75,7 +75,7 @@ export function readOperation<Op extends keyof OperationBodies>(
   return reader(body, path)
 }
 
-function writeOptions(body: OperationBodies['write']): WriteOptions {
+function writeOptions(body: OperationBodies['write']): WriteFileOptions {
   const { text, base64 = '', mode, ifMatch, ifAbsent = false, parents = false } = body
   const bytes = text === undefined ? Buffer.from(base64, 'base64') : Buffer.from(text)
   return {

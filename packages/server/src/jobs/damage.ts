@@ -3,7 +3,7 @@ import {
   Branch,
   decodeBatch,
   type LogMemory,
-  type Reference,
+  type RootReference,
   pathOf,
   referencesOf,
   type Snapshot,
@@ -103,7 +103,7 @@ const rowsAtOnce = 256
 export class DamageTracer {
   readonly #stores: Stores
   readonly #damaged: ReadonlySet<Hash>
-  readonly #below = new Map<Hash, readonly Reference[]>()
+  readonly #below = new Map<Hash, readonly RootReference[]>()
 
   constructor(stores: Stores, damaged: ReadonlySet<Hash>) {
     this.#stores = stores
@@ -130,8 +130,8 @@ export class DamageTracer {
     return findings
   }
 
-  async #traceLog(id: BranchId, after: number): Promise<readonly Reference[]> {
-    const found: Reference[] = []
+  async #traceLog(id: BranchId, after: number): Promise<readonly RootReference[]> {
+    const found: RootReference[] = []
     for (let seq = after; ;) {
       const rows = await this.#stores.log.read(id, seq, rowsAtOnce)
       if (rows.length === 0) return found
@@ -145,12 +145,12 @@ export class DamageTracer {
     }
   }
 
-  async #trace(hash: Hash): Promise<readonly Reference[]> {
+  async #trace(hash: Hash): Promise<readonly RootReference[]> {
     const { nodes } = this.#stores
     if (this.#damaged.has(hash)) return [{ id: hash, isBlob: false }]
     const known = hash === nodes.emptyRoot ? [] : this.#below.get(hash)
     if (known) return known
-    const found: Reference[] = []
+    const found: RootReference[] = []
     for (const reference of referencesOf(await nodes.load(hash)))
       if (!reference.isBlob) found.push(...(await this.#trace(reference.id)))
       else if (this.#damaged.has(reference.id)) found.push(reference)

@@ -1,5 +1,5 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
-import type { Deadline, LeaseRecord, LeaseWriter } from '../ports/lease-store.ts'
+import type { LeaseDeadline, LeaseRecord, LeaseWriter } from '../ports/lease-store.ts'
 
 /** How long after its last receipt a holder is waited for, and how long in all. */
 export interface Patience {
@@ -59,7 +59,7 @@ export function isOverdue({ deadline }: LeaseRecord, nowMs: number): boolean {
 
 const forEver: Patience = { ms: Infinity, mostMs: Infinity }
 
-function deadlineFrom(nowMs: number, { ms, mostMs }: Patience): Deadline {
+function deadlineFrom(nowMs: number, { ms, mostMs }: Patience): LeaseDeadline {
   return { ms: nowMs + ms, lastMs: nowMs + mostMs }
 }
 

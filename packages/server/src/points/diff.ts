@@ -12,6 +12,7 @@ import {
   textMergeBytesMax,
   TreeView,
   type View,
+  superuser,
 } from '@cairn/core'
 import {
   type ByteString,
@@ -202,8 +203,6 @@ async function* readDiff(
     yield { change, was, is }
   }
 }
-
-const superuser = { uid: 0, gid: 0, groups: [] }
 
 function find(view: View, path: readonly Name[]): { ino: Ino; inode: Inode } | undefined {
   const { dentry } = resolvePath(view, `/${path.join('/')}`, { who: superuser, follow: false })

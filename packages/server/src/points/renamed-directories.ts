@@ -7,13 +7,13 @@ import {
   type Snapshot,
   sortInSteps,
   TreeView,
+  superuser,
 } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
 import { walkFrom } from '../files/walk.ts'
 
 type Path = readonly Name[]
 
-const superuser = { uid: 0, gid: 0, groups: [] }
 const entriesAtOnce = 1000
 
 /**

@@ -22,7 +22,7 @@ export interface LeaseRecord {
   /** The holder has been asked to hand the lease back. It stays so until it does: it acknowledges nothing more. */
   readonly recalled: boolean
   /** Until when it has to; absent while it has not been asked. */
-  readonly deadline?: Deadline | undefined
+  readonly deadline?: LeaseDeadline | undefined
   readonly writers: readonly LeaseWriter[]
   /**
    * The branch's epoch in which this is so. Each holder has an epoch of its own, begun before this
@@ -34,7 +34,7 @@ export interface LeaseRecord {
 }
 
 /** How long a holder may take to hand its lease back. */
-export interface Deadline {
+export interface LeaseDeadline {
   /** Moves with each receipt that the holder gets: it may have much to send. */
   readonly ms: number
   /** Does not move. */

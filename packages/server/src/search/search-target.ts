@@ -10,6 +10,7 @@ import {
   scopedView,
   TreeView,
   type View,
+  superuser,
 } from '@cairn/core'
 import { type ByteString, FsError, type Grant, isWay } from '@cairn/protocol'
 import type { Point } from '../points/references.ts'
@@ -37,8 +38,6 @@ export interface SearchTarget extends SearchStores {
 export interface SearchTop extends SearchPlace {
   readonly inode: Inode
 }
-
-const superuser = { uid: 0, gid: 0, groups: [] }
 
 /** The head is folded first: then the search is of one moment, and every content has its name. */
 export async function openSearchTarget(target: SearchRequest): Promise<SearchTarget> {

@@ -1,4 +1,11 @@
-import { type Branch, resolveExisting, type Snapshot, TreeView, type View } from '@cairn/core'
+import {
+  type Branch,
+  resolveExisting,
+  type Snapshot,
+  TreeView,
+  type View,
+  superuser,
+} from '@cairn/core'
 import { type ByteString, FsError, type Ino, rootIno } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
@@ -8,8 +15,6 @@ import { UnusedContent } from './unused-content.ts'
  * A client that may open a session may see where its path leads; each operation is checked by
  * itself.
  */
-const superuser = { uid: 0, gid: 0, groups: [] }
-
 /** What a session's questions are about: a branch as it is, or as it was. */
 export interface ReadPlace {
   readonly workspace: Workspace

@@ -37,7 +37,7 @@ export interface ReadValues {
   readonly values: Values
 }
 
-export interface WriteConditions {
+export interface SecretConditions {
   /** The version it must have; 0 for none yet. */
   readonly ifVersion?: number | undefined
 }
@@ -116,7 +116,7 @@ export class Vault {
     asker: VaultAsker,
     name: string,
     values: Values,
-    conditions: WriteConditions = {},
+    conditions: SecretConditions = {},
   ): Promise<SecretReceipt> {
     const act = { action: 'put', secret: name }
     return this.#audit.refusals(asker, act, async () => {
@@ -130,7 +130,7 @@ export class Vault {
     asker: VaultAsker,
     name: string,
     edit: ValueEdit,
-    conditions: WriteConditions = {},
+    conditions: SecretConditions = {},
   ): Promise<SecretReceipt> {
     const act = { action: 'set', secret: name }
     return this.#audit.refusals(asker, act, async () => {
@@ -154,7 +154,7 @@ export class Vault {
   async #write(
     asker: VaultAsker,
     act: VaultAct & { readonly secret: string },
-    { ifVersion }: WriteConditions,
+    { ifVersion }: SecretConditions,
     valuesAfter: (before: StoredVersion | undefined) => Promise<Values>,
   ): Promise<SecretReceipt> {
     const { workspace, idempotencyKey = randomUUID() } = asker

@@ -13,7 +13,7 @@ const ttlSeconds = 30
 /** More do not fit into an answer that every client takes. */
 const addressesMax = 16
 const flags = { answer: 0x8180, missing: 0x8183, refused: 0x8185, failed: 0x8182 } as const
-export type Outcome = keyof typeof flags
+export type LookupOutcome = keyof typeof flags
 
 /** Undefined for what is no question. */
 export function parseQuestion(message: Buffer): Question | undefined {
@@ -38,7 +38,7 @@ export function parseQuestion(message: Buffer): Question | undefined {
 
 export function encodeAnswer(
   { id, bytes }: Question,
-  outcome: Outcome,
+  outcome: LookupOutcome,
   addresses: readonly string[] = [],
 ): Buffer {
   const given = addresses.slice(0, addressesMax)

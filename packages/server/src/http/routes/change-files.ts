@@ -5,6 +5,7 @@ import {
   requireWritable,
   resolvePath,
   type View,
+  superuser,
 } from '@cairn/core'
 import type { ChangeReceipt } from '@cairn/protocol'
 import { type ByteString, CairnError, isFsError } from '@cairn/protocol'
@@ -28,7 +29,6 @@ import { pathOfRequest } from '../raw-path.ts'
 import { type Validate, validatorOf } from '../validate.ts'
 import { isOn } from '../flag.ts'
 
-const superuser = { uid: 0, gid: 0, groups: [] }
 /** The verbs of `POST files/PATH?VERB`. */
 const verbs = ['append', 'mkdir', 'move', 'copy', 'chmod', 'symlink', 'link', 'touch'] as const
 type JsonVerb = Exclude<(typeof verbs)[number], 'append'>

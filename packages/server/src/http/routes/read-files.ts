@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type Extent, requireOnInode, resolvePath } from '@cairn/core'
+import { type Extent, requireOnInode, resolvePath, superuser } from '@cairn/core'
 import {
   type AccessOperation,
   accessOperations,
@@ -26,8 +26,6 @@ const route = fileRoutes['GET /v1/workspaces/:workspace/files']
 type FileQuery = RequestOf<typeof route>['query']
 
 const pageDefault = 100
-const superuser = { uid: 0, gid: 0, groups: [] }
-
 export function readFileRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   app.route<{ Querystring: FileQuery }>({
     method: ['GET', 'HEAD'],
