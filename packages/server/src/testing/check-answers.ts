@@ -9,7 +9,8 @@ subscribe('fastify.initialization', (message) => {
   const { fastify } = message as { readonly fastify: FastifyInstance }
   fastify.addHook('onSend', async (request, reply, payload) => {
     // Files and long lists are sent as streams.
-    if (typeof payload === 'string' && payload !== '' && isJson(reply)) await check(request, reply, payload)
+    if (typeof payload === 'string' && payload !== '' && isJson(reply))
+      await check(request, reply, payload)
     return payload
   })
 })
