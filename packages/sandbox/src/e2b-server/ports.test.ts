@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import { request as requestTls } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Sandbox } from 'e2b'
@@ -73,11 +76,40 @@ describe.skipIf(!canServe)('ports of a sandbox', () => {
     const body = 'x'.repeat(100_000)
     const headers = { 'content-length': body.length }
     const host = sandbox.getHost(8000)
-    expect(host).toBe(`8000-${sandbox.sandboxId}.localhost:${new URL(test.server.url).port}`)
+    expect(host).toBe(
+      `8000-${sandbox.sandboxId}.sandbox.localhost:${new URL(test.server.url).port}`,
+    )
     const answer = await ask('/a?b=c', host, { method: 'POST', headers, body })
     expect(answer.slice(0, 2)).toEqual([200, `/a?b=c ${body}`])
     expect(answer[2]).toContain('X-MiXed')
   })
+
+  it.skipIf(!existsSync('/usr/bin/openssl'))(
+    'are reached by https:// on the same port, with the authority of this server',
+    async () => {
+      const host = sandbox.getHost(8000)
+      const { hostname, port } = new URL(`https://${host}`)
+      const ca = await readFile(test.server.authority!, 'utf8')
+      const get = (options: object): Promise<string> =>
+        new Promise((resolve, reject) => {
+          const to = {
+            host: '127.0.0.1',
+            servername: hostname,
+            port,
+            path: '/secure',
+            agent: false,
+          }
+          const sent = requestTls({ ...to, headers: { host }, ...options }, (answer) => {
+            text(answer).then(resolve, reject)
+          })
+          sent.on('error', reject).end()
+        })
+      await expect(get({ ca })).resolves.toContain(`host: ${host}`)
+      await expect(get({})).rejects.toThrow(/certificate/)
+      await expect(get({ ca, servername: 'example.org' })).rejects.toThrow(/altnames/)
+      expect((await ask('/plain', host))[0]).toBe(200)
+    },
+  )
 
   it('are reached by the headers of the SDK, which stay outside', async () => {
     const answer = await fetch(`${test.server.url}/`, {

@@ -28,6 +28,8 @@ import { RecordStore } from './store.ts'
 import { BuildFiles } from './templates/build-files.ts'
 import { Builder } from './templates/builder.ts'
 import { Catalog } from './templates/catalog.ts'
+import { ensureCertificate, type PortCertificate, portDomain } from './tls/authority.ts'
+import { takeBoth } from './tls/both.ts'
 import { serveVolumeContent } from './volumes/content.ts'
 import { VolumeMounts } from './volumes/volume-mounts.ts'
 import { type Volume, Volumes } from './volumes/volumes.ts'
@@ -62,6 +64,8 @@ export interface E2BServerOptions {
 export interface E2BServer {
   readonly url: string
   readonly apiKey: string
+  /** The file with the authority that signed for `https://` of ports; undefined without openssl. */
+  readonly authority?: string
   /** What a program that uses the `e2b` package needs to find this server. */
   readonly env: Readonly<Record<string, string>>
   /** Ends every sandbox; those that are paused, or pause at their timeout, can be resumed from the same data. */
@@ -79,7 +83,9 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
   const server = createServer()
   const url = await listen(server, address, port)
   const release = await claim(data, { url, apiKey })
-  const domain = `localhost:${new URL(url).port}`
+  const domain = `${portDomain}:${new URL(url).port}`
+  const tls = await certificateOf(options)
+  const cutTls = tls === undefined ? undefined : takeBoth(server, tls)
   const control = new ControlPlane({ ...parts, domain, url }, apiKey)
   const plane = new DataPlane(parts.sandboxes)
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -105,7 +111,30 @@ export async function serveE2B(options: E2BServerOptions): Promise<E2BServer> {
     E2B_VOLUME_API_URL: url,
     E2B_API_KEY: apiKey,
   }
-  return { url, apiKey, env, close: () => close(server, parts, release) }
+  return {
+    url,
+    apiKey,
+    env,
+    ...(tls === undefined ? {} : { authority: tls.authority }),
+    close: async () => {
+      const closed = close(server, parts, release)
+      cutTls?.()
+      await closed
+    },
+  }
+}
+
+/** Without one, ports are served as plain HTTP alone. */
+async function certificateOf({
+  data,
+  warn,
+}: E2BServerOptions): Promise<PortCertificate | undefined> {
+  try {
+    return await ensureCertificate(join(data, 'tls'))
+  } catch (error) {
+    warn?.(`ports have no https:// (openssl makes the certificate): ${String(error)}`)
+    return undefined
+  }
 }
 
 /** Nearly every program starts with it, and its first request should not wait. */

@@ -1,3 +1,4 @@
+import type { E2BServer } from '@cairn/sandbox'
 import { isCairnError } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import type { Cli } from '../../cli.ts'
@@ -66,8 +67,14 @@ export const command: Command = defineCommand({
       }),
     )
     try {
-      if (cli.isJson) await cli.out.json({ url: server.url, data, env: server.env })
-      else await say(cli, server.env, data, cairn?.server)
+      if (cli.isJson)
+        await cli.out.json({
+          url: server.url,
+          data,
+          env: server.env,
+          authority: server.authority ?? null,
+        })
+      else await say(cli, server, data, cairn?.server)
       await cli.out.flush()
       await stopOf(cli.signal)
     } finally {
@@ -92,13 +99,15 @@ async function start<Server>(serve: () => Promise<Server>): Promise<Server> {
 /** Lines for a shell: what is exported makes the e2b package come here. */
 async function say(
   cli: Cli,
-  env: Readonly<Record<string, string>>,
+  { env, authority }: Pick<E2BServer, 'env' | 'authority'>,
   data: string,
   cairn: string | undefined,
 ): Promise<void> {
   for (const [name, value] of Object.entries(env)) await cli.out.line(`export ${name}=${value}`)
   const volumes = cairn === undefined ? 'no Cairn server, so no volumes' : `volumes at ${cairn}`
   await cli.err.line(`data in ${data}; ${volumes}; Ctrl-C ends it`)
+  if (authority !== undefined)
+    await cli.err.line(`for https:// of ports: export NODE_EXTRA_CA_CERTS=${authority}`)
   await cli.err.flush()
 }
 
