@@ -29,31 +29,33 @@ export async function ensureCertificate(directory: string): Promise<PortCertific
 
 /** The authority may sign for this machine's own names alone: a stolen key opens nothing else. */
 async function makeAuthority(directory: string, authority: string): Promise<void> {
-  await openssl([
-    ...[...newKey(join(directory, 'ca.key')), '-out', authority, '-days', `${days.authority}`],
-    ...['-subj', '/CN=Cairn sandboxes of this machine'],
-    ...['-addext', 'basicConstraints=critical,CA:TRUE'],
-    ...['-addext', 'keyUsage=critical,keyCertSign'],
-    ...['-addext', 'nameConstraints=critical,permitted;DNS:localhost'],
-  ])
+  await openssl(
+    newKey(join(directory, 'ca.key')),
+    ['-out', authority, '-days', `${days.authority}`],
+    ['-subj', '/CN=Cairn sandboxes of this machine'],
+    ['-addext', 'basicConstraints=critical,CA:TRUE'],
+    ['-addext', 'keyUsage=critical,keyCertSign'],
+    ['-addext', 'nameConstraints=critical,permitted;DNS:localhost'],
+  )
 }
 
 async function makeCertificate(directory: string, cert: string, key: string): Promise<void> {
-  await openssl([
-    ...[...newKey(key), '-out', cert, '-days', `${days.certificate}`],
-    ...['-CA', join(directory, 'ca.pem'), '-CAkey', join(directory, 'ca.key')],
-    ...['-subj', `/CN=${portDomain}`],
-    ...['-addext', 'basicConstraints=critical,CA:FALSE'],
-    ...['-addext', `subjectAltName=DNS:*.${portDomain},DNS:localhost`],
-  ])
+  await openssl(
+    newKey(key),
+    ['-out', cert, '-days', `${days.certificate}`],
+    ['-CA', join(directory, 'ca.pem'), '-CAkey', join(directory, 'ca.key')],
+    ['-subj', `/CN=${portDomain}`],
+    ['-addext', 'basicConstraints=critical,CA:FALSE'],
+    ['-addext', `subjectAltName=DNS:*.${portDomain},DNS:localhost`],
+  )
 }
 
 function newKey(file: string): string[] {
   return ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', file]
 }
 
-async function openssl(args: readonly string[]): Promise<void> {
-  await runProgram('openssl', ['req', '-x509', ...args])
+async function openssl(...args: readonly (readonly string[])[]): Promise<void> {
+  await runProgram('openssl', ['req', '-x509', ...args.flat()])
 }
 
 async function isGood(file: string, issuer?: string): Promise<boolean> {
