@@ -97,7 +97,9 @@ async function fetchRepository(
   const helper =
     '!f() { test "$1" = get && echo username=x-access-token && echo "password=$CAIRN_GIT_SECRET"; }; f'
   const own =
-    secret === undefined ? [] : ['-c', 'credential.helper=', '-c', `credential.helper=${helper}`]
+    secret === undefined
+      ? []
+      : ['-c', 'credential.helper=', '-c', `${helperSetting(url)}=${helper}`]
   const wishes = [
     ...(branch === undefined ? [] : ['--branch', branch]),
     ...(depth === undefined ? [] : ['--depth', String(depth)]),
@@ -108,6 +110,12 @@ async function fetchRepository(
     isShown: true,
     ...(secret === undefined ? {} : { env: { CAIRN_GIT_SECRET: secret } }),
   })
+}
+
+/** For the host of the URL alone: a redirect must not take the secret to another one. */
+function helperSetting(url: string): string {
+  const isHttp = /^https?:/i.test(url) && URL.canParse(url)
+  return isHttp ? `credential.${new URL(url).origin}.helper` : 'credential.helper'
 }
 
 async function readSecret({ signal }: Cli, workspace: Workspace, name: string): Promise<string> {
