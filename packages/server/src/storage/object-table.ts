@@ -18,12 +18,13 @@ export interface ObjectWish {
 /** Which blobs of a pool are objects, and under which keys. */
 export class ObjectTable {
   readonly #database: Database
-  readonly #prefix: (id: Hash) => string
+  readonly #place: () => (id: Hash) => string
   readonly #pool: Uint8Array
 
-  constructor(database: Database, pool: string, prefix: (id: Hash) => string) {
+  /** `place` gives what the keys of blobs that are stored together begin with. */
+  constructor(database: Database, pool: string, place: () => (id: Hash) => string) {
     this.#database = database
-    this.#prefix = prefix
+    this.#place = place
     this.#pool = poolKey(pool)
   }
 
@@ -35,9 +36,10 @@ export class ObjectTable {
   async reserve(wishes: ReadonlyMap<Hash, ObjectWish>): Promise<ReadonlyMap<Hash, string>> {
     const onTaken = this.#database.dialect.clearOnTaken(['pool', 'hash'], 'condemned_ms')
     const missing = new Map<Hash, string>()
+    const place = this.#place()
     for (const ids of groupHashes([...wishes.keys()])) {
       const rows = ids.map((id) => {
-        const key = keyBytes(`${this.#prefix(id)}.${randomUUID()}`)
+        const key = keyBytes(`${place(id)}.${randomUUID()}`)
         const { size, mark } = wishes.get(id)!
         return [this.#pool, hashColumn(id), key, size, 0, mark ?? null]
       })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { BlobDraft, BlobStore } from '@cairn/core'
 import { CairnError, formatHash, type Hash, isCairnError } from '@cairn/protocol'
 import { bytesOf, hashColumn, textOf } from './columns.ts'
@@ -31,7 +32,7 @@ export class PlacedBlobs implements BlobStore {
   constructor(database: Database, objects: ObjectStore, pool: string) {
     this.#database = database
     this.#small = new ContentTable(database, 'blobs', pool)
-    this.#large = new ObjectTable(database, pool, (id) => blobKey(pool, id))
+    this.#large = new ObjectTable(database, pool, () => togetherIn(pool))
     this.#objects = objects
     this.#pool = pool
     // What two ask for at once is no draft's alone.
@@ -94,7 +95,7 @@ export class PlacedBlobs implements BlobStore {
        UNION ALL SELECT NULL, object_key FROM blob_objects WHERE pool = ? AND hash = ?`,
       [...params, ...params],
     )
-    if (!row) return blobKey(this.#pool, id)
+    if (!row) return oldKey(this.#pool, id)
     return row['bytes'] === null ? textOf(row, 'object_key') : bytesOf(row, 'bytes')
   }
 
@@ -128,8 +129,17 @@ export class PlacedBlobs implements BlobStore {
   }
 }
 
-/** Two digits make 256 directories on disk, which stay fast with millions of blobs. */
-function blobKey(pool: string, id: Hash): string {
+/**
+ * Two digits make 256 directories on disk, which stay fast with millions of blobs. What is stored together is in one of them, so
+ * that its names are synced together.
+ */
+function togetherIn(pool: string): (id: Hash) => string {
+  const directory = randomBytes(1).toString('hex')
+  return (id) => `blobs/${pool}/${directory}/${formatHash(id)}`
+}
+
+/** Where a blob is that was stored before objects had rows. */
+function oldKey(pool: string, id: Hash): string {
   const hex = formatHash(id)
   return `blobs/${pool}/${hex.slice(0, 2)}/${hex}`
 }

@@ -10,6 +10,7 @@ import {
   type ObjectStore,
 } from '../object-store.ts'
 import { privateFileMode } from '../private-files.ts'
+import { shareTurns } from './share-turns.ts'
 import { makeDirectory, syncDirectory, tryMakeDirectory } from './durable-files.ts'
 import { diskError, isMissing } from './errors.ts'
 
@@ -21,6 +22,7 @@ export class DiskObjectStore implements ObjectStore {
   readonly #directory: string
   /** Those known to be on disk, or on their way. */
   readonly #madeDirectories = new Map<string, Promise<void>>()
+  readonly #syncNames = shareTurns(syncDirectory)
 
   private constructor(directory: string) {
     this.#directory = directory
@@ -47,7 +49,7 @@ export class DiskObjectStore implements ObjectStore {
       await writeSynced(draft, bytes)
       // A name only ever points at whole bytes: the content is on disk before, the name after.
       await rename(draft, path)
-      await syncDirectory(dirname(path))
+      await this.#syncNames(dirname(path))
       // DURABLE: bytes, name and the directories above it are on disk.
     } catch (error) {
       await rm(draft, { force: true })
