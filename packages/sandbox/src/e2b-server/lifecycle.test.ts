@@ -88,11 +88,10 @@ describe.skipIf(!canServe)('the life of a sandbox, through the e2b package', () 
   })
 
   it('pauses at its timeout where that was asked for, and wakes when it is needed', async () => {
-    const sandbox = await create({
-      timeoutMs: 1000,
-      lifecycle: { onTimeout: 'pause', autoResume: true },
-    })
+    const sandbox = await create({ lifecycle: { onTimeout: 'pause', autoResume: true } })
     await sandbox.files.write('/tmp/mark', 'here')
+    // Not from the start: on a slow machine the file would come after the timeout, and wake it.
+    await sandbox.setTimeout(1000)
     const state = async (): Promise<string> => (await listAll({}))[0]?.state ?? 'gone'
     await expect.poll(state, { timeout: 10_000 }).toBe('paused')
     await expect(sandbox.files.read('/tmp/mark')).resolves.toBe('here')
