@@ -1,4 +1,11 @@
-import { type BranchId, CairnError, type Ino, isFsError, type SessionId } from '@cairn/protocol'
+import {
+  type BranchId,
+  CairnError,
+  FsError,
+  type Ino,
+  isFsError,
+  type SessionId,
+} from '@cairn/protocol'
 import { describe, expect, it, vi } from 'vitest'
 import { BranchFixture, main } from '../../test/branch-fixture.ts'
 import { refusalOf } from '../../test/refusal.ts'
@@ -15,6 +22,21 @@ describe('submit', () => {
     expect(await fixture.branch.submit(submission)).toEqual(receipt)
     expect(await (await fixture.reopen()).submit(submission)).toEqual(receipt)
     expect(fixture.rows.length).toBe(2)
+  })
+
+  it('a refusal looks at the log for a newer head, unless it only has the caller try again', async () => {
+    const fixture = await BranchFixture.open()
+    await fixture.makeDirectory(fixture.branch, 'a')
+    const reading = vi.spyOn(fixture.stores.log, 'read')
+    const check = async (): Promise<void> => {
+      throw new FsError('EAGAIN')
+    }
+    const again = { ...fixture.submission([fixture.create('b')]), check }
+    await expect(fixture.branch.submit(again)).rejects.toThrow('EAGAIN')
+    expect(reading).toHaveBeenCalledTimes(0)
+    const refused = fixture.submission([fixture.create('a')])
+    await expect(fixture.branch.submit(refused)).rejects.toThrow('EEXIST')
+    expect(reading).toHaveBeenCalledTimes(1)
   })
 
   it('batches that go in together see those before them', async () => {

@@ -149,8 +149,9 @@ export class Draft {
     return this.entries.flatMap(({ charge }) => charge ?? [])
   }
 
+  /** Whether something was refused for good. After `EAGAIN` the caller tries again, whatever the newest head says. */
   get hasRefused(): boolean {
-    return this.#refused.length > 0
+    return this.#refused.some(({ error }) => !isFsError(error, 'EAGAIN'))
   }
 
   /** What is refused is told so by `answer`: the reason may be a batch before it that is not in the log yet. */

@@ -1,4 +1,5 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import {
   CairnError,
   encodeReply,
@@ -63,7 +64,7 @@ export function openSessionDoor(server: Server, parts: SessionDoorParts): () => 
       if (socket.destroyed) return admitted.leave()
       sockets.handleUpgrade(request, socket, head, (ws) => {
         keepAlive(ws, request.socket, parts.heartbeatMs ?? heartbeatMs)
-        serveSocket(ws, parts, admitted.access)
+        serveSocket(ws, request.socket, parts, admitted.access)
       })
     })
   })
@@ -124,10 +125,15 @@ function refusalText({ status, why, code }: Refusal): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
-function serveSocket(socket: WebSocket, parts: SessionDoorParts, access: Access): void {
+function serveSocket(
+  socket: WebSocket,
+  raw: Socket,
+  parts: SessionDoorParts,
+  access: Access,
+): void {
   const { actor, owner, scope } = access
   const caller = { id: actor, owner, ...(scope ? { scope } : {}) }
-  const served = serveConnection(connectionOf(socket), parts, caller)
+  const served = serveConnection(connectionOf(socket, raw), parts, caller)
   if (parts.watch) socket.on('close', parts.watch.add(access, served.end))
   const silence = setTimeout(() => {
     served.end(new CairnError('too_slow', { what: 'begin', reason: 'no hello came' }))
@@ -150,9 +156,19 @@ function encodeOnce(reply: SessionReply): Uint8Array {
   return encoded
 }
 
-function connectionOf(socket: WebSocket): Connection {
+/** What is sent in one turn goes out with one call of the kernel, which is most of what a small message costs. */
+function corkForTurn(raw: Socket): void {
+  if (raw.writableCorked > 0) return
+  raw.cork()
+  process.nextTick(() => raw.uncork())
+}
+
+function connectionOf(socket: WebSocket, raw: Socket): Connection {
   return {
-    send: (reply: SessionReply) => socket.send(encodeOnce(reply)),
+    send: (reply: SessionReply) => {
+      corkForTurn(raw)
+      socket.send(encodeOnce(reply))
+    },
     get bufferedBytes() {
       return socket.bufferedAmount
     },
