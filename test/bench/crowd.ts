@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Op } from '@cairn/core'
 import { connectWebSocket, SessionClient } from '@cairn/mount'
@@ -12,16 +12,10 @@ const realMounts = 2
 const puts = 60
 const putEveryMs = 50
 const active = 200
-const idleWriters = 50
-const smallFiles = 500
 const rounds = 10
 
 /** What a server does for many clients at once: readers of one branch, and attempts that have a layer each. */
 export async function benchCrowd(): Promise<void> {
-  if (noMount === undefined) {
-    const idle = await onNewSite(besideIdle)
-    printTable('crowd: a mount beside idle sessions', ['alone', 'beside', 'ratio'], idle)
-  }
   const readers = await onNewSite(async (site) => {
     const rows: Row[] = []
     for (const count of crowds) rows.push(await besideReaders(site, count))
@@ -45,36 +39,6 @@ async function onNewSite(measure: (site: Site) => Promise<Row[]>): Promise<Row[]
   } finally {
     await site.close()
   }
-}
-
-/** They may write, and do nothing. */
-async function besideIdle(site: Site): Promise<Row[]> {
-  const mount = await site.mount('/')
-  let directories = 0
-  const writeSmall = async (): Promise<number> => {
-    const directory = mount.path(`small${++directories}`)
-    mkdirSync(directory)
-    const begin = performance.now()
-    for (let n = 0; n < smallFiles; n++) writeFileSync(`${directory}/${n}`, Buffer.alloc(4096, n))
-    await mount.sh(`sync ${directory}/0`)
-    return performance.now() - begin
-  }
-  const best = async (): Promise<number> => {
-    const times: number[] = []
-    while (times.length < 5) times.push(await writeSmall())
-    return Math.min(...times)
-  }
-  const before = await best()
-  const sessions = await Promise.all(
-    Array.from({ length: idleWriters }, () => openOn(site, 'main')),
-  )
-  const beside = await best()
-  await Promise.all(sessions.map((session) => session.close()))
-  const alone = (before + (await best())) / 2
-  const ratio = beside / alone
-  const work = `${smallFiles} files and sync, ${idleWriters} idle read-write sessions`
-  const figures = [millis(alone), millis(beside), `${ratio.toFixed(2)} ×`]
-  return [{ work, figures, aim: '≤ 1.2 ×', met: ratio <= 1.2 }]
 }
 
 /** Some of them are real mounts, where there can be one. The last are closed before the next crowd comes. */
@@ -174,15 +138,11 @@ async function openLayer(site: Site, name: string): Promise<SessionClient> {
     body: JSON.stringify({ name }),
   })
   if (!ok) throw new Error('cannot make a layer')
-  return openOn(site, name)
-}
-
-async function openOn(site: Site, branch: string): Promise<SessionClient> {
   const session = new SessionClient({
     connect: connectWebSocket(site.url, site.key),
     clock: { sleep: (ms) => setTimeout(ms, undefined, { ref: false }) },
     workspace: 'demo',
-    branch,
+    branch: name,
     mode: 'share',
     startsAtHead: true,
   })
