@@ -145,7 +145,7 @@ async function openLayer(site: Site, name: string): Promise<SessionClient> {
     branch: name,
     mode: 'share',
     startsAtHead: true,
-  })
+  }).start()
   while (session.standing === 'waiting') await setTimeout(1)
   return session
 }
