@@ -8,6 +8,7 @@ import { removeExport } from './git/exported-repository.ts'
 import { ordinarySqlMs } from './sql/run-sql.ts'
 import { SqlProcesses } from './sql/sql-process.ts'
 import { TreeDatabases } from './sql/tree-databases.ts'
+import { ClientFiles } from './http/client-files.ts'
 import { buildApp } from './http/app.ts'
 import { FailedAttempts } from './access/attempts.ts'
 import type { AuthenticatorParts } from './access/authenticator.ts'
@@ -59,6 +60,8 @@ export interface ServeOptions {
   readonly allowHosts?: readonly string[]
   /** `host:port` of metrics without a key; otherwise they take an owner's. */
   readonly metricsListen?: string | undefined
+  /** Paths of what /install hands out, by names as `clientName` has them. */
+  readonly clientFiles?: ReadonlyMap<string, string>
   /** What the first start on empty stores calls the workspace that it makes; none unless given. */
   readonly firstWorkspace?: string
 }
@@ -170,6 +173,7 @@ async function listen(
     certificate,
     gitDirectory,
     sql,
+    clients: new ClientFiles(options.clientFiles ?? new Map()),
     collect: (options) => collecting.run(options),
     vault: openVaultDoor(storage, master, clock),
     metrics,

@@ -6,6 +6,7 @@ import { isSystemError } from '../describe-error.ts'
 import { cliError, usageError } from '../errors.ts'
 import { startInBackground, tellReady } from '../local/background.ts'
 import { collectBuffersSeldom } from '../local/buffer-memory.ts'
+import { findClientFiles } from '../local/client-files.ts'
 import { saveLocalContext } from '../local/context.ts'
 import { dataDirectory, downCommand, logPath, noteRunning } from '../local/running.ts'
 import { firstWorkspaceName } from '../remote/own-workspace.ts'
@@ -60,6 +61,11 @@ export const command: Command = defineCommand({
       value: 'HOST:PORT',
       summary: 'Serve /metrics there without a key; else it takes an owner key',
     },
+    'client-dir': {
+      kind: 'text',
+      value: 'DIR',
+      summary: 'Clients that /install hands out beside its own; DATA/dist unless given',
+    },
     background: {
       kind: 'flag',
       summary: 'Return when it is ready; it writes to DIR/server.log, and runs until cairn down',
@@ -96,12 +102,13 @@ interface ServeValues extends TlsValues, MasterKeyValues {
   readonly objects: string | undefined
   readonly 'allow-host': readonly string[]
   readonly 'metrics-listen': string | undefined
+  readonly 'client-dir': string | undefined
   readonly log: boolean
 }
 
 async function openServer(cli: Cli, data: string, options: ServeValues): Promise<Serving> {
   collectBuffersSeldom()
-  const { serve } = await import('@cairn/server')
+  const { clientName, serve } = await import('@cairn/server')
   const listen = options.listen ?? defaultListen
   return serve({
     data,
@@ -114,6 +121,7 @@ async function openServer(cli: Cli, data: string, options: ServeValues): Promise
     ...tlsOf(options),
     allowHosts: options['allow-host'],
     metricsListen: options['metrics-listen'],
+    clientFiles: findClientFiles(data, options['client-dir'], clientName),
     ...(options.log
       ? { log: { write: (line: string) => void cli.err.raw(line).catch(() => {}) } }
       : {}),
@@ -164,6 +172,7 @@ function wordsOf(options: ServeValues): string[] {
     ...file('tls-key', options['tls-key']),
     ...options['allow-host'].flatMap((name) => word('allow-host', name)),
     ...word('metrics-listen', options['metrics-listen']),
+    ...file('client-dir', options['client-dir']),
     ...(options.log ? ['--log'] : []),
   ]
 }

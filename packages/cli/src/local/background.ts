@@ -34,11 +34,13 @@ export async function startInBackground(
   cli.signal.throwIfAborted()
   const server = isReady ? findRunning(data) : await untilQuicker(cli, data)
   if (server) return { ...server, wasRunning: !isReady }
-  const said = readFileSync(logPath(data)).subarray(before).toString().trim().split('\n').at(-1)
+  const lines = readFileSync(logPath(data)).subarray(before).toString().trim().split('\n')
+  // A bug is told with the lines of its stack behind it.
+  const said = lines.findLast((line) => line.startsWith('cairn serve: ')) ?? lines.at(-1)
   throw cliError(
     'serve_failed',
     'start a server in the background',
-    said?.replace(/^cairn serve: cannot /, 'it cannot ').replace(/\.$/, '') ||
+    said?.replace(/^cairn serve: cannot /, 'it cannot ').replace(/\. Please report .*:$|\.$/, '') ||
       'it ended without a word',
     `See ${logPath(data)}.`,
   )

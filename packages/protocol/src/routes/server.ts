@@ -101,6 +101,15 @@ export const serverRoutes = routes({
     summary: 'This API, for machines',
     answers: { 200: anything<object>({ examples: [{ openapi: '3.1.0' }] }) },
   },
+  'GET /install': {
+    summary: 'A shell script that installs the cairn command which fits this server',
+    answers: { 200: media('text/x-shellscript') },
+  },
+  'GET /install/:file': {
+    summary: 'A client that the script installs',
+    params: object({ file: text({ examples: ['cairn-single'] }) }),
+    answers: { 200: media('application/octet-stream') },
+  },
   'POST /v1/server/gc': {
     summary: 'Delete unreachable data; with ?dryRun, only report it',
     query: object({ dryRun: optional(flag()) }),

@@ -12,6 +12,7 @@ import type { AccessWatch } from '../access/access-watch.ts'
 import type { OwnerKeys } from '../access/owner-keys.ts'
 import { endWithAccess, requireAccess } from './authenticate.ts'
 import { type Body, ordinaryPace, type BodyPace, paced } from './body.ts'
+import type { ClientFiles } from './client-files.ts'
 import { answerBrokenRequest, headerBytesMax } from './broken-requests.ts'
 import { toHttpError } from './errors.ts'
 import { watchForGoneClients } from './gone-clients.ts'
@@ -31,6 +32,7 @@ import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
 import { gitRoutes } from './routes/git.ts'
 import { grepRoutes } from './routes/grep.ts'
+import { installRoutes } from './routes/install.ts'
 import { journalRoutes } from './routes/journals.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { layerRoutes } from './routes/layers.ts'
@@ -66,6 +68,8 @@ export interface AppParts extends AuthenticatorParts {
   readonly gitDirectory?: string
   /** Absent where statements of SQL are not run. */
   readonly sql?: SqlParts
+  /** What it hands out to machines without the command. */
+  readonly clients?: ClientFiles
   /** Absent where keys cannot be changed. */
   readonly keys?: OwnerKeys
   /** Ends what goes on when its token or key is over. */
@@ -136,6 +140,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   grepRoutes(app, parts.workspaces)
   mcpRoute(app, parts.workspaces)
   serverRoutes(app, parts.collect)
+  if (parts.clients) installRoutes(app, parts.clients)
   if (parts.gitDirectory !== undefined) gitRoutes(app, parts.workspaces, parts.gitDirectory)
   if (parts.sql) sqlRoute(app, parts.workspaces, parts.sql)
   if (parts.keys) keyRoutes(app, parts.keys)
