@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -22,6 +22,11 @@ describe('where late writes went', () => {
     second.noteRescue(kept)
     second.noteRescue(committed)
     expect(new Notes(directory).rescues).toEqual([kept, committed])
+  })
+
+  it('is known although a line of the file is damaged', () => {
+    writeFileSync(join(directory, 'rescues'), '\0\0\0\nkept rescue/a\n')
+    expect(new Notes(directory).rescues).toEqual([kept])
   })
 
   it('is forgotten with the mount', () => {

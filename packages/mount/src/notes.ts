@@ -28,7 +28,7 @@ export class Notes {
   /** With the mount's own directory on the disk. */
   constructor(directory: string) {
     this.#path = join(directory, fileName)
-    this.rescues = readLines(this.#path).map(parseRescueOutcome)
+    this.rescues = readLines(this.#path).flatMap(readOutcome)
   }
 
   noteError(error: unknown, operation: string): void {
@@ -71,4 +71,14 @@ function readLines(path: string): string[] {
 function push(notes: string[], note: string): void {
   notes.push(note)
   if (notes.length > notesMax) notes.shift()
+}
+
+/** A damaged line must not keep the workspace from being mounted. */
+function readOutcome(line: string): readonly RescueOutcome[] {
+  try {
+    return [parseRescueOutcome(line)]
+  } catch (error) {
+    if (isCairnError(error, 'malformed')) return []
+    throw error
+  }
 }
