@@ -163,7 +163,6 @@ print(strange, text == b'n' * ${length})
       return a.read('g')
     },
     expect: 'old and new',
-    todo: 'the kernel ends at the size that it knew; only `fstat` has it ask for the new one',
   },
   {
     fact: 'copy_file_range between descriptors that were open before the other appended',
@@ -177,7 +176,6 @@ print(strange, text == b'n' * ${length})
       return [copied, a.read('g')]
     },
     expect: [11, 'old and new'],
-    todo: 'the kernel ends at the size that it knew; only `fstat` has it ask for the new one',
   },
   {
     fact: 'sendfile and splice send what the other appended',
@@ -192,7 +190,6 @@ print(os.sendfile(pipe[1], f, 0, 100), os.splice(f, pipe[1], 100, offset_src=0))
 `)
     },
     expect: '11 11\n',
-    todo: 'the kernel ends at the size that it knew; only `fstat` has it ask for the new one',
   },
   {
     fact: 'blocks of a sparse file: the same on both, before and after it is filled and punched',
