@@ -1,17 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
-import { libc } from '../../posix/libc.ts'
 import { outcome, type Place, textOf } from './place.ts'
 import type { TwoMountQuestion } from './question.ts'
 
 const KiB = 1024
-
-/** Until nothing is left, without a look at the size. */
-function copyAll(place: Place, name: string, other: string): void {
-  const [from, to] = [place.open(name), place.open(other, 'w')]
-  for (let copied = 1; copied > 0;) copied = libc.copyFileRange(from, null, to, null, 1 << 20, 0)
-  for (const fd of [from, to]) fs.closeSync(fd)
-}
 
 /** Reads a directory in small pieces. After each piece, names that were listed are renamed away and back elsewhere. */
 const listWhileRenaming = `
@@ -152,44 +144,6 @@ print(strange, text == b'n' * ${length})
       return a.python(script)
     },
     expect: '0 True\n',
-  },
-  {
-    fact: 'copy_file_range copies what the other appended, without a look at the size before',
-    ask: (a, b) => {
-      a.write('f', 'old')
-      a.read('f')
-      b.append('f', ' and new')
-      copyAll(a, 'f', 'g')
-      return a.read('g')
-    },
-    expect: 'old and new',
-  },
-  {
-    fact: 'copy_file_range between descriptors that were open before the other appended',
-    ask: (a, b) => {
-      a.write('f', 'old')
-      const [from, to] = [a.open('f'), a.open('g', 'w')]
-      textOf(from)
-      b.append('f', ' and new')
-      const copied = libc.copyFileRange(from, null, to, null, 100, 0)
-      for (const fd of [from, to]) fs.closeSync(fd)
-      return [copied, a.read('g')]
-    },
-    expect: [11, 'old and new'],
-  },
-  {
-    fact: 'sendfile and splice send what the other appended',
-    ask: (a, b) => {
-      a.write('f', 'old')
-      a.read('f')
-      b.append('f', ' and new')
-      return a.python(`
-import os
-f, pipe = os.open('f', os.O_RDONLY), os.pipe()
-print(os.sendfile(pipe[1], f, 0, 100), os.splice(f, pipe[1], 100, offset_src=0))
-`)
-    },
-    expect: '11 11\n',
   },
   {
     fact: 'blocks of a sparse file: the same on both, before and after it is filled and punched',
