@@ -154,10 +154,16 @@ async function prepare(): Promise<Prepared> {
     headers: { authorization: `Bearer ${keys['full']}` },
   })
   const { id: upload } = begun.json<{ id: string }>()
-  keys['forged'] = `${keys['full']!.slice(0, -2)}AA`
+  keys['forged'] = forge(keys['full']!)
   await call('DELETE', `${root}/tokens/revoked`)
   await call('POST', `${root}/tokens`, { name: 'some', ttlMs: 9000, allow: everything })
   return { app, keys, upload }
+}
+
+/** Another signature: the tenth character from the end, because not all bits of the last one count. */
+function forge(token: string): string {
+  const other = token.at(-10) === 'A' ? 'B' : 'A'
+  return token.slice(0, -10) + other + token.slice(-9)
 }
 
 interface Answer {
