@@ -30,12 +30,13 @@ export default defineConfig({
     env: {
       NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cairn-compiled', import.meta.url)),
     },
+    globalSetup: fileURLToPath(new URL('test/support/shared/setup.ts', import.meta.url)),
     // Checks the answers of each server against the schemas of its routes.
     setupFiles: [
       fileURLToPath(new URL('packages/server/src/testing/check-answers.ts', import.meta.url)),
     ],
-    // One for each core. Left alone, vitest keeps one core to itself, which hardly needs it.
-    maxWorkers: availableParallelism(),
+    // Two for each core: tests wait for disks, processes and deadlines for about half of their time.
+    maxWorkers: 2 * availableParallelism(),
     // Ends a hang, nothing else: a slow machine must not fail a test.
     testTimeout: 60_000,
     // scripts/kernel sets it: the option --hookTimeout does not reach projects.

@@ -54,11 +54,13 @@ const sets: readonly (readonly AccessOperation[])[] = [
 
 describe.each(sets.map((set) => ({ set })))('a token with $set', ({ set }) => {
   it('a tool that is not shown to it fails, and none shows what is outside', async () => {
+    let isPrepared = false
     for (const tool of tools) {
-      await prepare()
+      if (!isPrepared) await prepare()
       const secret = await tokenFor(set)
       const shown = toolsFor(grantOfToken(parseToken(secret)!))
       const outcome = await run(tool.name, inputs[tool.name], { cairn: as(secret) })
+      isPrepared = outcome.isError
       if (!shown.includes(tool)) expect([tool.name, outcome.isError]).toEqual([tool.name, true])
       expect(JSON.stringify(outcome)).not.toMatch(/hidden-words|secret/)
     }

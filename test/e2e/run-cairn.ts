@@ -1,12 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { askShared } from '@cairn/server/testing'
 import { afterAll, beforeAll } from 'vitest'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Ran {
   readonly code: number | null
@@ -39,16 +37,11 @@ export interface CairnCommand {
 export function useCairn(): CairnCommand {
   let bundle = ''
   let home = ''
-  beforeAll(() => {
-    // Below node_modules, so that `serve` finds the server.
-    bundle = mkdtempSync(join(root, 'node_modules', '.cairn-e2e-'))
+  beforeAll(async () => {
+    bundle = (await askShared<string>('command'))!
     home = mkdtempSync(join(tmpdir(), 'cairn-home-'))
-    execFileSync(process.execPath, [join(root, 'packages/cli/scripts/bundle.mjs'), bundle])
   })
-  afterAll(() => {
-    rmSync(bundle, { recursive: true })
-    rmSync(home, { recursive: true })
-  })
+  afterAll(() => rmSync(home, { recursive: true }))
 
   const words = (): string[] => [process.execPath, '--conditions=source', join(bundle, 'cairn.mjs')]
 

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import { serve, type Serving } from '@cairn/server'
 import {
-  CephServer,
   createBucket,
   type Fault,
   FaultProxy,
   makeTemporaryDirectory,
   MariadbServer,
   removeDirectory,
+  type SharedCeph,
+  startCeph,
   waitUntil,
   whyNoCeph,
   whyNoMariadb,
@@ -19,7 +20,7 @@ const listen = '127.0.0.1:0'
 const large = 200_000
 
 describe.skipIf(whyNoCeph)(`a server whose S3 is in trouble ${whyNoCeph ?? ''}`, () => {
-  let ceph: CephServer
+  let ceph: SharedCeph
   let proxy: FaultProxy
   let directory: string
   let server: Serving
@@ -27,7 +28,7 @@ describe.skipIf(whyNoCeph)(`a server whose S3 is in trouble ${whyNoCeph ?? ''}`,
 
   beforeAll(async () => {
     directory = await makeTemporaryDirectory()
-    ceph = await CephServer.start()
+    ceph = await startCeph()
     proxy = await FaultProxy.start(ceph.port)
     const { bucket, region, credentials } = await createBucket(ceph)
     const options = new URLSearchParams({

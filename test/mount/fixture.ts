@@ -13,8 +13,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { RescueOutcome } from '@cairn/protocol'
+import { askShared } from '@cairn/server/testing'
 
-const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+// Bundled, as users have it. Only benchmarks run without `shared`, and bring a bundle of their own.
+const bundle = await askShared<string>('command')
+const program =
+  bundle === undefined
+    ? fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+    : join(bundle, 'cairn.mjs')
 const serverProgram = fileURLToPath(new URL('server-child.ts', import.meta.url))
 
 /** Why no mount can be made here; undefined where one can. */

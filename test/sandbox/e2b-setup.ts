@@ -1,10 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import {
   connectE2B,
   E2BSandbox,
@@ -13,6 +11,7 @@ import {
   serveE2B,
 } from '@cairn/sandbox'
 import type { SandboxSetup } from '@cairn/sandbox/testing'
+import { askShared } from '@cairn/server/testing'
 import { startServer } from '../e2e/start-server.ts'
 
 const cairnName = 'cairn.test'
@@ -49,7 +48,7 @@ export async function openE2BSetup(): Promise<E2BSetup> {
   const e2b = await connectE2B({ apiKey, url: apiUrl })
   let preparing: Promise<void> | undefined
   const prepare = async (): Promise<void> => {
-    process.env['CAIRN_SINGLE_FILE'] = await buildSingleFile(directory)
+    process.env['CAIRN_SINGLE_FILE'] = join((await askShared<string>('command'))!, 'cairn-single')
     await makeTemplate(e2b)
   }
   const hidden = randomUUID()
@@ -98,12 +97,6 @@ function outsideOf(url: string): JailOutside {
         socket.once('error', reject)
       }),
   }
-}
-
-async function buildSingleFile(directory: string): Promise<string> {
-  const script = fileURLToPath(new URL('../../packages/cli/scripts/bundle.mjs', import.meta.url))
-  execFileSync(process.execPath, [script, join(directory, 'dist')], { stdio: 'inherit' })
-  return join(directory, 'dist', 'cairn-single')
 }
 
 /** The system's own Node may be older than cairn can use. */

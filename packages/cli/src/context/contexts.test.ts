@@ -1,9 +1,23 @@
+import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Ran, runCli, type RunOptions, temporaryDirectory } from '../../test/run-cli.ts'
 
 let home: string
+
+// Answers at once that it knows no workspace. `ctx add` asks a server that does not answer for two seconds.
+const stub = createServer((_, response) => response.writeHead(404).end())
+let stubUrl: string
+beforeAll(async () => {
+  await once(stub.listen(0, '127.0.0.1'), 'listening')
+  stubUrl = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`
+})
+afterAll(() => stub.close())
+
+const serverOf = (name: string): string => `${stubUrl}/${name}`
 
 beforeEach(() => {
   home = temporaryDirectory()
@@ -21,7 +35,7 @@ const keyFile = (key = 'k'): string => {
 
 const add = (name: string, more = ''): Promise<Ran> =>
   ctx(
-    `add --name ${name} --server https://${name}.example.org --api-key-file ${keyFile(`key-of-${name}-0123456789`)}${more}`,
+    `add --name ${name} --server ${serverOf(name)} --api-key-file ${keyFile(`key-of-${name}-0123456789`)}${more}`,
   )
 
 const json = ({ stdout }: Ran): Record<string, unknown>[] =>
@@ -38,12 +52,12 @@ describe('ctx add, use, ls, rm', () => {
     expect((await add('a')).stdout).toBe('saved context a, the current one\n')
     expect((await add('b', ' -w site')).stdout).toBe('saved context b\n')
     expect(json(await ctx('ls --json'))).toEqual([
-      { name: 'a', current: true, kind: 'owner', server: 'https://a.example.org' },
+      { name: 'a', current: true, kind: 'owner', server: serverOf('a') },
       {
         name: 'b',
         current: false,
         kind: 'owner',
-        server: 'https://b.example.org',
+        server: serverOf('b'),
         workspace: 'site',
       },
     ])
@@ -63,7 +77,9 @@ describe('ctx add, use, ls, rm', () => {
 
   it('CAIRN_CONFIG names another file', async () => {
     const path = join(home, 'elsewhere/config')
-    await ctx(`add --server http://h --api-key-file ${keyFile()}`, { env: { CAIRN_CONFIG: path } })
+    await ctx(`add --server ${stubUrl} --api-key-file ${keyFile()}`, {
+      env: { CAIRN_CONFIG: path },
+    })
     expect(existsSync(path)).toBe(true)
     expect(existsSync(join(home, '.cairn'))).toBe(false)
   })
@@ -74,7 +90,7 @@ describe('ctx add, use, ls, rm', () => {
     const { stdout } = await ctx('ls -l')
     expect(stdout.split('\n')[1]).toMatch(/^\* {2}a {5}owner/)
     expect(stdout).not.toContain('key-of')
-    expect((await ctx('list')).stdout).toContain('https://b.example.org')
+    expect((await ctx('list')).stdout).toContain(serverOf('b'))
   })
 
   it('kinds can be chosen', async () => {
@@ -128,7 +144,7 @@ describe('ctx add, use, ls, rm', () => {
   ])('a file that is %s is told, and not overwritten', async (text) => {
     const path = join(home, 'broken')
     writeFileSync(path, text)
-    const ran = await ctx(`add --server http://h --api-key-file ${keyFile()}`, {
+    const ran = await ctx(`add --server ${stubUrl} --api-key-file ${keyFile()}`, {
       env: { CAIRN_CONFIG: path },
     })
     expect(ran.stderr).toContain(`cannot read ${path}: `)
@@ -167,10 +183,10 @@ describe('ctx show: where server and key come from', () => {
     const cairn = { CAIRN_SERVER: 'http://c', CAIRN_API_KEY: 'ck' }
     const source = async (words: string, env: Record<string, string>): Promise<unknown> =>
       json(await ctx(`show --json ${words}`.trim(), { env }))[0]!['server']
-    expect(await source('', {})).toBe('https://a.example.org')
+    expect(await source('', {})).toBe(serverOf('a'))
     expect(await source('', drive9)).toBe('http://d')
     expect(await source('', { ...drive9, ...cairn })).toBe('http://c')
-    expect(await source('--context a', cairn)).toBe('https://a.example.org')
+    expect(await source('--context a', cairn)).toBe(serverOf('a'))
     expect(await source(`--server http://o --api-key-file ${keyFile()}`, cairn)).toBe('http://o')
   })
 

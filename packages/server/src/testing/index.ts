@@ -17,9 +17,12 @@ export {
   type S3Config,
   type S3Server,
   s3UrlOf,
+  type SharedCeph,
+  startCeph,
   startS3,
   whyNoS3,
 } from './servers/s3.ts'
+export { askShared } from './servers/shared.ts'
 export { whyNoSmallDisk, withSmallDisk } from './servers/small-disk.ts'
 export { makeTemporaryDirectory, removeDirectory } from '../conformance/temporary-directory.ts'
 export { waitUntil } from './wait-until.ts'

@@ -1,9 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { runCases } from '@cairn/core/testing'
 import { blobStoreCases, expectCode } from '@cairn/core/conformance'
-import { CephServer, whyNoCeph } from '../../testing/servers/ceph.ts'
+import { whyNoCeph } from '../../testing/servers/ceph.ts'
 import { FaultProxy } from '../../testing/servers/fault-proxy.ts'
-import { createBucket, type S3Server, s3UrlOf, startS3, whyNoS3 } from '../../testing/servers/s3.ts'
+import {
+  createBucket,
+  type S3Server,
+  s3UrlOf,
+  type SharedCeph,
+  startCeph,
+  startS3,
+  whyNoS3,
+} from '../../testing/servers/s3.ts'
 import { keysUnder, objectStoreCases } from '../../conformance/object-store.ts'
 import { makeTemporaryDirectory, removeDirectory } from '../../conformance/temporary-directory.ts'
 import type { ObjectStore } from '../object-store.ts'
@@ -111,12 +119,12 @@ describe.skipIf(whyNoS3)(`S3 ${whyNoS3 ?? ''}`, () => {
 })
 
 describe.skipIf(whyNoCeph)(`S3 (Ceph) through a bad line ${whyNoCeph ?? ''}`, () => {
-  let server: CephServer
+  let server: SharedCeph
   let config: S3Config
   let proxy: FaultProxy
   const opened: S3ObjectStore[] = []
   beforeAll(async () => {
-    server = await CephServer.start()
+    server = await startCeph()
     config = await createBucket(server)
     proxy = await FaultProxy.start(server.port)
   }, 150_000)

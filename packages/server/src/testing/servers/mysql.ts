@@ -1,6 +1,7 @@
 import mysql from 'mysql2/promise'
 import { parseMysqlUrl } from '../../storage/mysql/config.ts'
 import { MariadbServer, whyNoMariadb } from './mariadb.ts'
+import { askShared } from './shared.ts'
 
 /** A server of the operator's own, as `mysql://user:password@host:port/database`; the database itself is not used. */
 const outside = process.env['CAIRN_TEST_MYSQL']
@@ -15,12 +16,13 @@ export interface MysqlServer {
   stop(): Promise<void>
 }
 
-/** The server of CAIRN_TEST_MYSQL, or a MariaDB of the tests' own. */
+/** The server of CAIRN_TEST_MYSQL, or the MariaDB of this run. */
 export async function startMysql(): Promise<MysqlServer> {
-  return outside === undefined ? MariadbServer.start() : new OutsideServer(outside)
+  const url = outside ?? (await askShared<string>('mysql'))
+  return url === undefined ? MariadbServer.start() : new SharedServer(url)
 }
 
-class OutsideServer implements MysqlServer {
+class SharedServer implements MysqlServer {
   readonly #url: string
   readonly #databases: string[] = []
 

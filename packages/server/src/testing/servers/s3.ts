@@ -2,6 +2,7 @@ import { CreateBucketCommand } from '@aws-sdk/client-s3'
 import { parseS3Url, type S3Config } from '../../storage/s3/config.ts'
 import { openClient, S3ObjectStore } from '../../storage/s3/s3-object-store.ts'
 import { CephServer, whyNoCeph } from './ceph.ts'
+import { askShared } from './shared.ts'
 
 export type { S3Config }
 
@@ -18,11 +19,21 @@ export interface S3Server {
   stop(): Promise<void>
 }
 
-/** The S3 of CAIRN_TEST_S3, or a Ceph of the tests' own. */
+/** The S3 of CAIRN_TEST_S3, or the Ceph of this run. */
 export async function startS3(): Promise<S3Server> {
   if (outside !== undefined) return new OutsideBucket(parseS3Url(outside))
-  const ceph = await CephServer.start()
+  const ceph = await startCeph()
   return { createBucket: () => createBucket(ceph), stop: () => ceph.stop() }
+}
+
+/** A Ceph that tests share with others, and therefore neither stop nor break. */
+export interface SharedCeph extends Pick<CephServer, 'port' | 'endpoint' | 'credentials'> {
+  stop(): Promise<void>
+}
+
+export async function startCeph(): Promise<SharedCeph> {
+  const shared = await askShared<Pick<SharedCeph, 'port' | 'endpoint' | 'credentials'>>('ceph')
+  return shared === undefined ? CephServer.start() : { ...shared, stop: async () => {} }
 }
 
 class OutsideBucket implements S3Server {
@@ -50,7 +61,9 @@ class OutsideBucket implements S3Server {
 }
 
 /** Makes an empty bucket and gives what it takes to use it. */
-export async function createBucket(server: CephServer): Promise<S3Config> {
+export async function createBucket(
+  server: Pick<SharedCeph, 'endpoint' | 'credentials'>,
+): Promise<S3Config> {
   const config: S3Config = {
     bucket: `test-${crypto.randomUUID()}`,
     endpoint: server.endpoint,
