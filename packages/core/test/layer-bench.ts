@@ -1,9 +1,10 @@
 import type { ActorId, BranchId, SessionId } from '@cairn/protocol'
 import { Branch } from '../src/history/branch.ts'
 import type { Author } from '../src/history/draft.ts'
-import type { LayerOptions } from '../src/layers/commit.ts'
+import type { CommitReceipt, LayerOptions } from '../src/layers/commit.ts'
 import type { LayerConflictError } from '../src/layers/conflict-error.ts'
 import { createBranch, forkBranch } from '../src/layers/fork.ts'
+import { diffPaths } from '../src/layers/path-changes.ts'
 import { readTree } from '../src/testing/read-tree.ts'
 import { Supply, TreeEditor } from '../src/testing/tree-editor.ts'
 import { MemoryStores } from './ports.ts'
@@ -51,6 +52,12 @@ export class LayerBench {
   options(layer: Branch, target: Branch): LayerOptions {
     const { actor, time } = this.author()
     return { layer, target, author: { actor, time } }
+  }
+
+  /** What a commit changed, as `modified a/b`. */
+  async changed({ before, after }: CommitReceipt): Promise<readonly string[]> {
+    const changes = await diffPaths(this.stores.nodes, before, after)
+    return changes.map(({ kind, path }) => `${kind} ${path.join('/')}`)
   }
 
   /** Files by path, with their text; everything else with its kind. */

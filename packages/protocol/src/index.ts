@@ -98,6 +98,7 @@ export type {
   FileEntry,
   FileStat,
   ImportReceipt,
+  ImportedInodes,
   LogEntry,
   LogOperation,
   Spelled,

@@ -23,6 +23,7 @@ export type {
   GrepText,
   HashedEntry,
   ImportReceipt,
+  ImportedInodes,
   IssuedKey,
   IssuedToken,
   IssuedVaultGrant,

@@ -3,6 +3,7 @@ import type { FileContent } from '@cairn/sdk'
 import { cliError } from '../errors.ts'
 import type { Remote } from '../remote/open.ts'
 import { isEntryFailure, notCopyable } from './failures.ts'
+import { gatherChunks } from './gather-chunks.ts'
 import type { CopyProgress } from './observer.ts'
 import type { TreeEntry, TreeSource } from './tree.ts'
 
@@ -17,7 +18,7 @@ export async function streamTree(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const archive = (): AsyncIterable<Uint8Array> => tarOf(source, progress, signal)
+    const archive = (): AsyncIterable<Uint8Array> => gatherChunks(tarOf(source, progress, signal))
     progress.imported(await files.importTar(path, archive, { times: 'now', signal }))
     return true
   } catch (error) {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ByteQueue, tarEnd, tarHeader, tarPaddingBytes } from '@cairn/protocol'
+import { ByteQueue, type ByteString, tarEnd, tarHeader, tarPaddingBytes } from '@cairn/protocol'
 import type { Cli } from '../cli.ts'
 import { LocalSource } from '../copy/local-source.ts'
 import { tarEntry } from '../copy/stream-tree.ts'
@@ -89,10 +89,12 @@ async function findConverted(
 ): Promise<{ readonly converted: readonly string[]; readonly lfs: readonly string[] }> {
   const config = (await git(['config', '--list', '-z'])).toString()
   const isSet = (line: RegExp): boolean => line.test(config)
-  const all = files.map(({ path }) => path)
   if (isSet(/(?:^|\0)core\.(?:autocrlf\n(?:true|yes|on|1)|eol\ncrlf)\0/i))
-    return { converted: all, lfs: [] }
-  const input = Buffer.from(all.map((path) => `${path}\0`).join(''), 'latin1')
+    return { converted: files.map(({ path }) => path), lfs: [] }
+  // Most repositories have none of these, and asking about one file takes longer than leaving it out.
+  const unspecified = attributes.map((name) => `!${name}`).join(' ')
+  const input = await git(['ls-files', '-z', '--', '.', `:(exclude,attr:${unspecified})`])
+  if (input.length === 0) return { converted: [], lfs: [] }
   const answer = await git(['check-attr', '--cached', '-z', '--stdin', ...attributes], input)
   const fields = answer.toString('latin1').split('\0')
   const converted = new Set<string>()
@@ -113,28 +115,34 @@ export interface CloneTar {
   readonly mtimeNs: bigint
   /** Path below the clone and content of files that git does not make. */
   readonly extra: ReadonlyMap<string, string>
+  /** Hears of each entry, in their order. */
+  readonly onEntry: (path: ByteString, size: number) => void
 }
 
 /** The clone as a tar archive: `.git`, then the files of the commit. */
 export async function* tarOfClone(clone: CloneTar): AsyncGenerator<Uint8Array> {
-  const { cli, repository, tree, mtimeNs } = clone
+  const { cli, repository, tree, mtimeNs, onEntry } = clone
   const bar = new ProgressBar(cli)
   const progress = { bar, found: () => {} }
-  for (const [path, content] of clone.extra)
+  for (const [path, content] of clone.extra) {
+    onEntry(path, content.length)
     yield* tarFile({ path, mode: 0o644, mtimeNs }, Buffer.from(content))
+  }
   const root = tree.isCheckedOut ? repository : join(repository, '.git')
   const prefix = tree.isCheckedOut ? '' : '.git/'
   const source = new LocalSource(root)
   for await (const entry of source.entries())
-    if (entry.path !== '')
+    if (entry.path !== '') {
+      onEntry(`${prefix}${entry.path}`, entry.target?.length ?? entry.size)
       yield* tarEntry(source, entry, { progress, signal: cli.signal, prefix, mtimeNs })
+    }
   if (!tree.isCheckedOut) yield* tarBlobs(clone, bar)
   await bar.clear()
   yield tarEnd
 }
 
 async function* tarBlobs(
-  { cli, repository, tree, mtimeNs }: CloneTar,
+  { cli, repository, tree, mtimeNs, onEntry }: CloneTar,
   bar: ProgressBar,
 ): AsyncGenerator<Uint8Array> {
   const git = startGit(cli, ['cat-file', '--batch', '--buffer'], repository)
@@ -143,8 +151,10 @@ async function* tarBlobs(
   const output = new ByteQueue(git.stdout)
   const umask = process.umask()
   try {
-    for (const path of tree.submodules)
+    for (const path of tree.submodules) {
+      onEntry(path, 0)
       yield tarHeader({ path, kind: 'directory', mode: 0o777 & ~umask, size: 0, mtimeNs })
+    }
     for (const { mode, oid, path } of blobs) {
       const line = await output.takeLine()
       const size = Number(line?.split(' ')[2])
@@ -152,6 +162,7 @@ async function* tarBlobs(
         throw gitFailed(['cat-file'], `it has no blob ${oid}`)
       const content = await output.take(size)
       await output.take(1)
+      onEntry(path, size)
       if (mode === '120000') {
         const target = Buffer.from(content).toString('latin1')
         yield tarHeader({ path, kind: 'symlink', mode: 0o777, size: 0, mtimeNs, target })

@@ -1,15 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type FileEntry, type ImportReceipt, isCairnError, type Workspace } from '@cairn/sdk'
+import { type ImportReceipt, isCairnError, type Workspace } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
 import { usageError } from '../errors.ts'
 import { findStat } from '../remote/open.ts'
+import { gatherChunks } from '../copy/gather-chunks.ts'
 import { remotePath } from '../copy/remote-path.ts'
 import { prepareTree, tarOfClone } from './clone-tree.ts'
 import { type IndexStat, withStats } from './index-file.ts'
 import type { GitPlace } from './place.ts'
 import { runGit } from './run-git.ts'
+import { SentEntries, type SentStat } from './sent-entries.ts'
 
 export interface CloneOptions {
   readonly url: string
@@ -21,7 +23,7 @@ export interface CloneOptions {
   readonly credential?: string | undefined
 }
 
-export interface CloneReceipt extends ImportReceipt {
+export interface CloneReceipt extends Omit<ImportReceipt, 'inodes'> {
   /** Entries of the index that git need not look into. */
   readonly indexed: number
   readonly submodules: readonly string[]
@@ -52,10 +54,20 @@ export async function cloneInto(
     const tree = await prepareTree(cli, repository, { isSparse, isBlobless })
     const mtimeNs = (BigInt(Date.now()) / 1000n) * 1_000_000_000n - 2n * olderNs
     const extra = new Map([[marker, `${options.url}\n`]])
-    const archive = (): AsyncIterable<Uint8Array> =>
-      tarOfClone({ cli, repository, tree, mtimeNs, extra })
-    const receipt = await files.importTar(path, archive, { signal: cli.signal })
-    const indexed = await writeIndex(cli, place, mtimeNs)
+    const sent = new SentEntries()
+    const archive = (): AsyncIterable<Uint8Array> => {
+      const onEntry = sent.begin()
+      return gatherChunks(tarOfClone({ cli, repository, tree, mtimeNs, extra, onEntry }))
+    }
+    const { inodes, ...receipt } = await files.importTar(path, archive, {
+      inodes: true,
+      signal: cli.signal,
+    })
+    const index = await readFile(join(repository, '.git/index')).catch(() => undefined)
+    const indexed =
+      index && inodes
+        ? await writeIndex(cli, place, index, { stats: sent.stats(inodes), mtimeNs })
+        : 0
     await files.remove(remotePath(path, marker), { signal: cli.signal })
     const { submodules, lfsFiles } = tree
     return { ...receipt, indexed, submodules, lfsFiles }
@@ -127,50 +139,35 @@ async function readSecret({ signal }: Cli, workspace: Workspace, name: string): 
 }
 
 /**
- * Writes into the index what a stat of each file gives, so that the first `git status` reads no file. Only for files that
- * are as they were imported: one that was changed since has another time. Gives how many.
+ * Writes into the index what a stat of each file gives, so that the first `git status` reads no file. A file that was changed
+ * since has other times, so git looks into it. Gives how many.
  */
 async function writeIndex(
   cli: Cli,
   { remote, uid, gid }: GitPlace,
-  mtimeNs: bigint,
+  before: Uint8Array,
+  { stats, mtimeNs }: { readonly stats: ReadonlyMap<string, SentStat>; readonly mtimeNs: bigint },
 ): Promise<number> {
   const { files, path } = remote
   const { signal } = cli
   const place = remotePath(path, '.git/index')
-  const index = await findStat({ files, path: place as string }, signal)
-  if (!index) return 0
-  const before = await files.read(place, { signal })
-  const stats = new Map<string, IndexStat>()
-  const skipped = Buffer.byteLength(path.replace(/\/*$/, '/'))
-  for await (const entry of files.walk(path, { signal }))
-    if (entry.kind !== 'directory' && BigInt(entry.mtimeNs) === mtimeNs)
-      stats.set(bytesOf(entry).slice(skipped), statOf(entry, uid, gid))
+  const there = await findStat({ files, path: place as string }, signal)
+  // A program in a mount may have used git already, and then has an index of its own.
+  if (there?.mtimeNs !== String(mtimeNs)) return 0
   let indexed = 0
   const find = (name: string): IndexStat | undefined => {
     const stat = stats.get(name)
     if (stat) indexed++
-    return stat
+    return stat && { ...stat, mtimeNs, uid, gid }
   }
   const after = withStats(before, find)
   if (!after) return 0
   try {
-    await files.write(place, after, { ifMatch: index.etag, signal })
+    await files.write(place, after, { ifMatch: there.etag, signal })
     await files.touch(place, { mtime: new Date(Number((mtimeNs + olderNs) / 1_000_000n)), signal })
   } catch (error) {
-    // A program in a mount has used git already, and has an index of its own.
     if (!isCairnError(error, 'precondition_failed')) throw error
     return 0
   }
   return indexed
-}
-
-function bytesOf({ path, pathBytes }: FileEntry): string {
-  return Buffer.from(pathBytes ?? path, pathBytes === undefined ? 'utf8' : 'base64').toString(
-    'latin1',
-  )
-}
-
-function statOf({ ino, size, mtimeNs, ctimeNs }: FileEntry, uid: number, gid: number): IndexStat {
-  return { ino, size, mtimeNs: BigInt(mtimeNs), ctimeNs: BigInt(ctimeNs), uid, gid }
 }

@@ -46,8 +46,6 @@ const commit = (on = layer): Promise<CommitReceipt> =>
   commitLayer(bench.stores, bench.options(on, target))
 const rebase = (on = layer): Promise<unknown> =>
   rebaseLayer(bench.stores, bench.options(on, target))
-const shown = ({ changes }: CommitReceipt): readonly string[] =>
-  changes.map(({ kind, path }) => `${kind} ${path.join('/')}`)
 const checkpoint = (id: string): ReturnType<typeof makeCheckpoint> =>
   makeCheckpoint(bench.stores, layer, {
     id: id as CheckpointId,
@@ -66,7 +64,7 @@ describe('a rebase that was cut', () => {
     expect(await bench.list(layer)).toEqual({ a: '0', mine: '1', theirs: '1' })
     expect((await findBase(bench.stores, layer)).base.root).toBe(root)
     await bench.edit(target, (t) => t.remove('theirs'))
-    expect(shown(await commit())).toEqual(['added mine'])
+    expect(await bench.changed(await commit())).toEqual(['added mine'])
     expect(await bench.list(target)).toEqual({ a: '0', mine: '1' })
   })
 
@@ -134,7 +132,7 @@ describe('a commit that was cut', () => {
     layer = await bench.reopen(layer)
     await bench.edit(layer, (t) => t.write('later', '1'))
     await bench.edit(target, (t) => t.remove('mine'))
-    expect(shown(await commit())).toEqual(['added later'])
+    expect(await bench.changed(await commit())).toEqual(['added later'])
     expect(await bench.list(target)).toEqual({ a: '0', later: '1' })
     expect(layer.head.position.state).toBe('committed')
   })
@@ -149,7 +147,7 @@ describe('a commit that was cut', () => {
     cutRecord(({ baseSeq }) => baseSeq !== 0)
     expect((await failureOf(commit())).message).toBe('the power went')
     await bench.edit(target, (t) => t.remove('mine'))
-    expect(shown(await commit())).toEqual(['added late'])
+    expect(await bench.changed(await commit())).toEqual(['added late'])
     expect(await bench.list(target)).toEqual({ a: '0', late: '1' })
   })
 
@@ -159,7 +157,7 @@ describe('a commit that was cut', () => {
     const { seq } = target.head.position
     await layer.raiseEpoch(bench.author())
     const receipt = await commit()
-    expect([receipt.seq, shown(receipt)]).toEqual([seq, ['added mine']])
+    expect([receipt.seq, await bench.changed(receipt)]).toEqual([seq, ['added mine']])
     expect([target.head.position.seq, layer.head.position.state]).toEqual([seq, 'committed'])
   })
 
@@ -168,7 +166,7 @@ describe('a commit that was cut', () => {
     await failureOf(commit())
     expect(await bench.list(target)).toEqual({ a: '0' })
     await bench.edit(target, (t) => t.write('theirs', '1'))
-    expect(shown(await commit())).toEqual(['added mine'])
+    expect(await bench.changed(await commit())).toEqual(['added mine'])
   })
 
   it('a layer that was closed is told by what it was when it was committed', async () => {
@@ -218,6 +216,6 @@ describe('behind what was committed', () => {
     await bench.edit(layer, (t) => t.write('last', '1'))
     await commitLayer(bench.stores, { ...bench.options(layer, target), at: late })
     expect(await commitLayer(bench.stores, options)).toEqual(receipt)
-    expect(shown(await commit())).toEqual(['added last'])
+    expect(await bench.changed(await commit())).toEqual(['added last'])
   })
 })

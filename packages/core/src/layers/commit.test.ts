@@ -6,9 +6,6 @@ import type { Branch } from '../history/branch.ts'
 import { commitLayer, type CommitReceipt, rebaseLayer, resolveConflict } from './commit.ts'
 import { abandonLayer, reopenLayer } from './layer-state.ts'
 
-const shown = ({ changes }: CommitReceipt): readonly string[] =>
-  changes.map(({ kind, path }) => `${kind} ${path.join('/')}`)
-
 describe('commit', () => {
   it('what only the layer changed arrives, what only the target changed stays', async () => {
     const bench = new LayerBench()
@@ -19,7 +16,7 @@ describe('commit', () => {
     await bench.edit(target, (t) => t.write('b', 'target b'))
     const receipt = await commitLayer(bench.stores, bench.options(layer, target))
     expect(await bench.list(target)).toEqual({ a: 'layer a', b: 'target b', new: 'new' })
-    expect(shown(receipt)).toEqual(['modified a', 'added new'])
+    expect(await bench.changed(receipt)).toEqual(['modified a', 'added new'])
     expect(layer.head.position.state).toBe('committed')
   })
 
@@ -69,7 +66,7 @@ describe('commit', () => {
     expect(await bench.list(target)).toEqual({ a: '2' })
     expect(layer.head.position.state).toBe('open')
     const receipt = await commitLayer(bench.stores, bench.options(layer, target))
-    expect(shown(receipt)).toEqual(['added b'])
+    expect(await bench.changed(receipt)).toEqual(['added b'])
     expect(layer.head.position.state).toBe('committed')
   })
 
@@ -116,13 +113,24 @@ describe('commit', () => {
     expect(layer.head.position.state).toBe('committed')
   })
 
+  it('over a parent that has not changed, the result is the tree of the layer', async () => {
+    const bench = new LayerBench()
+    const target = await bench.main((t) => t.write('a', '1').write('b', '1'))
+    const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '2').write('c', '1'))
+    const { root } = (await layer.fold()).snapshot
+    const receipt = await commitLayer(bench.stores, bench.options(layer, target))
+    expect(receipt.after.root).toBe(root)
+    expect(await bench.changed(receipt)).toEqual(['modified a', 'added c'])
+    expect(await bench.list(target)).toEqual(await bench.list(layer))
+  })
+
   it('a layer without changes leaves the tree as it is', async () => {
     const bench = new LayerBench()
     const target = await bench.main((t) => t.write('a', '1'))
     const layer = await bench.layer(target, 'attempt')
     await bench.edit(target, (t) => t.write('a', '2'))
     const receipt = await commitLayer(bench.stores, bench.options(layer, target))
-    expect([receipt.changes, receipt.after]).toEqual([[], receipt.before])
+    expect(receipt.after).toEqual(receipt.before)
   })
 
   it('two layers of one base, one after the other: both are there', async () => {
@@ -194,12 +202,12 @@ describe('commit › a layer that is written to meanwhile', () => {
     const first = await commitWhileWriting(bench, layer, target, () =>
       bench.edit(layer, (t) => t.write('a', '2').write('late', '2')),
     )
-    expect(shown(first)).toEqual(['modified a', 'added n'])
+    expect(await bench.changed(first)).toEqual(['modified a', 'added n'])
     expect(layer.head.position.state).toBe('open')
     expect(await bench.list(target)).toEqual({ a: '1', n: '1' })
     await bench.edit(target, (t) => t.write('n', '3'))
     const second = await commitLayer(bench.stores, bench.options(layer, target))
-    expect(shown(second)).toEqual(['modified a', 'added late'])
+    expect(await bench.changed(second)).toEqual(['modified a', 'added late'])
     expect(await bench.list(target)).toEqual({ a: '2', late: '2', n: '3' })
     expect(layer.head.position.state).toBe('committed')
   })

@@ -18,7 +18,6 @@ import {
 } from './layer-state.ts'
 import { merge } from './merge.ts'
 import { orphansBeside } from './orphans.ts'
-import { diffPaths, type PathChange } from './path-changes.ts'
 import { subjectOf } from './conflict.ts'
 import { requireSameBase } from './rollback.ts'
 import type { MergeInput } from './touched.ts'
@@ -44,13 +43,12 @@ export interface LayerOptions extends LayerAuthor {
 /** Without an id it is what the head was; with one, a checkpoint. */
 type CommitPoint = Pick<Checkpoint, 'seq' | 'snapshot'> & Partial<Pick<Checkpoint, 'id'>>
 
-/** What a commit did. The same commit asked for again gives the same receipt. */
+/** What a commit did. The same commit asked for again gives the same receipt. `diffPaths` tells which paths it changed. */
 export interface CommitReceipt {
   /** The target's sequence number of it. */
   readonly seq: number
   readonly before: Snapshot
   readonly after: Snapshot
-  readonly changes: readonly PathChange[]
 }
 
 /**
@@ -240,14 +238,10 @@ async function closeLayer(stores: Stores, options: LayerOptions, point: FoldPoin
   await endConflict(options)
 }
 
-async function readReceipt(
-  { log, nodes }: Stores,
-  target: BranchId,
-  seq: number,
-): Promise<CommitReceipt> {
+async function readReceipt({ log }: Stores, target: BranchId, seq: number): Promise<CommitReceipt> {
   const [row] = await log.read(target, seq - 1, 1)
   const { body } = decodeBatch(row!.bytes)
   if (body.type !== 'root') throw new Error(`batch ${seq} of ${target} is no commit`)
   const { before, after } = body.change
-  return { seq, before, after, changes: await diffPaths(nodes, before, after) }
+  return { seq, before, after }
 }

@@ -1,7 +1,8 @@
-import type { Ino } from '@cairn/protocol'
+import type { Hash, Ino } from '@cairn/protocol'
 import type { Snapshot } from '../ports/records.ts'
 import { weighEntry } from '../filesystem/values.ts'
 import { applyEdits } from '../tree/apply.ts'
+import type { Nodes } from '../tree/nodes.ts'
 import { ConflictBook, type DecisionOptions } from './conflict-book.ts'
 import type { Conflict } from './conflict.ts'
 import { mergeEdits } from './merge-edits.ts'
@@ -27,6 +28,8 @@ export type MergeResult =
  */
 export async function merge(options: MergeTreesOptions): Promise<MergeResult> {
   const { nodes, blobs, target } = options
+  // Nothing happened beside the layer, so its tree is the answer: a large import is not looked at a second time.
+  if (options.base.root === target.root) return merged(nodes, options.layer.root, target)
   const sides = {
     base: new Side(nodes, options.base),
     layer: new Side(nodes, options.layer),
@@ -44,6 +47,9 @@ export async function merge(options: MergeTreesOptions): Promise<MergeResult> {
   const edits = await mergeEdits(states, sides, nodes, blobs)
   const { root, created } = await applyEdits(nodes, target.root, edits, weighEntry)
   await nodes.store(created)
-  const orphans = await orphansBeside(nodes, root, target.orphans)
-  return { type: 'merged', snapshot: { root, orphans } }
+  return merged(nodes, root, target)
+}
+
+async function merged(nodes: Nodes, root: Hash, { orphans }: Snapshot): Promise<MergeResult> {
+  return { type: 'merged', snapshot: { root, orphans: await orphansBeside(nodes, root, orphans) } }
 }

@@ -87,6 +87,17 @@ export const ChangeReceipt = named(
   }),
 )
 
+/** Inodes of the entries of an archive, in their order: a run is of entries whose numbers follow one another. */
+export type ImportedInodes = Of<typeof ImportedInodes>
+const ImportedInodes = list(
+  object({
+    first: integer({ examples: [42] }),
+    count: integer({ examples: [12] }),
+    /** That of a directory is older than what was put into it later. */
+    ctimeNs: ns,
+  }),
+)
+
 /** What an import of an archive made. */
 export type ImportReceipt = Of<typeof ImportReceipt>
 export const ImportReceipt = named(
@@ -100,6 +111,8 @@ export const ImportReceipt = named(
     /** Hard links to files of the same archive. */
     links: integer({ examples: [0] }),
     bytes: integer({ examples: [4096] }),
+    /** Where the request asks for them. A repeated request, which did nothing, is answered without. */
+    inodes: optional(ImportedInodes),
   }),
 )
 

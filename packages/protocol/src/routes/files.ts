@@ -84,6 +84,9 @@ export const fileRoutes = routes({
         oneOf(['', 'true', 'false'], { description: 'the body is a tar archive to put here' }),
       ),
       times: optional(oneOf(['archive', 'now'], { description: 'of imported files' })),
+      inodes: optional(
+        oneOf(['', 'true', 'false'], { description: 'tell the inodes of imported files' }),
+      ),
       append: optional(flag()),
       mkdir: optional(flag()),
       move: optional(flag()),

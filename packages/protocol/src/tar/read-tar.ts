@@ -2,7 +2,7 @@ import { type ByteString, toByteString } from '../bytes.ts'
 import { CairnError } from '../errors.ts'
 import { ByteQueue } from './byte-queue.ts'
 import { pathBytesMax } from '../path.ts'
-import { tarBlockBytes, type TarEntry, type TarKind, tarPaddingBytes } from './entry.ts'
+import { checksumOf, tarBlockBytes, type TarEntry, type TarKind, tarPaddingBytes } from './entry.ts'
 
 const kinds: Readonly<Record<string, TarKind>> = {
   '\0': 'file',
@@ -131,7 +131,9 @@ function nameOf(header: Uint8Array): ByteString {
 }
 
 function fieldAt(header: Uint8Array, offset: number, width: number): ByteString {
-  return untilZero(toByteString(header.subarray(offset, offset + width)))
+  const end = header.indexOf(0, offset)
+  const last = offset + width
+  return toByteString(header.subarray(offset, end < 0 || end > last ? last : end))
 }
 
 function untilZero(text: ByteString): ByteString {
@@ -143,6 +145,8 @@ function untilZero(text: ByteString): ByteString {
 function numberAt(header: Uint8Array, offset: number, width: number): number {
   const first = header[offset]!
   if ((first & 0x80) === 0) {
+    const short = shortNumberAt(header, offset, width)
+    if (short !== undefined) return short
     const digits = fieldAt(header, offset, width).trim()
     if (/^[0-7]*$/.test(digits)) return digits === '' ? 0 : parseInt(digits, 8)
     throw malformed(`'${digits}' is no number`)
@@ -153,13 +157,21 @@ function numberAt(header: Uint8Array, offset: number, width: number): number {
   return Number(BigInt.asIntN(width * 8 - 1, value))
 }
 
+/** Octal digits and then a zero, as nearly all writers have it. Undefined for other forms. */
+function shortNumberAt(header: Uint8Array, offset: number, width: number): number | undefined {
+  let value = 0
+  for (let at = offset; at < offset + width; at++) {
+    const byte = header[at]!
+    if (byte === 0) return value
+    if (byte < 0x30 || byte > 0x37) return undefined
+    value = value * 8 + (byte - 0x30)
+  }
+  return undefined
+}
+
 function requireChecksum(header: Uint8Array): void {
   const stated = numberAt(header, 148, 8)
-  const sum = header.reduce(
-    (total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte),
-    0,
-  )
-  if (sum !== stated) throw malformed('a header is damaged, or it is no tar archive')
+  if (checksumOf(header) !== stated) throw malformed('a header is damaged, or it is no tar archive')
 }
 
 /** `LENGTH KEY=VALUE\n`, one after the other. */

@@ -1,5 +1,5 @@
 import { type ByteString, fromByteString } from '../bytes.ts'
-import { tarBlockBytes, type TarEntry, tarPaddingBytes } from './entry.ts'
+import { checksumOf, tarBlockBytes, type TarEntry, tarPaddingBytes } from './entry.ts'
 
 const typeFlags = { file: '0', link: '1', symlink: '2', directory: '5' } as const
 const nameBytesMax = 100
@@ -66,7 +66,9 @@ function ustar(
   flag: string = typeFlags[kind],
 ): Uint8Array {
   const header = new Uint8Array(tarBlockBytes)
-  const put = (offset: number, text: ByteString): void => header.set(fromByteString(text), offset)
+  const put = (offset: number, text: ByteString): void => {
+    for (let at = 0; at < text.length; at++) header[offset + at] = text.charCodeAt(at)
+  }
   const octal = (offset: number, width: number, value: number): void =>
     put(offset, value.toString(8).padStart(width - 1, '0'))
   put(0, name.slice(0, nameBytesMax))
@@ -75,15 +77,10 @@ function ustar(
   octal(116, 8, 0)
   octal(124, 12, size > octalMax ? 0 : size)
   octal(136, 12, seconds)
-  put(148, ' '.repeat(8))
   put(156, flag)
   put(157, target.slice(0, nameBytesMax))
   put(257, 'ustar\x0000')
-  octal(
-    148,
-    7,
-    header.reduce((sum, byte) => sum + byte, 0),
-  )
-  header[154] = 0
+  octal(148, 7, checksumOf(header))
+  header[155] = 0x20
   return header
 }

@@ -34,6 +34,8 @@ export interface MoveOptions extends ParentsOptions {
 export interface ImportOptions extends RequestOptions {
   /** `now`: imported files get the time of the import. Otherwise they keep the archive's times. */
   readonly times?: 'archive' | 'now' | undefined
+  /** Tell in the receipt which inodes the entries became. */
+  readonly inodes?: boolean | undefined
 }
 
 /** Larger content goes in blocks, so that a cut costs one block and not everything. */
@@ -146,10 +148,10 @@ export class Files extends ReadableFiles {
   async importTar(
     path: FilePath,
     open: () => AsyncIterable<Uint8Array>,
-    { times, ...options }: ImportOptions = {},
+    { times, inodes, ...options }: ImportOptions = {},
   ): Promise<ImportReceipt> {
     const what = `import into ${showPath(path)}`
-    const call = fileCall(this.location, 'POST', path, what, { import: true, times })
+    const call = fileCall(this.location, 'POST', path, what, { import: true, times, inodes })
     const headers = { 'content-type': 'application/x-tar' }
     return this.connection.json<ImportReceipt>({ ...call, headers, stream: open }, options)
   }

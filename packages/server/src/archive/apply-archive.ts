@@ -16,6 +16,7 @@ import {
 } from '@cairn/protocol'
 import type { TreeEdit } from '../files/tree-edit.ts'
 import { timeOf } from '../ports/clock.ts'
+import { type InodeRuns, runsOf } from './inode-runs.ts'
 import { type ArchiveEntry, namesOf } from './receive-archive.ts'
 
 export interface ApplyOptions {
@@ -25,21 +26,22 @@ export interface ApplyOptions {
   readonly onError: (error: FsError, entry: ArchiveEntry) => Error
 }
 
-/** Puts entries below the directory at `path`, which is made if it is not there. */
+/** Puts entries below the directory at `path`, which is made if it is not there. Gives the inode of each entry. */
 export function* applyArchive(
   edit: TreeEdit,
   path: ByteString,
   entries: readonly ArchiveEntry[],
   options: ApplyOptions,
-): Steps<void> {
+): Steps<InodeRuns> {
   if (path !== '/') {
     edit.makeParents(path)
     edit.makeDirectory(path, 0o755)
   }
   const tree = new ArchiveTree(edit, edit.find(path, true).ino, options.keepTimes)
+  const inos: Ino[] = []
   yield* takeSteps(entries, (entry) => {
     try {
-      tree.put(entry)
+      inos.push(tree.put(entry))
     } catch (error) {
       if (isFsError(error)) throw options.onError(error, entry)
       throw error
@@ -50,6 +52,7 @@ export function* applyArchive(
     yield* takeSteps(entries.toReversed(), (entry) => {
       if (entry.kind === 'directory') tree.setDirectoryTime(entry)
     })
+  return runsOf(inos, edit.view)
 }
 
 /**
@@ -68,28 +71,28 @@ class ArchiveTree {
     this.#keepTimes = keepTimes
   }
 
-  put(entry: ArchiveEntry): void {
+  put(entry: ArchiveEntry): Ino {
     const name = entry.names.at(-1)
-    if (name === undefined) return
+    if (name === undefined) return this.#root
     const parent = this.#enter(entry.names.slice(0, -1))
     const there = this.#edit.view.child(parent, name)
     if (entry.kind === 'directory') return this.#putDirectory(parent, name, there, entry)
     if (there?.kind === 'directory') throw new FsError('EISDIR')
     if (entry.kind === 'file') return this.#putFile(parent, name, there, entry)
     if (entry.kind === 'link') return this.#putLink(parent, name, there, entry)
-    this.#putSymlink(parent, name, there, entry)
+    return this.#putSymlink(parent, name, there, entry)
   }
 
   setDirectoryTime({ names, mtimeNs }: ArchiveEntry): void {
     if (names.length > 0) this.#setTime(this.#enter(names), mtimeNs)
   }
 
-  #putDirectory(parent: Ino, name: Name, there: Dentry | undefined, entry: ArchiveEntry): void {
+  #putDirectory(parent: Ino, name: Name, there: Dentry | undefined, entry: ArchiveEntry): Ino {
     if (there && there.kind !== 'directory') throw new FsError('EEXIST')
-    if (!there) this.#make(parent, name, { kind: 'directory', mode: entry.mode })
+    return there?.ino ?? this.#make(parent, name, { kind: 'directory', mode: entry.mode })
   }
 
-  #putFile(parent: Ino, name: Name, there: Dentry | undefined, entry: ArchiveEntry): void {
+  #putFile(parent: Ino, name: Name, there: Dentry | undefined, entry: ArchiveEntry): Ino {
     const edit = this.#edit
     const { mode, pieces, size } = entry
     if (there && there.kind !== 'file') this.#unlink(parent, name, there)
@@ -100,23 +103,26 @@ class ArchiveTree {
     if (edit.view.inode(ino)!.size < size) edit.push(dataCalls.truncate(edit.call, ino, size))
     if (edit.view.inode(ino)!.mode !== mode) edit.push(attributeCalls.chmod(edit.call, ino, mode))
     this.#setTime(ino, entry.mtimeNs)
+    return ino
   }
 
-  #putSymlink(parent: Ino, name: Name, there: Dentry | undefined, entry: ArchiveEntry): void {
+  #putSymlink(parent: Ino, name: Name, there: Dentry | undefined, entry: ArchiveEntry): Ino {
     const target = fromByteString(entry.target ?? '')
     if (there) this.#unlink(parent, name, there)
     const ino = this.#make(parent, name, { kind: 'symlink', mode: 0o777, target })
     this.#setTime(ino, entry.mtimeNs)
+    return ino
   }
 
-  #putLink(parent: Ino, name: Name, there: Dentry | undefined, entry: ArchiveEntry): void {
+  #putLink(parent: Ino, name: Name, there: Dentry | undefined, entry: ArchiveEntry): Ino {
     const names = namesOf(entry.target ?? '')
     const last = names.at(-1)
     const source = last && this.#edit.view.child(this.#enter(names.slice(0, -1)), last)
     if (!source) throw new FsError('ENOENT')
-    if (source.ino === there?.ino) return
+    if (source.ino === there?.ino) return source.ino
     if (there) this.#unlink(parent, name, there)
     this.#edit.push(nameCalls.link(this.#edit.call, source.ino, parent, name))
+    return source.ino
   }
 
   #unlink(parent: Ino, name: Name, { ino }: Dentry): void {

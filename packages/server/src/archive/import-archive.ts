@@ -1,16 +1,24 @@
-import { batchBytesMax, type Branch, type Pacer } from '@cairn/core'
+import { batchBytesMax, type Branch, type Pacer, type Steps } from '@cairn/core'
 import type { ByteString } from '@cairn/protocol'
 import { createLayer, deleteLayer } from '../layers/layers.ts'
-import { commit } from '../merging/commit-and-rebase.ts'
+import { commitUnseen } from '../merging/commit-and-rebase.ts'
 import { once } from '../workspaces/once.ts'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { applyArchive, type ApplyOptions } from './apply-archive.ts'
+import { InodeRuns } from './inode-runs.ts'
 import type { ArchiveEntry } from './receive-archive.ts'
 
 interface ImportTarget {
   readonly workspace: Workspace
   readonly branch: Branch
   readonly asker: Asker
+}
+
+interface Imported {
+  /** In the branch. */
+  readonly seq: number
+  /** Of the entries, in their order. Undefined for a repeated request, which did nothing. */
+  readonly inodes: InodeRuns | undefined
 }
 
 /** Room for what stands in a batch beside its operations, and for estimates that are too low. */
@@ -21,21 +29,20 @@ const pieceBytes = 70
 /**
  * Puts received entries at a path, all or none. One batch where they fit; otherwise they are put into a layer in parts,
  * and the layer is committed. A failure deletes the layer, and a change of the same files meanwhile is a conflict.
- * Gives the sequence number in the branch.
  */
 export async function importArchive(
   target: ImportTarget,
   path: ByteString,
   entries: readonly ArchiveEntry[],
   options: ApplyOptions,
-): Promise<number> {
+): Promise<Imported> {
   const { pacer } = target.workspace.stores.nodes
   const parts = await splitIntoParts(entries, pacer)
   if (parts.length <= 1) return applyPart(target, path, entries, options)
   // Once more, because what a later part put into a directory changed its time.
   const directories = entries.filter(({ kind }) => kind === 'directory')
-  const all = options.keepTimes ? [...parts, ...(await splitIntoParts(directories, pacer))] : parts
-  return importInParts(target, path, all, options)
+  const again = options.keepTimes ? await splitIntoParts(directories, pacer) : []
+  return importInParts(target, path, { parts, again }, options)
 }
 
 async function applyPart(
@@ -43,19 +50,23 @@ async function applyPart(
   path: ByteString,
   entries: readonly ArchiveEntry[],
   options: ApplyOptions,
-): Promise<number> {
-  const { receipt } = await workspace.change(branch, asker, (edit) =>
-    applyArchive(edit, path, entries, options),
-  )
-  return receipt.seq
+): Promise<Imported> {
+  let inodes: InodeRuns | undefined
+  const { receipt } = await workspace.change(branch, asker, function* (edit): Steps<void> {
+    inodes = yield* applyArchive(edit, path, entries, options)
+  })
+  return { seq: receipt.seq, inodes }
 }
+
+type Part = readonly ArchiveEntry[]
 
 async function importInParts(
   { workspace, branch, asker }: ImportTarget,
   path: ByteString,
-  parts: readonly (readonly ArchiveEntry[])[],
+  { parts, again }: { readonly parts: readonly Part[]; readonly again: readonly Part[] },
   options: ApplyOptions,
-): Promise<number> {
+): Promise<Imported> {
+  let inodes: InodeRuns | undefined
   const asked = { what: 'import', options: { path, print: asker.print?.() } }
   const { seq } = await once(workspace, asker, asked, async () => {
     // The request as a whole has the key; its steps are repeated with it.
@@ -66,15 +77,18 @@ async function importInParts(
     try {
       const record = await workspace.layers.find(workspace.info.id, id)
       const stage = { workspace, branch: await workspace.openBranch(record!.branch), asker: step }
-      for (const part of parts) await applyPart(stage, path, part, options)
+      const runs = new InodeRuns()
+      for (const part of parts) runs.append((await applyPart(stage, path, part, options)).inodes!)
+      for (const part of again) await applyPart(stage, path, part, options)
+      inodes = runs
       const wishes = { message, mergeText: false, checkpoint: undefined }
-      return { seq: (await commit(workspace, step, id, wishes)).seq! }
+      return { seq: await commitUnseen(workspace, step, id, wishes) }
     } catch (error) {
       await dropLayer(workspace, asker, id)
       throw error
     }
   })
-  return seq
+  return { seq, inodes }
 }
 
 /** The client may have gone: that must not stop it. What cannot be deleted now stays as an open layer, for the owner. */
@@ -86,7 +100,7 @@ async function dropLayer(workspace: Workspace, { actor }: Asker, id: string): Pr
 async function splitIntoParts(
   entries: readonly ArchiveEntry[],
   pacer: Pacer,
-): Promise<readonly (readonly ArchiveEntry[])[]> {
+): Promise<readonly Part[]> {
   const parts: ArchiveEntry[][] = [[]]
   let bytes = 0
   for (const entry of entries) {

@@ -20,7 +20,7 @@ export async function importTar(
   target: Target,
   path: ByteString,
   body: Body | undefined,
-  keepTimes: boolean,
+  { keepTimes, wantsInodes }: { readonly keepTimes: boolean; readonly wantsInodes: boolean },
 ): Promise<ImportReceipt> {
   const { stores, clock } = target.workspace
   const draft = stores.blobs.draft(() => clock.nowMs())
@@ -32,10 +32,12 @@ export async function importTar(
       endDraft(
         draft,
         () => receiveArchive(body ?? Readable.from([]), draft.blobs, { onContent, room }),
-        async (entries) => ({
-          seq: await importArchive(target, path, entries, { keepTimes, onError }),
-          ...(await countEntries(entries, stores.nodes.pacer)),
-        }),
+        async (entries) => {
+          const { seq, inodes } = await importArchive(target, path, entries, { keepTimes, onError })
+          const counts = await countEntries(entries, stores.nodes.pacer)
+          const runs = wantsInodes ? inodes?.toJson() : undefined
+          return { seq, ...counts, ...(runs && { inodes: runs }) }
+        },
       ),
     )
   } finally {
@@ -46,7 +48,7 @@ export async function importTar(
 async function countEntries(
   entries: readonly ArchiveEntry[],
   pacer: Pacer,
-): Promise<Omit<ImportReceipt, 'seq'>> {
+): Promise<Omit<ImportReceipt, 'seq' | 'inodes'>> {
   const count = { files: 0, directories: 0, symlinks: 0, links: 0, bytes: 0 }
   const fields = {
     file: 'files',

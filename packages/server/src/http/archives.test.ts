@@ -202,12 +202,38 @@ describe('import', () => {
     expect((await ask('GET', '/files/?list')).json.items).toEqual([])
   })
 
+  it('tells which inodes the entries became, if asked', async () => {
+    const { json } = await put('/repo', tree, '&inodes')
+    const numbers = json.inodes!.flatMap(({ first, count, ctimeNs }) =>
+      Array.from({ length: count }, (_, at) => ({ ino: first + at, ctimeNs })),
+    )
+    expect(numbers).toHaveLength(tree.length)
+    for (const [at, path] of [
+      [1, 'a.txt'],
+      [2, 'd/e/big'],
+      [5, 'd/hard'],
+    ] as const)
+      expect((await ask('GET', `/files/repo/${path}?stat`)).json).toMatchObject(numbers[at]!)
+    expect((await put('/other', tree)).json.inodes).toBeUndefined()
+  })
+
   it('more than one batch holds is still one step, in a layer, too', async () => {
     const many = Array.from({ length: 11_000 }, (_, i) => ({
       path: `d${i % 50}/${'n'.repeat(200)}${i}`,
     }))
-    const first = await put('/repo', [{ path: 'd1/', kind: 'directory' as const }, ...many])
+    const first = await put(
+      '/repo',
+      [{ path: 'd1/', kind: 'directory' as const }, ...many],
+      '&inodes',
+    )
     expect(first.json).toMatchObject({ files: 11_000 })
+    const { inodes } = first.json
+    expect(inodes!.reduce((sum, { count }) => sum + count, 0)).toBe(11_001)
+    const last = inodes!.at(-1)!
+    expect((await ask('GET', `/files/repo/${many.at(-1)!.path}?stat`)).json).toMatchObject({
+      ino: last.first + last.count - 1,
+      ctimeNs: last.ctimeNs,
+    })
     const log = (await ask('GET', '/log?limit=10')).json.items
     expect(log).toHaveLength(1)
     expect((await ask('GET', '/files/repo/d1?stat')).json.mtimeNs).toBe(String(file.mtimeNs))

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   type Branch,
   commitLayer,
@@ -24,8 +25,8 @@ import { findCommitted, noteCommit } from './commit-notes.ts'
 import { decisionsOf } from './decisions.ts'
 import { describeChange } from '../points/describe.ts'
 import { noteStateIfThere } from '../layers/layers.ts'
-import { type RealPlace, mergeSidesOf, tryMerge } from './merge-sides.ts'
-import { once } from '../workspaces/once.ts'
+import { type MergeSides, type RealPlace, mergeSidesOf, tryMerge } from './merge-sides.ts'
+import { digest, once } from '../workspaces/once.ts'
 import { authorOf, readBatch, rootReceipt } from './root-receipt.ts'
 import { findCheckpoint, findRealLayer, type LayerPlace, targetOf } from '../points/references.ts'
 
@@ -91,6 +92,34 @@ export async function commitPlace(
   options: CommitOptions,
   key: string,
 ): Promise<CommitReceipt> {
+  return describeCommit(workspace, place, await applyPlace(workspace, asker, place, options, key))
+}
+
+/** The same for a layer that no client knows: gives the sequence number alone, and does not list what changed. */
+export async function commitUnseen(
+  workspace: Workspace,
+  asker: Asker,
+  reference: string,
+  options: CommitOptions,
+): Promise<number> {
+  const place = await findRealLayer(workspace, reference, 'commit')
+  return (await applyPlace(workspace, asker, place, options, digest(randomUUID()))).seq
+}
+
+interface Applied extends CoreReceipt {
+  readonly targetId: string
+  readonly target: Branch
+  readonly sides: Pick<MergeSides, 'base' | 'layer' | 'target' | 'resolutions'>
+  readonly mergeText: boolean
+}
+
+async function applyPlace(
+  workspace: Workspace,
+  asker: Asker,
+  place: RealPlace,
+  options: CommitOptions,
+  key: string,
+): Promise<Applied> {
   try {
     for (;;) {
       const { id, branch } = await targetOf(workspace, place)
@@ -129,14 +158,14 @@ async function commitTo(
   { id: targetId, branch: target }: Pick<LayerPlace, 'id' | 'branch'>,
   { message, mergeText, checkpoint }: CommitOptions,
   key: string,
-): Promise<CommitReceipt> {
+): Promise<Applied> {
   const { stores, clock } = workspace
   const { branch: layer } = place
   const given =
     (await findCommitted(workspace, layer, target, key)) ??
     (checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint))
   const author = { actor, time: clock.now() }
-  const { seq, before, after, changes, sides } = await atBarrier(workspace, layer, async () => {
+  const applied = await atBarrier(workspace, layer, async () => {
     const { base, resolutions, point } = await readLayer(stores, layer)
     const { seq, snapshot } = given ?? point
     await noteCommit(workspace, key, { seq, snapshot, base: base.root })
@@ -148,14 +177,24 @@ async function commitTo(
     return { ...receipt, sides: { base, layer: snapshot, target: receipt.before, resolutions } }
   })
   await whenShown(workspace, target)
+  return { ...applied, targetId, target, mergeText }
+}
+
+async function describeCommit(
+  workspace: Workspace,
+  place: RealPlace,
+  { seq, before, after, sides, targetId, target, mergeText }: Applied,
+): Promise<CommitReceipt> {
+  const { nodes } = workspace.stores
   const batch = await readBatch(workspace, target, seq)
+  const changes = await diffPaths(nodes, before, after)
   return {
     layer: place.id,
     target: targetId,
     seq,
     before: formatHash(before.root),
     after: formatHash(after.root),
-    paths: await mapPaced(workspace.stores.nodes.pacer, changes, describeChange),
+    paths: await mapPaced(nodes.pacer, changes, describeChange),
     resolved: await decisionsOf(workspace, sides, mergeText),
     actor: batch.actor,
     time: isoTime(batch.time),

@@ -10,6 +10,7 @@ import { gather } from './gather.ts'
 import type { ObjectStore } from './object-store.ts'
 import { ObjectTable, type ObjectWish } from './object-table.ts'
 import { PlacedDraft } from './placed-draft.ts'
+import { spareRows } from './touch-rows.ts'
 
 /**
  * Up to here a blob goes into SQL, where many of them cost one transaction. Beyond, a request of its own is cheap
@@ -59,21 +60,27 @@ export class PlacedBlobs implements BlobStore {
 
   draft(nowMs: () => number): BlobDraft {
     const marks = new Set<DraftMark>()
+    let hasLarge = false
     return new PlacedDraft({
       put: (blobs) => {
         const mark = draftMark(nowMs())
         marks.add(mark)
+        hasLarge ||= [...blobs.values()].some(isLarge)
         return this.#put(blobs, mark)
       },
-      keep: async (ids) => void (await this.touch(ids)),
+      keep: async (ids) => {
+        const pool = poolKey(this.#pool)
+        await spareRows(this.#database, 'blobs', pool, ids)
+        if (hasLarge) await spareRows(this.#database, 'blob_objects', pool, ids)
+      },
       drop: (ids) => this.#drop(ids, [...marks]),
     })
   }
 
   async #put(blobs: ReadonlyMap<Hash, Uint8Array>, mark: DraftMark | undefined): Promise<void> {
     const all = [...blobs]
-    const large = all.filter(([, { length }]) => length > sqlBytesMax)
-    const small = all.filter(([, { length }]) => length <= sqlBytesMax)
+    const large = all.filter(([, bytes]) => isLarge(bytes))
+    const small = all.filter(([, bytes]) => !isLarge(bytes))
     await Promise.all([
       this.#small.put(new Map(small), mark),
       this.#putObjects(new Map(large), mark),
@@ -127,6 +134,10 @@ export class PlacedBlobs implements BlobStore {
     await Promise.all(Array.from({ length: Math.min(objectsAtOnce, keys.size) }, carry))
     await this.#settle(keys)
   }
+}
+
+function isLarge({ length }: Uint8Array): boolean {
+  return length > sqlBytesMax
 }
 
 /**

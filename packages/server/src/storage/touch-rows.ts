@@ -7,6 +7,8 @@ export const contentTables = ['nodes', 'blobs', 'blob_objects'] as const
 export type ContentTableName = (typeof contentTables)[number]
 
 const hashesAtOnce = 100
+/** While one transaction is written, other writers wait. */
+const statementsAtOnce = 20
 
 /**
  * Returns those that are there, none of them condemned: a client that points at one now has the
@@ -31,6 +33,22 @@ export async function touchRows(
     for (const row of rows) present.add(hashOf(row, 'hash'))
   }
   return present
+}
+
+/** Of rows that are known to be there: none of them is condemned any more. */
+export async function spareRows(
+  database: Database,
+  table: ContentTableName,
+  pool: Uint8Array,
+  ids: readonly Hash[],
+): Promise<void> {
+  const statements = [...groupHashes(ids)].map((some) => {
+    const [where, params] = whereHashes(pool, some)
+    const sql = `UPDATE ${table} SET condemned_ms = NULL WHERE ${where} AND condemned_ms IS NOT NULL`
+    return { sql, params }
+  })
+  for (let at = 0; at < statements.length; at += statementsAtOnce)
+    await database.transact(statements.slice(at, at + statementsAtOnce))
 }
 
 /** In order, so that those who lock the same rows wait for each other instead of dying in a deadlock. */

@@ -111,7 +111,9 @@ function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
       const [verb, ...more] = verbs.filter((name) => isOn(request.query[name]))
       if (isOn(request.query.import) && verb === undefined) {
         await requireWritableAt(target, path)
-        return importTar(target, path, bodyOf(request), request.query.times !== 'now')
+        const keepTimes = request.query.times !== 'now'
+        const wantsInodes = isOn(request.query.inodes)
+        return importTar(target, path, bodyOf(request), { keepTimes, wantsInodes })
       }
       if (verb === undefined || more.length > 0)
         throw invalid('change the file', `want exactly one of ?${[...verbs, 'import'].join(' ?')}`)

@@ -15,6 +15,7 @@ import { valueBytes } from '../statements.ts'
 import { sqliteDialect } from './dialect.ts'
 import { sqliteError } from './errors.ts'
 import { bindable } from './bindable.ts'
+import { pack } from './parcel.ts'
 import { StatementCache } from './statement-cache.ts'
 import { type Outcome, sqliteFailure } from './transactions.ts'
 
@@ -130,9 +131,8 @@ export class SqliteDatabase implements Database {
   #write(): void {
     if (this.#writing.length > 0 || this.#waiting.length === 0) return
     this.#writing = this.#waiting.splice(0, this.#groupLength())
-    this.#worker.postMessage({
-      transactions: this.#writing.map(({ statements }) => statements.map(portable)),
-    })
+    const parcel = pack(this.#writing.map(({ statements }) => statements))
+    this.#worker.postMessage(parcel, [parcel.bytes])
   }
 
   #groupLength(): number {
@@ -170,17 +170,4 @@ export class SqliteDatabase implements Database {
       reject(new StatementConflict(outcome.reason, outcome.statement))
     else reject(sqliteError(this.#path, 'write to', outcome.failure))
   }
-}
-
-/**
- * Copying a view to another thread copies the whole buffer under it: for a small Buffer that is Node's pool, for a
- * part of a message the message.
- */
-function portable(statement: Statement): Statement {
-  return { ...statement, params: statement.params.map(ownBuffer) }
-}
-
-function ownBuffer(value: SqlValue): SqlValue {
-  if (!(value instanceof Uint8Array)) return value
-  return value.byteLength === value.buffer.byteLength ? value : new Uint8Array(value)
 }

@@ -1,11 +1,6 @@
-import type { ConflictReason, Statement } from '../database.ts'
+import type { ConflictReason } from '../database.ts'
 
 /** What goes between the thread that asks and the thread that writes. */
-
-export interface WriteRequest {
-  /** One commit for all of them; each stands or falls alone. */
-  readonly transactions: readonly (readonly Statement[])[]
-}
 
 /** What became of a transaction. */
 export type Outcome =
