@@ -13,7 +13,7 @@ import {
   endConflict,
   type LayerAuthor,
   layerClosed,
-  trySetState,
+  setStateUnlessChanged,
   updateRecord,
 } from './layer-state.ts'
 import { merge } from './merge.ts'
@@ -87,7 +87,7 @@ async function commitOnce(stores: Stores, options: LayerOptions): Promise<Commit
     await options.check?.(before, after)
     return { cause: 'commit', before, after, subject: layer.id, message }
   }
-  const seq = await append(options, point, decide)
+  const seq = await append(stores, options, point, decide)
   // DURABLE: the target's log has the commit; what follows can be done again.
   await closeLayer(stores, options, point)
   return readReceipt(stores, target.id, seq)
@@ -95,6 +95,7 @@ async function commitOnce(stores: Stores, options: LayerOptions): Promise<Commit
 
 /** Gives the sequence number in the target. */
 async function append(
+  stores: Stores,
   options: LayerOptions,
   point: FoldPoint,
   decide: (head: FoldPoint) => Promise<RootChange>,
@@ -104,7 +105,8 @@ async function append(
     const author = authorOf(options, 'commit', point.seq)
     return (await target.changeRoot(author, decide, epoch)).seq
   } catch (error) {
-    if (isCairnError(error, 'layer_conflict')) await trySetState(options, 'conflicted', point)
+    if (isCairnError(error, 'layer_conflict'))
+      await setStateUnlessChanged(stores, options, 'conflicted', point)
     // Another server has committed a later state of the layer meanwhile.
     if (isCairnError(error, 'batch_passed_over')) throw outdated(layer.id, at?.id ?? headId)
     throw error
@@ -233,7 +235,7 @@ async function findDone(
 
 /** What came late makes the layer's next commit, over what this one took. */
 async function closeLayer(stores: Stores, options: LayerOptions, point: FoldPoint): Promise<void> {
-  if (await trySetState(options, 'committed', point)) return
+  if (await setStateUnlessChanged(stores, options, 'committed', point)) return
   await settleBase(stores, options.layer)
   await endConflict(options)
 }

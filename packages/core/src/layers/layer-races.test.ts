@@ -2,6 +2,7 @@ import type { CheckpointId } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { failureOf, LayerBench } from '../../test/layer-bench.ts'
 import type { Branch } from '../history/branch.ts'
+import { placeSession } from '../history/session-ids.ts'
 import { findBase, readLayer } from './base.ts'
 import { commitLayer, type CommitReceipt, rebaseLayer } from './commit.ts'
 import { makeCheckpoint, rollback } from './rollback.ts'
@@ -99,6 +100,41 @@ describe('a rollback by another server while the layer is committed', () => {
     await commit()
     await layer.refresh()
     expect(await bench.list(layer)).toEqual(await bench.list(target))
+  })
+})
+
+describe('a place that another server takes in the log of a layer while it is committed', () => {
+  /** As one does that has to know whether a batch will come there. */
+  const takePlace = async (): Promise<unknown> => {
+    const other = await bench.reopen(layer)
+    const author = { ...bench.author(), session: placeSession(layer.id), number: 1000 }
+    return other.changeState(author, ({ state }) => state)
+  }
+
+  it('is no work that came late: the layer is closed', async () => {
+    before(bench.stores.log, 'append', isOf(target), takePlace)
+    await commit()
+    await layer.refresh()
+    expect(layer.head.position.state).toBe('committed')
+  })
+
+  it('does not hide a conflict', async () => {
+    await bench.edit(layer, (t) => t.write('a', 'mine'))
+    await bench.edit(target, (t) => t.write('a', 'theirs'))
+    before(bench.stores.nodes, 'read', () => true, takePlace)
+    expect(await failureOf(commit())).toMatchObject({ code: 'layer_conflict' })
+    await layer.refresh()
+    expect(layer.head.position.state).toBe('conflicted')
+  })
+
+  it('beside work that came late, too: the layer stays open', async () => {
+    before(bench.stores.log, 'append', isOf(target), async () => {
+      await takePlace()
+      await bench.edit(await bench.reopen(layer), (t) => t.write('mine', '2'))
+    })
+    await commit()
+    await layer.refresh()
+    expect(layer.head.position.state).toBe('open')
   })
 })
 

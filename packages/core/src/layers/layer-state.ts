@@ -1,6 +1,7 @@
 import { type BranchId, CairnError, isCairnError } from '@cairn/protocol'
-import type { BranchState, Position } from '../ports/records.ts'
+import { type BranchState, isClosedState, type Position } from '../ports/records.ts'
 import type { Branch } from '../history/branch.ts'
+import { decodeBatch } from '../history/batch.ts'
 import type { Author } from '../history/draft.ts'
 import { layerSession } from '../history/session-ids.ts'
 import type { LogStore } from '../ports/log-store.ts'
@@ -56,8 +57,8 @@ async function decideState(
   await layer.refresh()
 }
 
-/** False when the layer has been written to since. */
-export async function trySetState(
+/** False when the layer has moved on since. */
+async function trySetState(
   options: LayerAuthor,
   state: BranchState,
   { seq }: { readonly seq: number },
@@ -74,6 +75,40 @@ export async function trySetState(
     return options.layer.head.position.state === state
   }
 }
+
+/**
+ * Decides the state of a layer by what it was at `point`. False when it was written to since, or has ended. A lease that
+ * changed hands, or a place in the log that was taken to settle what is there, is no such change.
+ */
+export async function setStateUnlessChanged(
+  { log }: Pick<Stores, 'log'>,
+  options: LayerAuthor,
+  state: BranchState,
+  { seq }: { readonly seq: number },
+): Promise<boolean> {
+  const { layer } = options
+  for (let at = seq; !(await trySetState(options, state, { seq: at }));) {
+    await layer.refresh()
+    const now = layer.head.position
+    if (now.seq === at || isClosedState(now.state) || (await hasWorkSince(log, layer.id, seq)))
+      return false
+    at = now.seq
+  }
+  return true
+}
+
+/** Whether a place in the log of a branch is followed by a batch that changed its tree. */
+async function hasWorkSince(log: LogStore, branch: BranchId, since: number): Promise<boolean> {
+  for (let seq = since; ;) {
+    const rows = await log.read(branch, seq, rowsAtOnce)
+    const types = rows.map(({ bytes }) => decodeBatch(bytes).body.type)
+    if (types.includes('ops') || types.includes('root')) return true
+    if (rows.length === 0) return false
+    seq = rows.at(-1)!.seq
+  }
+}
+
+const rowsAtOnce = 64
 
 /** Retries when a concurrent write wins. */
 export async function endConflict(options: LayerAuthor): Promise<void> {
