@@ -10,9 +10,10 @@ import { type Memory, type Step, stepsOf } from './steps.ts'
 export class Oracle {
   #states: readonly State[] = [State.first()]
 
-  /** Whether an answer could be right now. For those that may be asked again. */
-  accepts(op: Op, answer: Outcome): boolean {
-    return this.#after({ ops: [op] }, [answer]).length > 0
+  /** Whether a look could be answered so now, beside the others of its turn. For those that may be asked again. */
+  accepts(turn: Turn, op: Op, answer: Outcome): boolean {
+    if (this.#judgeListing(turn, op, answer) !== undefined) return false
+    return isBesideChanges(turn, op) || this.#after({ ops: [op] }, [answer]).length > 0
   }
 
   /** Takes in what came of a turn. Gives what is wrong with it. */
@@ -38,26 +39,30 @@ export class Oracle {
     return [...ends.values()]
   }
 
-  /** Names that no operation of the turn touched are in a listing once, whatever happens beside them. */
   #judgeListings(turn: Turn, answers: readonly Outcome[]): string | undefined {
     for (const [at, op] of turn.ops.entries()) {
-      const answer = answers[at]!
-      if (op.type !== 'list' || !answer.startsWith('names ')) continue
-      const listed = answer
-        .slice(6)
-        .split(' ')
-        .filter((name) => name !== '')
-      if (new Set(listed).size < listed.length) return `${op.path} lists a name twice: ${answer}`
-      if (isMoved(turn, op)) continue
-      const isUntouched = (name: string): boolean => !isTouched(turn, op, `${op.path}/${name}`)
-      const found = listed.filter(isUntouched).join(' ')
-      const possible = this.#states.map((state) =>
-        state.tree(op.branch).list(op.path).filter(isUntouched).join(' '),
-      )
-      if (!possible.includes(found))
-        return `${op.path} lists ${found}, not ${possible.join(' or ')}`
+      const fault = this.#judgeListing(turn, op, answers[at]!)
+      if (fault !== undefined) return fault
     }
     return undefined
+  }
+
+  /** Names that no operation of the turn touched are in a listing once, whatever happens beside them. */
+  #judgeListing(turn: Turn, op: Op, answer: Outcome): string | undefined {
+    if (op.type !== 'list' || !answer.startsWith('names ')) return undefined
+    const listed = answer
+      .slice(6)
+      .split(' ')
+      .filter((name) => name !== '')
+    if (new Set(listed).size < listed.length) return `${op.path} lists a name twice: ${answer}`
+    if (isMoved(turn, op)) return undefined
+    const isUntouched = (name: string): boolean => !isTouched(turn, op, `${op.path}/${name}`)
+    const found = listed.filter(isUntouched).join(' ')
+    const possible = this.#states.map((state) =>
+      state.tree(op.branch).list(op.path).filter(isUntouched).join(' '),
+    )
+    if (possible.includes(found)) return undefined
+    return `${op.path} lists ${found}, not ${possible.join(' or ')}`
   }
 
   #describe({ ops }: Turn): string {
@@ -86,9 +91,8 @@ const layerWork = new Set(['commit', 'rebase', 'rollback'])
 /** The ways in which an operation can have led to its answer. */
 function variantsOf(turn: Turn, op: Op, answer: Outcome): readonly Line[] {
   const others = turn.ops.filter((other) => other !== op)
-  if (isLook(op) && others.some((other) => canTouch(other, op)))
-    // Looking while others write gives what it gives.
-    return [{ steps: [], expected: undefined }]
+  // Looking while others write gives what it gives.
+  if (isLook(op) && isBesideChanges(turn, op)) return [{ steps: [], expected: undefined }]
   const steps = stepsOf(op, true)
   // A file that layer work replaced is another one from then on, and those who have it open may hear so.
   const isStale = answer === 'stale' && others.some(({ type }) => layerWork.has(type))
@@ -104,6 +108,11 @@ function variantsOf(turn: Turn, op: Op, answer: Outcome): readonly Line[] {
 
 function isLook({ type }: Op): boolean {
   return type === 'read' || type === 'list' || type === 'readHeld'
+}
+
+/** Whether another operation of the turn may change what `op` looks at. */
+function isBesideChanges({ ops }: Turn, op: Op): boolean {
+  return ops.some((other) => other !== op && canTouch(other, op))
 }
 
 /** Whether `other` may change what `op` looks at. */

@@ -134,9 +134,9 @@ class Player {
     // What a mount acknowledged under its lease arrives at the server a moment later.
     const isLook = op.type === 'read' || op.type === 'list'
     let answer = await ask()
-    if (!isLook || turn.ops.length > 1) return answer
+    if (!isLook) return answer
     const endMs = Date.now() + patienceMs
-    while (!this.#oracle.accepts(op, answer) && Date.now() < endMs) answer = await ask()
+    while (!this.#oracle.accepts(turn, op, answer) && Date.now() < endMs) answer = await ask()
     return answer
   }
 
