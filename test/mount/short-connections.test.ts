@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { keyFile } from '../support/key-file.ts'
 
 const MiB = 1 << 20
+
+/** Where a connection carries as little as that, each batch and each block of content takes several. */
+const KiB = 1 << 10
 
 describe.skipIf(noMount)('a link on which each connection carries a mebibyte', () => {
   let site: Site
@@ -48,5 +51,22 @@ describe.skipIf(noMount)('a link on which each connection carries a mebibyte', (
     await proxy.limit(Infinity)
     const { stdout } = await site.cairn(['fs', 'cat', ':/d/7999'])
     expect(stdout).toBe('7999')
+  })
+
+  it('with 96 KiB for each connection, batches and blocks arrive that were made for a better link', async () => {
+    mkdirSync(mount.path('d'))
+    const small = randomBytes(50 * KiB)
+    for (let i = 0; i < 40; i++) writeFileSync(mount.path(`d/${i}`), small)
+    const large = randomBytes(MiB)
+    writeFileSync(mount.path('large'), large)
+    const { pendingBytes } = await mount.status()
+    expect(pendingBytes).toBeGreaterThan(2 * MiB)
+    const before = await proxy.limit(96 * KiB)
+    await mount.drain()
+    const cuts = (await proxy.limit(Infinity)) - before
+    expect(cuts).toBeGreaterThan(pendingBytes / (96 * KiB) / 2)
+    const again = await site.mount('/')
+    expect(readFileSync(again.path('d/39')).equals(small)).toBe(true)
+    expect(readFileSync(again.path('large')).equals(large)).toBe(true)
   })
 })

@@ -2,6 +2,7 @@ import type { Branch } from '@cairn/core'
 import {
   type Clock,
   type Connection,
+  MessagePieces,
   serveConnection,
   type ServedConnection,
   Workspaces,
@@ -27,6 +28,7 @@ export interface ServerParts {
 /** One run of a server's process, from its start to its crash. */
 interface Life {
   readonly workspaces: Workspaces
+  readonly pieces: MessagePieces
   readonly died: PromiseWithResolvers<'died'>
 }
 
@@ -65,7 +67,7 @@ export class Server implements Host {
       layers,
       isShared: true,
     })
-    this.#life = { workspaces, died }
+    this.#life = { workspaces, pieces: new MessagePieces(), died }
   }
 
   crash(): void {
@@ -75,7 +77,7 @@ export class Server implements Host {
 
   accept(connection: Connection): ServedConnection {
     const { leaseMs } = this.#parts.conditions
-    return serveConnection(connection, { workspaces: this.#life!.workspaces, leaseMs }, key)
+    return serveConnection(connection, { ...this.#life!, leaseMs }, key)
   }
 
   /** Does something inside the server, unless it dies first. */

@@ -32,6 +32,13 @@ const requests: readonly SessionRequest[] = [
   { type: 'changes', id: 13, seq: 14 },
   { type: 'look', id: 14, inos: [1 as Ino, 300 as Ino] },
   { type: 'claim', id: 15, inos: [] },
+  {
+    type: 'piece',
+    message: '\x01'.repeat(32) as Hash,
+    total: 9,
+    offset: 3,
+    bytes: Uint8Array.of(1, 2),
+  },
 ]
 
 const replies: readonly SessionReply[] = [

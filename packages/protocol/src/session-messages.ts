@@ -127,6 +127,11 @@ const requests = {
   claim: { id: 'number', inos: 'inos' },
   /** What `yield` or `forget` asked for under that id is done. */
   done: { request: 'number' },
+  /**
+   * Some bytes of a message that is larger than a connection lately carried. `message` is its SHA-256 and `total` its
+   * length. Answered by `arrived`; taken as the message itself once all of it is there.
+   */
+  piece: { message: 'hash', total: 'number', offset: 'number', bytes: 'bytes' },
 } as const
 requests satisfies Table
 
@@ -188,6 +193,8 @@ const replies = {
   yield: { id: 'number', inos: 'inos' },
   /** The holder is about to change these directories: what is cached of them counts no more. Then say `done`. */
   forget: { id: 'number', inos: 'inos' },
+  /** So much of that message has arrived, over this connection and those before. */
+  arrived: { message: 'hash', bytes: 'number' },
 } as const
 replies satisfies Table
 

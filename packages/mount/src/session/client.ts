@@ -19,6 +19,7 @@ import type {
   WelcomeReply,
 } from './options.ts'
 import { Pace } from './pace.ts'
+import { inPieces } from './pieces.ts'
 import { type Question, Questions } from './questions.ts'
 import { isFinal } from './is-final.ts'
 import { Refusals } from './refusals.ts'
@@ -65,7 +66,7 @@ export class SessionClient {
 
   constructor(options: SessionOptions) {
     const { resume, startsAtHead, random = Math.random } = options
-    this.#options = options
+    this.#options = { ...options, connect: inPieces(options.connect, this.#pace) }
     this.#backOff = new BackOff(random)
     this.#late = new LateWrites((question) => this.ask(question), options.clock)
     this.#refusals = new Refusals({

@@ -1,5 +1,5 @@
-/** After a break, at least one message is tried, however large; more once that has got through. */
-const bytesMin = 64 << 10
+/** After a break at least this much is tried at once; more once that has got through. */
+export const bytesMin: number = 16 << 10
 /** From here on a connection is as good as any, and nothing is held back. */
 const bytesMax = 32 << 20
 
@@ -22,7 +22,7 @@ export class Pace {
     return isHolding
   }
 
-  /** So many bytes are worth gathering for one message. */
+  /** A message should have no more bytes than this. One that has more goes in pieces. */
   get messageBytes(): number {
     return this.#limit
   }
@@ -42,6 +42,11 @@ export class Pace {
     this.#arrived += bytes
     this.#limit += bytes
     if (this.#limit >= bytesMax) this.#limit = Infinity
+  }
+
+  /** So much of a message that has no answer yet got through. The limit stays: see `inPieces`. */
+  progressed(bytes: number): void {
+    this.#arrived += bytes
   }
 
   /** The connection broke. Where nothing was on its way, that says nothing about how much it carries. */

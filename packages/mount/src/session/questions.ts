@@ -1,5 +1,6 @@
 import type { SessionRequest } from '@cairn/protocol'
 import type { Pace } from './pace.ts'
+import { bytesOf } from './pieces.ts'
 import type { Wire } from './wire.ts'
 
 type Ask = Extract<SessionRequest, { readonly id: number }>
@@ -68,15 +69,17 @@ export class Questions {
     if (!wire) return
     for (const id of this.#unsent) {
       const { ask, isCancelled } = this.#asked.get(id)!
-      if (ask.type === 'blob' && !this.#pace.send(bytesOf(ask))) continue
+      const bytes = bytesOf(ask)
+      if (bytes > 0 && !this.#pace.send(bytes)) continue
       this.#unsent.delete(id)
       wire.send(ask)
       if (isCancelled) wire.send({ type: 'cancel', question: id })
     }
   }
 
-  /** The next connection is asked all of it. */
+  /** The next connection is asked all of it, in the same order: what came of a message in pieces is still at the server. */
   noteBroken(): void {
+    this.#unsent.clear()
     for (const id of this.#asked.keys()) this.#unsent.add(id)
   }
 
@@ -85,8 +88,4 @@ export class Questions {
     this.#asked.clear()
     this.#unsent.clear()
   }
-}
-
-function bytesOf(ask: Ask): number {
-  return ask.type === 'blob' ? ask.bytes.length : 0
 }

@@ -33,6 +33,7 @@ import { MemoryLockStore } from '../testing/memory-lock-store.ts'
 import { MemorySessionNoteStore } from '../testing/memory-session-note-store.ts'
 import { systemClock } from '../ports/clock.ts'
 import { Workspaces } from '../workspaces/workspaces.ts'
+import { MessagePieces } from '../sessions/message-pieces.ts'
 import { serveConnection, type ServedConnection } from '../sessions/serve-connection.ts'
 import { StoredBlobs } from './stored-blobs.ts'
 
@@ -100,7 +101,11 @@ describe('a session that writes from blobs', () => {
       bufferedBytes: 0,
       close: () => undefined,
     }
-    served = serveConnection(connection, { workspaces, leaseMs }, { id: 'key', owner: 'owner' })
+    served = serveConnection(
+      connection,
+      { workspaces, leaseMs, pieces: new MessagePieces() },
+      { id: 'key', owner: 'owner' },
+    )
     const to = { workspace: 'w', branch: 'main', mode: 'write', session, seq: 0, path: '' }
     say({ type: 'hello', version: sessionVersion, ...to })
     await reply('lease')

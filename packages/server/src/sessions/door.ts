@@ -16,6 +16,7 @@ import { ordinaryPlaces, type PlaceLimits, Places } from '../access/places.ts'
 import type { RequireHost } from '../access/hosts.ts'
 import type { Connection } from './connection.ts'
 import { keepAlive } from './heartbeat.ts'
+import { MessagePieces } from './message-pieces.ts'
 import { type ServeParts, serveConnection } from './serve-connection.ts'
 
 const heartbeatMs = 10_000
@@ -23,7 +24,7 @@ const heartbeatMs = 10_000
 const helloMs = 10_000
 const lingerMs = 1000
 
-export interface SessionDoorParts extends ServeParts, AuthenticatorParts {
+export interface SessionDoorParts extends Omit<ServeParts, 'pieces'>, AuthenticatorParts {
   /** Ends sessions whose token or key is over. */
   readonly watch?: AccessWatch
   /** How often a socket is asked whether its other end is there. */
@@ -47,12 +48,13 @@ interface Refusal {
 const sessionsPath = '/v1/sessions'
 
 /** Takes WebSockets on `/v1/sessions`; gives what ends them all. */
-export function openSessionDoor(server: Server, parts: SessionDoorParts): () => void {
+export function openSessionDoor(server: Server, given: SessionDoorParts): () => void {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: messageBytesMax,
     perMessageDeflate: false,
   })
+  const parts = { ...given, pieces: new MessagePieces() }
   const authenticator = new Authenticator(parts)
   const places = new Places(parts.places ?? ordinaryPlaces, 'sessions open')
   server.on('upgrade', (request, socket, head) => {
@@ -128,7 +130,7 @@ function refusalText({ status, why, code }: Refusal): string {
 function serveSocket(
   socket: WebSocket,
   raw: Socket,
-  parts: SessionDoorParts,
+  parts: SessionDoorParts & ServeParts,
   access: Access,
 ): void {
   const { actor, owner, scope } = access

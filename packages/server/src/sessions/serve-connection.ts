@@ -14,12 +14,15 @@ import { findLayer } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
 import type { Connection } from './connection.ts'
+import type { MessagePieces } from './message-pieces.ts'
 import { PastSession } from './past-session.ts'
 import { Session } from './session.ts'
 
 export interface ServeParts {
   readonly workspaces: Workspaces
   readonly leaseMs: number
+  /** Shared by all connections of a server. */
+  readonly pieces: MessagePieces
 }
 
 /** Whom a connection belongs to. */
@@ -59,7 +62,7 @@ export function serveConnection(
   return {
     onMessage: (bytes) => {
       const handled = session
-        ? session.then((open) => open.handle(decodeRequest(bytes)))
+        ? session.then((open) => receive(decodeRequest(bytes), open, connection, parts))
         : (session = openSession(connection, parts, caller, bytes))
       handled.catch(fail)
     },
@@ -67,6 +70,20 @@ export function serveConnection(
     onClose: () => void session?.then((open) => open.close(false)).catch(() => undefined),
     end: fail,
   }
+}
+
+/** A piece counts when the message is there. Sessions of the past are told nothing large. */
+async function receive(
+  request: SessionRequest,
+  open: OpenSession,
+  connection: Connection,
+  { pieces }: ServeParts,
+): Promise<void> {
+  if (request.type !== 'piece' || !(open instanceof Session)) return open.handle(request)
+  const { message } = request
+  const { bytes, whole } = pieces.take(open.id, request)
+  connection.send({ type: 'arrived', message, bytes })
+  if (whole) await open.handle(decodeRequest(whole))
 }
 
 async function openSession(
