@@ -1,11 +1,5 @@
 import { decodeBatch, encodeBody, type Op, type Time } from '@cairn/core'
-import {
-  CairnError,
-  type FailureFields,
-  fromFailure,
-  type Ino,
-  type SessionReply,
-} from '@cairn/protocol'
+import { CairnError, fromFailure, type Ino, type SessionReply } from '@cairn/protocol'
 import { BackOff } from './back-off.ts'
 import { greetingOf } from './greeting.ts'
 import { HeldLease } from './held-lease.ts'
@@ -293,7 +287,8 @@ export class SessionClient {
       case 'receipt':
         return this.#receipt(reply.number, reply.seq)
       case 'refused':
-        return this.#refused(reply.number, reply)
+        this.#refusals.take(reply.number, reply)
+        return this.#afterAnswer()
       case 'answer':
         return this.#questions.take(reply.id)?.resolve(reply.bytes)
       case 'failure':
@@ -321,6 +316,9 @@ export class SessionClient {
       case 'goodbye':
         this.#goodbye = fromFailure(reply)
         return this.#wire?.close()
+      case 'arrived':
+        // `inPieces` has heard it.
+        return
     }
   }
 
@@ -386,11 +384,6 @@ export class SessionClient {
 
   #receipt(number: number, seq: number): void {
     this.#pending.take(number)?.settled.resolve({ seq })
-    this.#afterAnswer()
-  }
-
-  #refused(number: number, failure: FailureFields): void {
-    this.#refusals.take(number, failure)
     this.#afterAnswer()
   }
 

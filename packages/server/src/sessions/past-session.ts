@@ -12,7 +12,7 @@ import { checkpointMissing } from '../points/errors.ts'
 import { findPlaceAt, type LayerPlace } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Connection } from './connection.ts'
-import { begunAlready } from './refusals.ts'
+import { outOfPlace } from './refusals.ts'
 import { findDirectory, pastPlace, type ReadPlace } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { UnreadAnswers } from './unread-answers.ts'
@@ -60,7 +60,7 @@ export class PastSession {
 
   async handle(request: SessionRequest): Promise<void> {
     if (request.type === 'bye') return this.close()
-    if (request.type === 'hello' || request.type === 'revisit') throw begunAlready()
+    if (request.type === 'hello' || request.type === 'revisit') throw outOfPlace(request.type)
     if (request.type === 'submit')
       return this.#connection.send({ type: 'refused', number: request.number, ...isPast })
     if (!('id' in request)) return

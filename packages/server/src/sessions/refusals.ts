@@ -1,10 +1,10 @@
 import { CairnError } from '@cairn/protocol'
 
-/** For a second hello. */
-export function begunAlready(): CairnError {
+/** For a second hello, or a piece within a piece. */
+export function outOfPlace(type: string): CairnError {
   return new CairnError('malformed', {
-    what: 'begin the session',
-    reason: 'it has begun already',
+    what: `take the message '${type}'`,
+    reason: 'the session has begun already',
   })
 }
 

@@ -20,7 +20,7 @@ import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from '../leases/audience.ts'
 import { answerConflicts } from './conflicts.ts'
 import type { Connection } from './connection.ts'
-import { begunAlready, readsOnly } from './refusals.ts'
+import { outOfPlace, readsOnly } from './refusals.ts'
 import type { LeaseRecord } from '../ports/lease-store.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 import { mayWrite, standingOf, type WriterSession } from './lease-standing.ts'
@@ -170,7 +170,8 @@ export class Session {
     switch (request.type) {
       case 'hello':
       case 'revisit':
-        throw begunAlready()
+      case 'piece':
+        throw outOfPlace(request.type)
       case 'submit':
         return this.#submit(request)
       case 'inode':
