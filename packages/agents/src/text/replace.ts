@@ -15,7 +15,11 @@ export interface Replaced {
 }
 
 /** Replaces text that must be unique, unless all of it is meant. `path` is for the message. */
-export function replaceText(text: string, path: string, edit: Replacement): Replaced {
+export async function replaceText(
+  text: string,
+  path: string,
+  edit: Replacement,
+): Promise<Replaced> {
   const what = `edit ${path}`
   if (edit.old_string === '')
     throw new ToolError(`${what}: old_string is empty`, 'Give the text to replace, or use write.')
@@ -27,7 +31,7 @@ export function replaceText(text: string, path: string, edit: Replacement): Repl
   const { old_string, new_string } = withLineEnds(text, edit)
   const parts = text.split(old_string)
   const count = parts.length - 1
-  if (count === 0) throw notFound(what, text, edit.old_string)
+  if (count === 0) throw await notFound(what, text, edit.old_string)
   if (count > 1 && !edit.replace_all)
     throw new ToolError(
       `${what}: old_string has ${count} matches, at lines ${linesOf(parts, old_string).join(', ')}`,
@@ -47,8 +51,8 @@ function withLineEnds(
   return { old_string: convert(old_string), new_string: convert(new_string) }
 }
 
-function notFound(what: string, text: string, wanted: string): ToolError {
-  const nearest = nearestLines(text, wanted)
+async function notFound(what: string, text: string, wanted: string): Promise<ToolError> {
+  const nearest = await nearestLines(text, wanted)
   const seen =
     nearest.length === 0
       ? 'no line is similar'

@@ -1,8 +1,8 @@
 import type { Workspace } from '@cairn/sdk'
 import { ToolError } from '../tool-error.ts'
 
-/** Larger files are data: tools read parts of them and edit none. */
-const editBytesMax = 8 << 20
+/** Larger files are data: tools read parts of them and edit none. One edit of so much takes up to 20 ms. */
+const editBytesMax = 2 << 20
 
 export interface TextFile {
   readonly text: string

@@ -3,6 +3,7 @@ import { filePath, place } from '../fields.ts'
 import { absolute, openPlace } from '../open-place.ts'
 import { count } from '../text/bounds.ts'
 import { numberLine, splitLines } from '../text/numbered-lines.ts'
+import { othersTurn } from '../text/others-turn.ts'
 import { type Replaced, type Replacement, replaceText } from '../text/replace.ts'
 import { loadText } from '../text/text-file.ts'
 import { defineTool, type Tool, type ToolAnswer, type ToolSite } from '../tool.ts'
@@ -65,7 +66,8 @@ async function editFile(
   const { text, version } = await loadText(workspace, path, site.signal)
   let now: Replaced = { text, count: 0, line: Infinity }
   for (const one of edits) {
-    const { text, count, line } = replaceText(now.text, path, one)
+    await othersTurn()
+    const { text, count, line } = await replaceText(now.text, path, one)
     now = { text, count: now.count + count, line: Math.min(now.line, line) }
   }
   const receipt = await workspace.files.write(path, now.text, {

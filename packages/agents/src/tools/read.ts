@@ -73,13 +73,13 @@ async function readPart(
     number++
     if (number < offset) continue
     if (lines.length === limit || chars > answerCharsMax) return { lines, isEnd: false }
-    lines.push(line.slice(0, answerCharsMax))
+    lines.push(line)
     chars += Math.min(line.length, 2100) + 8
   }
   return { lines, isEnd: true }
 }
 
-/** Without their ends; a newline at the end begins no line. */
+/** Without their ends, and no longer than an answer; a newline at the end begins no line. */
 async function* linesOf(stream: ReadableStream<Uint8Array>, path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -89,9 +89,13 @@ async function* linesOf(stream: ReadableStream<Uint8Array>, path: string): Async
         `read ${path}: it is not text`,
         'Use a command in a sandbox to look at it.',
       )
-    const parts = (rest + decoder.decode(bytes, { stream: true })).split('\n')
-    rest = parts.pop() ?? ''
-    for (const part of parts) yield part.endsWith('\r') ? part.slice(0, -1) : part
+    const [first = '', ...parts] = decoder.decode(bytes, { stream: true }).split('\n')
+    // Cut before the next piece comes: all of a file may be one line.
+    rest = (rest + first).slice(0, answerCharsMax)
+    for (const part of parts) {
+      yield rest.endsWith('\r') ? rest.slice(0, -1) : rest
+      rest = part.slice(0, answerCharsMax)
+    }
   }
   rest += decoder.decode()
   if (rest !== '') yield rest

@@ -2,6 +2,8 @@ import { CairnError } from '../client/error.ts'
 
 /** A pattern with braces stands for so many without at most; `{a,b}{a,b}…` doubles with each pair. */
 const alternativesMax = 4096
+/** Of all of them together: a long pattern is copied for each. */
+const charactersMax = 1 << 20
 
 /**
  * The patterns that one with braces stands for, in order, each once. Braces nest; `{}` and `{a}` have no
@@ -10,14 +12,17 @@ const alternativesMax = 4096
 export function expandBraces(pattern: string): string[] {
   const finished = new Set<string>()
   const waiting = [pattern]
+  let characters = 0
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const group = findGroup(next)
+    characters += next.length
     if (group === undefined) finished.add(next)
     else {
       const [before, after] = [next.slice(0, group.start), next.slice(group.end)]
       waiting.push(...group.parts.toReversed().map((part) => before + part + after))
     }
-    if (finished.size + waiting.length > alternativesMax) throw tooMany(pattern)
+    const isTooLong = characters > charactersMax
+    if (isTooLong || finished.size + waiting.length > alternativesMax) throw tooMany(pattern)
   }
   return [...finished]
 }
@@ -29,40 +34,44 @@ interface Group {
   readonly parts: readonly string[]
 }
 
-/** The first outermost group that has alternatives. */
-function findGroup(pattern: string): Group | undefined {
-  for (let start = 0; start < pattern.length; start++) {
-    if (pattern[start] === '\\') start++
-    else if (pattern[start] === '{') {
-      const group = readGroup(pattern, start)
-      if (group !== undefined) return group
-    }
-  }
-  return undefined
+/** Open braces, from the outermost one. */
+interface Opening {
+  readonly start: number
+  readonly parts: string[]
+  partStart: number
 }
 
-function readGroup(pattern: string, start: number): Group | undefined {
-  const parts: string[] = []
-  let depth = 0
-  let partStart = start + 1
-  for (let at = start; at < pattern.length; at++) {
+/** The first outermost group that has alternatives. In one pass: a pattern of open braces alone takes no longer. */
+function findGroup(pattern: string): Group | undefined {
+  const open: Opening[] = []
+  let first: Group | undefined
+  for (let at = 0; at < pattern.length; at++) {
     const character = pattern[at]
     if (character === '\\') at++
-    if (character === '{') depth++
-    if (character === '}') depth--
-    const endsPart = (character === ',' && depth === 1) || depth === 0
-    if (!endsPart) continue
-    parts.push(pattern.slice(partStart, at))
-    partStart = at + 1
-    if (depth === 0) return parts.length > 1 ? { start, end: at + 1, parts } : undefined
+    else if (character === '{') open.push({ start: at, parts: [], partStart: at + 1 })
+    else if (character === ',') endPart(open.at(-1), pattern, at)
+    else if (character === '}') {
+      const closed = open.pop()
+      endPart(closed, pattern, at)
+      const isGroup = closed !== undefined && closed.parts.length > 1
+      if (isGroup && !(first && first.start < closed.start))
+        first = { start: closed.start, end: at + 1, parts: closed.parts }
+      if (first && open.length === 0) return first
+    }
   }
-  return undefined
+  return first
+}
+
+function endPart(opening: Opening | undefined, pattern: string, at: number): void {
+  if (!opening) return
+  opening.parts.push(pattern.slice(opening.partStart, at))
+  opening.partStart = at + 1
 }
 
 function tooMany(pattern: string): CairnError {
   return new CairnError('invalid_argument', {
     what: `match ${pattern}`,
-    reason: `its braces stand for more than ${alternativesMax} patterns`,
+    reason: `its braces stand for more than ${alternativesMax} patterns, or for too long ones`,
     hint: 'Use fewer braces, or a wildcard in place of some.',
   })
 }

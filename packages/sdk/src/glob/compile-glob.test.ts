@@ -20,7 +20,15 @@ describe('expandBraces', () => {
     expect(expandBraces(pattern)).toEqual(alternatives)
   })
 
+  it('open braces alone are read in one pass, and an open one hides no group behind it', () => {
+    const open = '{'.repeat(1 << 20)
+    expect(expandBraces(open)).toEqual([open])
+    expect(expandBraces('{a{b,c}{d,e}')).toEqual(['{abd', '{abe', '{acd', '{ace'])
+  })
+
   it('a pattern that would grow without end is refused', () => {
+    const nested = '{a,'.repeat(1300) + '}'.repeat(1300)
+    expect(() => expandBraces(nested)).toThrow('too long ones')
     expect(() => expandBraces('{a,b}'.repeat(40))).toThrow('more than 4096 patterns')
   })
 })

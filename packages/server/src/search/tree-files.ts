@@ -21,7 +21,7 @@ import {
 } from '@cairn/protocol'
 import type { FileFilter } from './ignore/file-filter.ts'
 import { IgnoreLevel, type OwnRules } from './ignore/level.ts'
-import { type IgnoreRules, parseIgnoreFile } from './ignore/rules.ts'
+import { IgnoreFileReader, type IgnoreRules } from './ignore/rules.ts'
 
 /** A file that is to be searched. */
 export interface TreeFile {
@@ -67,10 +67,12 @@ export class TreeFiles {
   readonly #parts: TreeParts
   readonly #filter: FileFilter
   readonly #known = new Map<Ino, IgnoreLevel>()
+  readonly #reader: IgnoreFileReader
 
   constructor(parts: TreeParts, filter: FileFilter) {
     this.#parts = parts
     this.#filter = filter
+    this.#reader = new IgnoreFileReader(parts.nodes.pacer)
   }
 
   /** Those after a path, if one is given. */
@@ -235,7 +237,7 @@ export class TreeFiles {
     const { nodes, blobs, view } = this.#parts
     const inode = await soon(nodes, () => view.inode(dentry.ino))
     if (!inode || inode.size > ignoreFileBytesMax) return undefined
-    return parseIgnoreFile(toByteString(await readFile(nodes, blobs, view, dentry.ino, inode)))
+    return this.#reader.read(toByteString(await readFile(nodes, blobs, view, dentry.ino, inode)))
   }
 }
 

@@ -25,6 +25,8 @@ export interface LockPlace {
 }
 
 const nothing = new Uint8Array()
+/** Mounts say 16 hexadecimal digits. It is stored with each lock, and a file's locks are read and written as a whole. */
+const ownerCharactersMax = 64
 
 /** Answers what a session asks about locks, as bytes of docs/internals/protocol.md. */
 export function answerLock(place: LockPlace, question: LockQuestion): Promise<Uint8Array> {
@@ -90,6 +92,11 @@ function lockChange(
     throw new CairnError('malformed', {
       what: 'lock',
       reason: `'${kind}' from ${start} to ${end} as '${mode}' is no lock`,
+    })
+  if (owner.length > ownerCharactersMax)
+    throw new CairnError('malformed', {
+      what: 'lock',
+      reason: `its owner has ${owner.length} characters, ${ownerCharactersMax} are allowed`,
     })
   return { session, owner, kind, start, end, mode, pid }
 }

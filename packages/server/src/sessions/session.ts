@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { type Branch, decodeBody, isAnswer, type Receipt, sessionIds, type View } from '@cairn/core'
 import {
   type ActorId,
-  decodeInos,
   type Ino,
   formatRescueOutcome,
   isCairnError,
@@ -20,6 +19,7 @@ import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from '../leases/audience.ts'
 import { answerConflicts } from './conflicts.ts'
 import type { Connection } from './connection.ts'
+import { holdInodes } from './hold-inodes.ts'
 import { outOfPlace, readsOnly } from './refusals.ts'
 import type { LeaseRecord } from '../ports/lease-store.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
@@ -208,7 +208,7 @@ export class Session {
       case 'seen':
         return this.#see(request.seq)
       case 'hold':
-        return this.#parts.keeper.hold(this.id, decodeInos(request.inos))
+        return holdInodes(this.#parts, this.id, request.inos)
       case 'released':
         return this.#parts.keeper.release(this.id, request.epoch)
       case 'renew':

@@ -13,8 +13,22 @@ export interface Statement {
   readonly comparisons: readonly Comparison[]
 }
 
-/** Text in quotes, and comments: nothing in them is SQL. */
-const opaque = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?(?:\*\/|$)/
+/**
+ * Text in quotes, and comments: nothing in them is SQL. What has no end goes to the end of the text: were it no match,
+ * each of a thousand brackets would be read to the end again.
+ */
+const opaque = new RegExp(
+  [
+    /'(?:[^']|'')*(?:'|$)/,
+    /"(?:[^"]|"")*(?:"|$)/,
+    /`[^`]*(?:`|$)/,
+    /\[[^\]]*(?:\]|$)/,
+    /--[^\n]*/,
+    /\/\*[^]*?(?:\*\/|$)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+)
 const call = /\bchanges\s*\(\s*('(?:[^']|'')*')\s*,\s*('(?:[^']|'')*')\s*\)/
 const comparisonsMax = 4
 

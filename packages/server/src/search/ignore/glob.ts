@@ -1,12 +1,14 @@
 import { type Ast, PatternError } from '../pattern/ast.ts'
 import { Cursor } from '../pattern/cursor.ts'
-import { Dfa } from '../pattern/dfa.ts'
+import { Dfa, gaveUp } from '../pattern/dfa.ts'
 import { parsePattern } from '../pattern/parse.ts'
+import { findByStates } from '../pattern/pike.ts'
 import { compileProgram } from '../pattern/program.ts'
 import { codePointMax, negate, type Ranges, single, subtract, union } from '../pattern/ranges.ts'
-import { foldCase } from '../pattern/unicode.ts'
 
 const slash = 0x2f
+/** An ignore file may have thousands of globs, each with a table of its own. */
+const statesMax = 256
 const notSlash: Ast = { type: 'characters', set: negate(single(slash), codePointMax) }
 /** Names are bytes, and a star stands for any of them. */
 const anyByte: Ast = { type: 'bytes', set: negate(single(slash), 0xff) }
@@ -19,22 +21,25 @@ export type GlobTest = (path: string) => boolean
  * A glob as .gitignore and ripgrep read it: `*` and `?` within a name, `**` for directories, `[a-z]`, `{this,that}`, `\`.
  * It becomes an automaton, so that no glob takes long.
  */
-export function compileGlob(text: string, ignoreCase = false): GlobTest {
+export function compileGlob(text: string): GlobTest {
   const quick = quickTest(text)
-  if (quick && !ignoreCase) return quick
+  if (quick) return quick
   const edges = parsePattern('(?-m)^', { isFixed: false, ignoreCase: false, isWord: false })
   const end = parsePattern('(?-m)$', { isFixed: false, ignoreCase: false, isWord: false })
-  const body = new GlobParser(text, ignoreCase).parse()
+  const body = new GlobParser(text).parse()
   const program = compileProgram({ type: 'concat', parts: [edges, body, end] })
-  const dfa = new Dfa(program, { isBackward: false })
+  const dfa = new Dfa(program, { isBackward: false, statesMax })
   return (path) => {
     const bytes = Buffer.from(path, 'latin1')
-    return dfa.findEnd(bytes, 0, bytes.length, true) >= 0
+    const end = dfa.findEnd(bytes, 0, bytes.length, true)
+    if (end !== gaveUp) return end >= 0
+    return findByStates(program, bytes, 0, bytes.length, () => {}) !== undefined
   }
 }
 
-/** Most globs are a name or an ending, in any directory. */
-function quickTest(text: string): GlobTest | undefined {
+/** Most globs are a path, a name or an ending, in any directory. */
+export function quickTest(text: string): GlobTest | undefined {
+  if (/^[A-Za-z0-9._/-]+$/.test(text)) return (path) => path === text
   const match = /^\*\*\/(\*)?([A-Za-z0-9._-]+)$/.exec(text)
   if (!match) return undefined
   const [, star, name = ''] = match
@@ -44,12 +49,10 @@ function quickTest(text: string): GlobTest | undefined {
 
 class GlobParser {
   readonly #cursor: Cursor
-  readonly #ignoreCase: boolean
   #depth = 0
 
-  constructor(text: string, ignoreCase: boolean) {
+  constructor(text: string) {
     this.#cursor = new Cursor(text)
-    this.#ignoreCase = ignoreCase
   }
 
   parse(): Ast {
@@ -96,7 +99,7 @@ class GlobParser {
   }
 
   #literal(set: Ranges): Ast {
-    return { type: 'characters', set: this.#ignoreCase ? foldCase(set) : set }
+    return { type: 'characters', set }
   }
 
   #set(): Ast {

@@ -1,4 +1,4 @@
-import type { IgnoreRules, Verdict } from './rules.ts'
+import { type IgnoreRules, requireFewRules, type Verdict } from './rules.ts'
 
 /** The ignore files of one directory. */
 export interface OwnRules {
@@ -19,13 +19,21 @@ export class IgnoreLevel {
   /** There is a repository here or above. Without one, .gitignore means nothing, as for git. */
   readonly #isInGit: boolean
   readonly #hasRules: boolean
+  /** Here and above. */
+  readonly #count: number
 
   constructor(own: OwnRules, parent?: IgnoreLevel) {
     this.#depth = parent ? parent.#depth + 1 : 0
     this.#isInGit = own.hasGit || (parent ? parent.#isInGit : false)
     const { rgignore, ignore, gitignore, exclude, hasGit } = own
-    const hasOwn = [rgignore, ignore, gitignore, exclude].some((rules) => rules !== undefined)
+    const files = [rgignore, ignore, gitignore, exclude]
+    const hasOwn = files.some((rules) => rules !== undefined)
     const above = parent ? parent.#chain : []
+    this.#count = files.reduce(
+      (sum, rules) => sum + (rules?.count ?? 0),
+      parent ? parent.#count : 0,
+    )
+    requireFewRules(this.#count)
     this.#chain = hasOwn || hasGit ? [{ own, depth: this.#depth }, ...above] : above
     this.#hasRules = hasOwn || (parent ? parent.#hasRules : false)
   }

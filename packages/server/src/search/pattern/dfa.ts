@@ -11,6 +11,8 @@ interface DfaOptions {
    * match that begins first and is preferred.
    */
   readonly isBackward: boolean
+  /** How many states the table may have. */
+  readonly statesMax?: number
 }
 
 /** A state of the table: where the program may be, and what stood before. */
@@ -23,7 +25,7 @@ interface TableState {
   readonly isMatch: boolean
 }
 
-const statesMax = 4000
+const ordinaryStatesMax = 4000
 const unknown = -1
 const dead = 0
 /** So often may the table be cleared without much text in between. */
@@ -37,6 +39,7 @@ const bytesPerState = 20
 export class Dfa {
   readonly #program: Program
   readonly #isBackward: boolean
+  readonly #statesMax: number
   /** The class of each byte: those that no state tells apart. The last class is the end of the text. */
   readonly #classes: Uint8Array
   readonly #stride: number
@@ -52,9 +55,10 @@ export class Dfa {
   /** Where it gave up in the last search. */
   stuckAt = 0
 
-  constructor(program: Program, { isBackward }: DfaOptions) {
+  constructor(program: Program, { isBackward, statesMax = ordinaryStatesMax }: DfaOptions) {
     this.#program = program
     this.#isBackward = isBackward
+    this.#statesMax = statesMax
     const { classes, count } = byteClasses(program)
     this.#classes = classes
     this.#stride = count + 1
@@ -148,7 +152,7 @@ export class Dfa {
     const { closed, isMatch } = this.#close(state, after)
     const isSeeding = state.isSeeding && !isMatch
     const list = byte < 0 ? [] : this.#step(closed, byte, isSeeding)
-    if (this.#states.length >= statesMax && !this.#clearFull()) return gaveUp
+    if (this.#states.length >= this.#statesMax && !this.#clearFull()) return gaveUp
     const next = this.#idOf({ list, before: after, isSeeding, isMatch })
     // Unless the table was cleared, and the state that it came from with it.
     if (this.#states[from / this.#stride] === state) this.#table[from + klass] = next
@@ -215,7 +219,7 @@ export class Dfa {
 
   /** False where clearing is of no use: there are hardly more bytes than states. */
   #clearFull(): boolean {
-    const isFutile = this.#bytes - this.#bytesAtClear < statesMax * bytesPerState
+    const isFutile = this.#bytes - this.#bytesAtClear < this.#statesMax * bytesPerState
     this.#clears = isFutile ? this.#clears + 1 : 0
     this.#bytesAtClear = this.#bytes
     if (this.#clears > futileClearsMax) return false
