@@ -9,6 +9,9 @@ import { type CrashServer, hasStrace, startCrashServer } from './crash-server.ts
  * before and after each of them in turn; whatever it had answered must be there when it starts again.
  */
 const filesMax = 60
+/** Each kill takes two starts of a server. `npm run test:soak` asks at all of them. */
+const atSyncs = (few: readonly number[], more: readonly number[]): readonly number[] =>
+  process.env['CAIRN_RUNS'] === undefined ? few : [...few, ...more]
 
 describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs strace)', () => {
   let prepared: string
@@ -53,8 +56,8 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
     return answered
   }
 
-  const first = [3, 15, 31].map((n) => ({ n, of: 'its first start' }))
-  const later = [3, 5, 8, 12, 17, 25].map((n) => ({ n, of: 'a later start' }))
+  const first = atSyncs([3, 31], [15]).map((n) => ({ n, of: 'its first start' }))
+  const later = atSyncs([3, 8, 17], [5, 12, 25]).map((n) => ({ n, of: 'a later start' }))
 
   it.each([...first, ...later])(
     'in sync $n of $of: nothing it answered for is missing',
@@ -98,7 +101,7 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
     return answered
   }
 
-  it.each([5, 7, 9, 12])(
+  it.each(atSyncs([5, 9], [7, 12]))(
     'in sync %i of a later start: a token it issued is good, one it revoked is not',
     async (n) => {
       await cp(prepared, data, { recursive: true })
@@ -137,7 +140,7 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
     }
   }
 
-  it.each([8, 9, 10, 11, 12, 13])(
+  it.each(atSyncs([9, 11, 12], [8, 10, 13]))(
     'in sync %i of a later start: a token was charged for exactly what it wrote',
     async (n) => {
       await cp(prepared, data, { recursive: true })
@@ -181,7 +184,7 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
     return { live: live!, ended: ended! }
   }
 
-  it.each([5, 7, 9, 12])(
+  it.each(atSyncs([5, 9], [7, 12]))(
     'in sync %i of a later start: an owner key it added is good, one it rotated or removed is not',
     async (n) => {
       await cp(prepared, data, { recursive: true })

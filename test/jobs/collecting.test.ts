@@ -26,7 +26,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 const keep: KeepTimes = { graceMs: 400_000, retentionMs: 600_000 }
-const stepsEach = Math.ceil(200 * Number(process.env['CAIRN_RUNS'] ?? 1))
+const stepsEach = Math.ceil(100 * Number(process.env['CAIRN_RUNS'] ?? 1))
 const secret = 'a-secret-for-tests'
 
 let data: string

@@ -34,7 +34,7 @@ function append(view: View, line: string): readonly Op[] {
 describe('operations decided where they stand', () => {
   itHolds('appends of many through two servers and a flaky log: each is there once, in order', {
     name: 'appends',
-    runs: 40,
+    runs: 20,
     values: fc.record({
       writers: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 5 }),
       seed: fc.nat(),

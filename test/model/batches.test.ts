@@ -80,14 +80,14 @@ async function playInPieces({ story, cuts, seed }: History, failing: boolean): P
 describe('batches', () => {
   itHolds('any cutting, folding and reopening on the way gives the root of one batch', {
     name: 'batches',
-    runs: 60,
+    runs: 30,
     values: anyHistory,
     test: (history) => playInPieces(history, false),
   })
 
   itHolds('folds that fail on the way change nothing', {
     name: 'failing folds',
-    runs: 30,
+    runs: 15,
     values: anyHistory,
     test: (history) => playInPieces(history, true),
   })

@@ -106,7 +106,7 @@ class Traveller {
 describe('checkpoints', () => {
   itHolds('rollback gives back what was there, undoing it gives back what came after', {
     name: 'checkpoints',
-    runs: 60,
+    runs: 30,
     values: fc.array(anyTurn, { maxLength: 80, size: 'max' }),
     async test(turns) {
       const world = new World()

@@ -79,35 +79,35 @@ async function runRace(value: AnyRace, { servers, flaky, hasty }: Conditions): P
 describe('sessions that write at once', () => {
   itHolds('one server: every answer is true, and the log gives the same tree again', {
     name: 'one server',
-    runs: 60,
+    runs: 30,
     values: anyRace,
     test: (race) => runRace(race, { servers: 1 }),
   })
 
   itHolds('the same with batches that do not wait for the answer to the one before', {
     name: 'hasty sessions',
-    runs: 60,
+    runs: 30,
     values: anyRace,
     test: (race) => runRace(race, { servers: 1, hasty: true }),
   })
 
   itHolds('a log that fails while batches do not wait: sent again, they are taken in their order', {
     name: 'hasty sessions, flaky log',
-    runs: 60,
+    runs: 30,
     values: anyRace,
     test: (race) => runRace(race, { servers: 2, hasty: true, flaky: true }),
   })
 
   itHolds('two servers: nothing is lost or doubled where both append', {
     name: 'two servers',
-    runs: 60,
+    runs: 30,
     values: anyRace,
     test: (race) => runRace(race, { servers: 2 }),
   })
 
   itHolds('a log that fails before, after and long after an append: nothing is lost or doubled', {
     name: 'flaky log',
-    runs: 60,
+    runs: 30,
     values: anyRace,
     test: (race) => runRace(race, { servers: 2, flaky: true }),
   })

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -14,13 +15,12 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { RescueOutcome } from '@cairn/protocol'
 import { askShared } from '@cairn/server/testing'
+import type { SharedProgram } from '../support/shared/parts.ts'
 
-// Bundled, as users have it. Only benchmarks run without `shared`, and bring a bundle of their own.
-const bundle = await askShared<string>('command')
+// Benchmarks run without it, and bring a bundle of their own.
+const shared = await askShared<SharedProgram>('program')
 const program =
-  bundle === undefined
-    ? fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
-    : join(bundle, 'cairn.mjs')
+  shared?.program ?? fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
 const serverProgram = fileURLToPath(new URL('server-child.ts', import.meta.url))
 
 /** Why no mount can be made here; undefined where one can. */
@@ -64,8 +64,10 @@ export class Site {
 
   static async open(options: SiteOptions = {}): Promise<Site> {
     const site = new Site(options)
+    const isPrepared = shared !== undefined && options.meta === undefined
+    if (isPrepared) cpSync(shared.data, join(site.directory, 'data'), { recursive: true })
     await site.startServer()
-    await site.cairn(['ws', 'create', 'demo'])
+    if (!isPrepared) await site.cairn(['ws', 'create', 'demo'])
     return site
   }
 

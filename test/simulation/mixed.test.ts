@@ -13,5 +13,5 @@ describe('sessions, one-off writes, appends and layers on two servers in a simul
 
   it('seeds that failed before', { timeout: 600_000 }, () => runKeptSeeds('mixed'))
 
-  it('a hundred seeds', { timeout: 3_600_000 }, () => runSeeds('mixed', 1, 100))
+  it('fifty seeds', { timeout: 3_600_000 }, () => runSeeds('mixed', 1, 50))
 })

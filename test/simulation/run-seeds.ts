@@ -30,7 +30,7 @@ export async function runKeptSeeds(plot: Plot): Promise<void> {
 }
 
 /**
- * A thousand stories from `first` on, the same in every run: what is red today was not red yesterday by luck. Longer
+ * As many stories from `first` on, the same in every run: what is red today was not red yesterday by luck. Longer
  * runs, which look for new ones, begin somewhere else each time.
  */
 export async function runSeeds(plot: Plot, first: number, count: number): Promise<void> {

@@ -23,12 +23,11 @@ import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { constants, createGzip, zstdCompressSync } from 'node:zlib'
-import { build } from 'esbuild'
 // @ts-expect-error it comes without types
 import { inject } from 'postject'
 import { buildFuseIo, piece as fuseIo } from '@cairn/mount/native/build'
 import { buildJailHelper, piece as jail } from '@cairn/sandbox/native/build'
-import { allBuiltins } from './lean-builtins.mjs'
+import { bundleWhole } from './whole-bundle.mjs'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const outdir = join(root, 'packages/cli/dist/executable')
@@ -49,7 +48,8 @@ async function makeExecutable(target) {
     )
   const work = mkdtempSync(join(tmpdir(), 'cairn-executable-'))
   try {
-    await bundle(join(work, 'program'))
+    await bundleWhole(join(work, 'program'))
+    writeFileSync(join(work, 'program', 'start.cjs'), 'module.exports = (path) => import(path)\n')
     addNativePieces(join(work, 'program'), target)
     const blob = makeBlob(work)
     mkdirSync(outdir, { recursive: true })
@@ -64,37 +64,6 @@ async function makeExecutable(target) {
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
-}
-
-/**
- * All packages in one flat folder: what finds a file beside itself, a worker or a native piece, finds it there.
- * @param {string} directory
- */
-async function bundle(directory) {
-  await build({
-    entryPoints: {
-      cairn: join(root, 'packages/cli/src/main.ts'),
-      worker: join(root, 'packages/server/src/storage/sqlite/worker.ts'),
-      'sql-process-main': join(root, 'packages/server/src/sql/sql-process-main.ts'),
-      'scan-worker': join(root, 'packages/server/src/search/scan-worker.ts'),
-      'mount-daemon': join(root, 'packages/sandbox/src/workspace/mount-daemon.ts'),
-    },
-    outdir: directory,
-    chunkNames: '[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    conditions: ['source'],
-    plugins: [allBuiltins],
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-  })
-  writeFileSync(join(directory, 'package.json'), '{"type":"module"}\n')
-  writeFileSync(join(directory, 'start.cjs'), 'module.exports = (path) => import(path)\n')
 }
 
 /**

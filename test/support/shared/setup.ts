@@ -13,9 +13,10 @@ export default async function shareParts(project: TestProject): Promise<() => Pr
   })
   const [url] = (await once(createInterface(server.stdout), 'line')) as [string]
   process.env['CAIRN_TEST_SHARED'] = url
-  // Sources have changed, so the command must be bundled again.
+  // Sources have changed, so they must be bundled again.
   project.onTestsRerun(async () => {
-    await fetch(new URL('command', url), { method: 'DELETE' })
+    for (const bundle of ['command', 'program'])
+      await fetch(new URL(bundle, url), { method: 'DELETE' })
   })
   return async () => {
     const ended = once(server, 'exit')
