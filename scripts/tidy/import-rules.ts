@@ -19,9 +19,9 @@ const importsOf: Readonly<Record<string, readonly string[]>> = {
 
 const runsAnywhere = ['protocol', 'core', 'sdk']
 
-/** What runs a server, or works on the stores of one that is stopped. */
+/** What runs a server, works on the stores of one that is stopped, or checks what one wrote. */
 const isServerCommand = (path: string): boolean =>
-  /^packages\/cli\/src\/commands\/serve(?:\.ts|r?\/)/.test(path)
+  /^packages\/cli\/src\/commands\/(?:serve(?:\.ts|r?\/)|ws\/verify\.ts)/.test(path)
 
 function judgeDirection(specifier: string, importer: string): string | undefined {
   const target = /^@cairn\/([^/]+)/.exec(specifier)?.[1]

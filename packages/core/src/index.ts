@@ -127,6 +127,7 @@ export {
   Reach,
   type RootReference,
   referencesOf,
+  TreeReach,
 } from './history/reach.ts'
 export { hashOfRow } from './history/reference.ts'
 export { findLostBatches } from './history/check-replay.ts'

@@ -12,6 +12,7 @@ export { tokenRoutes, tokenTtlMsMax } from './routes/tokens.ts'
 export { vaultFieldsMax, vaultRoutes } from './routes/vault.ts'
 export { vaultGrantRoutes } from './routes/vault-grants.ts'
 export { workspaceRoutes } from './routes/workspaces.ts'
+export { bundleRoutes } from './routes/bundles.ts'
 export { workspaceParams } from './schema/common.ts'
 export type { Of, Schema } from './schema/build.ts'
 export {

@@ -1,8 +1,9 @@
 import type { DeletedWorkspace, WorkspaceDeletion, WorkspaceInfo } from '@cairn/protocol'
+import { bytesOf } from './client/answer.ts'
 import type { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
 import { encodeSegment } from './client/path.ts'
-import { jsonBody } from './client/request.ts'
+import { type Call, jsonBody } from './client/request.ts'
 import { type PageOptions, readPages } from './files/list.ts'
 import type { WorkspaceOptions } from './workspace.ts'
 
@@ -61,6 +62,50 @@ export class Workspaces {
     const query = { branch, layer, at }
     return this.#connection.json<WorkspaceInfo>(
       { what, method: 'POST', path, query, ...jsonBody({ name }) },
+      options,
+    )
+  }
+
+  /**
+   * A workspace with its history as one file: logs, trees, content, layers and checkpoints. `since` is how an earlier bundle
+   * begins, up to the end of its head, and its id: then what that one has is left out.
+   *
+   * @example
+   * ```ts
+   * const bundle = await cairn.workspaces.exportBundle('website')
+   * await pipeline(bundle, createWriteStream('website.cairn'))
+   * ```
+   */
+  async exportBundle(
+    name: string,
+    { since, ...options }: RequestOptions & { readonly since?: Uint8Array | undefined } = {},
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const what = `export the workspace ${name}`
+    const path = `/workspaces/${encodeSegment(name, what)}/bundle`
+    const call = since ? { method: 'POST', body: since } : { method: 'GET' }
+    return bytesOf(await this.#connection.open({ what, path, ...call } as Call, options))
+  }
+
+  /**
+   * Makes the workspace of a bundle, with all its history. `open` gives the bundle, and after it those that go on from it.
+   *
+   * @example
+   * ```ts
+   * await cairn.workspaces.importBundle(() => createReadStream('website.cairn'))
+   * ```
+   */
+  async importBundle(
+    open: () => AsyncIterable<Uint8Array>,
+    { as: name, ...options }: RestoreOptions = {},
+  ): Promise<WorkspaceInfo> {
+    return this.#connection.json<WorkspaceInfo>(
+      {
+        what: 'import the bundle',
+        method: 'POST',
+        path: '/bundles',
+        query: { name },
+        stream: open,
+      },
       options,
     )
   }

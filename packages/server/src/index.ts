@@ -1,5 +1,7 @@
 export { AccessWatch } from './access/access-watch.ts'
 export { FailedAttempts } from './access/attempts.ts'
+export { type BundleContents } from './bundle/receive-bundles.ts'
+export { verifyBundles } from './bundle/verify-bundles.ts'
 export { hashSecret } from './access/authenticator.ts'
 export { Tokens } from './access/tokens.ts'
 export { buildApp } from './http/app.ts'

@@ -87,7 +87,23 @@ export class Blobs {
    * `unsupported_version` when they are stored in a form that this version does not know.
    */
   async read(id: Hash): Promise<Uint8Array> {
-    const bytes = await this.#open(id, await this.#store.get(id))
+    return this.#openChecked({ id, stored: await this.#store.get(id) })
+  }
+
+  /** The same in the form in which it is stored. */
+  async readSealed(id: Hash): Promise<SealedBlob> {
+    const blob = { id, stored: await this.#store.get(id) }
+    await this.check(blob)
+    return blob
+  }
+
+  /** Rejects as `read` does. */
+  async check(blob: SealedBlob): Promise<void> {
+    await this.#openChecked(blob)
+  }
+
+  async #openChecked({ id, stored }: SealedBlob): Promise<Uint8Array> {
+    const bytes = await this.#open(id, stored)
     if ((await this.#worker.hash(bytes)) === id) return bytes
     throw corrupt(id, 'its bytes have another hash')
   }

@@ -6,6 +6,7 @@ import { decodeBlock, decodeInode } from '../filesystem/values.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from './stores.ts'
 import type { TreeNode } from '../tree/node.ts'
+import type { Nodes } from '../tree/nodes.ts'
 import { type Batch, decodeBatch } from './batch.ts'
 
 const rowsAtOnce = 256
@@ -32,27 +33,26 @@ function rethrow(error: unknown): void {
   throw error
 }
 
-/** Everything that snapshots and branches need, each thing once however many share it. Costs the size of the trees. */
-export class Reach {
+/** Everything that snapshots need, each thing once however many share it. Costs the size of the trees. */
+export class TreeReach {
   readonly nodes: Set<Hash> = new Set()
   readonly blobs: Set<Hash> = new Set()
-  readonly #stores: Stores
-
+  protected readonly onDamage: OnDamage
+  readonly #nodes: Nodes
   readonly #step: () => Promise<void> | void
-  readonly #onDamage: OnDamage
 
   /**
    * `step` is asked after each node, so that others get their turn. What cannot be read ends the search, unless
    * `onDamage` takes note of it and does not throw: then what it alone leads to is left out.
    */
   constructor(
-    stores: Stores,
+    nodes: Nodes,
     step: () => Promise<void> | void = () => {},
     onDamage: OnDamage = rethrow,
   ) {
-    this.#stores = stores
+    this.#nodes = nodes
     this.#step = step
-    this.#onDamage = onDamage
+    this.onDamage = onDamage
   }
 
   /** Grows as long as something new is found. */
@@ -63,6 +63,44 @@ export class Reach {
   async addSnapshot({ root, orphans }: Snapshot): Promise<void> {
     await this.#addTree(root)
     await this.#addTree(orphans)
+  }
+
+  addBlob(id: Hash): void {
+    this.blobs.add(id)
+  }
+
+  async #addTree(root: Hash): Promise<void> {
+    const nodes = this.#nodes
+    const waiting = [root]
+    for (let hash = waiting.pop(); hash !== undefined; hash = waiting.pop()) {
+      if (this.nodes.has(hash) || hash === nodes.emptyRoot) continue
+      const node = await this.#load(hash)
+      if (!node) continue
+      this.nodes.add(hash)
+      await this.#step()
+      for (const { id, isBlob } of referencesOf(node))
+        if (isBlob) this.blobs.add(id)
+        else waiting.push(id)
+    }
+  }
+
+  async #load(hash: Hash): Promise<TreeNode | undefined> {
+    try {
+      return await this.#nodes.load(hash)
+    } catch (error) {
+      this.onDamage(error, hash)
+      return undefined
+    }
+  }
+}
+
+/** The same for branches. */
+export class Reach extends TreeReach {
+  readonly #stores: Stores
+
+  constructor(stores: Stores, step?: () => Promise<void> | void, onDamage?: OnDamage) {
+    super(stores.nodes, step, onDamage)
+    this.#stores = stores
   }
 
   /**
@@ -89,10 +127,6 @@ export class Reach {
     if (newest) await this.addSnapshot(newest.before)
   }
 
-  addBlob(id: Hash): void {
-    this.blobs.add(id)
-  }
-
   /** Blobs that are in the log alone, and root changes that are not remembered yet. */
   async #readLog(id: BranchId, foldedSeq: number, memory: LogMemory): Promise<void> {
     for (let seq = Math.min(memory.seq, foldedSeq); ;) {
@@ -116,31 +150,7 @@ export class Reach {
     try {
       return decodeBatch(bytes)
     } catch (error) {
-      this.#onDamage(error)
-      return undefined
-    }
-  }
-
-  async #addTree(root: Hash): Promise<void> {
-    const { nodes } = this.#stores
-    const waiting = [root]
-    for (let hash = waiting.pop(); hash !== undefined; hash = waiting.pop()) {
-      if (this.nodes.has(hash) || hash === nodes.emptyRoot) continue
-      const node = await this.#load(hash)
-      if (!node) continue
-      this.nodes.add(hash)
-      await this.#step()
-      for (const { id, isBlob } of referencesOf(node))
-        if (isBlob) this.blobs.add(id)
-        else waiting.push(id)
-    }
-  }
-
-  async #load(hash: Hash): Promise<TreeNode | undefined> {
-    try {
-      return await this.#stores.nodes.load(hash)
-    } catch (error) {
-      this.#onDamage(error, hash)
+      this.onDamage(error)
       return undefined
     }
   }

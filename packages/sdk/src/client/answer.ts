@@ -25,3 +25,12 @@ export async function collect(answer: Pick<OpenAnswer, 'next'>): Promise<OwnByte
   }
   return whole
 }
+
+/** The rest of an answer, as it comes. */
+export async function* bytesOf(answer: OpenAnswer): AsyncGenerator<Uint8Array> {
+  try {
+    for (let chunk = await answer.next(); chunk; chunk = await answer.next()) yield chunk
+  } finally {
+    answer.cancel()
+  }
+}

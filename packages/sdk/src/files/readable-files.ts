@@ -1,5 +1,5 @@
 import type { ChangeEvent, FileEntry, FileStat, LogEntry, Page } from '@cairn/protocol'
-import { collect, type OpenAnswer, type OwnBytes } from '../client/answer.ts'
+import { bytesOf, collect, type OwnBytes } from '../client/answer.ts'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { isCairnError } from '../client/error.ts'
@@ -221,13 +221,5 @@ export class ReadableFiles {
   #reader(path: FilePath, options: ReadOptions): FileReader {
     const call = fileCall(this.location, 'GET', path, `read ${showPath(path)}`)
     return new FileReader(this.connection, call, options)
-  }
-}
-
-async function* bytesOf(answer: OpenAnswer): AsyncGenerator<Uint8Array> {
-  try {
-    for (let chunk = await answer.next(); chunk; chunk = await answer.next()) yield chunk
-  } finally {
-    answer.cancel()
   }
 }

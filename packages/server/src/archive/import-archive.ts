@@ -17,7 +17,7 @@ interface ImportTarget {
 interface Imported {
   /** In the branch. */
   readonly seq: number
-  /** Of the entries, in their order. Undefined for a repeated request, which did nothing. */
+  /** What the entries became, in their order. Undefined for a repeated request, which did nothing. */
   readonly inodes: InodeRuns | undefined
 }
 

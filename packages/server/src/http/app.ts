@@ -28,6 +28,7 @@ import { addSecurityHeaders } from './security-headers.ts'
 import { compileForFastify } from './validate.ts'
 import type { Certificate } from './tls.ts'
 import { batchRoutes } from './routes/batch.ts'
+import { bundleRoutes } from './routes/bundles.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
 import { gitRoutes } from './routes/git.ts'
@@ -128,6 +129,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const routes = collectRoutes(app)
   plainRoutes(app, parts, () => openApiOf(routes))
   workspaceRoutes(app, parts.workspaces)
+  bundleRoutes(app, parts.workspaces)
   readFileRoutes(app, parts.workspaces)
   changeFileRoutes(app, parts.workspaces)
   batchRoutes(app, parts.workspaces)

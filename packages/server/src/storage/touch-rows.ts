@@ -35,7 +35,7 @@ export async function touchRows(
   return present
 }
 
-/** Of rows that are known to be there: none of them is condemned any more. */
+/** Takes the verdict of a collector back from rows that are known to be there. */
 export async function spareRows(
   database: Database,
   table: ContentTableName,

@@ -80,6 +80,9 @@ export interface WorkspacesParts {
   readonly isShared?: boolean
 }
 
+/** Where the parts of a workspace are kept. */
+export type AdoptionParts = Pick<WorkspacesParts, 'directory' | 'layers' | 'storesOf'>
+
 /** How long a name is remembered: what another server deletes or renames is felt within this time. */
 const knownMs = 500
 
@@ -247,6 +250,14 @@ export class Workspaces {
   #restorableSince(): string {
     const ms = this.#clock.nowMs() - this.#keep.retentionMs + restoreMarginMs
     return new Date(ms).toISOString()
+  }
+
+  /** Makes a workspace from parts that come from elsewhere. `work` creates its row, last of all. */
+  async adopt(work: (parts: AdoptionParts) => Promise<WorkspaceRecord>): Promise<WorkspaceInfo> {
+    const parts = { directory: this.#directory, layers: this.#layers, storesOf: this.#storesOf }
+    const record = await work(parts)
+    this.#known.clear()
+    return infoOf(record)
   }
 
   /** To be done several times in a grace time; see `Workspace.renew`. */

@@ -9,7 +9,7 @@ type Transactions = readonly (readonly Statement[])[]
 export interface Parcel {
   /** Where a parameter is bytes, it is undefined here. */
   readonly transactions: readonly (readonly PackedStatement[])[]
-  /** Of those parameters, in their order. */
+  /** How long those parameters are, in their order. */
   readonly lengths: readonly number[]
   readonly bytes: ArrayBuffer
 }
