@@ -54,6 +54,14 @@ it('finds nothing after folds, checkpoints, commits, rebases and rollbacks', asy
   }
 })
 
+it('finds nothing where a trimmed row names bytes that end in zeros', async () => {
+  const bytes = new Uint8Array(100_000).fill(1)
+  await bench.edit(main, (t) => t.write('b', bytes.fill(0, 99_000)))
+  await main.fold()
+  await trimLog(bench.stores, main.id)
+  expect(await lost(main)).toEqual([])
+})
+
 it('finds a batch that the newest fold passes over', async () => {
   const before = await main.fold()
   await bench.edit(main, (t) => t.write('gone', '1'))

@@ -70,7 +70,9 @@ async function knownPoints(
 async function leadsTo(stores: Stores, branch: BranchId, from: Point, to: Point): Promise<boolean> {
   try {
     const { root, orphans } = await replay(stores, branch, from, to.seq)
-    return root === to.snapshot.root && orphans === to.snapshot.orphans
+    if (root === to.snapshot.root && orphans === to.snapshot.orphans) return true
+    await requireContent(stores, branch, from.seq, to.seq)
+    return false
   } catch (error) {
     if (isFsError(error)) return false
     if (unreadable.some((code) => isCairnError(error, code))) return true
@@ -100,6 +102,25 @@ async function replay(
     if (head.pendingOps > pendingOpsMax || head.pendingBytes > pendingBytesMax) await head.fold()
   }
   return (await head.fold()).snapshot
+}
+
+/**
+ * Rejects with `blob_missing` where a row names content that is not stored. A fold takes a block that is exactly one blob
+ * without reading it. A trimmed row names the bytes as they were written, and the fold before it stored them without the
+ * zeros at their end.
+ */
+async function requireContent(
+  { nodes, blobs, log }: Stores,
+  branch: BranchId,
+  after: number,
+  end: number,
+): Promise<void> {
+  for await (const { bytes } of rowsOf({ log }, branch, after, end)) {
+    const { body } = await nodes.run(decodeInSteps(bytes))
+    if (body.type !== 'ops') continue
+    for (const op of body.ops)
+      if ('data' in op && op.data.type === 'blob') await blobs.read(op.data.id)
+  }
 }
 
 async function* rowsOf(

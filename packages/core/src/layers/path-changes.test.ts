@@ -235,6 +235,11 @@ describe('diff by path › directories', () => {
         'deleted /old/e/a',
       ],
     },
+    'two that traded names, and a file that went back to its path': {
+      base: (t) => t.mkdir('d').write('d/a', '1').mkdir('e').write('e/a', '2'),
+      change: (t) => t.rename('d', 'e', 'exchange').rename('e/a', 'd/a'),
+      gives: ['renamed /d from e', 'renamed /d/a from d/a', 'renamed /e from d', 'deleted /e/a'],
+    },
     'two that traded names, with a file gone from each': {
       base: (t) => t.mkdir('d').write('d/a', '1').mkdir('e').write('e/a', '2'),
       change: (t) => t.rename('d', 'e', 'exchange').remove('d/a').remove('e/a'),

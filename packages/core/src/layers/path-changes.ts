@@ -84,6 +84,8 @@ class ChangeList {
   readonly #changes: PathChange[] = []
   readonly #gone: NamedInode[] = []
   readonly #come: NamedInode[] = []
+  /** In another directory than before, at the same path. */
+  readonly #back: { readonly to: NamedInode; readonly edit: EditKind | undefined }[] = []
 
   constructor(before: Side, after: Side) {
     this.#before = new Paths(before)
@@ -119,6 +121,7 @@ class ChangeList {
       const kind = replaced ? await this.#replacement(replaced, name) : 'added'
       if (kind) this.#changes.push({ kind, path: name.path, fileKind: name.inode.kind })
     }
+    await this.#listBack(nodes)
     // A rename over something says by itself that the other is gone.
     await nodes.readEach(this.#changes, ({ kind, path }) => {
       if (kind === 'renamed') gone.takeAt(path)
@@ -135,17 +138,34 @@ class ChangeList {
   }
 
   #rename(from: NamedInode, to: NamedInode, edit: EditKind | undefined): void {
-    const fileKind = to.inode.kind
-    // The same path in a directory that was made anew.
-    if (from.path.join('/') !== to.path.join('/'))
-      this.#changes.push({
-        kind: 'renamed',
-        path: to.path,
-        fileKind,
-        from: from.path,
-        ...(edit ? { edited: true } : {}),
-      })
-    else if (edit) this.#changes.push({ kind: edit, path: to.path, fileKind })
+    if (from.path.join('/') === to.path.join('/')) this.#back.push({ to, edit })
+    else this.#listRename(from.path, to, edit)
+  }
+
+  #listRename(from: readonly Name[], to: NamedInode, edit: EditKind | undefined): void {
+    const { path, inode } = to
+    const edited = edit ? { edited: true } : {}
+    this.#changes.push({ kind: 'renamed', path, fileKind: inode.kind, from, ...edited })
+  }
+
+  /**
+   * What is at its old path, in a directory that was made anew there, did not move for the reader of a list. It did where
+   * the directory came from elsewhere: what is not listed below such a directory came with it.
+   */
+  async #listBack(nodes: Nodes): Promise<void> {
+    if (this.#back.length === 0) return
+    const moved = new Set<string>()
+    await nodes.readEach(this.#changes, ({ kind, path }) => {
+      if (kind !== 'deleted' && kind !== 'modified' && kind !== 'mode') moved.add(path.join('/'))
+    })
+    await nodes.readEach(this.#back, ({ to, edit }) => {
+      const { path, inode } = to
+      const isBelow = path.some(
+        (_, depth) => depth > 0 && moved.has(path.slice(0, depth).join('/')),
+      )
+      if (isBelow) this.#listRename(path, to, edit)
+      else if (edit) this.#changes.push({ kind: edit, path, fileKind: inode.kind })
+    })
   }
 
   async #replacement(was: NamedInode, is: NamedInode): Promise<EditKind | 'type' | undefined> {
