@@ -15,6 +15,7 @@ export function answering(parts: Assemblies): MountedFileSystem {
     owners: reading.owners,
     caches: reading.caches,
     sharing: reading.sharing,
+    contested: reading.contested,
     writer: writing.writer,
     contact: session.options.contact,
     classes: writing.classes,

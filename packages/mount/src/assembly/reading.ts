@@ -4,6 +4,7 @@ import type { FuseIo } from '../fuse/native.ts'
 import { Image } from '../image/image.ts'
 import { Loader } from '../image/loader.ts'
 import type { Caches } from '../kernel/caches.ts'
+import { Contested } from '../kernel/contested.ts'
 import { forgetInKernel } from '../kernel/forget-in-kernel.ts'
 import { KernelNodes } from '../kernel/nodes.ts'
 import { type Owners, swapOwners } from '../kernel/owners.ts'
@@ -23,6 +24,7 @@ export class Reading {
   readonly owners: Owners
   readonly nodes: KernelNodes
   readonly caches: Caches
+  readonly contested: Contested
   /** On the disk: what the kernel was told. */
   readonly told: ToldFile
 
@@ -31,9 +33,13 @@ export class Reading {
     const { image } = this
     this.owners = swapOwners(options.uid, options.gid)
     this.told = new ToldFile(options.cacheDirectory, io)
-    const nodes = new KernelNodes(image, this.owners, this.told)
-    this.nodes = nodes
-    this.caches = options.caches((ino) => nodes.nodeid(ino))
+    this.caches = options.caches((ino) => this.nodes.nodeid(ino))
+    this.contested = new Contested({
+      toldNames: (ino) => image.toldNames(ino),
+      caches: this.caches,
+      nowMs: () => performance.now(),
+    })
+    this.nodes = new KernelNodes(image, this.owners, this.told, this.contested)
     this.sharing = new SharingClient({
       image,
       caches: this.caches,

@@ -23,7 +23,7 @@ export class Writing {
 
   constructor(session: MountSession, sending: Sending, reading: Reading, following: Following) {
     const { options, client, refusal, waiting } = session
-    const { image, contents, sharing, nodes } = reading
+    const { image, contents, sharing, contested, nodes } = reading
     const { outbox, room, submitter } = sending
     this.#path = options.path
     this.numbers = inodeNumbersAt(client)
@@ -34,6 +34,7 @@ export class Writing {
       outbox,
       follower: following.follower,
       sharing,
+      contested,
       classes: this.classes,
       room,
       holds: following.holds,

@@ -60,12 +60,14 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   lookup(parent: number, name: ByteString): Answer<Entry | undefined> {
-    const { image, loader, nodes, sharing } = this.#parts
+    const { contested, image, loader, nodes, sharing } = this.#parts
     return whenLoaded(loader, () => {
       const directory = this.#directory(parent)
       sharing.requireFresh(directory)
       const dentry = image.child(directory, parseName(name))
       if (!dentry) {
+        // An absent name is remembered, an error is not.
+        if (contested.has(directory)) throw new FsError('ENOENT')
         image.noteAbsent(directory, name as Name)
         return undefined
       }

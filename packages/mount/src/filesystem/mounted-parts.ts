@@ -7,6 +7,7 @@ import type { Loader } from '../image/loader.ts'
 import type { SharedLocks } from '../locks/shared-locks.ts'
 import type { Durability } from '../sync/durability.ts'
 import type { Caches } from '../kernel/caches.ts'
+import type { Contested } from '../kernel/contested.ts'
 import type { InodeNumbers } from '../sync/inode-numbers.ts'
 import type { QuotaRoom } from '../outbox/quota-room.ts'
 import type { SharingClient } from '../sync/sharing.ts'
@@ -24,6 +25,8 @@ export interface MountedParts {
   readonly writer: MountWriter
   readonly contact: Contact
   readonly sharing: SharingClient
+  /** Directories whose names the kernel must not remember. */
+  readonly contested: Pick<Contested, 'has'>
   readonly classes: Classes
   readonly room: QuotaRoom
   readonly numbers: InodeNumbers

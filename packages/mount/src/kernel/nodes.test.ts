@@ -12,6 +12,7 @@ import { ToldFile } from './told-file.ts'
 
 const io = await loadFuseIo()
 const full = { ...io, mapFile: () => -28 }
+const uncontested = { has: () => false }
 
 describe('what the kernel was told of', () => {
   let directory: string
@@ -24,7 +25,7 @@ describe('what the kernel was told of', () => {
   /** The table of the next process: the one before ended without a goodbye. */
   function begin(disk: FuseIo = io): KernelNodes {
     const owners = swapOwners(undefined, undefined)
-    return new KernelNodes(new Image(), owners, new ToldFile(directory, disk))
+    return new KernelNodes(new Image(), owners, new ToldFile(directory, disk), uncontested)
   }
 
   function tell(nodes: KernelNodes, ...inodes: number[]): void {
@@ -109,7 +110,7 @@ describe('a file that was replaced', () => {
   function begin(): KernelNodes {
     image = new Image()
     const told = new ToldFile(directory, io)
-    return new KernelNodes(image, swapOwners(undefined, undefined), told)
+    return new KernelNodes(image, swapOwners(undefined, undefined), told, uncontested)
   }
 
   beforeEach(() => {

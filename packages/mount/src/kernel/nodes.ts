@@ -3,6 +3,7 @@ import { FsError, type Ino, rootIno } from '@cairn/protocol'
 import type { Attributes, Entry } from '../fuse/file-system.ts'
 import type { Image } from '../image/image.ts'
 import type { Caches } from './caches.ts'
+import type { Contested } from './contested.ts'
 import { attributesOf } from './attributes.ts'
 import type { Owners } from './owners.ts'
 import type { ToldFile } from './told-file.ts'
@@ -28,6 +29,7 @@ export interface Attributed {
 export class KernelNodes {
   readonly #image: Image
   readonly #owners: Owners
+  readonly #contested: Pick<Contested, 'has'>
   /** Known as soon as the session is welcome. */
   root: Ino = rootIno
   /** By the kernel's numbers. */
@@ -38,8 +40,9 @@ export class KernelNodes {
   /** What the kernel may remember from the process before this one. */
   #before: readonly number[]
 
-  constructor(image: Image, owners: Owners, told: ToldFile) {
+  constructor(image: Image, owners: Owners, told: ToldFile, contested: Pick<Contested, 'has'>) {
     this.#owners = owners
+    this.#contested = contested
     this.#image = image
     this.#told = told
     // How often the earlier process told the kernel is unknown; when the kernel forgets, it forgets
@@ -112,7 +115,13 @@ export class KernelNodes {
   }
 
   peek(ino: Ino): Entry {
-    return { nodeid: this.nodeid(ino), attributes: this.#attributes(ino, this.inode(ino)), ttl }
+    const inode = this.inode(ino)
+    const attributes = this.#attributes(ino, inode)
+    return {
+      nodeid: this.nodeid(ino),
+      attributes,
+      ttl: this.#contested.has(inode.home?.parent) ? 0 : ttl,
+    }
   }
 
   count(ino: Ino): void {

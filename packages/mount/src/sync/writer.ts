@@ -32,6 +32,7 @@ import type { Answer } from '../fuse/file-system.ts'
 import type { Follower } from './follower.ts'
 import type { Holds } from './holds.ts'
 import { growthMax, type QuotaRoom } from '../outbox/quota-room.ts'
+import type { Contested } from '../kernel/contested.ts'
 import type { SharingClient } from './sharing.ts'
 
 export interface WriterParts {
@@ -40,6 +41,7 @@ export interface WriterParts {
   readonly outbox: Outbox
   readonly follower: Follower
   readonly sharing: SharingClient
+  readonly contested: Pick<Contested, 'note'>
   readonly classes: Classes
   readonly room: QuotaRoom
   readonly holds: Holds
@@ -258,7 +260,8 @@ export class MountWriter {
   }
 
   async #share(op: Op, request: number): Promise<void> {
-    const { follower, barrier } = this.#parts
+    const { follower, barrier, contested } = this.#parts
+    contested.note(op)
     await this.#decide(op, request, (seq) => follower.whileShown(seq, () => barrier(seq)))
   }
 
