@@ -13,7 +13,7 @@ type Body = NonNullable<RequestInit['body']>
 type PutInit = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> }
 
 function countObjects(data: string): number {
-  const objects = join(data, 'objects', 'blobs')
+  const objects = join(data, 'objects', 'packs')
   if (!existsSync(objects)) return 0
   const entries = readdirSync(objects, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).length

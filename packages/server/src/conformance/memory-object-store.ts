@@ -11,9 +11,9 @@ export class MemoryObjectStore implements ObjectStore {
   /** Open to tests that damage or count what is stored. */
   readonly objects: Map<string, Uint8Array> = new Map()
 
-  async put(key: string, bytes: Uint8Array): Promise<void> {
+  async put(key: string, ...parts: readonly Uint8Array[]): Promise<void> {
     checkKey(key)
-    this.objects.set(key, bytes.slice())
+    this.objects.set(key, new Uint8Array(Buffer.concat(parts)))
   }
 
   async get(key: string, range?: ByteRange): Promise<Uint8Array> {

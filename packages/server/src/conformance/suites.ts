@@ -28,6 +28,7 @@ import { keyStoreCases } from './key-store.ts'
 import { layerStoreCases } from './layer-store.ts'
 import { leaseStoreCases } from './lease-store.ts'
 import { lockStoreCases } from './lock-store.ts'
+import { packCases } from './packs.ts'
 import { sessionNoteStoreCases } from './session-note-store.ts'
 import { surveyTableCases } from './survey-table.ts'
 import { tokenStoreCases } from './token-store.ts'
@@ -56,6 +57,7 @@ export const databaseSuites: Readonly<Record<string, Cases<Database>>> = {
     sessionNoteStoreCases,
     (database: Database) => new SessionNoteTable(database),
   ),
+  packs: packCases,
   survey: surveyTableCases,
   tokens: casesOn(tokenStoreCases, (database: Database) => new TokenTable(database)),
   journals: journalCases,

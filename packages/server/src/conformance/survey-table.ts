@@ -6,6 +6,7 @@ import {
   type StoreTest,
 } from '@cairn/core/conformance'
 import { type Hash, isCairnError } from '@cairn/protocol'
+import { ContentRemover } from '../storage/content-remover.ts'
 import type { Database } from '../storage/database.ts'
 import { NodeTable } from '../storage/node-table.ts'
 import { PlacedBlobs } from '../storage/placed-blobs.ts'
@@ -16,7 +17,7 @@ import { MemoryObjectStore } from './memory-object-store.ts'
 const places = [
   { table: 'nodes', bytes: 100 },
   { table: 'blobs', bytes: 100 },
-  { table: 'blob_objects', bytes: 100_000 },
+  { table: 'packed_blobs', bytes: 100_000 },
 ] as const
 
 /** What collecting relies on: content is deleted only if no client has used it since it was condemned. */
@@ -32,7 +33,7 @@ export const surveyTableCases: readonly StoreCase<Database>[] = casesOf((test) =
         run(new SurveyedStores(database, table, bytes))),
     )
   crashCases((name, run) =>
-    test(name, (database) => run(new SurveyedStores(database, 'blob_objects', 100_000))),
+    test(name, (database) => run(new SurveyedStores(database, 'packed_blobs', 100_000))),
   )
 })
 
@@ -115,7 +116,7 @@ function crashCases(test: StoreTest<SurveyedStores>): void {
     // Stored again before the cleaning: that is another object.
     await place.put()
     Reflect.deleteProperty(place.objects, 'delete')
-    await place.survey.removeDeadObjects()
+    await place.remover.removeDeadObjects()
     expect(place.objects.objects.size).toBe(1)
     expect(await place.isThere()).toBe(true)
   })
@@ -137,6 +138,7 @@ class SurveyedStores {
   readonly objects = new MemoryObjectStore()
   readonly blobs: PlacedBlobs
   readonly survey: SurveyTable
+  readonly remover: ContentRemover
   readonly #store: NodeTable | PlacedBlobs
   readonly table: ContentTableName
   readonly #bytes: number
@@ -144,6 +146,7 @@ class SurveyedStores {
   constructor(database: Database, table: ContentTableName, bytes: number) {
     this.blobs = new PlacedBlobs(database, this.objects, this.pool)
     this.survey = new SurveyTable(database, this.objects)
+    this.remover = new ContentRemover(database, this.objects)
     this.#store = table === 'nodes' ? new NodeTable(database, this.pool) : this.blobs
     this.table = table
     this.#bytes = bytes

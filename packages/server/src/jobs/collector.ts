@@ -91,7 +91,8 @@ export class Collector {
   ): Promise<CollectReport> {
     const end = new Date(beginMs - this.#options.retentionMs).toISOString()
     const expired = await this.#expireLayers(dryRun, beginMs, end)
-    if (!dryRun) await this.#dropStaged(beginMs, alone)
+    const dueMs = alone ? beginMs : beginMs - this.#options.graceMs
+    if (!dryRun) await this.#dropStaged(beginMs, dueMs)
     if (!dryRun) await this.#forgetSecrets(end)
     if (!dryRun) await this.#forgetNotes(beginMs)
     const gone: GoneBranch[] = []
@@ -109,8 +110,10 @@ export class Collector {
       const sweep = { pool, dryRun, alone, beginMs: this.#options.nowMs() }
       const reach = await this.#mark(pool, end, new Set(branches.gone.map(({ id }) => id)))
       for (const table of contentTables) await this.#sweep(sweep, table, reach, sums)
+      if (!dryRun) await this.#storage.compactor.compact(pool.id, this.#options.step)
     }
-    if (!dryRun) await this.#storage.survey.removeDeadObjects()
+    // It begins with objects that an earlier run could not delete.
+    if (!dryRun) await this.#storage.compactor.dropUnused(beginMs, dueMs)
     const workspaces = pools.flatMap((pool) => pool.workspaces)
     return {
       dryRun,
@@ -171,11 +174,9 @@ export class Collector {
   }
 
   /** Layers of imports that a server did not live to commit. One that is under way takes less than a grace time. */
-  async #dropStaged(nowMs: number, alone: boolean): Promise<void> {
+  async #dropStaged(nowMs: number, dueMs: number): Promise<void> {
     const { expiry } = this.#storage
-    const [now, before] = [nowMs, alone ? nowMs : nowMs - this.#options.graceMs].map((ms) =>
-      new Date(ms).toISOString(),
-    )
+    const [now, before] = [nowMs, dueMs].map((ms) => new Date(ms).toISOString())
     for (const layer of await expiry.stagedLayers(before!)) await expiry.dropStaged(layer, now!)
   }
 

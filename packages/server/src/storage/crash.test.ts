@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { BranchId } from '@cairn/protocol'
+import type { BranchId, Hash } from '@cairn/protocol'
 import { keysUnder } from '../conformance/object-store.ts'
 import { ChildProgram, whyNoStrace } from '../testing/programs/child-program.ts'
 import { withTemporaryDirectory } from '../conformance/temporary-directory.ts'
@@ -45,6 +45,22 @@ describe.skipIf(whyNoStrace)(`killed at each wait for the disk ${whyNoStrace ?? 
         next = (await checkObjects(directory, acknowledged)) + 1
       }
       expect(next).toBeGreaterThan(6)
+    })
+  })
+
+  it('every blob of an acknowledged pack is there, and garbage collection deletes the others', async () => {
+    await withTemporaryDirectory(async (data) => {
+      await (await openStorage({ data })).close()
+      let last = 0
+      for (const sync of [1, 2, 3, 4, 5, 6, 20]) {
+        const strace = killAtSync(sync)
+        const child = new ChildProgram('put-packs', [data, `${last + 1}`, `${last + 100}`], {
+          strace,
+        })
+        expect(await child.end()).toBe(undefined)
+        last = await checkPacks(data, Number(child.lines.at(-1) ?? last))
+      }
+      expect(last).toBeGreaterThan(2)
     })
   })
 })
@@ -150,6 +166,29 @@ async function checkLog(data: string, acknowledged: number): Promise<number> {
       expect(bytes.length === 2000 && bytes.every((byte) => byte === (seq & 0xff))).toBe(true)
     }
     return rows.length
+  } finally {
+    await storage.close()
+  }
+}
+
+/** Gives the number of groups there are: those acknowledged, and perhaps one more. No server runs, so nothing waits. */
+async function checkPacks(data: string, acknowledged: number): Promise<number> {
+  const storage = await openStorage({ data })
+  try {
+    await storage.compactor.dropUnused(1, 1)
+    const blobs = storage.blobs('pool')
+    const present = new Set<number>()
+    for (let group = 1; group <= acknowledged + 1; group++)
+      for (const n of [0, 1, 2]) {
+        const id = String.fromCharCode(group & 0xff, group >> 8, n).padEnd(32, '\0') as Hash
+        if (group > acknowledged && !(await blobs.touch([id])).has(id)) continue
+        const bytes = await blobs.get(id)
+        expect(bytes.length === 70_000 && bytes.every((byte) => byte === (group & 0xff))).toBe(true)
+        present.add(group)
+      }
+    // One object for each group, and nothing that no row names.
+    expect((await keysUnder(storage.objects, '')).length).toBe(present.size)
+    return present.size
   } finally {
     await storage.close()
   }

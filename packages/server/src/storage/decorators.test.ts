@@ -30,9 +30,9 @@ class FailingStore extends MemoryObjectStore {
     this.#code = code
   }
 
-  override async put(key: string, bytes: Uint8Array): Promise<void> {
+  override async put(key: string, ...parts: readonly Uint8Array[]): Promise<void> {
     this.#fail()
-    await super.put(key, bytes)
+    await super.put(key, ...parts)
   }
 
   override async *list(prefix: string, after?: string): AsyncGenerator<ObjectInfo> {

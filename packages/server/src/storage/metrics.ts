@@ -17,7 +17,7 @@ export type ObserveStore = (call: StoreCall) => void
 /** Tells of each request to the object store. A listing is not timed: its reader sets the pace. */
 export function withMetrics(store: ObjectStore, observe: ObserveStore): ObjectStore {
   return {
-    put: (key, bytes) => timed(observe, 'objects', 'put', () => store.put(key, bytes)),
+    put: (key, ...parts) => timed(observe, 'objects', 'put', () => store.put(key, ...parts)),
     get: (key, range) => timed(observe, 'objects', 'get', () => store.get(key, range)),
     delete: (key) => timed(observe, 'objects', 'delete', () => store.delete(key)),
     list: (prefix, after) => store.list(prefix, after),

@@ -22,11 +22,11 @@ export interface ObjectInfo {
  */
 export interface ObjectStore {
   /**
-   * Resolves once the bytes would survive a power cut. Putting a key again succeeds: a retry cannot know whether
+   * The object is the parts, one after another. Resolves once it would survive a power cut. Putting a key again succeeds: a retry cannot know whether
    * the first attempt arrived. After a rejection the object is there whole or not at all; `storage_full` leaves
    * nothing behind. The bytes may be changed once it has settled.
    */
-  put(key: string, bytes: Uint8Array): Promise<void>
+  put(key: string, ...parts: readonly Uint8Array[]): Promise<void>
   /**
    * The whole object, or a part: shorter where the object ends earlier, empty past its end. Rejects with
    * `blob_missing`, the key as its subject. A truncated answer is `storage_unavailable`, never given.

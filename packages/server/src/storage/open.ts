@@ -26,6 +26,7 @@ import { migrate } from './migrate.ts'
 import { describePlace, type MysqlConfig, parseMysqlUrl } from './mysql/config.ts'
 import { findWeakness } from './mysql/weakness.ts'
 import { NodeTable } from './node-table.ts'
+import { PackCompactor } from './pack-compactor.ts'
 import type { ObjectStore } from './object-store.ts'
 import { PlacedBlobs } from './placed-blobs.ts'
 import { findOpenFiles, privateDirectoryMode } from './private-files.ts'
@@ -72,6 +73,7 @@ export interface Storage {
   /** For jobs that look at everything at once. */
   readonly survey: SurveyTable
   readonly expiry: ExpiryTable
+  readonly compactor: PackCompactor
   readonly vault: VaultTables
   /** Space set aside in the data directory; undefined where nothing is kept in it. */
   readonly reserve: DiskReserve | undefined
@@ -166,6 +168,7 @@ function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'rese
     objects,
     survey: new SurveyTable(database, objects),
     expiry: new ExpiryTable(database),
+    compactor: new PackCompactor(database, objects),
     vault: openVaultTables(database),
     checkReady: async () => {
       await database.query('SELECT 1', [])

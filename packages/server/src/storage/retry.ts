@@ -46,7 +46,7 @@ export async function retry<T>(
 export function withRetry(store: ObjectStore, options: RetryOptions = objectRetry): ObjectStore {
   const again = <T>(work: () => Promise<T>): Promise<T> => retry(work, isPassing, options)
   return {
-    put: (key, bytes) => again(() => store.put(key, bytes)),
+    put: (key, ...parts) => again(() => store.put(key, ...parts)),
     get: (key, range) => again(() => store.get(key, range)),
     delete: (key) => again(() => store.delete(key)),
     list: (prefix, after) => listAgain(store, options, prefix, after),

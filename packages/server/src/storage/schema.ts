@@ -88,6 +88,7 @@ export const migrations: readonly Migration[] = [
     statements: () => [],
     columns: [{ table: 'log_rows', name: 'answer', type: 'bytes' }],
   },
+  { version: 23, statements: packTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -370,6 +371,33 @@ function blobObjectTables({ types: { key, integer }, tableEnd }: Dialect): strin
     // Objects whose row is gone, until they are gone themselves.
     `CREATE TABLE IF NOT EXISTS dead_objects (
       dead_key ${key} NOT NULL PRIMARY KEY
+    ) ${tableEnd}`,
+  ]
+}
+
+/**
+ * Blobs that share an object. Its row in `packs` comes first, its blobs' rows once it is stored: so a pack without rows is
+ * what its writer did not live to finish, or garbage.
+ */
+function packTables({ types: { key, integer }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS packs (
+      pack_key ${key} NOT NULL PRIMARY KEY,
+      pool ${key} NOT NULL,
+      size ${integer} NOT NULL,
+      is_stored ${integer} NOT NULL,
+      met_ms ${integer},
+      UNIQUE (pool, pack_key)
+    ) ${tableEnd}`,
+    `CREATE TABLE IF NOT EXISTS packed_blobs (
+      pool ${key} NOT NULL,
+      hash ${key} NOT NULL,
+      pack_key ${key} NOT NULL,
+      at ${integer} NOT NULL,
+      size ${integer} NOT NULL,
+      condemned_ms ${integer},
+      PRIMARY KEY (pool, hash),
+      UNIQUE (pack_key, hash, pool)
     ) ${tableEnd}`,
   ]
 }

@@ -114,7 +114,7 @@ export class SurveyTable {
 
   /** What a table has of a pool, so much at a time, in order of hashes. */
   async *content(pool: string, table: ContentTableName): AsyncGenerator<readonly StoredContent[]> {
-    const size = table === 'blob_objects' ? 'size' : 'LENGTH(bytes)'
+    const size = table === 'nodes' || table === 'blobs' ? 'LENGTH(bytes)' : 'size'
     for (let after: Uint8Array = new Uint8Array(); ;) {
       const rows = await this.#database.query(
         `SELECT hash, ${size} AS stored_size, condemned_ms FROM ${table} WHERE pool = ? AND hash > ? ORDER BY hash LIMIT ?`,
@@ -164,11 +164,6 @@ export class SurveyTable {
         ? { sql: '1 = 1', params: [] }
         : { sql: 'condemned_ms <= ?', params: [condemnedUpTo] }
     return this.#remover.remove(poolKey(pool), table, hashes, condition)
-  }
-
-  /** Again is fine, and so is another collector at the same. */
-  removeDeadObjects(): Promise<void> {
-    return this.#remover.removeDeadObjects()
   }
 
   async #forHashes(

@@ -2,8 +2,8 @@ import type { Hash } from '@cairn/protocol'
 import { hashColumn, hashOf } from './columns.ts'
 import type { Database, SqlValue } from './database.ts'
 
-/** Where content is noted by pool and hash. */
-export const contentTables = ['nodes', 'blobs', 'blob_objects'] as const
+/** Where content is noted by pool and hash. `blob_objects` has blobs from before there were packs. */
+export const contentTables = ['nodes', 'blobs', 'packed_blobs', 'blob_objects'] as const
 export type ContentTableName = (typeof contentTables)[number]
 
 const hashesAtOnce = 100
@@ -19,11 +19,13 @@ export async function touchRows(
   table: ContentTableName,
   pool: Uint8Array,
   ids: readonly Hash[],
+  /** What else must be true of a row. */
+  condition = '1 = 1',
 ): Promise<ReadonlySet<Hash>> {
   const present = new Set<Hash>()
   for (const some of groupHashes(ids)) {
     const [where, params] = whereHashes(pool, some)
-    const select = `SELECT hash, condemned_ms FROM ${table} WHERE ${where}`
+    const select = `SELECT hash, condemned_ms FROM ${table} WHERE ${where} AND ${condition}`
     let rows = await database.query(select, params)
     if (rows.some((row) => row['condemned_ms'] !== null)) {
       const sql = `UPDATE ${table} SET condemned_ms = NULL WHERE ${where}`

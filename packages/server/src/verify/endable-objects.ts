@@ -10,9 +10,9 @@ export class EndableObjects implements ObjectStore {
     this.#store = store
   }
 
-  async put(key: string, bytes: Uint8Array): Promise<void> {
+  async put(key: string, ...parts: readonly Uint8Array[]): Promise<void> {
     if (this.#isOver) throw new Error(`cannot store ${key}: the check is over`)
-    const put = this.#store.put(key, bytes)
+    const put = this.#store.put(key, ...parts)
     this.#puts.add(put)
     try {
       await put

@@ -41,12 +41,12 @@ export class DiskObjectStore implements ObjectStore {
     }
   }
 
-  async put(key: string, bytes: Uint8Array): Promise<void> {
+  async put(key: string, ...parts: readonly Uint8Array[]): Promise<void> {
     const path = this.#path(key)
     const draft = join(this.#directory, temporary, randomUUID())
     try {
       await this.#makeDirectory(dirname(path))
-      await writeSynced(draft, bytes)
+      await writeSynced(draft, parts)
       // A name only ever points at whole bytes: the content is on disk before, the name after.
       await rename(draft, path)
       await this.#syncNames(dirname(path))
@@ -118,10 +118,11 @@ export class DiskObjectStore implements ObjectStore {
   }
 }
 
-async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
+async function writeSynced(path: string, parts: readonly Uint8Array[]): Promise<void> {
   const file = await open(path, 'wx', privateFileMode)
   try {
-    await file.writeFile(bytes)
+    // One by one: a writev may write less than it was given, and would have to be cut where it ended.
+    for (const part of parts) await file.writeFile(part)
     await file.sync()
   } finally {
     await file.close()

@@ -72,7 +72,7 @@ export class DiskReserve {
  */
 export function withReserve(objects: ObjectStore, reserve: DiskReserve): ObjectStore {
   return {
-    put: async (key, bytes) => {
+    put: async (key, ...parts) => {
       if (reserve.isReleased && !(await reserve.take()))
         throw new CairnError('storage_full', {
           what: `write ${key}`,
@@ -80,7 +80,7 @@ export function withReserve(objects: ObjectStore, reserve: DiskReserve): ObjectS
           subject: key,
         })
       try {
-        await objects.put(key, bytes)
+        await objects.put(key, ...parts)
       } catch (error) {
         if (isCairnError(error, 'storage_full')) await reserve.releaseIfShort().catch(() => false)
         throw error

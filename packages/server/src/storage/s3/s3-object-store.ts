@@ -30,10 +30,10 @@ export class S3ObjectStore implements ObjectStore {
     this.#place = describePlace(config)
   }
 
-  async put(key: string, bytes: Uint8Array): Promise<void> {
+  async put(key: string, ...parts: readonly Uint8Array[]): Promise<void> {
     const command = new PutObjectCommand({
       ...this.#object(key),
-      Body: bytes,
+      Body: parts.length === 1 ? parts[0]! : Buffer.concat(parts),
       // Whatever is there is whole. The one condition that all stores understand alike.
       IfNoneMatch: '*',
     })

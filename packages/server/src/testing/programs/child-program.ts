@@ -7,13 +7,19 @@ import { findProgram } from '../servers/server-process.ts'
 export const whyNoStrace: string | undefined =
   findProgram('strace') === undefined ? 'skipped: no strace, install it' : undefined
 
-export type ProgramName = 'append-batches' | 'hold-storage' | 'migrate-database' | 'put-objects'
+export type ProgramName =
+  | 'append-batches'
+  | 'hold-storage'
+  | 'migrate-database'
+  | 'put-objects'
+  | 'put-packs'
 
 const programs: Readonly<Record<ProgramName, URL>> = {
   'append-batches': new URL('./append-batches.ts', import.meta.url),
   'hold-storage': new URL('./hold-storage.ts', import.meta.url),
   'migrate-database': new URL('./migrate-database.ts', import.meta.url),
   'put-objects': new URL('./put-objects.ts', import.meta.url),
+  'put-packs': new URL('./put-packs.ts', import.meta.url),
 }
 
 export interface ChildOptions {
