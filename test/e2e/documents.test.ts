@@ -13,6 +13,9 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { play, transcript } from '../../scripts/session/play.mjs'
+import { alone, readmeSession, sessionFile } from '../../scripts/session/readme.mjs'
+import { textOf, withoutNumbers } from '../../scripts/session/render.mjs'
 import { noMount } from '../mount/fixture.ts'
 import { useCairn } from './run-cairn.ts'
 
@@ -35,8 +38,10 @@ function blocksOf(document: string): Block[] {
   }))
 }
 
-// The README comes last, because it stops the server.
 const documents = [...guides, 'README.md'].filter((each) => blocksOf(each).length > 0)
+/** Its shell commands start a server at port 7070, so they get a network of their own. */
+const isTypedAlone = (document: string, { language }: Block): boolean =>
+  document === 'README.md' && language === 'sh'
 
 describe.skipIf(noMount)('the documents', () => {
   const cairn = useCairn()
@@ -79,7 +84,8 @@ describe.skipIf(noMount)('the documents', () => {
     mkdirSync(place)
     await cairn.text('ws', 'create', name)
     await cairn.text('ctx', 'use', 'local', '--workspace', name)
-    for (const [at, { language, exit, text }] of blocksOf(document).entries()) {
+    const blocks = blocksOf(document).filter((block) => !isTypedAlone(document, block))
+    for (const [at, { language, exit, text }] of blocks.entries()) {
       const ran =
         language === 'sh'
           ? await run('bash', ['-euo', 'pipefail', '-c', text], place)
@@ -89,6 +95,22 @@ describe.skipIf(noMount)('the documents', () => {
     for (const { mountPoint } of await cairn.json<{ mountPoint: string }>('mount', 'ls'))
       await cairn.text('umount', mountPoint)
   })
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'README.md: a terminal shows what its picture shows',
+    () => {
+      const home = mkdtempSync(join(tmpdir(), 'cairn-session-'))
+      const path = [join(cairn.home(), 'bin'), process.env['PATH']].join(delimiter)
+      const readme = readFileSync(join(root, 'README.md'), 'utf8')
+      const session = play(readmeSession(readme), { home, env: { PATH: path }, enter: alone })
+      rmSync(home, { recursive: true })
+      const recorded = textOf(readFileSync(sessionFile, 'utf8'))
+      expect(withoutNumbers(transcript(session)), 'Record it again: npm run record').toBe(
+        withoutNumbers(recorded),
+      )
+    },
+    300_000,
+  )
 
   async function runTypeScript(
     text: string,

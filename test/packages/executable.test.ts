@@ -1,5 +1,6 @@
 // The single executable, in a root directory with the C library, a shell and nothing else: no Node, no npm, no PATH of ours.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   appendFileSync,
   chmodSync,
@@ -13,15 +14,17 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount } from '../mount/fixture.ts'
+import { root } from './machine.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const made = join(root, 'packages/cli/dist/executable')
 /** Building it takes minutes. */
 const isSoak = process.env['CAIRN_RUNS'] !== undefined
 const own = `linux-${process.arch}`
+const noArm64 = ['qemu-aarch64-static', 'debootstrap'].some(
+  (tool) => spawnSync(tool, ['--version']).error !== undefined,
+)
 
 describe.skipIf(!isSoak)('single executable (needs npm run test:soak)', () => {
   let machine = ''
@@ -109,7 +112,7 @@ describe.skipIf(!isSoak)('single executable (needs npm run test:soak)', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\ncairn-0\n$/)
   }, 120_000)
 
-  it('is made for arm64, too (inspected, not run)', () => {
+  it('is made for arm64, too', () => {
     execFileSync('npm', ['run', 'build:native'], { cwd: root, stdio: 'ignore' })
     build('linux-arm64')
     const bytes = readFileSync(join(made, 'cairn-linux-arm64'))
@@ -119,4 +122,36 @@ describe.skipIf(!isSoak)('single executable (needs npm run test:soak)', () => {
     expect(bytes.includes('NODE_SEA_BLOB')).toBe(true)
     expect(bytes.includes('fuseio-linux-arm64-glibc.node')).toBe(true)
   }, 1_800_000)
+
+  it.skipIf(noArm64 || noMount)(
+    'serves and mounts on arm64, as qemu emulates it (needs qemu-user-static and debootstrap)',
+    async () => {
+      const debian = join(machine, 'arm64')
+      const words = ['--foreign', '--arch=arm64', '--variant=minbase', 'bookworm', debian]
+      execFileSync('debootstrap', words, { stdio: 'ignore' })
+      const arm64 = ['-L', debian, join(made, 'cairn-linux-arm64')]
+      const data = join(machine, 'data')
+      const env = { PATH: process.env['PATH'], HOME: machine }
+      const serve = [...arm64, 'serve', '--data', data, '--listen', '127.0.0.1:0']
+      const server = spawn('qemu-aarch64-static', serve, {
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      try {
+        const [line] = (await once(server.stdout!, 'data')) as [Buffer]
+        const [url = ''] = /http:\S+\d/.exec(String(line)) ?? []
+        const key = readFileSync(join(data, 'owner-key'), 'utf8').trim()
+        const doctor = spawnSync('qemu-aarch64-static', [...arm64, 'doctor'], {
+          env: { ...env, CAIRN_SERVER: url, CAIRN_API_KEY: key },
+          encoding: 'utf8',
+        })
+        expect(doctor.stdout).toMatch(/^ok +transport +.*fuseio-linux-arm64-glibc\.node$/m)
+        expect(doctor.stdout).toMatch(/^ok +kernel +mounts/m)
+        expect(doctor.stdout).toMatch(/^ok +server/m)
+      } finally {
+        server.kill()
+      }
+    },
+    1_800_000,
+  )
 })

@@ -3,11 +3,10 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { noMount } from '../mount/fixture.ts'
+import { root } from './machine.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = ['protocol', 'core', 'server', 'sdk', 'agents', 'mount', 'sandbox', 'cli']
 /** Packing and installing takes minutes. */
 const isSoak = process.env['CAIRN_RUNS'] !== undefined
