@@ -100,6 +100,7 @@ export {
   type BatchBody,
   batchBytesMax,
   decodeBatch,
+  decodeSentBatch,
   decodeBody,
   decodeInSteps,
   encodeBatch,
@@ -107,6 +108,7 @@ export {
   encodedBytes,
   genesis,
   type RootChange,
+  type SentBatch,
   writeOneOp,
   writeOps,
 } from './history/batch.ts'

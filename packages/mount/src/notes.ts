@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Batch, isClosedState } from '@cairn/core'
+import { isClosedState, type SentBatch } from '@cairn/core'
 import {
   formatRescueOutcome,
   isCairnError,
@@ -37,7 +37,7 @@ export class Notes {
     push(this.errors, `${new Date().toISOString()} ${operation} ${text}`.replace('  ', ' '))
   }
 
-  noteBatch({ seq, time, actor, body }: Batch): void {
+  noteBatch({ seq, time, actor, body }: SentBatch): void {
     if (body.type === 'state') this.isOver = isClosedState(body.state)
     const what = body.type === 'ops' ? `${body.ops.length} operations` : body.type
     push(this.log, `${new Date(time.sec * 1000).toISOString()} ${seq} ${actor}: ${what}`)

@@ -1,13 +1,4 @@
-import {
-  type Batch,
-  type BatchBody,
-  encodeBatch,
-  encodeInode,
-  genesis,
-  type Inode,
-  type Op,
-  type RootChange,
-} from '@cairn/core'
+import { encodeBatch, encodeInode, genesis, type Inode, type Op, type SentBatch } from '@cairn/core'
 import {
   type ActorId,
   type BranchId,
@@ -75,19 +66,22 @@ export class ServerTree {
 
   /** One that does not say what it changed. */
   changeRoot(...ops: Op[]): Uint8Array {
-    return this.#replaceRoot('rollback', ops)
+    for (const op of ops) this.#tree.absorb(this.#tree.plan([op]))
+    const none = { root: genesis, orphans: genesis }
+    const change = {
+      cause: 'rollback',
+      before: none,
+      after: none,
+      subject: '',
+      message: '',
+    } as const
+    return this.#append({ type: 'root', change })
   }
 
   /** As a session hears of them that may not see everything. */
   hide(...ops: Op[]): Uint8Array {
-    return this.#replaceRoot('commit', ops)
-  }
-
-  #replaceRoot(cause: RootChange['cause'], ops: readonly Op[]): Uint8Array {
     for (const op of ops) this.#tree.absorb(this.#tree.plan([op]))
-    const none = { root: genesis, orphans: genesis }
-    const change = { cause, before: none, after: none, subject: '', message: '' }
-    return this.#append({ type: 'root', change })
+    return this.#append({ type: 'masked', change: 'writes' })
   }
 
   answer(question: Question): Uint8Array {
@@ -101,10 +95,10 @@ export class ServerTree {
     return writer.finish()
   }
 
-  #append(body: BatchBody): Uint8Array {
+  #append(body: SentBatch['body']): Uint8Array {
     const who = { session: 'other' as SessionId, actor: 'a-user' as ActorId }
     const place = { branch: 'b' as BranchId, seq: ++this.#seq, epoch: 1, number: this.#seq }
-    return encodeBatch({ ...place, ...who, time, body, previous: genesis } satisfies Batch)
+    return encodeBatch({ ...place, ...who, time, body, previous: genesis } satisfies SentBatch)
   }
 
   #writePage(writer: Writer, ino: Ino, after: Name): void {

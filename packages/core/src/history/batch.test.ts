@@ -3,7 +3,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { batch, ops } from '../../test/arbitraries.ts'
 import { type Op } from '../filesystem/op.ts'
-import { type Batch, batchBytesMax, decodeBatch, encodeBatch, genesis } from './batch.ts'
+import {
+  type Batch,
+  batchBytesMax,
+  decodeBatch,
+  decodeSentBatch,
+  encodeBatch,
+  genesis,
+} from './batch.ts'
 import { readOp, writeOp } from './op-codec.ts'
 
 const now = { sec: 1_700_000_000, nsec: 0 }
@@ -90,6 +97,13 @@ describe('batch', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('masked: read by a session, refused in a log', () => {
+    const masked = { ...plain, body: { type: 'masked', change: 'writes' } } as const
+    const bytes = encodeBatch(masked)
+    expect(decodeSentBatch(bytes)).toEqual(masked)
+    expect(() => decodeBatch(bytes)).toThrow('a masked batch in a log')
   })
 
   it('cut short or with something behind it: refused', () => {
@@ -190,7 +204,7 @@ describe('hostile batch', () => {
   it('an unknown body, cause or state: from a newer version', () => {
     const body = (...bytes: number[]): Uint8Array =>
       Uint8Array.of(...header.slice(0, -1), ...bytes, ...Array<number>(200).fill(0))
-    for (const bytes of [[4], [1, 4], [3, 4]])
+    for (const bytes of [[5], [1, 4], [3, 4], [4, 3]])
       expect(() => decodeBatch(body(...bytes))).toThrow(
         expect.objectContaining({ code: 'unsupported_version' }),
       )

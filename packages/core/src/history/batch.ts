@@ -39,7 +39,21 @@ export type BatchBody =
   /** Opens or closes the branch for writing. */
   | { readonly type: 'state'; readonly state: BranchState }
 
-const bodyTypes = ['ops', 'root', 'epoch', 'state'] as const satisfies readonly BatchBody['type'][]
+const maskedChanges = ['nothing', 'writes', 'replacement'] as const
+
+/**
+ * Stands for operations or a root that a session may not see: whether anything changed that it may know of, and whether
+ * files were written to or replaced, which open ones must be told apart by. What changed, it asks for by the number.
+ */
+export interface MaskedBody {
+  readonly type: 'masked'
+  readonly change: (typeof maskedChanges)[number]
+}
+
+const bodyTypes = ['ops', 'root', 'epoch', 'state', 'masked'] as const satisfies readonly (
+  | BatchBody
+  | MaskedBody
+)['type'][]
 
 /** One entry of a branch's log. */
 export interface Batch {
@@ -58,6 +72,11 @@ export interface Batch {
   readonly previous: Hash
 }
 
+/** A batch as a session gets it. One that is masked is never in a log. */
+export interface SentBatch extends Omit<Batch, 'body'> {
+  readonly body: BatchBody | MaskedBody
+}
+
 /**
  * Shared: only one batch is written at a time, and a mount writes one for each change. A new buffer
  * each time cost half of that.
@@ -71,7 +90,7 @@ const opsPerStep = 512
 export const genesis: Hash = '\0'.repeat(hashBytes) as Hash
 
 /** As a log store gets it. What its hash is of, `encodeReference` says. */
-export function encodeBatch(batch: Batch): Uint8Array {
+export function encodeBatch(batch: SentBatch): Uint8Array {
   return runAtOnce(writeBatch(scratch.reset(), batch))
 }
 
@@ -80,7 +99,7 @@ export function encodeInSteps(batch: Batch): Steps<Uint8Array> {
   return writeBatch(new Writer(1024), batch)
 }
 
-function* writeBatch(writer: Writer, batch: Batch): Steps<Uint8Array> {
+function* writeBatch(writer: Writer, batch: SentBatch): Steps<Uint8Array> {
   writer.u8(batchVersion)
   writer.text(batch.branch).positive(batch.seq).positive(batch.epoch)
   writer.text(batch.session).positive(batch.number).text(batch.actor)
@@ -97,7 +116,17 @@ export function decodeBatch(bytes: Uint8Array): Batch {
 /** The same for a batch that may be long: one of 4 MiB takes 100 ms. */
 export function* decodeInSteps(bytes: Uint8Array): Steps<Batch> {
   const reader = new Reader(bytes, 'batch')
-  if (bytes.length > batchBytesMax) throw reader.malformed(`${bytes.length} bytes`)
+  const { body, ...batch } = yield* readSentBatch(reader, bytes.length)
+  if (body.type === 'masked') throw reader.malformed('a masked batch in a log')
+  return { ...batch, body }
+}
+
+export function decodeSentBatch(bytes: Uint8Array): SentBatch {
+  return runAtOnce(readSentBatch(new Reader(bytes, 'batch'), bytes.length))
+}
+
+function* readSentBatch(reader: Reader, length: number): Steps<SentBatch> {
+  if (length > batchBytesMax) throw reader.malformed(`${length} bytes`)
   const version = reader.u8()
   if (version > batchVersion) throw reader.unsupported(`format ${version}`)
   if (version === 0) throw reader.malformed('format 0')
@@ -156,7 +185,7 @@ function writeBody(writer: Writer, body: BatchBody, time: Time): void {
   runAtOnce(writeInSteps(writer, body, time))
 }
 
-function* writeInSteps(writer: Writer, body: BatchBody, time: Time): Steps<void> {
+function* writeInSteps(writer: Writer, body: SentBatch['body'], time: Time): Steps<void> {
   writer.choice(bodyTypes, body.type)
   if (body.type === 'ops') {
     writer.varint(body.ops.length)
@@ -171,9 +200,10 @@ function* writeInSteps(writer: Writer, body: BatchBody, time: Time): Steps<void>
       writer.rawByteString(root).rawByteString(orphans)
     writer.text(subject).text(message)
   } else if (body.type === 'state') writer.choice(branchStates, body.state)
+  else if (body.type === 'masked') writer.choice(maskedChanges, body.change)
 }
 
-function* readBody(reader: Reader, time: Time): Steps<BatchBody> {
+function* readBody(reader: Reader, time: Time): Steps<SentBatch['body']> {
   const type = reader.choice(bodyTypes, 'body')
   switch (type) {
     case 'ops': {
@@ -190,6 +220,8 @@ function* readBody(reader: Reader, time: Time): Steps<BatchBody> {
       return { type }
     case 'state':
       return { type, state: reader.choice(branchStates, 'state') }
+    case 'masked':
+      return { type, change: reader.choice(maskedChanges, 'change') }
   }
 }
 

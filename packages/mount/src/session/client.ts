@@ -1,4 +1,4 @@
-import { decodeBatch, encodeBody, type Op, type Time } from '@cairn/core'
+import { decodeSentBatch, encodeBody, type Op, type Time } from '@cairn/core'
 import { CairnError, fromFailure, type Ino, type SessionReply } from '@cairn/protocol'
 import { BackOff } from './back-off.ts'
 import { greetingOf } from './greeting.ts'
@@ -410,7 +410,7 @@ export class SessionClient {
   }
 
   #batch(bytes: Uint8Array): void {
-    this.#seq = decodeBatch(bytes).seq
+    this.#seq = decodeSentBatch(bytes).seq
     this.#events.onBatch?.(bytes)
   }
 

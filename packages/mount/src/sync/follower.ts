@@ -1,12 +1,4 @@
-import {
-  type Batch,
-  decodeBatch,
-  genesis,
-  type Inode,
-  type Link,
-  type Op,
-  type RootChange,
-} from '@cairn/core'
+import { decodeSentBatch, type Inode, type Link, type Op, type SentBatch } from '@cairn/core'
 import { isFsError, type Ino, type Name } from '@cairn/protocol'
 import { applyForeign, applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
@@ -36,7 +28,7 @@ export interface FollowerParts {
   readonly keep: (bytes: Uint8Array) => SegmentPlace | undefined
   /** Everything up to `seq` has been taken in, the kernel's caches included. */
   readonly seen: (seq: number) => void
-  readonly onBatch?: (batch: Batch) => void
+  readonly onBatch?: (batch: SentBatch) => void
   /** Everything that was heard of has been taken in. */
   readonly onCurrent: () => void
   /** Forgets all that is known, here and in the kernel. */
@@ -51,7 +43,7 @@ export interface FollowerParts {
 
 type Event =
   | { readonly type: 'own'; readonly number: number; readonly seq: number }
-  | { readonly type: 'batch'; readonly batch: Batch }
+  | { readonly type: 'batch'; readonly batch: SentBatch }
 
 interface KnownFile {
   readonly ino: Ino
@@ -90,7 +82,7 @@ export class Follower {
   }
 
   onBatch(bytes: Uint8Array): void {
-    this.#events.push({ type: 'batch', batch: decodeBatch(bytes) })
+    this.#events.push({ type: 'batch', batch: decodeSentBatch(bytes) })
     this.#work()
   }
 
@@ -134,9 +126,9 @@ export class Follower {
     if (this.#isBusy) return
     while (this.#events.length > 0) {
       const event = this.#events[0]!
-      if (event.type === 'batch' && event.batch.body.type === 'root') {
+      if (event.type === 'batch' && mustBeAsked(event.batch)) {
         this.#isBusy = true
-        void this.#takeRoot(event.batch, event.batch.body.change)
+        void this.#takeUnknown(event.batch)
         return
       }
       const isTaken =
@@ -148,7 +140,7 @@ export class Follower {
     this.#parts.onCurrent()
   }
 
-  #takeBatch(batch: Batch): true {
+  #takeBatch(batch: SentBatch): true {
     const changed = new Set<Ino>()
     if (batch.body.type === 'ops') for (const op of batch.body.ops) this.#applyForeign(op, changed)
     this.#advance(batch.seq, changed)
@@ -156,14 +148,16 @@ export class Follower {
     return true
   }
 
-  async #takeRoot(batch: Batch, change: RootChange): Promise<void> {
+  /** Asks the server what changed. */
+  async #takeUnknown(batch: SentBatch): Promise<void> {
+    const isSameFiles = keepsFiles(batch)
     let changed: Set<Ino> | 'everything' = new Set<Ino>()
     try {
       const changes = await this.#parts.changesAt(batch.seq)
-      this.#forgetChanges(changes, changed, keepsFiles(change) ? [] : this.#findFiles(changes))
+      this.#forgetChanges(changes, changed, isSameFiles ? [] : this.#findFiles(changes))
     } catch {
       // Too many to list, or no server to ask: everything is loaded again.
-      if (!keepsFiles(change)) this.#parts.nodes.replaceAll()
+      if (!isSameFiles) this.#parts.nodes.replaceAll()
       this.#parts.reset()
       changed = 'everything'
     }
@@ -315,13 +309,20 @@ export class Follower {
   }
 }
 
+/** Whether the batch itself does not say what it changed. */
+function mustBeAsked({ body }: SentBatch): boolean {
+  return body.type === 'root' || (body.type === 'masked' && body.change !== 'nothing')
+}
+
 /**
- * Whether its files are the same ones, written to, so that open descriptors go on. A session that may not see everything
- * hears of operations as of a commit of nothing. And late writes that are committed from a rescue layer are the writes of
- * some mount, whose programs have the files open.
+ * Whether its files are the same ones, written to, so that open descriptors go on. Late writes that are committed from a
+ * rescue layer are the writes of some mount, whose programs have the files open.
  */
-function keepsFiles({ cause, before, subject }: RootChange): boolean {
-  return cause === 'commit' && (before.root === genesis || isRescueLayer(subject))
+function keepsFiles({ body }: SentBatch): boolean {
+  if (body.type === 'masked') return body.change === 'writes'
+  return (
+    body.type === 'root' && body.change.cause === 'commit' && isRescueLayer(body.change.subject)
+  )
 }
 
 function inodeOf(image: Image, ino: Ino): Inode | undefined {

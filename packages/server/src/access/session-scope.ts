@@ -301,18 +301,15 @@ export function touchedBy(view: View, ops: readonly Op[]): TouchedNames {
   return { inodes, names }
 }
 
-/**
- * A batch for a session that may not see everything: that something changed, to be asked for by its number, or that
- * nothing did. Neither who did it nor what the tree is called tells of what is hidden; only whether files were changed
- * or replaced, which open ones must be told apart by.
- */
+/** A batch for a session that may not see everything. Neither the name of the tree nor, of what is hidden, its author is told. */
 export function maskBatch(batch: Batch, isTouched: boolean): Uint8Array {
-  const hiddenAuthor = { session: '' as SessionId, actor: '' as ActorId, previous: genesis }
-  if (batch.body.type !== 'ops' && batch.body.type !== 'root')
-    return encodeBatch({ ...batch, session: hiddenAuthor.session, previous: genesis })
-  if (!isTouched) return encodeBatch({ ...batch, ...hiddenAuthor, body: { type: 'ops', ops: [] } })
-  const none = { root: genesis, orphans: genesis }
-  const cause = batch.body.type === 'ops' ? 'commit' : 'rollback'
-  const change = { cause, before: none, after: none, subject: '', message: '' } as const
-  return encodeBatch({ ...batch, previous: genesis, body: { type: 'root', change } })
+  const { type } = batch.body
+  const hidden = { previous: genesis, session: '' as SessionId }
+  if (type === 'epoch' || type === 'state') return encodeBatch({ ...batch, ...hidden })
+  if (!isTouched) {
+    const body = { type: 'masked', change: 'nothing' } as const
+    return encodeBatch({ ...batch, ...hidden, actor: '' as ActorId, body })
+  }
+  const change = type === 'ops' ? 'writes' : 'replacement'
+  return encodeBatch({ ...batch, previous: genesis, body: { type: 'masked', change } })
 }
