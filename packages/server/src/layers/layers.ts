@@ -16,7 +16,7 @@ import {
   shownName,
 } from '../ports/layer-store.ts'
 import { layerMissing, nameTaken } from '../points/errors.ts'
-import { once } from '../workspaces/once.ts'
+import { once } from '../once/once.ts'
 import { changeSettings, hasSettings, type SettingsEdit } from '../workspaces/quotas.ts'
 import { findLayer, findRealLayer, type LayerPlace, placeOf } from '../points/references.ts'
 import { findStart, type StartOptions, takeWork } from '../points/starting-point.ts'

@@ -4,7 +4,7 @@ import { exactTime } from '../ports/clock.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
 import { noteState } from './layers.ts'
-import { digest } from '../workspaces/once.ts'
+import { digest } from '../once/once.ts'
 
 /**
  * Makes the branch that holds a client's late writes a layer that people can find, resolve and

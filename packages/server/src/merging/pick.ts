@@ -1,10 +1,10 @@
 import { findBase } from '@cairn/core'
 import { type Hash, isCairnError, type PickReceipt } from '@cairn/protocol'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
-import { findCommitted } from './commit-notes.ts'
+import { findCommitted } from '../once/commit-points.ts'
 import { abandonPlace, noteState } from '../layers/layers.ts'
 import { type RealPlace, siblingsOf } from './merge-sides.ts'
-import { once } from '../workspaces/once.ts'
+import { once } from '../once/once.ts'
 import { findRealLayer, placeOf, targetOf } from '../points/references.ts'
 import { type CommitOptions, commitPlace, tryCommit } from './commit-and-rebase.ts'
 

@@ -10,7 +10,7 @@ import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import { describeConflict } from '../points/describe.ts'
 import { conflictsOf, type RealPlace, mergeSidesOf } from './merge-sides.ts'
-import { digest, once } from '../workspaces/once.ts'
+import { digest, once } from '../once/once.ts'
 import { findRealLayer } from '../points/references.ts'
 
 export interface ResolveOptions {

@@ -11,7 +11,7 @@ import { CairnError, isCairnError, type RootReceipt } from '@cairn/protocol'
 import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { isAutomatic, makeAutomatic } from '../workspaces/auto-checkpoints.ts'
 import { atBarrier, whenShown } from '../workspaces/barrier.ts'
-import { once } from '../workspaces/once.ts'
+import { once } from '../once/once.ts'
 import {
   baseId,
   findCheckpoint,

@@ -4,7 +4,7 @@ import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import { describeCheckpoint } from './describe.ts'
 import { checkpointMissing } from './errors.ts'
-import { once } from '../workspaces/once.ts'
+import { once } from '../once/once.ts'
 import { findCheckpoint, findLayer } from './references.ts'
 
 export interface CheckpointOptions {

@@ -16,7 +16,6 @@ import {
   type View,
 } from '@cairn/core'
 import {
-  type ActorId,
   type BranchId,
   CairnError,
   type Ino,
@@ -43,15 +42,10 @@ import { Reaper } from '../leases/reaper.ts'
 import { Feed } from '../leases/feed.ts'
 import { StoredBlobs } from '../files/stored-blobs.ts'
 import type { Clock } from '../ports/clock.ts'
-import { noteAnswer, readNoted } from './once.ts'
+import { type Keyed, noteAnswer, readNoted } from '../once/once.ts'
 
 /** Who asks, and under which key they may ask again. */
-export interface Asker {
-  readonly actor: ActorId
-  /** The same key again is the same request again. */
-  readonly idempotencyKey: string | undefined
-  /** Tells what is asked under the key from anything else. Called once all of it is known. */
-  readonly print?: (() => string) | undefined
+export interface Asker extends Keyed {
   /** Set when the caller is a token; limits what it can see. */
   readonly scope?: Scope
   /** The call of an agent's tool that it is part of. */

@@ -30,7 +30,7 @@ import {
   editLayer,
   listLayers,
 } from '../../layers/layers.ts'
-import { digest } from '../../workspaces/once.ts'
+import { digest } from '../../once/once.ts'
 import { findPoint } from '../../points/references.ts'
 import { statusOf } from '../../merging/status.ts'
 import type { Asker, Workspace } from '../../workspaces/workspace.ts'

@@ -1,6 +1,6 @@
-import { type Branch, sessionIds, type Snapshot } from '@cairn/core'
+import { type Branch, sessionIds, type Snapshot, type Stores } from '@cairn/core'
 import { formatHash, type Hash, parseHash } from '@cairn/protocol'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { NotePlace } from './once.ts'
 
 /** What a commit takes: the layer as it was then. */
 export interface CommitPoint {
@@ -16,7 +16,7 @@ export interface CommitPoint {
  * one under the key has a point of its own.
  */
 export async function noteCommit(
-  { layers, info }: Workspace,
+  { layers, info }: NotePlace,
   key: string,
   { seq, snapshot, base }: Required<CommitPoint>,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function noteCommit(
  * no answer.
  */
 export async function findCommitted(
-  { layers, info, stores }: Workspace,
+  { layers, info, stores }: NotePlace & { readonly stores: Pick<Stores, 'log'> },
   layer: Branch,
   target: Branch,
   key: string,

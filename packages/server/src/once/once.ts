@@ -1,6 +1,29 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { CairnError } from '@cairn/protocol'
-import type { Asker, Workspace } from './workspace.ts'
+import { type ActorId, CairnError } from '@cairn/protocol'
+import type { LayerStore } from '../ports/layer-store.ts'
+
+/**
+ * Exactly once is the log's work: it accepts each (session, number) once, and the session of a request with a key is
+ * made of the key. So a repetition meets the batch of the first try, on any server and after any crash. This folder has
+ * the two notes beside the log. An answer is kept for the repetition: in the row of the batch, or, where a request is more
+ * than one batch, in a row of its own that is written after the work. And what a commit takes is kept before it begins
+ * (`commit-points.ts`), because its number in the log depends on it.
+ */
+
+/** What a request says of itself. */
+export interface Keyed {
+  readonly actor: ActorId
+  /** The same key again is the same request again. */
+  readonly idempotencyKey: string | undefined
+  /** Tells what is asked under the key from anything else. Called once all of it is known. */
+  readonly print?: (() => string) | undefined
+}
+
+/** Where the notes of a workspace are. */
+export interface NotePlace {
+  readonly layers: Pick<LayerStore, 'findAnswer' | 'putAnswer'>
+  readonly info: { readonly id: string }
+}
 
 /**
  * Does something once for one idempotency key: the same key again gets the first answer again, and is refused where
@@ -8,13 +31,12 @@ import type { Asker, Workspace } from './workspace.ts'
  * and noting is not done twice. What fails is not noted: a conflict may be resolved, and then the same request succeeds.
  */
 export async function once<T>(
-  workspace: Workspace,
-  { actor, idempotencyKey }: Asker,
+  { layers, info }: NotePlace,
+  { actor, idempotencyKey }: Keyed,
   { what, ...asked }: Asked,
   work: (key: string) => Promise<T>,
 ): Promise<T> {
   if (idempotencyKey === undefined) return work(digest(randomUUID()))
-  const { layers, info } = workspace
   const request = `${actor}:${idempotencyKey}`
   const wanted = { what, asked: digest(JSON.stringify(asked)) }
   const known = await layers.findAnswer(info.id, request)
@@ -52,12 +74,12 @@ function readAnswer<T>(text: string, { what, asked }: Required<Noted>): T {
 }
 
 /** What the row of a change notes, to answer a repetition with. */
-export function noteAnswer({ print }: Asker, result: unknown): string {
+export function noteAnswer({ print }: Keyed, result: unknown): string {
   return JSON.stringify([print?.() ?? null, result ?? null])
 }
 
 /** Older servers noted the result alone. */
-export function readNoted<T>(text: string, { print }: Asker): T | undefined {
+export function readNoted<T>(text: string, { print }: Keyed): T | undefined {
   const noted = JSON.parse(text) as T | readonly [print: string | null, result: T | null]
   if (!Array.isArray(noted)) return noted as T
   const [before, result] = noted as [string | null, T | null]
