@@ -1,8 +1,18 @@
 // A workspace as a git remote, asked by git itself.
 import { execFile } from 'node:child_process'
-import { lstatSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -134,21 +144,141 @@ describe('a workspace is a git remote', () => {
       await expect(git(local, 'ls-remote', url)).rejects.toThrow('git ls-remote')
     expect(await git(local, 'ls-remote', urlOf(workspace.name))).toContain('refs/heads/main')
   })
+})
 
-  it('a push is refused, in words', async () => {
-    const path = await clone()
-    await git(
-      path,
-      '-c',
-      'user.name=n',
-      '-c',
-      'user.email=e',
-      'commit',
-      '-q',
-      '--allow-empty',
-      '-m',
-      'x',
+describe('a push', () => {
+  let path: string
+  const identity = ['-c', 'user.name=n', '-c', 'user.email=e@example.org']
+  const edit = async (change: (at: string) => void, message = 'Change it'): Promise<void> => {
+    change(path)
+    await git(path, 'add', '-A')
+    await git(path, ...identity, 'commit', '-q', '-m', message)
+  }
+  const put = (name: string, text: string) => (at: string) => {
+    mkdirSync(dirname(join(at, name)), { recursive: true })
+    writeFileSync(join(at, name), text)
+  }
+  const layerNames = async (): Promise<readonly string[]> => {
+    const names: string[] = []
+    for await (const { name, state } of workspace.layers.list()) names.push(`${name} ${state}`)
+    return names
+  }
+  const inLayer = (layer: string) => server.cairn.workspace(workspace.name, { layer }).files
+
+  beforeEach(async () => {
+    const { files } = workspace
+    await files.write('/a.txt', 'one\n', { mode: 0o600 })
+    await files.write('/dir/b.txt', 'b\n')
+    await files.write('/dir/only/c.txt', 'c\n')
+    await files.write('/run.sh', 'x\n')
+    path = await clone()
+  })
+
+  it('becomes a layer: what was changed, added and removed; main stays as it is', async () => {
+    await edit((at) => {
+      put('a.txt', 'two\n')(at)
+      put('new/deep/file', 'z'.repeat(600_000))(at)
+      rmSync(join(at, 'dir/only'), { recursive: true })
+      symlinkSync('a.txt', join(at, 'link'))
+      chmodSync(join(at, 'run.sh'), 0o755)
+    }, 'Do it all')
+    const told = await run('git', ['push', 'origin', 'HEAD:attempts/mine'], { cwd: path })
+    expect(told.stderr).toContain('layer mine is new; commit it with: cairn fs layer commit mine')
+    const files = inLayer('mine')
+    expect(await files.readText('/a.txt')).toBe('two\n')
+    expect(await files.stat('/a.txt')).toMatchObject({ mode: '0600' })
+    expect(await files.stat('/run.sh')).toMatchObject({ mode: '0755' })
+    expect(await files.stat('/new/deep/file')).toMatchObject({ size: 600_000 })
+    expect(await files.stat('/link', { follow: false })).toMatchObject({ target: 'a.txt' })
+    expect(await files.exists('/dir/only')).toBe(false)
+    expect(await files.exists('/dir/b.txt')).toBe(true)
+    expect(await workspace.files.readText('/a.txt')).toBe('one\n')
+
+    // The remote has the very commit, and others get it.
+    await git(path, 'fetch', '-q')
+    expect(await git(path, 'rev-parse', 'origin/attempts/mine')).toBe(
+      await git(path, 'rev-parse', 'HEAD'),
     )
-    await expect(git(path, 'push', '-q')).rejects.toThrow('403')
+    await workspace.layers.commit('mine', { message: 'Take it' })
+    await git(path, 'fetch', '-q')
+    expect(await git(path, 'diff', 'HEAD', 'origin/main')).toBe('')
+    expect(await git(path, 'rev-parse', 'origin/main^2')).toBe(await git(path, 'rev-parse', 'HEAD'))
+    expect(await git(path, 'fsck', '--full', '--strict')).toBe('')
+  })
+
+  it('again goes into the same layer; one that is behind is refused', async () => {
+    await edit(put('a.txt', 'two\n'))
+    await git(path, 'push', '-q', 'origin', 'HEAD:attempts/mine')
+    await edit(put('dir/b.txt', 'more\n'))
+    await git(path, 'push', '-q', 'origin', 'HEAD:attempts/mine')
+    expect(await inLayer('mine').readText('/dir/b.txt')).toBe('more\n')
+    expect(await layerNames()).toContain('mine open')
+
+    await inLayer('mine').write('/other', 'from another client')
+    await edit(put('a.txt', 'three\n'))
+    await expect(git(path, 'push', 'origin', 'HEAD:attempts/mine')).rejects.toThrow('fetch first')
+    await git(path, ...identity, 'pull', '-q', '--rebase', 'origin', 'attempts/mine')
+    await git(path, 'push', '-q', 'origin', 'HEAD:attempts/mine')
+    expect(await inLayer('mine').readText('/a.txt')).toBe('three\n')
+    expect(await inLayer('mine').readText('/other')).toBe('from another client')
+  })
+
+  it('from an older main stands on the newer one; a conflict names the path, and changes nothing', async () => {
+    await workspace.files.write('/main.txt', 'later\n')
+    await edit(put('a.txt', 'two\n'))
+    await git(path, 'push', '-q', 'origin', 'HEAD:attempts/fits')
+    expect(await inLayer('fits').readText('/main.txt')).toBe('later\n')
+    expect(await inLayer('fits').readText('/a.txt')).toBe('two\n')
+
+    await workspace.files.write('/a.txt', 'three\n')
+    const push = ['push', 'origin', 'HEAD:attempts/late', 'HEAD:refs/heads/elsewhere']
+    const said = await git(path, ...push).then(
+      () => '',
+      (error: Error) => error.message,
+    )
+    expect(said).toContain('attempts/late (conflict: a.txt)')
+    expect(said).toContain('elsewhere (a push goes into a layer)')
+    expect(said).toContain('remote: Fetch, rebase onto origin/main, and push again.')
+    expect(await layerNames()).toEqual(['fits open'])
+    expect(await git(local, 'ls-remote', urlOf(workspace.name))).not.toContain('late')
+  })
+
+  it('to main, of another history, or to delete is refused in words, each for itself', async () => {
+    await edit(put('a.txt', 'two\n'))
+    const push = git(path, 'push', 'origin', 'HEAD:main', 'HEAD:attempts/good')
+    await expect(push).rejects.toThrow(/main \(a push goes into a layer\)/)
+    expect(await inLayer('good').readText('/a.txt')).toBe('two\n')
+    await expect(git(path, 'push', 'origin', ':attempts/good')).rejects.toThrow('deletes no layer')
+    await git(path, 'checkout', '-q', '--orphan', 'other')
+    await edit(put('x', 'x'))
+    await expect(git(path, 'push', 'origin', 'HEAD:attempts/orphan')).rejects.toThrow(
+      'history does not come from this workspace',
+    )
+    expect(await workspace.files.readText('/a.txt')).toBe('one\n')
+  })
+
+  it('of objects that are damaged makes nothing, and git is told', async () => {
+    await edit(put('a.txt', 'two\n'))
+    const oid = (await git(path, 'rev-parse', 'HEAD')).trim()
+    const line = `${'0'.repeat(40)} ${oid} refs/heads/attempts/bad\0report-status\n`
+    const length = (line.length + 4).toString(16).padStart(4, '0')
+    const answer = await fetch(`${server.url}/git/${workspace.name}/git-receive-pack`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.apiKey}` },
+      body: `${length}${line}0000PACK and then something else`,
+    })
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toMatch(
+      /unpack git ended with [^]*ng refs\/heads\/attempts\/bad the objects were not taken/,
+    )
+    expect(await layerNames()).toEqual([])
+  })
+
+  it('a token may not push', async () => {
+    const allow = [{ path: '/', operations: ['read', 'list', 'write'] as const }]
+    const { secret } = await workspace.tokens.issue('t', { ttlMs: 60_000, allow })
+    await edit(put('a.txt', 'two\n'))
+    const url = urlOf(workspace.name, secret)
+    await expect(git(path, 'push', url, 'HEAD:attempts/mine')).rejects.toThrow('git push')
   })
 })

@@ -56,10 +56,22 @@ export class ExportedRepository {
     await rename(making, this.path)
   }
 
+  /** Puts a ref on a commit that was pushed, and notes which tree of the workspace it is. */
+  async adopt(ref: string, { commit, root, seq }: ExportedRef): Promise<void> {
+    await appendFile(join(this.path, pushedFile), `${commit} ${root} ${seq}\n`)
+    await runGit(['-C', this.path, 'update-ref', ref, commit], 'put a git ref on what was pushed')
+  }
+
   async refs(): Promise<ReadonlyMap<string, ExportedRef>> {
+    const pushed = await this.#readPushed()
     const format = '--format=%(refname)%00%(objectname)%00%(contents)%00'
     const output = await this.#read(['for-each-ref', format])
-    return new Map(inThrees(output).map(([name, ...rest]) => [name.trim(), refOf(...rest)]))
+    return new Map(
+      inThrees(output).map(([name, commit, message]) => [
+        name.trim(),
+        pushed.get(commit) ?? refOf(commit, message),
+      ]),
+    )
   }
 
   /** The commits of a ref that is there, newest first, without those that were merged. */
@@ -99,6 +111,20 @@ export class ExportedRepository {
     }
   }
 
+  /** Commits that were pushed: their messages do not tell which tree they are. The last line of a commit is right. */
+  async #readPushed(): Promise<ReadonlyMap<string, ExportedRef>> {
+    const text = await readFile(join(this.path, pushedFile), 'utf8').catch(() => '')
+    const lines = text.split('\n').map((line) => /^([0-9a-f]{40}) ([0-9a-f]{64}) (\d+)$/.exec(line))
+    return new Map(
+      lines.flatMap((line) => {
+        const [, commit, root, seq] = line ?? []
+        return commit === undefined || root === undefined
+          ? []
+          : [[commit, { commit, root, seq: Number(seq) }] as const]
+      }),
+    )
+  }
+
   /** Which content is which blob. A line that was cut off is not one. */
   async #readBlobs(): Promise<Map<string, string>> {
     const text = await readFile(join(this.path, blobsFile), 'utf8').catch(() => '')
@@ -136,6 +162,7 @@ function refOf(commit: string, message: string): ExportedRef {
 }
 
 const blobsFile = 'cairn-blobs'
+const pushedFile = 'cairn-pushed'
 
 async function* importOf(
   stream: ImportStream,

@@ -1,18 +1,22 @@
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { CairnError } from '@cairn/protocol'
+import { ByteQueue, CairnError } from '@cairn/protocol'
 import { media, type Route, workspaceParams } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { exportWorkspace } from '../../git/export-workspace.ts'
 import { ExportedRepository, exportPath } from '../../git/exported-repository.ts'
+import { flush, pktLine } from '../../git/pkt-lines.ts'
+import { pushCapabilities, receivePush } from '../../git/receive-push.ts'
 import { startGit, whenDone } from '../../git/run-git.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { schemaOf } from '../add-routes.ts'
-import { bodyOf, openWorkspace } from '../context.ts'
+import { askerOf, bodyOf, openWorkspace } from '../context.ts'
 import { objectSchema } from '../schema.ts'
 
 const service = 'git-upload-pack'
+const pushService = 'git-receive-pack'
+const pushAdvertisement = `application/x-${pushService}-advertisement`
 
 const refs: Route = {
   summary: 'The refs of a workspace, for git',
@@ -27,15 +31,26 @@ const objects: Route = {
   answers: { 200: media(`application/x-${service}-result`) },
 }
 
-/** A workspace as a git remote that can be cloned and fetched from: git's smart HTTP protocol. */
+const pushed: Route = {
+  summary: 'A push, from git: each ref becomes a layer, or goes into one',
+  params: workspaceParams,
+  body: media('application/x-git-receive-pack-request'),
+  answers: { 200: media('application/x-git-receive-pack-result') },
+}
+
+/** A workspace as a git remote: git's smart HTTP protocol. */
 export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, directory: string): void {
   const exports = new Exports(directory)
   app.get<{ Querystring: { service?: string } }>(
     '/git/:workspace/info/refs',
     { config: { access: 'owner', route: refs }, schema: schemaOf(refs) },
     async (request, reply) => {
-      requireService(request.query.service)
-      const repository = await exports.update(await openWorkspace(workspaces, request))
+      const { service: wanted } = request.query
+      const workspace = await openWorkspace(workspaces, request)
+      const repository = await exports.update(workspace)
+      if (wanted === pushService)
+        return reply.type(pushAdvertisement).send(await refsForPush(repository))
+      requireService(wanted)
       const head = `# service=${service}\n`
       const line = `${(head.length + 4).toString(16).padStart(4, '0')}${head}0000`
       return answer(request, reply, 'advertisement', repository, ['--advertise-refs'], line)
@@ -49,14 +64,44 @@ export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, director
       return answer(request, reply, 'result', repository, [], '')
     },
   )
+  app.post(
+    `/git/:workspace/${pushService}`,
+    { config: { access: 'owner', route: pushed }, schema: schemaOf(pushed) },
+    async (request, reply) => {
+      const workspace = await openWorkspace(workspaces, request)
+      const repository = exports.of(workspace)
+      const alone = async (work: () => Promise<void>): Promise<void> =>
+        void (await exports.update(workspace, work))
+      const push = { workspace, asker: askerOf(request), repository, alone }
+      void reply.type('application/x-git-receive-pack-result').header('cache-control', 'no-cache')
+      return reply.send(await receivePush(push, new ByteQueue(plainBody(request))))
+    },
+  )
+}
+
+/** Without `--advertise-refs` of git: it would offer what a workspace cannot do. */
+async function refsForPush(repository: ExportedRepository): Promise<Buffer> {
+  const refs = [...(await repository.refs())].map(([name, { commit }]) => `${commit} ${name}`)
+  const [first = `${'0'.repeat(40)} capabilities^{}`, ...rest] = refs
+  const lines = [`${first}\0${pushCapabilities}\n`, ...rest.map((line) => `${line}\n`)]
+  return Buffer.concat([pktLine(`# service=${pushService}\n`), flush, ...lines.map(pktLine), flush])
+}
+
+/** As git sends it, unpacked. */
+function plainBody(request: FastifyRequest): Readable {
+  const body = Readable.from(bodyOf(request) ?? [])
+  if (request.headers['content-encoding'] !== 'gzip') return body
+  const plain = createGunzip()
+  body.on('error', (error) => plain.destroy(error))
+  return body.pipe(plain)
 }
 
 function requireService(name: string | undefined): void {
   if (name === service) return
   throw new CairnError('forbidden', {
-    what: 'push to a workspace',
-    reason: 'this git remote can be read only',
-    hint: 'Clone a repository into a layer with cairn git clone --layer, or change files in a mount.',
+    what: 'use the git remote',
+    reason: `it has no service '${name ?? ''}'`,
+    hint: 'Use git clone, git fetch and git push.',
   })
 }
 
@@ -78,11 +123,15 @@ class Exports {
     return repository
   }
 
-  async update(workspace: Workspace): Promise<ExportedRepository> {
+  /** `work` sees the repository as it is then, and no other export changes it meanwhile. */
+  async update(workspace: Workspace, work?: () => Promise<void>): Promise<ExportedRepository> {
     const { id } = workspace.info
     const repository = this.of(workspace)
     const before = this.#running.get(id) ?? Promise.resolve()
-    const running = before.catch(() => {}).then(() => exportWorkspace(workspace, repository))
+    const running = before
+      .catch(() => {})
+      .then(() => exportWorkspace(workspace, repository))
+      .then(work)
     this.#running.set(id, running)
     await running
     return repository
@@ -105,10 +154,8 @@ async function answer(
   )
   const ended = whenDone(git, 'answer git')
   ended.catch(() => {})
-  const body = Readable.from(bodyOf(request) ?? [])
-  const isZipped = request.headers['content-encoding'] === 'gzip'
-  const input = isZipped ? body.pipe(createGunzip()) : body
-  for (const stream of [body, input]) stream.on('error', () => git.kill())
+  const input = plainBody(request)
+  input.on('error', () => git.kill())
   input.pipe(git.stdin)
   request.gone.addEventListener('abort', () => git.kill(), { once: true })
   void reply.type(`application/x-${service}-${part}`).header('cache-control', 'no-cache')
