@@ -7,6 +7,7 @@ import { benchGit } from './git.ts'
 import { benchLayers } from './layers.ts'
 import { benchMount } from './mount.ts'
 import { benchSandbox } from './sandbox.ts'
+import { benchSearch } from './search.ts'
 import { benchServer } from './server.ts'
 import { benchSharing } from './sharing.ts'
 
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   fairness: benchFairness,
   sharing: benchSharing,
   crowd: benchCrowd,
+  search: benchSearch,
 }
 
 const asked = process.argv.slice(2)

@@ -27,6 +27,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'server check': () => import('./commands/server/check.ts'),
   'server gc': () => import('./commands/server/gc.ts'),
   'server rotate-master-key': () => import('./commands/server/rotate-master-key.ts'),
+  'server status': () => import('./commands/server/status.ts'),
   'server verify-stores': () => import('./commands/server/verify-stores.ts'),
   init: () => import('./commands/init.ts'),
   login: () => import('./commands/login.ts'),

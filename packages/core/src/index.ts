@@ -9,7 +9,7 @@ export {
 } from './access/require.ts'
 export { scopedView } from './access/scoped-view.ts'
 export { assemble, fetchBlobs, joinExtents } from './content/assemble.ts'
-export { blockBytes } from './content/block.ts'
+export { blockBytes, blockLength } from './content/block.ts'
 export {
   blobBytesMax,
   blobHeadBytesMax,

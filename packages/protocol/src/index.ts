@@ -132,7 +132,14 @@ export type {
   ResolveReceipt,
   RootReceipt,
 } from './routes/layer-shapes.ts'
-export type { CollectReport, ContentTally, Gone, RotationReport, Tally } from './routes/server.ts'
+export type {
+  CollectReport,
+  ContentTally,
+  Gone,
+  RotationReport,
+  ServerStatus,
+  Tally,
+} from './routes/server.ts'
 export type { SqlAnswer, SqlCell } from './routes/sql.ts'
 export type { IssuedToken, TokenInfo, TokenRequest, TokenRule } from './routes/tokens.ts'
 export type {

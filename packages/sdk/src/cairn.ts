@@ -1,4 +1,4 @@
-import type { CollectReport, RotationReport } from '@cairn/protocol'
+import type { CollectReport, RotationReport, ServerStatus } from '@cairn/protocol'
 import { type Clock, systemClock } from './client/clock.ts'
 import { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
@@ -89,6 +89,21 @@ export class Cairn {
     const query = { dryRun: String(dryRun) }
     const call = { what: 'collect garbage', method: 'POST', path: '/server/gc', query } as const
     return this.#connection.json<CollectReport>(call, options)
+  }
+
+  /**
+   * What the server that answers keeps beside its stores: the size of its index of searches, and how many files it has yet
+   * to look at. Of several servers, each has its own.
+   *
+   * @example
+   * ```ts
+   * const { search } = await cairn.serverStatus()
+   * ```
+   */
+  serverStatus(options: RequestOptions = {}): Promise<ServerStatus> {
+    const what = 'read the status of the server'
+    const call = { what, method: 'GET', path: '/server/status' } as const
+    return this.#connection.json<ServerStatus>(call, options)
   }
 
   /**

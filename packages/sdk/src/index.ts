@@ -8,6 +8,7 @@ export type {
   ChangeReceipt,
   CheckpointInfo,
   CollectReport,
+  ServerStatus,
   CommitReceipt,
   ConflictSideName,
   DeletedWorkspace,

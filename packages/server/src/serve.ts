@@ -5,11 +5,12 @@ import { Blobs, Nodes, type Stores } from '@cairn/core'
 import { CairnError, isCairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { removeExport } from './git/exported-repository.ts'
+import { SearchIndex } from './search/index/search-index.ts'
 import { ordinarySqlMs } from './sql/run-sql.ts'
 import { SqlProcesses } from './sql/sql-process.ts'
 import { TreeDatabases } from './sql/tree-databases.ts'
 import { ClientFiles } from './http/client-files.ts'
-import { buildApp } from './http/app.ts'
+import { type AppParts, buildApp } from './http/app.ts'
 import { FailedAttempts } from './access/attempts.ts'
 import type { AuthenticatorParts } from './access/authenticator.ts'
 import { AccessWatch } from './access/access-watch.ts'
@@ -19,7 +20,7 @@ import type { BodyPace } from './http/body.ts'
 import { isLoopback, loopbackHosts } from './access/hosts.ts'
 import { serveMetrics } from './http/serve-metrics.ts'
 import { type Certificate, followCertificate, readCertificate, type TlsFiles } from './http/tls.ts'
-import { Collecting } from './jobs/background.ts'
+import { Collecting, type CollectingParts } from './jobs/background.ts'
 import { type KeepTimes, ordinaryKeepTimes } from './workspaces/keep-times.ts'
 import { Trimming } from './jobs/trimming.ts'
 import { type MasterKeys, openMasterKey } from './access/master-key.ts'
@@ -142,19 +143,17 @@ async function listen(
   const { keep = ordinaryKeepTimes, allowHosts = [] } = options
   const clock = systemClock()
   const workspaces = openWorkspaces(storage, metrics, clock, options)
-  const gitDirectory = join(options.data, 'git')
-  const sql = {
-    processes: new SqlProcesses(),
-    databases: new TreeDatabases(join(options.data, 'sql')),
-    timeMs: ordinarySqlMs,
-  }
+  const onIndexFailure = (error: unknown): void =>
+    app.log.error(error, 'cannot index files for searches')
+  const { forget, tidy, close: closeCaches, ...caches } = openCaches(options.data, onIndexFailure)
   const collecting = new Collecting({
     storage,
     workspaces,
     clock,
     keep,
     observe: metrics.collecting,
-    forget: (workspace) => removeExport(gitDirectory, workspace),
+    forget,
+    tidy,
     onFailure: (error) => app.log.error(error, 'cannot collect garbage'),
   })
   const trimming = new Trimming({
@@ -171,8 +170,7 @@ async function listen(
     ...access,
     requireHost,
     certificate,
-    gitDirectory,
-    sql,
+    ...caches,
     clients: new ClientFiles(options.clientFiles ?? new Map()),
     collect: (options) => collecting.run(options),
     vault: openVaultDoor(storage, master, clock),
@@ -196,8 +194,37 @@ async function listen(
       closeSessions()
       access.watch.close()
       await Promise.all([app.close(), beside.close(), collecting.stop(), trimming.stop()])
-      sql.processes.close()
-      sql.databases.close()
+      await closeCaches()
+    },
+  }
+}
+
+/** What a server keeps below its data directory and can make again. */
+function openCaches(
+  data: string,
+  onIndexFailure: (error: unknown) => void,
+): Pick<AppParts, 'searchIndex' | 'sql' | 'gitDirectory'> &
+  Pick<CollectingParts, 'forget' | 'tidy'> & { readonly close: () => Promise<void> } {
+  const gitDirectory = join(data, 'git')
+  const searchIndex = new SearchIndex({
+    directory: join(data, 'search'),
+    onFailure: onIndexFailure,
+  })
+  const processes = new SqlProcesses()
+  const databases = new TreeDatabases(join(data, 'sql'))
+  return {
+    gitDirectory,
+    searchIndex,
+    sql: { processes, databases, timeMs: ordinarySqlMs },
+    forget: async (workspace) => {
+      await removeExport(gitDirectory, workspace)
+      await searchIndex.forget(workspace)
+    },
+    tidy: () => searchIndex.tidy(),
+    close: async () => {
+      await searchIndex.close()
+      processes.close()
+      databases.close()
     },
   }
 }

@@ -91,6 +91,23 @@ export const RotationReport = named(
   }),
 )
 
+/** What a server keeps beside its stores. */
+export type ServerStatus = Of<typeof ServerStatus>
+export const ServerStatus = named(
+  'ServerStatus',
+  object({
+    /** The index of searches. */
+    search: object({
+      /** Distinct contents of files that have a signature. */
+      contents: count,
+      /** On disk. */
+      bytes: integer({ examples: [4096] }),
+      /** Files that are still to be looked at in the background. */
+      waiting: integer({ examples: [0] }),
+    }),
+  }),
+)
+
 const status = object({ status: text({ examples: ['ok'] }) })
 
 export const serverRoutes = routes({
@@ -109,6 +126,10 @@ export const serverRoutes = routes({
     summary: 'A client that the script installs',
     params: object({ file: text({ examples: ['cairn-single'] }) }),
     answers: { 200: media('application/octet-stream') },
+  },
+  'GET /v1/server/status': {
+    summary: 'What this server keeps beside its stores, and how far its background work is',
+    answers: { 200: ServerStatus },
   },
   'POST /v1/server/gc': {
     summary: 'Delete unreachable data; with ?dryRun, only report it',

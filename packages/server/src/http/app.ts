@@ -18,6 +18,7 @@ import { toHttpError } from './errors.ts'
 import { watchForGoneClients } from './gone-clients.ts'
 import type { RequireHost } from '../access/hosts.ts'
 import { readJson } from './json-body.ts'
+import type { SearchIndex } from '../search/index/search-index.ts'
 import type { SqlParts } from '../sql/run-sql.ts'
 import { answerInPieces } from './json-pieces.ts'
 import { limitConnections, limitRequests, ordinaryConnections } from './limits.ts'
@@ -41,7 +42,13 @@ import { layerChangeRoutes } from './routes/layer-changes.ts'
 import { blameRoutes, logRoutes } from './routes/log.ts'
 import { mcpRoute } from './routes/mcp.ts'
 import { readFileRoutes } from './routes/read-files.ts'
-import { type Collect, plainRoutes, rotationRoute, serverRoutes } from './routes/server.ts'
+import {
+  type Collect,
+  plainRoutes,
+  rotationRoute,
+  serverRoutes,
+  statusRoute,
+} from './routes/server.ts'
 import { sqlRoute } from './routes/sql.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { uploadRoutes } from './routes/uploads.ts'
@@ -67,6 +74,8 @@ export interface AppParts extends AuthenticatorParts {
   readonly logStream?: { write(line: string): void }
   /** Where workspaces are exported to for git; absent where they are not. */
   readonly gitDirectory?: string
+  /** Absent where searches read every file. */
+  readonly searchIndex?: SearchIndex
   /** Absent where statements of SQL are not run. */
   readonly sql?: SqlParts
   /** What it hands out to machines without the command. */
@@ -139,9 +148,10 @@ export function buildApp(parts: AppParts): FastifyInstance {
   blameRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces, parts.watch)
   uploadRoutes(app, parts.workspaces, parts.uploads)
-  grepRoutes(app, parts.workspaces)
+  grepRoutes(app, parts.workspaces, parts.searchIndex)
   mcpRoute(app, parts.workspaces)
   serverRoutes(app, parts.collect)
+  if (parts.searchIndex) statusRoute(app, parts.searchIndex)
   if (parts.clients) installRoutes(app, parts.clients)
   if (parts.gitDirectory !== undefined) gitRoutes(app, parts.workspaces, parts.gitDirectory)
   if (parts.sql) sqlRoute(app, parts.workspaces, parts.sql)

@@ -17,6 +17,8 @@ export interface CollectingParts {
   readonly keep: KeepTimes
   readonly observe: ObserveCollecting
   readonly forget: CollectorOptions['forget']
+  /** Drops what this machine keeps beside the stores and no longer needs. */
+  readonly tidy: () => Promise<void>
   /** Hears why a run failed; the next one begins anew. */
   readonly onFailure: (error: unknown) => void
 }
@@ -81,6 +83,7 @@ export class Collecting {
       if (this.#isStopped) return
       await this.#attempt(() => workspaces.renew())
       await this.#attempt(() => this.run({ dryRun: false }))
+      await this.#attempt(() => this.#parts.tidy())
       await this.#attempt(() => storage.leases.removeBlobNotes(clock.nowMs() - keep.graceMs))
     }
   }

@@ -1,7 +1,7 @@
 import type { IssuedToken } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { app, ask, type Event, makeFiles } from '../testing/grep-fixture.ts'
+import { app, ask, type Event, index, makeFiles } from '../testing/grep-fixture.ts'
 import { secret } from '../testing/memory-door.ts'
 
 const headers = { authorization: `Bearer ${secret}` }
@@ -23,7 +23,7 @@ const change = fc.oneof(
   fc.record({
     op: fc.constant('write'),
     path,
-    text: fc.constantFrom('x\n', 'y\nx\n', 'no\n'),
+    text: fc.constantFrom('xyz\n', 'y\nxyz\n', 'no\n'),
     parents: fc.constant(true),
   }),
   fc.record({ op: fc.constant('remove'), path, recursive: fc.constant(true) }),
@@ -45,10 +45,10 @@ describe('grep in all attempts of a tag', () => {
     await fc.assert(
       fc.asyncProperty(attempts, fc.boolean(), async (each, changed) => {
         const root = await makeFiles({
-          'r/a': 'x\n',
-          'r/b': 'x\nx\n',
-          'r/d/a': 'q\nx\n',
-          'r/d/e/a': 'x\n',
+          'r/a': 'xyz\n',
+          'r/b': 'xyz\nxyz\n',
+          'r/d/a': 'q\nxyz\n',
+          'r/d/e/a': 'xyz\n',
         })
         for (const [index, operations] of each.entries()) {
           await post(`${root}/layers`, { path: '/r', name: `l${index}`, tags: { task: 'auth' } })
@@ -62,10 +62,11 @@ describe('grep in all attempts of a tag', () => {
             })
         }
         await post(`${root}/layers`, { path: '/r', name: 'other', tags: { task: 'else' } })
-        const query = { pattern: 'x', path: '/r', changed }
+        const query = { pattern: 'xyz', path: '/r', changed }
         const wanted: string[] = []
         for (const [index] of each.entries())
           wanted.push(...linesOf(await ask(root, { ...query, layer: `l${index}` }), `l${index}`))
+        await index.settled()
         const together = await ask(root, { ...query, attempts: 'task=auth' })
         expect(linesOf(together)).toEqual(wanted.toSorted())
       }),

@@ -12,6 +12,7 @@ import {
   type SearchTarget,
   type SearchTop,
 } from './search-target.ts'
+import { type Narrowing, narrowedWalk, sifted } from './narrowed-files.ts'
 import { type TreeFile, TreeFiles } from './tree-files.ts'
 
 /** A layer that is searched together with others. */
@@ -37,12 +38,13 @@ export async function attemptFiles(
   tag: string,
   path: ByteString,
   asked: AskedGrep,
+  narrowing: Narrowing | undefined,
 ): Promise<AsyncIterable<PlacedFile>> {
   const attempts = await findAttempts(request, tag, path)
   const [first, ...others] = attempts
   if (!first) return nothing()
   const isWalk = !asked.onlyChanged && first.top.inode.kind === 'directory'
-  return isWalk ? walkTogether(first, others, asked) : grouped(attempts, asked)
+  return isWalk ? walkTogether(first, others, asked, narrowing) : grouped(attempts, asked)
 }
 
 async function* nothing(): AsyncGenerator<PlacedFile> {}
@@ -83,11 +85,12 @@ async function* walkTogether(
   first: Attempt,
   others: readonly Attempt[],
   asked: AskedGrep,
+  narrowing: Narrowing | undefined,
 ): AsyncGenerator<PlacedFile> {
   const compared = await Promise.all(
     others.map(async (attempt) => ({ attempt, changed: await pathsBetween(first, attempt) })),
   )
-  for await (const file of filesOf(first, asked)) {
+  for await (const file of filesOf(first, asked, narrowing)) {
     const path = file.names.join('/')
     const same = compared.filter(({ changed }) => changed !== undefined && !changed.has(path))
     const layers = [first, ...same.map(({ attempt }) => attempt)].map(({ name }) => name)
@@ -95,7 +98,9 @@ async function* walkTogether(
   }
   const groups = new Groups()
   for (const { attempt, changed } of compared)
-    for await (const file of changed ? found(attempt, changed, asked) : filesOf(attempt, asked))
+    for await (const file of changed
+      ? sifted(attempt.searched, found(attempt, changed, asked), narrowing)
+      : filesOf(attempt, asked, narrowing))
       await groups.add(attempt, file)
   yield* groups.files()
 }
@@ -134,13 +139,14 @@ async function* found(
 async function* filesOf(
   { request, searched, top }: Attempt,
   asked: AskedGrep,
+  narrowing?: Narrowing,
 ): AsyncGenerator<TreeFile> {
   const { filter, onlyChanged, spec } = asked
   const files = onlyChanged
     ? changedFiles(request, searched, top, asked)
     : top.inode.kind === 'file'
       ? [top]
-      : new TreeFiles(searched, filter).walk(top)
+      : narrowedWalk(new TreeFiles(searched, filter), searched, top, narrowing)
   for await (const file of files) if (isSearchable(spec, file)) yield file
 }
 

@@ -1,7 +1,7 @@
 import { accessOperations, type AccessOperation, type IssuedToken } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { app, ask, type Event, makeFiles } from '../testing/grep-fixture.ts'
+import { app, ask, type Event, index, makeFiles } from '../testing/grep-fixture.ts'
 import { secret } from '../testing/memory-door.ts'
 
 const pathsOf = (events: readonly Event[]): readonly string[] =>
@@ -25,12 +25,12 @@ async function issue(
 }
 
 const files = {
-  'a.txt': 'x',
-  'b/c.txt': 'x',
-  'b/d/e.txt': 'x',
+  'a.txt': 'needle',
+  'b/c.txt': 'needle',
+  'b/d/e.txt': 'needle',
   'b/d/.ignore': 'f.txt',
-  'b/d/f.txt': 'x',
-  'g/h.txt': 'x',
+  'b/d/f.txt': 'needle',
+  'g/h.txt': 'needle',
 }
 const places = ['/', '/a.txt', '/b', '/b/d', '/b/d/e.txt', '/b/d/.ignore', '/g']
 
@@ -63,6 +63,8 @@ function mayFind(
 describe('grep with a token', () => {
   it('finds what the token may search, and is ruled by no other ignore file', async () => {
     const root = await makeFiles(files)
+    await ask(root, { pattern: 'needle' })
+    await index.settled()
     const operations = fc.subarray(['read', 'list', 'search'] as const, { minLength: 1 })
     const rule = fc.record({ path: fc.constantFrom(...places), operations })
     const rules = fc.array(rule, { minLength: 1, maxLength: 3 })
@@ -78,7 +80,7 @@ describe('grep with a token', () => {
           ),
         }))
         const key = await issue(root, allow, deny)
-        const url = `${root}/grep?pattern=x`
+        const url = `${root}/grep?pattern=needle`
         const answer = await app.inject({ url, headers: { authorization: `Bearer ${key}` } })
         const may = (file: string): boolean => mayFind(allow, deny, `/${file}`)
         const wanted = Object.keys(files)

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ask, type Event, type Files, makeFiles } from '../testing/grep-fixture.ts'
+import { ask, type Event, type Files, index, makeFiles } from '../testing/grep-fixture.ts'
 import { withTemporaryDirectory } from '../conformance/temporary-directory.ts'
 
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0
@@ -107,6 +107,8 @@ async function compare(
   const { maxCount, ...rest } = options
   const query = { pattern, ...rest, ...(Number.isFinite(maxCount) ? { maxCount } : {}) }
   expect(simplify(await ask(root, query)).map(see)).toEqual(wanted.map(see))
+  await index.settled()
+  expect(simplify(await ask(root, query)).map(see), 'with the index').toEqual(wanted.map(see))
 }
 
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1')

@@ -3,6 +3,7 @@ import { type Batch, type PlacedFile, readBatches } from './batches.ts'
 import type { Piece, ScanCounts, Scanned } from './scan-messages.ts'
 import type { OpenSearch } from './scan-pool.ts'
 import { elapsedOf, statsOf } from './scan/events.ts'
+import type { Narrowing } from './narrowed-files.ts'
 import type { SearchStores } from './search-target.ts'
 
 /** What one request may cost. */
@@ -33,6 +34,7 @@ export class Grep {
   readonly #stores: SearchStores
   readonly #search: OpenSearch
   readonly #budget: GrepBudget
+  readonly #skipped: Narrowing['skipped']
   readonly #beganMs = performance.now()
   readonly #totals = { files: 0, filesWithMatch: 0, bytes: 0, matchedLines: 0, matches: 0 }
   #engine: string
@@ -43,8 +45,14 @@ export class Grep {
   /** Files whose further bytes are not needed. */
   readonly #done = new Set<PlacedFile>()
 
-  constructor(stores: SearchStores, search: OpenSearch, budget: GrepBudget) {
+  constructor(
+    stores: SearchStores,
+    search: OpenSearch,
+    budget: GrepBudget,
+    skipped: Narrowing['skipped'] = { files: 0, bytes: 0 },
+  ) {
     this.#stores = stores
+    this.#skipped = skipped
     this.#search = search
     this.#budget = budget
     this.#engine = search.engine
@@ -104,7 +112,9 @@ export class Grep {
 
   #summary(): string {
     const elapsedMs = performance.now() - this.#beganMs
-    const stats = statsOf({ ...this.#totals, bytesPrinted: this.#printed, elapsedMs })
+    const files = this.#totals.files + this.#skipped.files
+    const bytes = this.#totals.bytes + this.#skipped.bytes
+    const stats = statsOf({ ...this.#totals, files, bytes, bytesPrinted: this.#printed, elapsedMs })
     const next = this.#position && writeCursor(this.#position)
     const data = {
       elapsed_total: elapsedOf(elapsedMs),

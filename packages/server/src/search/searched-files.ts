@@ -4,6 +4,7 @@ import { seeChange } from '../access/visible-diff.ts'
 import { findEnds } from '../points/diff.ts'
 import type { PlacedFile } from './batches.ts'
 import type { AskedGrep } from './grep-query.ts'
+import { type Narrowing, narrowedWalk } from './narrowed-files.ts'
 import type { SearchSpec } from './scan-messages.ts'
 import { textJson } from './scan/events.ts'
 import { findTop, type SearchRequest, type SearchTarget, type SearchTop } from './search-target.ts'
@@ -18,13 +19,14 @@ export async function searchedFiles(
   searched: SearchTarget,
   path: ByteString,
   asked: AskedGrep,
+  narrowing: Narrowing | undefined,
 ): Promise<AsyncIterable<PlacedFile>> {
   const top = await findTop(searched, path)
   if (asked.onlyChanged) return placed(searched, asked, changedFiles(target, searched, top, asked))
   if (top.inode.kind === 'file') return placed(searched, asked, single(top, asked), true)
   if (top.inode.kind !== 'directory') throw new FsError('EINVAL')
   const files = new TreeFiles(searched, asked.filter)
-  return placed(searched, asked, continued(files, top, asked))
+  return placed(searched, asked, continued(searched, files, top, asked, narrowing))
 }
 
 async function* single(top: SearchTop, { after }: AskedGrep): AsyncGenerator<TreeFile> {
@@ -33,13 +35,15 @@ async function* single(top: SearchTop, { after }: AskedGrep): AsyncGenerator<Tre
 
 /** From where the cursor is: its file again if it was in the middle of one, then what follows. */
 async function* continued(
+  searched: SearchTarget,
   files: TreeFiles,
   top: SearchTop,
   { after }: AskedGrep,
+  narrowing: Narrowing | undefined,
 ): AsyncGenerator<TreeFile> {
   const again = after?.line === undefined ? undefined : await files.find(top, after.path)
   if (again) yield again
-  yield* files.walk(top, after?.path)
+  yield* narrowedWalk(files, searched, top, narrowing, after?.path)
 }
 
 /** What a layer changed and is still there. */

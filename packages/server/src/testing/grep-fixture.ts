@@ -1,9 +1,25 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
+import { SearchIndex } from '../search/index/search-index.ts'
 import { memoryDoor, secret } from './memory-door.ts'
 
 const headers = { authorization: `Bearer ${secret}` }
-export const app: FastifyInstance = memoryDoor()
+const indexDirectory: string = mkdtempSync(join(tmpdir(), 'cairn-index-'))
+export const index: SearchIndex = new SearchIndex({
+  directory: indexDirectory,
+  onFailure: (error) => {
+    throw error
+  },
+})
+export const app: FastifyInstance = memoryDoor({ searchIndex: index })
+
+afterAll(async () => {
+  await index.close()
+  rmSync(indexDirectory, { recursive: true })
+})
 
 export type Files = Readonly<Record<string, string>>
 

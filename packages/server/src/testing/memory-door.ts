@@ -44,7 +44,7 @@ const master = await openMasterKey({ data: '', key: '00'.repeat(32) })
 
 /** The HTTP door on stores in memory. */
 export function memoryDoor(
-  parts: Pick<AppParts, 'logStream' | 'attempts' | 'sql'> = {},
+  parts: Pick<AppParts, 'logStream' | 'attempts' | 'sql' | 'searchIndex'> = {},
 ): FastifyInstance {
   const clock = systemClock()
   const metrics = new Metrics()

@@ -68,6 +68,8 @@ export interface ObserveWork {
 
 export interface WorkspaceParts {
   readonly info: WorkspaceInfo
+  /** Names the nodes and blobs that it shares with its forks. */
+  readonly pool: string
   readonly stores: Stores
   readonly clock: Clock
   readonly leases: LeaseOptions
@@ -105,6 +107,7 @@ interface ChangeParts {
 export class Workspace {
   /** Replaced when the workspace is renamed. */
   info: WorkspaceInfo
+  readonly pool: string
   readonly stores: Stores
   readonly storedBlobs: StoredBlobs
   readonly isShared: boolean
@@ -134,6 +137,7 @@ export class Workspace {
 
   constructor(parts: WorkspaceParts) {
     this.info = parts.info
+    this.pool = parts.pool
     this.keep = parts.keep ?? ordinaryKeepTimes
     this.stores = parts.stores
     this.storedBlobs = new StoredBlobs(parts.stores.blobs, {

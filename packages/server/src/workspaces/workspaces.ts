@@ -283,6 +283,7 @@ export class Workspaces {
   #openRecord(record: WorkspaceRecord): Workspace {
     return new Workspace({
       info: infoOf(record),
+      pool: record.pool,
       stores: this.#storesOf(record.pool),
       clock: this.#clock,
       leases: this.#leases,

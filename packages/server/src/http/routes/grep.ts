@@ -7,6 +7,8 @@ import { requirePresent } from '../../access/present.ts'
 import { attemptFiles } from '../../search/attempts.ts'
 import { Grep } from '../../search/grep.ts'
 import { grepQuerySchema, type GrepQuery, readGrep } from '../../search/grep-query.ts'
+import { narrowingOf } from '../../search/narrowed-files.ts'
+import type { SearchIndex } from '../../search/index/search-index.ts'
 import { searchedFiles } from '../../search/searched-files.ts'
 import { scanPool } from '../../search/scan-pool.ts'
 import { openSearchTarget } from '../../search/search-target.ts'
@@ -28,7 +30,11 @@ const route: Route = {
   answers: { 200: media('application/x-ndjson') },
 }
 
-export function grepRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function grepRoutes(
+  app: FastifyInstance,
+  workspaces: Workspaces,
+  index: SearchIndex | undefined,
+): void {
   const places = new Places(searchPlaces, 'searches under way')
   app.get<{ Querystring: GrepQuery & PathQuery & PointQuery }>(
     '/v1/workspaces/:workspace/grep',
@@ -49,13 +55,20 @@ export function grepRoutes(app: FastifyInstance, workspaces: Workspaces): void {
       requireOnePlace(query)
       const searched = await openSearchTarget(target)
       const path = pathOfQuery(query) ?? '/'
-      const files = await (asked.attempts === undefined
-        ? searchedFiles(target, searched, path, asked)
-        : attemptFiles(target, asked.attempts, path, asked))
-      requirePresent(gone)
-      const grep = new Grep(searched, await scanPool.open(asked.spec), asked.budget)
-      void reply.type('application/x-ndjson')
-      return reply.send(Readable.from(withFailure(grep.run(files, gone), request.id)))
+      const search = await scanPool.open(asked.spec)
+      try {
+        const narrowing = index && narrowingOf(index.of(target.workspace), search.needs, asked.spec)
+        const files = await (asked.attempts === undefined
+          ? searchedFiles(target, searched, path, asked, narrowing)
+          : attemptFiles(target, asked.attempts, path, asked, narrowing))
+        requirePresent(gone)
+        const grep = new Grep(searched, search, asked.budget, narrowing?.skipped)
+        void reply.type('application/x-ndjson')
+        return reply.send(Readable.from(withFailure(grep.run(files, gone), request.id)))
+      } catch (error) {
+        search.close()
+        throw error
+      }
     },
   )
 }

@@ -2,6 +2,7 @@ import type { CollectReport, RotationReport } from '@cairn/protocol'
 import { serverRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import type { RunOptions } from '../../jobs/collector.ts'
+import type { SearchIndex } from '../../search/index/search-index.ts'
 import type { Metrics } from '../../metrics.ts'
 import { adderOf } from '../add-routes.ts'
 import { ownerOf } from '../context.ts'
@@ -45,6 +46,13 @@ export function serverRoutes(app: FastifyInstance, collect: Collect | undefined)
   adderOf(app, table)('POST /v1/server/gc', { access: 'owner' }, (request) =>
     collect({ dryRun: isOn(request.query.dryRun), owner: ownerOf(request) }),
   )
+}
+
+/** Sizes of the whole server: they name nothing of other owners. */
+export function statusRoute(app: FastifyInstance, index: SearchIndex): void {
+  adderOf(app, table)('GET /v1/server/status', { access: 'owner' }, async () => ({
+    search: await index.status(),
+  }))
 }
 
 export function rotationRoute(app: FastifyInstance, rotate: () => Promise<RotationReport>): void {

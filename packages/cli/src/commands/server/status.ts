@@ -1,0 +1,22 @@
+import { type Command, defineCommand } from '../../arguments/command.ts'
+import { connectionOptions, findCredentials } from '../../context/credentials.ts'
+import { formatBytes } from '../../output/format.ts'
+import { connect } from '../../remote/open.ts'
+
+export const command: Command = defineCommand({
+  summary: 'Show what a server keeps beside its stores',
+  description:
+    'The index of searches: how many contents of files it has, its size on disk, and how many files are still to be looked at.\n' +
+    'Each server has its own, below its data directory, and makes it again when it is deleted.',
+  arguments: {},
+  options: connectionOptions,
+  examples: [{ command: 'cairn server status', does: 'size and progress' }],
+  async run({ options, cli }) {
+    const cairn = connect(await findCredentials(cli, options))
+    const status = await cairn.serverStatus({ signal: cli.signal })
+    if (cli.isJson) return cli.out.json(status)
+    const { contents, bytes, waiting } = status.search
+    const rest = waiting === 0 ? 'up to date' : `${waiting} files to go`
+    await cli.out.line(`search index  ${contents} contents, ${formatBytes(bytes)} bytes, ${rest}`)
+  },
+})

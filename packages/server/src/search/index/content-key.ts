@@ -1,0 +1,42 @@
+import { blockLength, type Inode, type View } from '@cairn/core'
+import { type Ino, toByteString } from '@cairn/protocol'
+import { planRead } from '../../files/send.ts'
+import { sha256 } from '../../ports/content-worker.ts'
+import { keyBytes } from './segment.ts'
+
+/** Larger files are scanned. */
+const indexedBytesMax = 16 << 20
+
+/** The key of files that have no signature. */
+export const noKey: Uint8Array = new Uint8Array(keyBytes)
+
+/**
+ * Names what a file holds: the content's hash where it is one block, and a hash of its blocks where it is several.
+ * Throws NodeMiss.
+ */
+export function contentKey(view: View, ino: Ino, inode: Inode): Uint8Array {
+  const { first, allocated, extents } = inode.content!
+  if (inode.size > indexedBytesMax || extents.length > 0) return noKey
+  const isWhole = first && blockLength(first) === inode.size && allocated === inode.size
+  if (!isWhole) return keyOf(sha256(Buffer.from(describeBlocks(view, ino, inode))))
+  return keyOf(first.type === 'blob' ? first.id : sha256(first.bytes))
+}
+
+function describeBlocks(view: View, ino: Ino, inode: Inode): string {
+  const blocks = planRead(view, ino, inode, 0, inode.size).map(({ length, source }) => {
+    if (!source) return `${length} hole`
+    if (source.type === 'blob') return `${length} ${source.start} ${source.id}`
+    return `${length} ${toByteString(source.bytes)}`
+  })
+  return JSON.stringify(blocks)
+}
+
+function keyOf(hash: string): Uint8Array {
+  const key = new Uint8Array(keyBytes)
+  for (let at = 0; at < keyBytes; at++) key[at] = hash.charCodeAt(at)
+  return key
+}
+
+export function isNoKey(keys: Uint8Array, at: number): boolean {
+  return keys.subarray(at * keyBytes, (at + 1) * keyBytes).every((byte) => byte === 0)
+}
