@@ -27,11 +27,17 @@ beforeEach(async () => {
 
 afterAll(() => mysql?.stop())
 
-const isWhole = /^whole: workspace w\d+ of .*: 2 branches, .* batches, .* nodes and \d+ blobs/
+const isWhole = /^whole: workspace w\d+ of .*: 2 branches, .* batches, .* nodes, \d+ blobs and /
 
 it('it appears when it is whole, is verified without a server, and damage is found', async () => {
+  await cairn.text('journal', 'new', '-id', 'run-42', '-title', 'run 42')
+  await cairn.run(['journal', 'append', 'run-42'], { stdin: '{"type":"tool.call.completed"}\n' })
   await cairn.text('ws', 'export', workspace.name, bundle)
-  expect(await cairn.text('ws', 'verify', bundle)).toMatch(isWhole)
+  const evidence = join(cairn.home(), 'evidence')
+  const verified = await cairn.text('ws', 'verify', bundle, '--journals', evidence)
+  expect(verified).toMatch(isWhole)
+  expect(verified).toContain(' and 1 journals in ')
+  await cairn.text('journal', 'verify', join(evidence, 'run-42.jsonl'))
   const { stdout } = await cairn.run(['ws', 'export', workspace.name])
   expect(stdout.length).toBe(statSync(bundle).size)
   const damaged = readFileSync(bundle)

@@ -67,7 +67,7 @@ export class Workspaces {
   }
 
   /**
-   * A workspace with its history as one file: logs, trees, content, layers and checkpoints. `since` is how an earlier bundle
+   * A workspace with its history as one file: logs, trees, content, layers, checkpoints and journals. `since` is how an earlier bundle
    * begins, up to the end of its head, and its id: then what that one has is left out.
    *
    * @example

@@ -9,7 +9,8 @@ import {
   type Snapshot,
   TreeReach,
 } from '@cairn/core'
-import { type BranchId, formatHash, type Hash, Reader } from '@cairn/protocol'
+import { type BranchId, checkJournal, formatHash, type Hash, Reader } from '@cairn/protocol'
+import { journalCrypto } from '../journal/signing-keys.ts'
 import { sha256 } from '../ports/content-worker.ts'
 import { BundleReader } from './chain.ts'
 import {
@@ -32,6 +33,8 @@ export interface BundleTarget {
   readonly begin: (head: BundleHead) => Promise<void>
   readonly putRows: (branch: BranchId, rows: readonly LogRow[]) => Promise<void>
   readonly putBlobs: (blobs: readonly SealedBlob[]) => Promise<void>
+  /** In lines, as `cairn journal export` writes it. */
+  readonly putJournal: (id: string, lines: readonly string[]) => Promise<void>
 }
 
 export interface BundleContents {
@@ -43,6 +46,7 @@ export interface BundleContents {
   readonly rows: number
   readonly nodes: number
   readonly blobs: number
+  readonly journals: number
   readonly bytes: number
 }
 
@@ -84,7 +88,9 @@ class Receiver {
   #id: string | undefined
   /** What each branch was before it was last put on another tree. */
   readonly #leftByRollbacks = new Map<BranchId, Snapshot>()
-  #counts = { bundles: 0, rows: 0, nodes: 0, blobs: 0 }
+  #counts = { bundles: 0, rows: 0, nodes: 0, blobs: 0, journals: 0 }
+  /** Of the journal that is being read. */
+  #lines: string[] = []
   #rows: { branch: BranchId; rows: LogRow[]; bytes: number } | undefined
   #nodeGroup = new Map<Hash, Uint8Array>()
   #blobGroup: SealedBlob[] = []
@@ -102,6 +108,7 @@ class Receiver {
       await this.#put(record)
     }
     await this.#flush()
+    if (this.#lines.length > 0) throw malformed('a journal has no end')
     for (const { id, folded } of head.branches) {
       const last = this.#last.get(id)
       if (folded.seq > 0 && (last?.seq !== folded.seq || last.hash !== folded.hash))
@@ -136,6 +143,7 @@ class Receiver {
     if (type === 'row') await this.#putRow(payload)
     else if (type === 'node') this.#nodeGroup.set(sha256(payload), payload)
     else if (type === 'blob') await this.#putBlob(payload)
+    else if (type === 'journal') await this.#putLine(Buffer.from(payload).toString())
     else throw malformed('it has two heads')
     if (type === 'node') this.#counts.nodes++
     this.#groupBytes += payload.length
@@ -162,6 +170,18 @@ class Receiver {
     this.#counts.blobs++
   }
 
+  /** A journal ends with its head. */
+  async #putLine(line: string): Promise<void> {
+    this.#lines.push(line)
+    if (!line.startsWith('{"head":')) return
+    const lines = this.#lines
+    this.#lines = []
+    const { journal } = await checkJournal(withoutEnds(lines), journalCrypto)
+    if (!/^\w[\w.-]*$/.test(journal)) throw malformed(`a journal has the name '${journal}'`)
+    this.#counts.journals++
+    await this.#target.putJournal(journal, lines)
+  }
+
   async #flush(): Promise<void> {
     const [rows, nodes, blobs] = [this.#rows, this.#nodeGroup, this.#blobGroup]
     this.#rows = undefined
@@ -172,6 +192,10 @@ class Receiver {
     await this.#target.nodes().store(nodes)
     await this.#target.putBlobs(blobs)
   }
+}
+
+async function* withoutEnds(lines: readonly string[]): AsyncGenerator<string> {
+  for (const line of lines) yield line.replace(/\n$/, '')
 }
 
 function whyNoSuccessor({ since }: BundleHead, before: string | undefined): string {

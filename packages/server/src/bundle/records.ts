@@ -14,7 +14,7 @@ import type { CheckpointLabel, LayerRecord, Settings } from '../ports/layer-stor
 export const bundleMagic = 'cairn bundle 1\n'
 
 /** The wire numbers of records. Only ever append. */
-export const recordTypes = ['head', 'row', 'node', 'blob', 'end'] as const
+export const recordTypes = ['head', 'row', 'node', 'blob', 'end', 'journal'] as const
 export type RecordType = (typeof recordTypes)[number]
 
 /** One of a bundle, which is checked already. */

@@ -1,10 +1,13 @@
 import { Blobs, Nodes, ScratchStore } from '@cairn/core'
 import { contentWorker, sha256 } from '../ports/content-worker.ts'
 import { malformed } from './records.ts'
-import { type BundleContents, receiveBundles } from './receive-bundles.ts'
+import { type BundleContents, type BundleTarget, receiveBundles } from './receive-bundles.ts'
 
 /** Checks bundles as an import does, and stores nothing. It keeps the nodes of the trees in memory. */
-export function verifyBundles(body: AsyncIterable<Uint8Array>): Promise<BundleContents> {
+export function verifyBundles(
+  body: AsyncIterable<Uint8Array>,
+  putJournal: BundleTarget['putJournal'] = async () => {},
+): Promise<BundleContents> {
   const store = new ScratchStore({
     get: () => Promise.reject(malformed('it lacks a node of a tree')),
   })
@@ -16,5 +19,6 @@ export function verifyBundles(body: AsyncIterable<Uint8Array>): Promise<BundleCo
     begin: async () => {},
     putRows: async () => {},
     putBlobs: async () => {},
+    putJournal,
   })
 }

@@ -1,19 +1,14 @@
 import { type BranchRecord, type Checkpoint, Reach, type Snapshot, TreeReach } from '@cairn/core'
 import { type BranchId, CairnError, hashBytes, type Hash, toByteString } from '@cairn/protocol'
 import { isoTime, millisecondsOf } from '../ports/clock.ts'
+import type { Journals } from '../journal/journals.ts'
 import { type CheckpointLabel, listAll } from '../ports/layer-store.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { BundleWriter } from './chain.ts'
-import {
-  type BundleHead,
-  bundleMagic,
-  encodeHead,
-  encodeRow,
-  type RecordType,
-  snapshotsOf,
-} from './records.ts'
+import { type BundleHead, bundleMagic, encodeHead, encodeRow, snapshotsOf } from './records.ts'
 
 const rowsAtOnce = 64
+const journalsAtOnce = 100
 
 /** An earlier bundle of the same workspace: what it has is left out. */
 export interface EarlierBundle {
@@ -21,13 +16,19 @@ export interface EarlierBundle {
   readonly head: BundleHead
 }
 
+export interface BundleOptions {
+  readonly earlier?: EarlierBundle | undefined
+  /** Absent where a server keeps none. */
+  readonly journals?: Journals | undefined
+}
+
 /**
- * A workspace as a bundle: branches with their logs, the trees that they stand on, checkpoints and layers. Others may go on
+ * A workspace as a bundle: branches with their logs, the trees that they stand on, checkpoints, layers and journals. Others may go on
  * writing. Of each branch it has what was folded when the bundle began.
  */
 export async function writeBundle(
   workspace: Workspace,
-  earlier: EarlierBundle | undefined,
+  { earlier, journals }: BundleOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (earlier && earlier.head.workspace.id !== workspace.info.id)
     throw new CairnError('invalid_argument', {
@@ -36,13 +37,13 @@ export async function writeBundle(
       hint: 'Export all of it, without --since.',
     })
   // What is wrong with the workspace is in the status, so it is described before anything is sent.
-  return recordsOf(workspace, await describe(workspace, earlier), earlier)
+  return recordsOf(workspace, await describe(workspace, earlier), { earlier, journals })
 }
 
 async function* recordsOf(
   workspace: Workspace,
   head: BundleHead,
-  earlier: EarlierBundle | undefined,
+  { earlier, journals }: BundleOptions,
 ): AsyncGenerator<Uint8Array> {
   const { nodes, blobs, log } = workspace.stores
   const writer = new BundleWriter()
@@ -64,7 +65,20 @@ async function* recordsOf(
     const { stored } = await blobs.readSealed(id)
     yield* writer.record('blob', Buffer.concat([Buffer.from(id, 'latin1'), stored]))
   }
-  yield* writer.record('end' satisfies RecordType, new Uint8Array())
+  if (journals)
+    for await (const line of linesOf(journals, workspace.info.id))
+      yield* writer.record('journal', Buffer.from(line))
+  yield* writer.record('end', new Uint8Array())
+}
+
+/** Whole journals, one after the other, also where an earlier bundle has a part of them. */
+async function* linesOf(journals: Journals, workspace: string): AsyncGenerator<string> {
+  for (let after = ''; ;) {
+    const { items } = await journals.list(workspace, after, journalsAtOnce)
+    for (const { journal } of items) yield* journals.export(workspace, journal)
+    if (items.length < journalsAtOnce) return
+    after = items.at(-1)!.journal
+  }
 }
 
 /** The hash and the stored form of a blob in its record. */

@@ -138,7 +138,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const routes = collectRoutes(app)
   plainRoutes(app, parts, () => openApiOf(routes))
   workspaceRoutes(app, parts.workspaces)
-  bundleRoutes(app, parts.workspaces)
+  bundleRoutes(app, parts.workspaces, vault?.journals)
   readFileRoutes(app, parts.workspaces)
   changeFileRoutes(app, parts.workspaces)
   batchRoutes(app, parts.workspaces)

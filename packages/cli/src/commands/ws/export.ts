@@ -11,8 +11,8 @@ import { connect } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Write a workspace with its history into one file',
   description:
-    'Logs, trees, content, layers and checkpoints, as they are when the command begins. Others may go on writing. FILE appears\n' +
-    'when it is whole. Secrets, tokens and journals are not in it. Check it anywhere with cairn ws verify.',
+    'Logs, trees, content, layers, checkpoints and journals, as they are when the command begins. Others may go on writing. FILE appears\n' +
+    'when it is whole. Secrets and tokens are not in it. Check it anywhere with cairn ws verify.',
   arguments: {
     name: { summary: 'The workspace' },
     file: { summary: 'The bundle, or - for standard output', optional: true },

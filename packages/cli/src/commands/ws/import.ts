@@ -7,7 +7,8 @@ export const command: Command = defineCommand({
   summary: 'Make the workspace of a bundle, with its history',
   description:
     'Files, history, layers and checkpoints are what they were, under the same ids. Everything is checked before it is used, and\n' +
-    'the workspace appears when it is whole. A server takes a workspace once: to get another copy, fork it.',
+    'the workspace appears when it is whole. A server takes a workspace once: to get another copy, fork it.\n' +
+    'Journals stay in the bundle, because the key that signs them does: take them out with cairn ws verify --journals.',
   arguments: {
     files: {
       summary: 'A bundle and then those that go on from it; or - for standard input',

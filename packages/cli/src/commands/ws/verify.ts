@@ -1,4 +1,6 @@
 import { createReadStream } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { formatBytes } from '../../output/format.ts'
 
@@ -6,25 +8,39 @@ export const command: Command = defineCommand({
   summary: 'Check a bundle, without a server',
   description:
     'As an import does: every record against the hash that follows it, every log along its chain, every node and blob against\n' +
-    'its own hash, and that nothing is missing. A bundle that is damaged at any byte is refused.',
+    'its own hash, journals along their chains, and that nothing is missing. A bundle that is damaged at any byte is refused.',
   arguments: {
     files: {
       summary: 'A bundle and then those that go on from it; or - for standard input',
       many: true,
     },
   },
-  options: {},
+  options: {
+    journals: {
+      kind: 'text',
+      value: 'DIR',
+      summary: 'Write its journals there, for: cairn journal verify',
+    },
+  },
   examples: [
     { command: 'cairn ws verify website.cairn', does: 'one bundle' },
     { command: 'cairn ws verify monday.cairn tuesday.cairn', does: 'a bundle and what came after' },
+    {
+      command: 'cairn ws verify website.cairn --journals ./evidence',
+      does: 'and take the journals out',
+    },
   ],
-  async run({ args: { files }, cli }) {
+  async run({ args: { files }, options: { journals: directory }, cli }) {
     const { verifyBundles } = await import('@cairn/server')
     const read = async function* (): AsyncGenerator<Uint8Array> {
       for (const file of files)
         yield* file === '-' ? (cli.stdin as AsyncIterable<Uint8Array>) : createReadStream(file)
     }
-    const { head, ...counts } = await verifyBundles(read())
+    const { head, ...counts } = await verifyBundles(read(), async (id, lines) => {
+      if (directory === undefined) return
+      await mkdir(directory, { recursive: true })
+      await writeFile(join(directory, `${id}.jsonl`), lines.join(''))
+    })
     const { workspace, exportedAt, branches, checkpoints } = head
     if (cli.isJson)
       return cli.out.json({
@@ -34,10 +50,10 @@ export const command: Command = defineCommand({
         checkpoints: checkpoints.length,
         ...counts,
       })
-    const { rows, nodes, blobs, bytes } = counts
+    const { rows, nodes, blobs, journals, bytes } = counts
     await cli.out.line(
       `whole: workspace ${workspace.name} of ${exportedAt}: ${branches.length} branches, ${checkpoints.length} checkpoints, ` +
-        `${rows} batches, ${nodes} nodes and ${blobs} blobs in ${formatBytes(bytes)}`,
+        `${rows} batches, ${nodes} nodes, ${blobs} blobs and ${journals} journals in ${formatBytes(bytes)}`,
     )
   },
 })

@@ -4,12 +4,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readEarlier } from '../../bundle/earlier-bundle.ts'
 import { importBundles } from '../../bundle/import-bundles.ts'
 import { type EarlierBundle, writeBundle } from '../../bundle/write-bundle.ts'
+import type { Journals } from '../../journal/journals.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf } from '../add-routes.ts'
 import { bodyOf, openWorkspace, ownerOf } from '../context.ts'
 
 /** Workspaces as files. All of a workspace is in one, so it takes an owner's key. */
-export function bundleRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function bundleRoutes(
+  app: FastifyInstance,
+  workspaces: Workspaces,
+  journals: Journals | undefined,
+): void {
   const add = adderOf(app, table)
 
   const send = async (
@@ -19,7 +24,7 @@ export function bundleRoutes(app: FastifyInstance, workspaces: Workspaces): void
   ): Promise<FastifyReply> => {
     const workspace = await openWorkspace(workspaces, request)
     void reply.type('application/vnd.cairn.bundle')
-    const bundle = await writeBundle(workspace, earlier)
+    const bundle = await writeBundle(workspace, { earlier, journals })
     return reply.send(Readable.from(bundle, { objectMode: false }))
   }
 
