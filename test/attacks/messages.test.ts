@@ -1,6 +1,7 @@
 // Sessions × messages × kinds of token. A message of the registry that has no rule here fails.
+import { createHash } from 'node:crypto'
 import type { Ino, Name, SessionRequest } from '@cairn/protocol'
-import { sessionTables, sessionVersion } from '@cairn/protocol'
+import { encodeRequest, sessionTables, sessionVersion } from '@cairn/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { secret, until, writeBytes } from '../sessions/fixture.ts'
 import { bodyOf, RawSession } from './raw-session.ts'
@@ -83,6 +84,23 @@ const rules: Readonly<Record<string, Rule>> = {
     say: ({ file, epoch }) => ({ number: 1, epoch, body: bodyOf([writeBytes(file, 'x')]) }),
     inside: writers('receipt', 'read_only'),
     hidden: { ...all('read_only'), owner: 'receipt', writer: 'ENOENT', dropper: 'ENOENT' },
+  },
+  // A message that comes in pieces is taken as if it had come whole.
+  piece: {
+    say: ({ file, epoch }) => {
+      const body = bodyOf([writeBytes(file, 'x')])
+      const bytes = encodeRequest({ type: 'submit', number: 1, epoch, body })
+      const message = createHash('sha256').update(bytes).digest('binary')
+      return { message, total: bytes.length, offset: 0, bytes }
+    },
+    inside: { ...writers('receipt', 'read_only'), past: 'silence' },
+    hidden: {
+      ...all('read_only'),
+      owner: 'receipt',
+      writer: 'ENOENT',
+      dropper: 'ENOENT',
+      past: 'silence',
+    },
   },
   inode: {
     say: ({ file }) => ({ ino: file }),
@@ -208,7 +226,7 @@ describe('every message of the registry', () => {
     const outcome =
       type === 'bye'
         ? await until(() => session.isClosed).then(() => 'closed')
-        : await session.outcome(asks || type === 'submit')
+        : await session.outcome(asks || type === 'submit' || (type === 'piece' && kind !== 'past'))
     await leave(kind, session)
     return outcome
   }

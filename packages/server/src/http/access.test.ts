@@ -10,6 +10,8 @@ type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
 
 interface Example {
   readonly payload?: string | object
+  /** Instead of a payload: a bundle of the workspace. */
+  readonly sendsBundle?: true
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: string
   /** Instead of the one that most are about. */
@@ -72,6 +74,9 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'POST /v1/workspaces/{workspace}/layers/{layer}/commit': { payload: {} },
   'POST /v1/workspaces/{workspace}/layers/{layer}/pick': { payload: {} },
+  'GET /v1/workspaces/{workspace}/bundle': {},
+  'POST /v1/workspaces/{workspace}/bundle': { sendsBundle: true },
+  'POST /v1/bundles': { sendsBundle: true, query: '?name=imported' },
   'POST /v1/workspaces/{workspace}/fork': { payload: { name: 'forked' } },
   'POST /mcp': {
     payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
@@ -166,6 +171,11 @@ function forge(token: string): string {
   return token.slice(0, -10) + other + token.slice(-9)
 }
 
+async function exportBundle(app: FastifyInstance): Promise<Buffer> {
+  const headers = { authorization: `Bearer ${secret}` }
+  return (await app.inject({ method: 'GET', url: '/v1/workspaces/w/bundle', headers })).rawPayload
+}
+
 interface Answer {
   readonly status: number
   readonly code: string | undefined
@@ -173,7 +183,8 @@ interface Answer {
 
 async function ask({ app, keys, upload }: Prepared, route: string, who?: string): Promise<Answer> {
   const [method, template] = route.split(' ') as [Method, string]
-  const { payload, headers = {}, query = '', workspace = 'w' } = examples[route]!
+  const { headers = {}, query = '', workspace = 'w', ...example } = examples[route]!
+  const payload = example.sendsBundle ? await exportBundle(app) : example.payload
   const values: Readonly<Record<string, string>> = {
     workspace,
     path: 'repo/a.txt',
@@ -259,7 +270,10 @@ describe('who may use a route', () => {
     const who = rule === 'owner' ? 'owner' : 'full'
     const full = await ask(rule === 'owner' ? await prepare() : site, route, who)
     expect([401, 403]).not.toContain(full.status)
-    expect(full.code === undefined || /nothing_to_undo|conflict_missing/.test(full.code)).toBe(true)
+    expect(
+      full.code === undefined ||
+        /nothing_to_undo|conflict_missing|workspace_exists/.test(full.code),
+    ).toBe(true)
   })
 })
 
