@@ -102,7 +102,8 @@ describe.skipIf(noJail !== undefined)(`a jail's programs (${noJail ?? 'as root'}
     shell.resize(100, 40)
     shell.stdin!.write('stty size; exit 3\n')
     expect(await shell.exit).toEqual({ code: 3, signal: null })
-    expect(shown).toContain('40 100\r\n')
+    // The last output may still be on its way when the program has ended.
+    await expect.poll(() => shown).toContain('40 100\r\n')
   })
 
   it('do nothing while the jail is frozen', async () => {
