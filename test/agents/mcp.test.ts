@@ -6,8 +6,9 @@ import {
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { tools, toolsFor } from '@cairn/agents'
+import { toolsFor } from '@cairn/agents'
 import { grantOfToken, parseToken } from '@cairn/protocol'
+import { noJail } from '../sandbox/local-setup.ts'
 import { useAgentSite } from './site.ts'
 
 const { server, data } = useAgentSite()
@@ -30,11 +31,12 @@ interface OpenOptions {
   readonly apiKey?: string
   readonly capabilities?: ClientCapabilities
   readonly layer?: string
+  readonly words?: readonly string[]
 }
 
 async function open(
   { era, way }: Pick<(typeof ways)[number], 'era' | 'way'>,
-  { apiKey = server().apiKey, capabilities = {}, layer }: OpenOptions = {},
+  { apiKey = server().apiKey, capabilities = {}, layer, words = [] }: OpenOptions = {},
 ): Promise<Client> {
   const mode = era === 'modern' ? ({ pin: '2026-07-28' } as const) : 'legacy'
   const client = new Client(
@@ -42,7 +44,7 @@ async function open(
     { capabilities, versionNegotiation: { mode } },
   )
   clients.push(client)
-  await client.connect(way === '/mcp' ? overHttp(apiKey, layer) : asProcess(apiKey, layer))
+  await client.connect(way === '/mcp' ? overHttp(apiKey, layer) : asProcess(apiKey, layer, words))
   return client
 }
 
@@ -52,11 +54,23 @@ function overHttp(apiKey: string, layer: string | undefined): StreamableHTTPClie
   return new StreamableHTTPClientTransport(url, { requestInit: { headers } })
 }
 
-function asProcess(apiKey: string, layer: string | undefined): StdioClientTransport {
+function asProcess(
+  apiKey: string,
+  layer: string | undefined,
+  words: readonly string[],
+): StdioClientTransport {
   const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
   return new StdioClientTransport({
     command: process.execPath,
-    args: ['--conditions=source', main, 'mcp', '-w', 'w', ...(layer ? ['--layer', layer] : [])],
+    args: [
+      '--conditions=source',
+      main,
+      'mcp',
+      '-w',
+      'w',
+      ...(layer ? ['--layer', layer] : []),
+      ...words,
+    ],
     env: {
       HOME: '/nonexistent',
       PATH: process.env['PATH']!,
@@ -75,7 +89,7 @@ describe.each(ways)('$way with a client of $version', ({ era, version, way }) =>
     const client = await open({ era, way })
     expect(client.getNegotiatedProtocolVersion()).toBe(version)
     const listed = (await client.listTools()).tools
-    expect(listed.map(({ name }) => name)).toEqual(tools.map(({ name }) => name))
+    expect(listed.map(({ name }) => name)).toEqual(toolsFor(undefined).map(({ name }) => name))
     const write = { name: 'write', arguments: { file_path: `/${era}/a`, content: 'one\n' } }
     await client.callTool({ ...write, _meta: { 'claudecode/toolUseId': `toolu-${era}` } })
     const read = await client.callTool({ name: 'read', arguments: { file_path: `/${era}/a` } })
@@ -114,6 +128,20 @@ describe.each(eras)('/mcp with a client of $version', ({ era }) => {
     expect((await layers.diff(`in-${era}`)).map(({ path }) => path)).toEqual(['/in-layer'])
   })
 })
+
+it.skipIf(noJail)(
+  'cairn mcp --sandbox local runs commands on the workspace, and ends its sandbox',
+  async () => {
+    const way = { era: 'modern', way: 'cairn mcp' } as const
+    const client = await open(way, { words: ['--sandbox', 'local'] })
+    await data('write', { file_path: '/shell/in', content: 'from a tool\n' })
+    const command = 'cat shell/in; echo from the shell > shell/out; exit 3'
+    const done = await client.callTool({ name: 'bash', arguments: { command } })
+    expect(done.structuredContent).toMatchObject({ exit_code: 3, stdout: 'from a tool\n' })
+    const read = await client.callTool({ name: 'read', arguments: { file_path: '/shell/out' } })
+    expect(textOf(read)).toBe('     1\tfrom the shell')
+  },
+)
 
 // Without a connection there is no way to ask, nor to tell of a change: clients of 2025 get neither over HTTP.
 const asking = ways.filter(({ era, way }) => era === 'modern' || way === 'cairn mcp')

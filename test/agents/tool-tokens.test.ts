@@ -13,10 +13,12 @@ const inputs: Readonly<Record<string, unknown>> = {
   multi_edit: { file_path: '/in/a', edits: [{ old_string: 'one', new_string: 'two' }] },
   ls: { path: '/in' },
   glob: { pattern: 'in/*' },
+  grep: { pattern: 'one|hidden', output_mode: 'content' },
   move: { from: '/in/b', to: '/in/c' },
   remove: { path: '/in/b' },
   log: {},
   diff: { layer: 'try' },
+  sql: { sql: 'select path, text from files' },
   checkpoint: { layer: 'try' },
   rollback: { layer: 'try' },
   attempt_create: { path: '/in' },
@@ -68,7 +70,7 @@ describe.each(sets.map((set) => ({ set })))('a token with $set', ({ set }) => {
 })
 
 it('a tool that is shown to a token with everything works for it', async () => {
-  for (const tool of tools) {
+  for (const tool of toolsFor(undefined)) {
     await prepare()
     const secret = await tokenFor(sets.at(-1)!)
     const outcome = await run(tool.name, inputs[tool.name], { cairn: as(secret) })

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { type ToolShell, toolsFor } from '@cairn/agents'
 import { useAgentSite } from './site.ts'
 
 const { server, run, data, failure } = useAgentSite()
@@ -133,6 +135,132 @@ describe('finding', () => {
     expect(page.paths).toEqual(['/g/x3', '/g/x2'])
     const rest = { pattern: 'g/x*', limit: 2, cursor: page.next }
     expect(await data('glob', rest)).toEqual({ paths: ['/g/x1'], total: 3 })
+  })
+})
+
+interface Found {
+  readonly files?: string[]
+  readonly counts?: { path: string; count: number }[]
+  readonly lines?: { path: string; line: number; text: string; is_match: boolean }[]
+  readonly next?: string
+}
+
+describe('grep', () => {
+  const input = { pattern: 'needle\\d', path: '/s', glob: '*.txt' }
+
+  it('gives paths, lines with context, or counts', async () => {
+    await data('write', { file_path: '/s/a.txt', content: 'before\nneedle1\nafter\nneedle2\n' })
+    await data('write', { file_path: '/s/b.txt', content: 'NEEDLE3\n' })
+    await data('write', { file_path: '/s/c.md', content: 'needle4\n' })
+    expect(await data('grep', input)).toEqual({ files: ['/s/a.txt'] })
+    expect(await data('grep', { ...input, '-i': true, output_mode: 'count' })).toEqual({
+      counts: [
+        { path: '/s/a.txt', count: 2 },
+        { path: '/s/b.txt', count: 1 },
+      ],
+    })
+    const { text } = await run('grep', { ...input, output_mode: 'content', '-B': 1 })
+    expect(text).toBe('/s/a.txt-1-before\n/s/a.txt:2:needle1\n/s/a.txt-3-after\n/s/a.txt:4:needle2')
+    expect((await run('grep', { ...input, pattern: 'absent' })).text).toBe(
+      'Nothing matches absent.',
+    )
+  })
+
+  it.each(['content', 'files_with_matches', 'count'])(
+    'pages of %s together have everything once',
+    async (output_mode) => {
+      const seen: string[] = []
+      let cursor: string | undefined
+      do {
+        const asked = { pattern: 'e', path: '/s', output_mode, head_limit: 1, '-i': true, cursor }
+        const page = await data<Found>('grep', asked)
+        for (const { path, line } of page.lines ?? []) seen.push(`${path}:${line}`)
+        for (const path of page.files ?? page.counts?.map((one) => one.path) ?? []) seen.push(path)
+        cursor = page.next
+      } while (cursor !== undefined)
+      expect(seen).toEqual(
+        output_mode === 'content'
+          ? ['/s/a.txt:1', '/s/a.txt:2', '/s/a.txt:3', '/s/a.txt:4', '/s/b.txt:1', '/s/c.md:1']
+          : ['/s/a.txt', '/s/b.txt', '/s/c.md'],
+      )
+    },
+  )
+
+  it('an answer stays below its bound even where each line is long, and goes on behind it', async () => {
+    const content = `${'y'.repeat(5000)}\n`.repeat(900)
+    await data('write', { file_path: '/long-lines', content })
+    const asked = { pattern: 'y', path: '/long-lines', output_mode: 'content', head_limit: 1000 }
+    const { text } = await run('grep', asked)
+    expect(text.length).toBeLessThan(66_000)
+    const { lines, next } = await data<Found>('grep', asked)
+    const rest = await data<Found>('grep', { ...asked, cursor: next })
+    expect(rest.lines![0]!.line).toBe(lines!.length + 1)
+  })
+
+  it('a pattern that is none says why in one line', async () => {
+    expect(await failure('grep', { pattern: '(' })).toMatch(/^cannot .*\(/)
+  })
+})
+
+describe('sql', () => {
+  it('gives rows, and says when there are more', async () => {
+    for (const name of ['1', '2', '3'])
+      await data('write', { file_path: `/q/${name}.q`, content: name })
+    const statement = "select path, size from files where ext = 'q' order by path"
+    expect(await data('sql', { sql: statement, limit: 2 })).toEqual({
+      columns: ['path', 'size'],
+      rows: [
+        ['/q/1.q', 1],
+        ['/q/2.q', 1],
+      ],
+      truncated: true,
+    })
+    const rest = await run('sql', { sql: `${statement} limit 2 offset 2` })
+    expect(rest.text).toBe('path\tsize\n/q/3.q\t1')
+  })
+
+  it('an answer with long texts stays below its bound', async () => {
+    await data('write', { file_path: '/q/long', content: 'z'.repeat(100_000) })
+    const many = "select text from files f, (select 1 from files limit 9) where path = '/q/long'"
+    expect((await run('sql', { sql: many })).text.length).toBeLessThan(66_000)
+  })
+
+  it('a statement that changes something is refused', async () => {
+    expect(await failure('sql', { sql: 'delete from files' })).toMatch(
+      /^cannot run the SQL: cannot modify files/,
+    )
+  })
+})
+
+describe('bash', () => {
+  const shell: ToolShell = {
+    exec: (command) =>
+      new Promise((resolve) => {
+        execFile('bash', ['-c', command], { maxBuffer: 1 << 20 }, (error, stdout, stderr) =>
+          resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+        )
+      }),
+  }
+
+  it('gives output and exit code, and tells the command its tool call', async () => {
+    const command = 'echo "$CAIRN_TOOL_CALL $0"; echo "it\'s wrong" >&2; exit 4'
+    expect(await data('bash', { command }, { shell, toolCall: "call '7" })).toEqual({
+      exit_code: 4,
+      stdout: "call '7 bash\n",
+      stderr: "it's wrong\n",
+    })
+  })
+
+  it('of a long output the beginning and the end are kept', async () => {
+    const { stdout } = await data<{ stdout: string }>('bash', { command: 'seq 100000' }, { shell })
+    expect(stdout.length).toBeLessThan(33_000)
+    expect(stdout).toMatch(/^1\n2\n[^]*more characters[^]*\n100000\n$/)
+  })
+
+  it('is neither shown nor run where there is no sandbox', async () => {
+    expect(toolsFor(undefined).map(({ name }) => name)).not.toContain('bash')
+    expect(toolsFor(undefined, shell).map(({ name }) => name)).toContain('bash')
+    expect(await failure('bash', { command: 'true' })).toMatch(/no sandbox/)
   })
 })
 

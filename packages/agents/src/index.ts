@@ -1,4 +1,4 @@
 export { tools, toolsFor } from './registry.ts'
 export { runTool, type ToolOutcome } from './run-tool.ts'
-export type { Effect, Tool, ToolAnswer, ToolSite } from './tool.ts'
+export type { Effect, Tool, ToolAnswer, ToolShell, ToolSite } from './tool.ts'
 export { grantOfKey } from './token-grant.ts'

@@ -16,6 +16,18 @@ export interface ToolSite {
   /** For calls that name no layer; `main` unless given. */
   readonly layer?: string | undefined
   readonly signal?: AbortSignal | undefined
+  /** The call of the model that this is; `cairn` has it, too. */
+  readonly toolCall?: string | undefined
+  /** Where commands run; without it there is no tool `bash`. */
+  readonly shell?: ToolShell | undefined
+}
+
+/** A sandbox with the workspace mounted, such as those of `@cairn/sandbox`. */
+export interface ToolShell {
+  exec(
+    command: string,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>
 }
 
 export interface ToolAnswer<Data = Readonly<Record<string, unknown>>> {
@@ -34,6 +46,8 @@ interface ToolWords {
   /** A token must allow one of these somewhere, or the tool is not shown to it. The server decides each call. */
   readonly needs: readonly AccessOperation[]
   readonly effect: Effect
+  /** It is not shown where there is no sandbox. */
+  readonly needsShell?: boolean
 }
 
 export interface Tool extends ToolWords {

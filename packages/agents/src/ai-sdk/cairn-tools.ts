@@ -2,7 +2,7 @@ import { tool, type ToolSet } from 'ai'
 import { Cairn } from '@cairn/sdk'
 import { toolsFor } from '../registry.ts'
 import { runTool } from '../run-tool.ts'
-import type { Tool } from '../tool.ts'
+import type { Tool, ToolShell } from '../tool.ts'
 import { grantOfKey } from '../token-grant.ts'
 
 export interface CairnToolsOptions {
@@ -14,6 +14,8 @@ export interface CairnToolsOptions {
   readonly layer?: string | undefined
   /** False: tools that remove something run without asking. They need approval unless given. */
   readonly approval?: boolean | undefined
+  /** A sandbox with the workspace mounted: then there is the tool `bash`. */
+  readonly shell?: ToolShell | undefined
 }
 
 /**
@@ -26,12 +28,12 @@ export interface CairnToolsOptions {
  * ```
  */
 export function cairnTools(options: CairnToolsOptions): ToolSet {
-  const shown = toolsFor(grantOfKey(options.apiKey))
+  const shown = toolsFor(grantOfKey(options.apiKey), options.shell)
   return Object.fromEntries(shown.map((one) => [one.name, adapt(one, options)]))
 }
 
 function adapt(one: Tool, options: CairnToolsOptions): ToolSet[string] {
-  const { server, apiKey, workspace, layer, approval = true } = options
+  const { server, apiKey, workspace, layer, shell, approval = true } = options
   return tool({
     title: one.title,
     description: one.description,
@@ -40,7 +42,14 @@ function adapt(one: Tool, options: CairnToolsOptions): ToolSet[string] {
     execute: async (input, { toolCallId, abortSignal: signal }) => {
       const toolCall = /^[\x21-\x7e]{1,256}$/.test(toolCallId) ? toolCallId : undefined
       const cairn = new Cairn({ server, apiKey, toolCall })
-      const outcome = await runTool(one, input, { cairn, workspace, layer, signal })
+      const outcome = await runTool(one, input, {
+        cairn,
+        workspace,
+        layer,
+        shell,
+        toolCall,
+        signal,
+      })
       // The SDK shows the model the message of what a tool throws.
       if (outcome.isError) throw new Error(outcome.text)
       return { text: outcome.text, ...outcome.data }

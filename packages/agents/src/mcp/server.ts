@@ -34,7 +34,7 @@ export function createMcpServer(
     },
   )
   const connection = crypto.randomUUID().slice(0, 8)
-  const tools = toolsFor(site.grant)
+  const tools = toolsFor(site.grant, site.shell)
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(describeTool) }))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = tools.find(({ name }) => name === params.name)
@@ -76,10 +76,12 @@ async function callTool(
   if (asked === 'no')
     return failed(`cannot use ${tool.name}: your user declined. Ask them what to do instead.`)
   if (asked !== 'yes') return asked
-  const { workspace, layer } = site
-  const cairn = site.connect(toolCallOf(context, connection))
+  const { workspace, layer, shell } = site
+  const toolCall = toolCallOf(context, connection)
+  const cairn = site.connect(toolCall)
   const { signal } = context.mcpReq
-  const outcome = await runTool(tool, input, { cairn, workspace, layer, signal })
+  const place = { cairn, workspace, layer, shell, toolCall, signal }
+  const outcome = await runTool(tool, input, place)
   if (outcome.isError) return failed(outcome.text)
   return { content: [{ type: 'text', text: outcome.text }], structuredContent: { ...outcome.data } }
 }

@@ -1,5 +1,6 @@
 import type { Grant } from '@cairn/protocol'
 import { Cairn } from '@cairn/sdk'
+import type { ToolShell } from '../tool.ts'
 import { version } from '../version.ts'
 
 /** The Cairn server and what to use there. Every rule of access stays with it. */
@@ -14,16 +15,18 @@ export interface McpOptions {
   readonly layer?: string | undefined
   /** What the caller's token allows; undefined for an owner's key. Hides tools that it can use nowhere. */
   readonly grant?: Grant | undefined
+  /** Where commands run; without it there is no tool `bash`. */
+  readonly shell?: ToolShell | undefined
 }
 
 /** What the parts of an MCP server work on. */
-export interface McpSite extends Pick<McpOptions, 'workspace' | 'layer' | 'grant'> {
+export interface McpSite extends Pick<McpOptions, 'workspace' | 'layer' | 'grant' | 'shell'> {
   /** A client whose changes carry this tool call in the log. */
   readonly connect: (toolCall?: string) => Cairn
   readonly version: string
 }
 
-export function openSite({ workspace, layer, grant, ...options }: McpOptions): McpSite {
+export function openSite({ workspace, layer, grant, shell, ...options }: McpOptions): McpSite {
   const connect = (toolCall?: string): Cairn => new Cairn({ ...options, toolCall })
-  return { connect, workspace, layer, grant, version }
+  return { connect, workspace, layer, grant, shell, version }
 }

@@ -9,6 +9,14 @@ export function cutText(text: string, how: string): { text: string; isCut: boole
   return { text: `${kept}\n[${text.length - kept.length} more characters. ${how}]`, isCut: true }
 }
 
+const lineCharsMax = 500
+
+/** One line among many: the beginning of a longer one is enough to judge it by. */
+export function cutLine(line: string): string {
+  const more = line.length - lineCharsMax
+  return more > 0 ? `${line.slice(0, lineCharsMax)} [${more} more characters]` : line
+}
+
 /** `1 path`, `2 paths` */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`

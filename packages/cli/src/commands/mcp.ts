@@ -3,20 +3,28 @@ import { findCredentials, layerOptions } from '../context/credentials.ts'
 import { leanFetch } from '../remote/lean-fetch.ts'
 import { connect } from '../remote/open.ts'
 import { findOwnWorkspace } from '../remote/own-workspace.ts'
+import { openShell } from '../sandbox/open-shell.ts'
 
 export const command: Command = defineCommand({
   summary: 'Serve a workspace to an agent over MCP, on standard input and output',
   description:
     'An MCP client starts it, for example: claude mcp add cairn -- cairn mcp. The tools are those that the key or token may\n' +
-    'use; changes carry the id of the tool call in the log. Tools that remove something ask the user, where the client can.',
+    'use; changes carry the id of the tool call in the log. Tools that remove something ask the user, where the client can.\n' +
+    'With --sandbox there is a tool that runs commands, in a machine that has the workspace mounted.',
   arguments: {},
   options: {
     ...layerOptions,
     layer: { kind: 'text', value: 'REF', summary: 'Work in this layer; main unless given' },
+    sandbox: {
+      kind: 'choice',
+      choices: ['local', 'e2b'],
+      summary: 'Offer commands, in a jail of this machine or at E2B',
+    },
   },
   examples: [
     { command: 'cairn mcp --workspace default', does: 'the tools of a workspace' },
     { command: 'cairn mcp --layer fix-auth-a', does: 'all calls work in an attempt' },
+    { command: 'cairn mcp --layer fix-auth-a --sandbox local', does: 'with commands in a jail' },
   ],
   async run({ options, cli }) {
     const { grantOfKey } = await import('@cairn/agents')
@@ -26,21 +34,25 @@ export const command: Command = defineCommand({
     const named = options.workspace || credentials.workspace
     const workspace =
       named || (await findOwnWorkspace(connect(credentials), { signal: cli.signal }))
-    await serveMcpStdio(
-      {
-        server: credentials.server,
-        apiKey: credentials.apiKey,
-        fetch: leanFetch,
-        workspace,
-        layer: options.layer ?? grant?.layer,
-        grant,
-      },
-      {
-        stdin: cli.stdin,
-        stdout: process.stdout,
-        signal: cli.signal,
-        onerror: ({ message }) => void cli.err.line(`warning: ${message}`).catch(() => {}),
-      },
-    )
+    const layer = options.layer ?? grant?.layer
+    const { server, apiKey } = credentials
+    const shell = await openShell(options.sandbox, {
+      name: workspace,
+      layer,
+      server,
+      token: apiKey,
+    })
+    const streams = {
+      stdin: cli.stdin,
+      stdout: process.stdout,
+      signal: cli.signal,
+      onerror: ({ message }: Error) => void cli.err.line(`warning: ${message}`).catch(() => {}),
+    }
+    try {
+      const site = { server, apiKey, fetch: leanFetch, workspace, layer, grant, shell }
+      await serveMcpStdio(site, streams)
+    } finally {
+      await shell?.dispose()
+    }
   },
 })

@@ -37,8 +37,10 @@ export interface GrepOptions extends RequestOptions {
   readonly changed?: boolean | undefined
   /** In all open layers with this tag, such as `task=auth`: events name the layer. The most is 100,000 lines. */
   readonly attempts?: string | undefined
-  /** So many lines at most; all unless given. */
+  /** So many lines at most, or files where no lines are wanted; all unless given. */
   readonly limit?: number | undefined
+  /** `next` of the summary of a search that ended before: what follows it. */
+  readonly cursor?: string | undefined
 }
 
 const linesAtOnce = 10_000
@@ -52,11 +54,12 @@ export async function* grep(
   pattern: string,
   options: GrepOptions,
 ): AsyncGenerator<GrepEvent> {
-  const { path, limit = Infinity, signal, timeoutMs, ...asked } = options
+  const { path, limit = Infinity, cursor: from, signal, timeoutMs, ...asked } = options
   const where = path === undefined ? {} : spelled('path', path)
   const most = options.attempts === undefined ? linesAtOnce : attemptLinesMax
+  const counted = (options.wants ?? 'lines') === 'lines' ? 'match' : 'begin'
   let left = limit
-  for (let cursor: string | undefined; ;) {
+  for (let cursor = from; ;) {
     const query = {
       ...point,
       ...where,
@@ -73,7 +76,7 @@ export async function* grep(
     } as const
     const { summary, events } = await openPage(connection, call, { signal, timeoutMs })
     for await (const event of events) {
-      if (event.type === 'match') left--
+      if (event.type === counted) left--
       yield event
     }
     const { next } = summary()
