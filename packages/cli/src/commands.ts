@@ -73,6 +73,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs mkdir': () => import('./commands/fs/mkdir.ts'),
   'fs stat': () => import('./commands/fs/stat.ts'),
   'fs chmod': () => import('./commands/fs/chmod.ts'),
+  'fs tag': () => import('./commands/fs/tag.ts'),
   'fs symlink': () => import('./commands/fs/symlink.ts'),
   'fs hardlink': () => import('./commands/fs/hardlink.ts'),
   'fs find': () => import('./commands/fs/find.ts'),

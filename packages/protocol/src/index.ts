@@ -102,6 +102,7 @@ export type {
   LogEntry,
   LogOperation,
   Spelled,
+  Tags,
   Upload,
 } from './routes/file-shapes.ts'
 export type {

@@ -1,7 +1,7 @@
 /** The HTTP API as data, for servers and documents. Clients need the types alone, which index.ts has. */
 
 export { ApiErrorBody } from './routes/errors.ts'
-export { operationBodies } from './routes/file-shapes.ts'
+export { operationBodies, tagsMax } from './routes/file-shapes.ts'
 export { fileRoutes, logRoutes, uploadRoutes } from './routes/files.ts'
 export { journalRoutes } from './routes/journals.ts'
 export { keyRoutes } from './routes/keys.ts'

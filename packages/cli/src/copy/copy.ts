@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import type { Cli } from '../cli.ts'
 import { usageError } from '../errors.ts'
+import { parseTags } from '../layers/format.ts'
 import { findStat, isSameWorkspace, type Remote, type WorkspaceValues } from '../remote/open.ts'
 import { appendAll } from './append.ts'
 import * as endpoint from './endpoint.ts'
@@ -15,12 +16,15 @@ import { ServerCopySink } from './server-copy-sink.ts'
 import { streamTree } from './stream-tree.ts'
 import { copyTree, type TreeSink, type TreeSource } from './tree.ts'
 import { unpackTree } from './unpack-tree.ts'
+import type { UploadPlan } from './upload-file.ts'
 import { UploadRecords } from './upload-records.ts'
 
 export interface CopyOptions extends WorkspaceValues {
   readonly recursive: boolean
   readonly resume: boolean
   readonly append: boolean
+  /** KEY=VALUE, for each file that is copied. */
+  readonly tag: readonly string[]
 }
 
 /** Copies between this machine, workspaces and pipes, in every direction that has a remote end. */
@@ -33,8 +37,9 @@ export async function copy(
   const source = await endpoint.openEndpoint(cli, options, sourceText)
   const target = await endpoint.openEndpoint(cli, options, targetText)
   checkOptions(options, source, target)
+  const tags = options.tag.length > 0 ? parseTags(options.tag) : undefined
   const progress = new CopyProgress(cli)
-  const job = new CopyJob(cli, options, progress)
+  const job = new CopyJob(cli, options, tags, progress)
   try {
     if (target.kind === 'remote') {
       if (source.kind === 'stdio') await job.fromPipe(target.remote)
@@ -55,11 +60,18 @@ export async function copy(
 class CopyJob {
   readonly #cli: Cli
   readonly #options: CopyOptions
+  readonly #tags: Readonly<Record<string, string>> | undefined
   readonly #progress: CopyProgress
 
-  constructor(cli: Cli, options: CopyOptions, progress: CopyProgress) {
+  constructor(
+    cli: Cli,
+    options: CopyOptions,
+    tags: Readonly<Record<string, string>> | undefined,
+    progress: CopyProgress,
+  ) {
     this.#cli = cli
     this.#options = options
+    this.#tags = tags
     this.#progress = progress
   }
 
@@ -67,7 +79,7 @@ class CopyJob {
     const { signal } = this.#cli
     const chunks = this.#counted(this.#cli.stdin as AsyncIterable<Uint8Array>)
     if (this.#options.append) await appendAll(files, path, chunks, { signal, onBytes: () => {} })
-    else await files.write(path, ReadableStream.from(chunks), { signal })
+    else await files.write(path, ReadableStream.from(chunks), { tags: this.#tags, signal })
     this.#finishFile()
   }
 
@@ -92,8 +104,8 @@ class CopyJob {
       return this.#finishFile()
     }
     const source = new LocalSource(path)
-    // One by one where it can be interrupted, and where something in the way is to be named.
-    const isStream = stats.isDirectory() && !this.#options.resume
+    // One by one where it can be interrupted, where something in the way is to be named, and with tags: archives have none.
+    const isStream = stats.isDirectory() && !this.#options.resume && !this.#tags
     if (isStream && (await streamTree(source, place, this.#progress, signal))) return
     await this.#run(source, this.#remoteSink(place))
   }
@@ -147,7 +159,7 @@ class CopyJob {
         'that is the same place, or inside it',
         'Name another.',
       )
-    if (there !== undefined)
+    if (there !== undefined || this.#tags)
       return this.#run(tree, new ServerCopySink(place, stat.path, this.#uploadPlan()))
     await source.files.copy(stat.path, place.path, { parents: true, signal })
     this.#finishFile()
@@ -161,8 +173,9 @@ class CopyJob {
     return new RemoteSink(remote, this.#uploadPlan())
   }
 
-  #uploadPlan(): { records: UploadRecords; resume: boolean } {
-    return { records: new UploadRecords(this.#cli), resume: this.#options.resume }
+  #uploadPlan(): UploadPlan {
+    const { resume } = this.#options
+    return { records: new UploadRecords(this.#cli), resume, tags: this.#tags }
   }
 
   async *#counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -182,7 +195,7 @@ function isBelow(path: string, directory: string): boolean {
 }
 
 function checkOptions(
-  { append, resume, recursive }: CopyOptions,
+  { append, resume, recursive, tag }: CopyOptions,
   source: endpoint.Endpoint,
   target: endpoint.Endpoint,
 ): void {
@@ -192,6 +205,12 @@ function checkOptions(
       'append',
       'that is for one local file or -',
       'Give a local file and a remote path, without -r and --resume.',
+    )
+  if (tag.length > 0 && (append || target.kind !== 'remote'))
+    throw usageError(
+      'tag what is copied',
+      append ? 'the file may be there already' : 'tags are kept in workspaces',
+      'Use cairn fs tag.',
     )
   const isResumable = source.kind !== 'stdio' && target.kind !== 'stdio'
   if (resume && !isResumable)

@@ -17,13 +17,13 @@ import { type UploadPlan, uploadFile } from './upload-file.ts'
 /** Files of a workspace. */
 export class RemoteSink implements TreeSink {
   protected readonly remote: Remote
-  readonly #plan: UploadPlan
+  protected readonly plan: UploadPlan
   /** A large file already sends several blocks at a time. */
   readonly #large = new CopyGate(2)
 
   constructor(remote: Remote, plan: UploadPlan) {
     this.remote = remote
-    this.#plan = plan
+    this.plan = plan
   }
 
   async makeDirectories(
@@ -75,9 +75,10 @@ export class RemoteSink implements TreeSink {
     // Only what can be read again from the start is worth remembering, and only by a path that fits into JSON.
     if (content instanceof Blob && typeof path === 'string') {
       const source = { blob: content, mode, identity: entry.version }
-      return this.#large.pass(() => uploadFile(this.remote, path, source, this.#plan, moving))
+      return this.#large.pass(() => uploadFile(this.remote, path, source, this.plan, moving))
     }
-    await this.remote.files.write(path, content, { mode, signal: moving.signal })
+    const { tags } = this.plan
+    await this.remote.files.write(path, content, { mode, tags, signal: moving.signal })
     moving.onBytes(entry.size)
   }
 

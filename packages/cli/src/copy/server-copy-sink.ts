@@ -1,4 +1,4 @@
-import { isCairnError, spelled } from '@cairn/sdk'
+import { type BatchOperation, isCairnError, spelled } from '@cairn/sdk'
 import type { Remote } from '../remote/open.ts'
 import { remotePath } from './remote-path.ts'
 import { RemoteSink } from './remote-sink.ts'
@@ -19,21 +19,22 @@ export class ServerCopySink extends RemoteSink {
     _: unknown,
     { signal, onBytes }: Moving,
   ): Promise<void> {
-    const { files, workspace } = this.remote
+    const { workspace } = this.remote
     const from = remotePath(this.#root, path)
     const to = this.place(path)
+    // All or none: a copy is never there without its tags.
+    const operations: BatchOperation[] = [
+      { op: 'copy', ...spelled('path', from), ...spelled('to', to), parents: true },
+      ...(this.plan.tags
+        ? [{ op: 'tag', ...spelled('path', to), tags: this.plan.tags } as const]
+        : []),
+    ]
     try {
-      await files.copy(from, to, { parents: true, signal })
+      await workspace.batch(operations, { signal })
     } catch (error) {
       if (!isCairnError(error) || error.errno !== 'EEXIST') throw error
-      // Both or neither: the target is never missing, and a directory in its place makes all of it fail.
-      await workspace.batch(
-        [
-          { op: 'remove', ...spelled('path', to) },
-          { op: 'copy', ...spelled('path', from), ...spelled('to', to) },
-        ],
-        { signal },
-      )
+      // The target is never missing, and a directory in its place makes all of it fail.
+      await workspace.batch([{ op: 'remove', ...spelled('path', to) }, ...operations], { signal })
     }
     onBytes(size)
   }

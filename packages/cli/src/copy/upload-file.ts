@@ -14,6 +14,8 @@ export interface UploadPlan {
   readonly records: UploadRecords
   /** Whether to go on with an earlier one. It is remembered in any case, for next time. */
   readonly resume: boolean
+  /** Of each file that is written. */
+  readonly tags: Readonly<Record<string, string>> | undefined
 }
 
 /** Sends a large file in blocks. */
@@ -21,7 +23,7 @@ export async function uploadFile(
   remote: Remote,
   path: string,
   { blob, mode, identity }: UploadSource,
-  { records, resume }: UploadPlan,
+  { records, resume, tags }: UploadPlan,
   moving: Moving,
 ): Promise<void> {
   const key = records.keyOf(remote, path, identity)
@@ -30,6 +32,7 @@ export async function uploadFile(
   const send = async (resumeId: string | undefined): Promise<void> => {
     await remote.files.upload(path, blob, {
       mode,
+      tags,
       resumeId,
       signal: moving.signal,
       onProgress: ({ uploadId, sentBytes }) => {

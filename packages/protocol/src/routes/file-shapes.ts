@@ -9,7 +9,9 @@ import {
   type Of,
   oneField,
   oneOf,
+  nullable,
   optional,
+  record,
   type Schema,
   tagged,
   text,
@@ -35,6 +37,29 @@ const spelled = <Field extends string>(field: Field, example: string): Schema<Sp
     Spelled<Field>
   >
 
+/** A file may have so many. */
+export const tagsMax = 32
+const tagName = text({
+  pattern: '^[^=\\u0000-\\u001f]{1,60}$',
+  wants: '1 to 60 characters without = and control characters',
+})
+const tagValue = text({
+  maxLength: 256,
+  pattern: '^[^\\u0000-\\u001f]*$',
+  wants: 'text without control characters',
+  examples: ['yes'],
+})
+/** In a query: `reviewed=yes`. */
+export const tagPair = text({
+  pattern: '^[^=\\u0000-\\u001f]{1,60}=[^\\u0000-\\u001f]{0,256}$',
+  wants: 'KEY=VALUE, a key of 1 to 60 and a value of up to 256 characters',
+  examples: ['reviewed=yes'],
+})
+const tagSet = { propertyNames: tagName, maxProperties: 2 * tagsMax } as const
+
+export type Tags = Of<typeof Tags>
+export const Tags = named('Tags', record(text(), { examples: [{ reviewed: 'yes' }] }))
+
 export type FileStat = Of<typeof FileStat>
 export const FileStat = named(
   'FileStat',
@@ -59,6 +84,8 @@ export const FileStat = named(
     /** Symlinks only. */
     target: optional(text()),
     targetBytes: optional(base64),
+    /** Absent where there are none. */
+    tags: optional(Tags),
     etag: text({ examples: ['"42-17"'] }),
   }),
 )
@@ -127,6 +154,8 @@ export const operationBodies = {
     text: optional(text({ examples: ['hello\n'] })),
     base64: optional(base64),
     mode: optional(mode()),
+    /** Those that are not named stay. */
+    tags: optional(record(tagValue, tagSet)),
     parents,
     ifMatch: optional(text()),
     ifAbsent: optional(boolean()),
@@ -142,6 +171,8 @@ export const operationBodies = {
   ),
   copy: merge(to, object({ parents })),
   chmod: object({ mode: mode() }),
+  /** Null takes a tag away; those that are not named stay. */
+  tag: object({ tags: record(nullable(tagValue), tagSet) }),
   symlink: merge(spelled('target', '../main.ts'), object({ parents })),
   link: merge(to, object({ parents })),
   touch: object({
@@ -173,6 +204,7 @@ export const uploadBody = merge(
   object({
     size: optional(integer({ examples: [1_000_000] })),
     mode: optional(mode()),
+    tags: optional(record(tagValue, tagSet)),
     parents,
     ifMatch: optional(text()),
     ifAbsent: optional(boolean()),

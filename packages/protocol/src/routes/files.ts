@@ -22,6 +22,8 @@ import {
   LogEntry,
   mode,
   operationBodies,
+  tagPair,
+  tagsMax,
   Upload,
   uploadBody,
 } from './file-shapes.ts'
@@ -63,7 +65,12 @@ export const fileRoutes = routes({
   'PUT /v1/workspaces/:workspace/files': {
     summary: 'Make or replace a file with the body',
     params: workspaceParams,
-    query: object({ ...pointQuery.fields, mode: optional(mode()), parents: optional(flag()) }),
+    query: object({
+      ...pointQuery.fields,
+      mode: optional(mode()),
+      parents: optional(flag()),
+      tag: optional(anyOf(tagPair, list(tagPair, { maxItems: tagsMax }))),
+    }),
     body: bytes,
     answers: { 200: ChangeReceipt, 201: ChangeReceipt },
   },
@@ -92,6 +99,7 @@ export const fileRoutes = routes({
       move: optional(flag()),
       copy: optional(flag()),
       chmod: optional(flag()),
+      tag: optional(flag()),
       symlink: optional(flag()),
       link: optional(flag()),
       touch: optional(flag()),

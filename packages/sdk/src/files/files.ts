@@ -241,6 +241,23 @@ export class Files extends ReadableFiles {
   }
 
   /**
+   * Sets tags, and takes away those that are null; others stay. Tags are part of the tree: layers, checkpoints and commits
+   * have them, and mounts show them as extended attributes `user.cairn.tag.NAME`. `stat` gives them.
+   *
+   * @example
+   * ```ts
+   * await workspace.files.tag('/repo/a.txt', { reviewed: 'yes', draft: null })
+   * ```
+   */
+  async tag(
+    path: FilePath,
+    tags: Readonly<Record<string, string | null>>,
+    options: RequestOptions = {},
+  ): Promise<ChangeReceipt> {
+    return this.#post(path, `tag ${showPath(path)}`, 'tag', { tags }, options)
+  }
+
+  /**
    * Makes a symlink at `path` that leads to `target`: the order of `ln -s`.
    *
    * @example
@@ -300,8 +317,9 @@ export class Files extends ReadableFiles {
   }
 
   #put(path: FilePath, body: ReadyContent, options: WriteOptions): Promise<ChangeReceipt> {
-    const { mode, ifMatch, ifAbsent, parents, ...request } = options
-    const query = { mode: mode === undefined ? undefined : formatMode(mode), parents }
+    const { mode, tags = {}, ifMatch, ifAbsent, parents, ...request } = options
+    const tag = Object.entries(tags).map(([name, value]) => `${name}=${value}`)
+    const query = { mode: mode === undefined ? undefined : formatMode(mode), parents, tag }
     const call = fileCall(this.location, 'PUT', path, `write ${showPath(path)}`, query)
     const headers = { 'if-match': ifMatch, 'if-none-match': ifAbsent === true ? '*' : undefined }
     return this.connection.json<ChangeReceipt>({ ...call, headers, body }, request)

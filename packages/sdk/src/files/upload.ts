@@ -19,6 +19,8 @@ export interface UploadProgress {
 export interface WriteConditions {
   /** Permission bits: `0o644` or `'0644'`. */
   readonly mode?: number | string | undefined
+  /** Sets these tags with the content; others stay. */
+  readonly tags?: Readonly<Record<string, string>> | undefined
   /** Writes only when the file still has this etag; else `precondition_failed`. */
   readonly ifMatch?: string | undefined
   /** Writes only when nothing is there; else `precondition_failed`. */
@@ -52,7 +54,7 @@ export async function uploadBlocks(
   const query = { ...location.query, ...spelled('path', path) }
   const there = { base: location.base, query }
   const size = await sendBlocks(connection, there, upload, source, { ...options, what })
-  const { mode, ifMatch, ifAbsent, parents = true } = options
+  const { mode, tags, ifMatch, ifAbsent, parents = true } = options
   const octal = mode === undefined ? undefined : formatMode(mode)
   return connection.json<ChangeReceipt>(
     {
@@ -60,7 +62,15 @@ export async function uploadBlocks(
       method: 'POST',
       path: `${location.base}/uploads/${encodeSegment(upload.id, what)}/complete`,
       query: location.query,
-      ...jsonBody({ ...spelled('path', path), size, mode: octal, parents, ifMatch, ifAbsent }),
+      ...jsonBody({
+        ...spelled('path', path),
+        size,
+        mode: octal,
+        tags,
+        parents,
+        ifMatch,
+        ifAbsent,
+      }),
     },
     { signal, timeoutMs },
   )

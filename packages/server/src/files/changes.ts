@@ -1,6 +1,14 @@
 import { attributeCalls, type Data, dataCalls, nameCalls, type Time } from '@cairn/core'
-import { CairnError, FsError, fromByteString, type Ino, type ByteString } from '@cairn/protocol'
+import {
+  CairnError,
+  FsError,
+  fromByteString,
+  type Ino,
+  type ByteString,
+  type Tags,
+} from '@cairn/protocol'
 import { etagOf } from './stat.ts'
+import { setTags } from './tags.ts'
 import type { TreeEdit } from './tree-edit.ts'
 
 /** What can be asked of a tree by path. Each function adds the operations it takes. */
@@ -10,6 +18,7 @@ export interface WriteFileOptions {
   readonly pieces: readonly { readonly offset: number; readonly data: Data }[]
   readonly size: number
   readonly mode?: number
+  readonly tags?: Tags
   readonly parents: boolean
   readonly ifMatch?: string
   readonly ifAbsent?: boolean
@@ -28,6 +37,7 @@ export function writeFile(edit: TreeEdit, path: ByteString, options: WriteFileOp
     edit.push(dataCalls.truncate(edit.call, ino, options.size))
   if (dentry && options.mode !== undefined)
     edit.push(attributeCalls.chmod(edit.call, ino, options.mode))
+  if (options.tags) setTags(edit, ino, options.tags)
   return !dentry
 }
 

@@ -2,9 +2,11 @@ import { type Inode, pathOf, type View } from '@cairn/core'
 import { type FileEntry, type FileStat, type Ino, type Name, toByteString } from '@cairn/protocol'
 import { nanoseconds } from '../ports/clock.ts'
 import { spellPath, spellText } from './spelling.ts'
+import { tagsOf } from './tags.ts'
 
 export function statOf(view: View, ino: Ino, inode: Inode, path?: readonly Name[]): FileStat {
   const names = path ?? pathOf(view, ino) ?? []
+  const tags = tagsOf(inode)
   return {
     ...spellPath('path', names),
     kind: inode.kind,
@@ -18,6 +20,7 @@ export function statOf(view: View, ino: Ino, inode: Inode, path?: readonly Name[
     ctimeNs: String(nanoseconds(inode.ctime)),
     atimeNs: String(nanoseconds(inode.atime)),
     ...(inode.target ? spellText('target', toByteString(inode.target)) : {}),
+    ...(tags ? { tags } : {}),
     etag: etagOf(ino, inode),
   }
 }

@@ -11,6 +11,7 @@ import {
   writeFile,
   type WriteFileOptions,
 } from '../files/changes.ts'
+import { changeTags } from '../files/tags.ts'
 import type { TreeEdit } from '../files/tree-edit.ts'
 import { copy, remove } from '../files/trees.ts'
 import { timeOf } from '../ports/clock.ts'
@@ -52,6 +53,10 @@ const readers: { readonly [Op in keyof OperationBodies]: Reader<OperationBodies[
     ({ mode }, path) =>
     (edit) =>
       changeMode(edit, path, parseInt(mode, 8)),
+  tag:
+    ({ tags }, path) =>
+    (edit) =>
+      changeTags(edit, path, tags),
   symlink: (body, path) => {
     const target = spelledBytes(body, 'target')
     return (edit) => makeSymlink(edit, path, target, body.parents ?? false)
@@ -76,7 +81,7 @@ export function readOperation<Op extends keyof OperationBodies>(
 }
 
 function writeOptions(body: OperationBodies['write']): WriteFileOptions {
-  const { text, base64 = '', mode, ifMatch, ifAbsent = false, parents = false } = body
+  const { text, base64 = '', mode, tags, ifMatch, ifAbsent = false, parents = false } = body
   const bytes = text === undefined ? Buffer.from(base64, 'base64') : Buffer.from(text)
   return {
     pieces: bytes.length > 0 ? [{ offset: 0, data: { type: 'bytes', bytes } }] : [],
@@ -85,5 +90,6 @@ function writeOptions(body: OperationBodies['write']): WriteFileOptions {
     ifAbsent,
     ...(mode === undefined ? {} : { mode: parseInt(mode, 8) }),
     ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(tags ? { tags } : {}),
   }
 }

@@ -21,6 +21,11 @@ export const command: Command = defineCommand({
       summary: 'Go on with a copy that was interrupted; keep what is there if this one is',
     },
     append: { kind: 'flag', summary: 'Add to the end of TARGET instead of replacing it' },
+    tag: {
+      kind: 'list',
+      value: 'KEY=VALUE',
+      summary: 'Tag each file that is copied into a workspace; its other tags stay',
+    },
   },
   examples: [
     { command: 'cairn fs cp ./plan.md :/plan.md', does: 'put a file into the workspace' },
@@ -29,6 +34,7 @@ export const command: Command = defineCommand({
     { command: 'make 2>&1 | cairn fs cp - :/build.log', does: 'from a pipe' },
     { command: 'cairn fs cp --resume ./model.bin :/model.bin', does: 'after the line broke' },
     { command: 'cairn fs cp --append ./today.log :/all.log', does: 'add to a file' },
+    { command: 'cairn fs cp --tag agent=a ./plan.md :/', does: 'tag what is copied' },
   ],
   async run({ args: { source, target }, options, cli }) {
     const summary = await copy(cli, options, source, target)

@@ -1,6 +1,7 @@
 import type { FileStat } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { readerOptions } from '../../context/credentials.ts'
+import { formatTags } from '../../layers/format.ts'
 import { formatMode, formatName, formatTime } from '../../output/format.ts'
 import { formatTable } from '../../output/table.ts'
 import { openRemote } from '../../remote/open.ts'
@@ -27,7 +28,7 @@ export const command: Command = defineCommand({
 })
 
 function rows(stat: FileStat, isTerminal: boolean): string[][] {
-  const { target } = stat
+  const { target, tags } = stat
   return [
     ['path:', formatName(stat.path, isTerminal)],
     ['kind:', stat.kind],
@@ -39,6 +40,7 @@ function rows(stat: FileStat, isTerminal: boolean): string[][] {
     ['inode:', String(stat.ino)],
     ['modified:', `${formatTime(stat.mtimeNs)} UTC`],
     ['changed:', `${formatTime(stat.ctimeNs)} UTC`],
+    ...(tags ? [['tags:', formatName(formatTags(tags), isTerminal)]] : []),
     ['etag:', stat.etag],
   ]
 }

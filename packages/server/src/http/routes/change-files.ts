@@ -7,7 +7,7 @@ import {
   type View,
   superuser,
 } from '@cairn/core'
-import type { ChangeReceipt } from '@cairn/protocol'
+import type { ChangeReceipt, Tags } from '@cairn/protocol'
 import { type ByteString, CairnError, isFsError } from '@cairn/protocol'
 import { fileRoutes as table, operationBodies } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -30,7 +30,17 @@ import { type Validate, validatorOf } from '../validate.ts'
 import { isOn } from '../flag.ts'
 
 /** The verbs of `POST files/PATH?VERB`. */
-const verbs = ['append', 'mkdir', 'move', 'copy', 'chmod', 'symlink', 'link', 'touch'] as const
+const verbs = [
+  'append',
+  'mkdir',
+  'move',
+  'copy',
+  'chmod',
+  'tag',
+  'symlink',
+  'link',
+  'touch',
+] as const
 type JsonVerb = Exclude<(typeof verbs)[number], 'append'>
 
 /** Reads the body of each verb that takes JSON. */
@@ -66,6 +76,7 @@ function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
             ...received,
             ...conditionsOf(request),
             ...modeOf(request.query.mode),
+            ...tagsOfQuery(request.query.tag),
             parents: request.query.parents !== 'false',
           }),
         })),
@@ -221,6 +232,16 @@ function conditionsOf(request: FastifyRequest): { ifMatch?: string; ifAbsent?: b
 
 function modeOf(mode: string | undefined): { mode?: number } {
   return mode === undefined ? {} : { mode: parseInt(mode, 8) }
+}
+
+function tagsOfQuery(pairs: string | readonly string[] | undefined): { tags?: Tags } {
+  if (pairs === undefined) return {}
+  // The first `=` ends the name.
+  const entries = [pairs].flat().map((pair) => {
+    const at = pair.indexOf('=')
+    return [pair.slice(0, at), pair.slice(at + 1)]
+  })
+  return { tags: Object.fromEntries(entries) as Tags }
 }
 
 function invalid(what: string, reason: string): CairnError {

@@ -127,7 +127,7 @@ async function complete(
   blocks: readonly UploadedBlock[] | string,
   body: CompleteBody,
 ): Promise<ChangeReceipt> {
-  const { size = 0, mode, ifMatch, parents = true, ifAbsent = false } = body
+  const { size = 0, mode, tags, ifMatch, parents = true, ifAbsent = false } = body
   const path = spelledPath(body, 'path')
   const options = {
     size,
@@ -135,6 +135,7 @@ async function complete(
     ifAbsent,
     ...(mode === undefined ? {} : { mode: parseInt(mode, 8) }),
     ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(tags ? { tags } : {}),
   }
   const { receipt } = await change(target, path, (edit) => {
     if (typeof blocks === 'string') throw missing(blocks)
