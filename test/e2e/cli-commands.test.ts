@@ -231,6 +231,11 @@ describe('fs find, log', () => {
     expect(await find('-type', 'f', '-size', '-10')).toEqual(['/src/.b.ts', '/src/deep/c.md'])
     expect(await find('-older', '2010-01-01')).toEqual(['/src/a.ts'])
     expect(await find('-newer', '1h', '-type', 'd', ':/src')).toEqual(['/src/deep'])
+    await files.tag('/src/deep', { agent: 'a' })
+    await files.tag('/src/a.ts', { agent: 'b' })
+    expect(await find('-tag', 'agent')).toEqual(['/src/a.ts', '/src/deep'])
+    expect(await find('-tag', 'agent=a', '-changed-by', 'default')).toEqual(['/src/deep'])
+    expect(await find('-changed-by', 'nobody')).toEqual([])
     expect((await cairn.json<FileStat>('fs', 'find', '-name', 'c.md'))[0]?.path).toBe(
       '/src/deep/c.md',
     )

@@ -72,6 +72,7 @@ describe('a layer and a checkpoint', () => {
     'rm -rf': () => ['rm', '-rf', ':/repo'],
     mkdir: (name) => ['mkdir', `:/repo/${name}`],
     chmod: () => ['chmod', '600', ':/repo/then.txt'],
+    tag: () => ['tag', ':/repo/then.txt', 'k=v'],
     symlink: (name) => ['symlink', 'then.txt', `:/repo/${name}`],
     hardlink: (name) => ['hardlink', ':/repo/then.txt', `:/repo/${name}`],
     import: (name) => ['import', emptyArchive(), `:/repo/${name}`],

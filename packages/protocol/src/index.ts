@@ -105,6 +105,7 @@ export type {
   Tags,
   Upload,
 } from './routes/file-shapes.ts'
+export type { FindEvent, FindSummary } from './routes/find.ts'
 export type {
   HashedEntry,
   JournalEntry,

@@ -118,6 +118,7 @@ export type {
   RollbackOptions,
   UpdateLayerOptions,
 } from './layers/options.ts'
+export type { FindOptions } from './search/find.ts'
 export type { GrepOptions } from './search/grep.ts'
 export { narrowToken, type NarrowOptions } from './tokens/narrow-token.ts'
 export type { IssueOptions, RefreshOptions, Tokens } from './tokens/tokens.ts'

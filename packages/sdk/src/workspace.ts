@@ -3,6 +3,7 @@ import type {
   Blame,
   ChangeReceipt,
   ConflictSideName,
+  FileEntry,
   GrepEvent,
   SqlAnswer,
   LogEntry,
@@ -16,6 +17,7 @@ import { type PageOptions, readPages } from './files/list.ts'
 import type { Location } from './files/location.ts'
 import { Journals } from './journal/journals.ts'
 import { Layers } from './layers/layers.ts'
+import { find, type FindOptions } from './search/find.ts'
 import { grep, type GrepOptions } from './search/grep.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Vault } from './vault/vault.ts'
@@ -177,6 +179,20 @@ export class Workspace {
    */
   async *grep(pattern: string, options: GrepOptions = {}): AsyncIterable<GrepEvent> {
     yield* grep(this.#connection, this.#location, pattern, options)
+  }
+
+  /**
+   * What is below a directory and meets all conditions, depth first. It sees what is there now, or with `layer` and `at` what
+   * was there then.
+   *
+   * @example
+   * ```ts
+   * const since = new Date(Date.now() - 2 * 3_600_000)
+   * for await (const { path } of workspace.find({ path: '/repo', name: '*.ts', newer: since })) console.log(path)
+   * ```
+   */
+  async *find(options: FindOptions = {}): AsyncIterable<FileEntry> {
+    yield* find(this.#connection, this.#location, options)
   }
 
   /**

@@ -14,7 +14,7 @@ export interface UploadPlan {
   readonly records: UploadRecords
   /** Whether to go on with an earlier one. It is remembered in any case, for next time. */
   readonly resume: boolean
-  /** Of each file that is written. */
+  /** For each file that is written. */
   readonly tags: Readonly<Record<string, string>> | undefined
 }
 

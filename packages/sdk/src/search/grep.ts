@@ -1,12 +1,9 @@
-import { type ApiErrorBody, fromErrorBody, type GrepEvent, type GrepSummary } from '@cairn/protocol'
-import type { OpenAnswer } from '../client/answer.ts'
+import type { GrepEvent } from '@cairn/protocol'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
-import { CairnError } from '../client/error.ts'
-import { readLines } from '../client/lines.ts'
 import { type FilePath, spelled } from '../client/path.ts'
-import type { Call } from '../client/request.ts'
 import type { Location } from '../files/location.ts'
+import { openEvents } from './open-events.ts'
 
 export interface GrepOptions extends RequestOptions {
   /** A file, or a directory and all that is below it; everything unless given. */
@@ -74,7 +71,7 @@ export async function* grep(
       path: `${base}/grep`,
       query,
     } as const
-    const { summary, events } = await openPage(connection, call, { signal, timeoutMs })
+    const { summary, events } = await openEvents<GrepEvent>(connection, call, { signal, timeoutMs })
     for await (const event of events) {
       if (event.type === counted) left--
       yield event
@@ -85,48 +82,4 @@ export async function* grep(
       return yield { type: 'summary', data: summary() }
     cursor = next
   }
-}
-
-interface OpenPage {
-  readonly events: AsyncIterable<GrepEvent>
-  /** Once the events are read. */
-  readonly summary: () => GrepSummary
-}
-
-async function openPage(
-  connection: Connection,
-  call: Call,
-  options: RequestOptions,
-): Promise<OpenPage> {
-  const answer = await connection.open(call, options)
-  let last: GrepSummary | undefined
-  const events = async function* (): AsyncGenerator<GrepEvent> {
-    try {
-      for await (const event of parse(call, answer))
-        if (event.type === 'summary') last = event.data
-        else yield event
-    } finally {
-      answer.cancel()
-    }
-    if (!last) throw cut(call)
-  }
-  return { events: events(), summary: () => last! }
-}
-
-type Line = GrepEvent | { readonly type: 'error'; readonly data: ApiErrorBody }
-
-async function* parse(call: Call, answer: OpenAnswer): AsyncGenerator<GrepEvent> {
-  for await (const line of readLines(answer)) {
-    const event = JSON.parse(line) as Line
-    if (event.type !== 'error') yield event
-    else throw failed(call, event.data)
-  }
-}
-
-function failed({ what }: Call, { error }: ApiErrorBody): CairnError {
-  return fromErrorBody({ ...error, what })
-}
-
-function cut({ what }: Call): CairnError {
-  return new CairnError('unreachable', { what, reason: 'the answer ended in its middle' })
 }

@@ -1,5 +1,54 @@
-import { type Dentry, EntryPages, type View } from '@cairn/core'
-import type { Ino, Name } from '@cairn/protocol'
+import {
+  type Dentry,
+  EntryPages,
+  joinNames,
+  pathOf,
+  requireAllowed,
+  resolvePath,
+  superuser,
+  type View,
+} from '@cairn/core'
+import {
+  type ByteString,
+  CairnError,
+  FsError,
+  type Grant,
+  type Ino,
+  isName,
+  isWay,
+  type Name,
+} from '@cairn/protocol'
+
+/** A directory in which a walk begins. */
+export interface WalkTop {
+  readonly ino: Ino
+  readonly names: readonly Name[]
+}
+
+/** One that the holder of the grant may list. What only leads to visible paths lists those paths. */
+export function findDirectory(view: View, path: ByteString, grant: Grant | undefined): WalkTop {
+  const { dentry } = resolvePath(view, path, { who: superuser, follow: true })
+  if (!dentry) throw new FsError('ENOENT')
+  if (dentry.kind !== 'directory') throw new FsError('ENOTDIR')
+  const names = pathOf(view, dentry.ino)!
+  const found = joinNames(names)
+  if (grant && !isWay(grant, found)) requireAllowed(grant, 'list', found)
+  return { ino: dentry.ino, names }
+}
+
+/** Where a walk stands: the path of the last entry that was given, below the directory. */
+export function writeWalkCursor(path: readonly Name[]): string {
+  return Buffer.from(path.join('/'), 'latin1').toString('base64url')
+}
+
+export function readWalkCursor(cursor: string, recursive: boolean): readonly Name[] {
+  const names = Buffer.from(cursor, 'base64url').toString('latin1').split('/')
+  if (names.every(isName) && (recursive || names.length === 1)) return names
+  throw new CairnError('invalid_argument', {
+    what: 'go on with the listing',
+    reason: 'its cursor is none that such a listing gave',
+  })
+}
 
 /** What a walk meets: where it is below the directory it began in. */
 export interface Walked {

@@ -45,6 +45,7 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /v1/workspaces/{workspace}/log': {},
   'GET /v1/workspaces/{workspace}/blame': { query: '?path=/repo/a.txt' },
   'GET /v1/workspaces/{workspace}/events': {},
+  'GET /v1/workspaces/{workspace}/find': {},
   'GET /v1/workspaces/{workspace}/grep': { query: '?pattern=a' },
   'GET /v1/workspaces/{workspace}/sql': { query: '?sql=select%20path%20from%20files' },
   'POST /v1/workspaces/{workspace}/uploads': {},

@@ -33,6 +33,7 @@ import { bundleRoutes } from './routes/bundles.ts'
 import { changeFileRoutes } from './routes/change-files.ts'
 import { eventRoutes } from './routes/events.ts'
 import { gitRoutes } from './routes/git.ts'
+import { findRoute } from './routes/find.ts'
 import { grepRoutes } from './routes/grep.ts'
 import { installRoutes } from './routes/install.ts'
 import { journalRoutes } from './routes/journals.ts'
@@ -148,6 +149,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   blameRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces, parts.watch)
   uploadRoutes(app, parts.workspaces, parts.uploads)
+  findRoute(app, parts.workspaces)
   grepRoutes(app, parts.workspaces, parts.searchIndex)
   mcpRoute(app, parts.workspaces)
   serverRoutes(app, parts.collect)

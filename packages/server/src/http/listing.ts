@@ -1,20 +1,8 @@
 import { Readable } from 'node:stream'
-import { joinNames, pathOf, requireAllowed, resolvePath, type View, superuser } from '@cairn/core'
-import {
-  type ByteString,
-  CairnError,
-  type FileEntry,
-  FsError,
-  type Grant,
-  type Ino,
-  isName,
-  isWay,
-  type Name,
-  type Page,
-} from '@cairn/protocol'
+import type { ByteString, FileEntry, Page } from '@cairn/protocol'
 import type { FastifyReply } from 'fastify'
 import { entryOf } from '../files/stat.ts'
-import { walkFrom } from '../files/walk.ts'
+import { findDirectory, readWalkCursor, walkFrom, writeWalkCursor } from '../files/walk.ts'
 import { readTarget, type Target } from './context.ts'
 
 export interface ListQuery {
@@ -58,11 +46,10 @@ function readPart(
   path: ByteString,
   { recursive, cursor, limit }: ListQuery,
 ): Promise<Page<FileEntry>> {
-  const after = cursor === undefined ? [] : readCursor(cursor, recursive)
+  const after = cursor === undefined ? [] : readWalkCursor(cursor, recursive)
   const { scope } = target.asker
   return readTarget(target, (view) => {
-    const { ino, names } = findDirectory(view, path)
-    if (scope) requireListable(scope.grant, joinNames(names))
+    const { ino, names } = findDirectory(view, path, scope?.grant)
     const met = recursive
       ? walkFrom(view, ino, after, limit + 1)
       : view
@@ -71,13 +58,8 @@ function readPart(
     const items = met
       .slice(0, limit)
       .map(({ ino, path }) => entryOf(view, ino, view.inode(ino)!, [...names, ...path]))
-    return met.length > limit ? { items, next: writeCursor(met[limit - 1]!.path) } : { items }
+    return met.length > limit ? { items, next: writeWalkCursor(met[limit - 1]!.path) } : { items }
   })
-}
-
-/** A directory that only leads to visible paths lists those paths. */
-function requireListable(grant: Grant, directory: ByteString): void {
-  if (!isWay(grant, directory)) requireAllowed(grant, 'list', directory)
 }
 
 /** The whole walk as lines of JSON: a tree of any size takes little memory. */
@@ -104,25 +86,4 @@ async function* walkLines(
     const query = { recursive: true, limit: streamedAtOnce, cursor: page.next }
     page = await listPage(target, path, query)
   }
-}
-
-function findDirectory(view: View, path: ByteString): { ino: Ino; names: readonly Name[] } {
-  const { dentry } = resolvePath(view, path, { who: superuser, follow: true })
-  if (!dentry) throw new FsError('ENOENT')
-  if (dentry.kind !== 'directory') throw new FsError('ENOTDIR')
-  return { ino: dentry.ino, names: pathOf(view, dentry.ino)! }
-}
-
-/** Where a listing stands: the path of the last entry that was given, below the directory. */
-function writeCursor(path: readonly Name[]): string {
-  return Buffer.from(path.join('/'), 'latin1').toString('base64url')
-}
-
-function readCursor(cursor: string, recursive: boolean): readonly Name[] {
-  const names = Buffer.from(cursor, 'base64url').toString('latin1').split('/')
-  if (names.every(isName) && (recursive || names.length === 1)) return names
-  throw new CairnError('invalid_argument', {
-    what: 'go on with the listing',
-    reason: 'its cursor is none that such a listing gave',
-  })
 }

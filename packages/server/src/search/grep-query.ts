@@ -1,5 +1,6 @@
 import { CairnError } from '@cairn/protocol'
 import { FileFilter } from './ignore/file-filter.ts'
+import { compileGlob, type GlobTest } from './ignore/glob.ts'
 import type { GrepBudget, GrepPosition } from './grep.ts'
 import { readCursor } from './grep.ts'
 import { PatternError } from './pattern/ast.ts'
@@ -130,8 +131,17 @@ function makeFilter(
   types: readonly string[],
   unrestricted: number,
 ): FileFilter {
+  return explained(() => new FileFilter({ globs, types, unrestricted }))
+}
+
+/** For the last name of a path. */
+export function compileNameGlob(glob: string): GlobTest {
+  return explained(() => compileGlob(glob))
+}
+
+function explained<T>(compile: () => T): T {
   try {
-    return new FileFilter({ globs, types, unrestricted })
+    return compile()
   } catch (error) {
     if (!(error instanceof PatternError)) throw error
     throw new CairnError('invalid_argument', {

@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream'
-import { CairnError, isCairnError } from '@cairn/protocol'
+import { CairnError } from '@cairn/protocol'
 import { media, type Route, workspaceParams } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import { type PlaceLimits, Places } from '../../access/places.ts'
@@ -16,12 +15,13 @@ import type { PointQuery } from '../../points/references.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { schemaOf } from '../add-routes.ts'
 import { openTarget } from '../context.ts'
-import { toHttpError } from '../errors.ts'
 import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
 import { branchQuery, objectSchema } from '../schema.ts'
+import { sendLines } from '../send-lines.ts'
+import { takePlace } from '../take-place.ts'
 
 /** Searches read and compute much, so fewer may be under way than other requests. */
-const searchPlaces: PlaceLimits = { all: 32, owner: 16, token: 4, address: 16 }
+export const searchPlaces: PlaceLimits = { all: 32, owner: 16, token: 4, address: 16 }
 
 const route: Route = {
   summary: 'Search the lines of files; the answer is lines of JSON as rg --json prints them',
@@ -43,13 +43,8 @@ export function grepRoutes(
       schema: schemaOf(route),
     },
     async (request, reply) => {
-      const { query, ip, access, gone } = request
-      const leave = places.take(access!, ip)
-      if (typeof leave === 'string') {
-        void reply.header('retry-after', '1')
-        throw new CairnError('too_many_requests', { what: 'search', reason: leave })
-      }
-      reply.raw.once('close', leave)
+      const { query, gone } = request
+      reply.raw.once('close', takePlace(places, request, reply, 'search'))
       const target = await openTarget(workspaces, request)
       const asked = readGrep(query)
       requireOnePlace(query)
@@ -63,8 +58,7 @@ export function grepRoutes(
           : attemptFiles(target, asked.attempts, path, asked, narrowing))
         requirePresent(gone)
         const grep = new Grep(searched, search, asked.budget, narrowing?.skipped)
-        void reply.type('application/x-ndjson')
-        return reply.send(Readable.from(withFailure(grep.run(files, gone), request.id)))
+        return sendLines(reply, request, grep.run(files, gone))
       } catch (error) {
         search.close()
         throw error
@@ -83,18 +77,4 @@ function requireOnePlace({ attempts, layer, at, side, cursor }: GrepQuery & Poin
     hint: `Leave out ${other[0]} or attempts.`,
     subject: other[0],
   })
-}
-
-/** The status has been sent when a search fails: the last line says so, where a summary would be. */
-async function* withFailure(
-  lines: AsyncIterable<string>,
-  requestId: string,
-): AsyncGenerator<string> {
-  try {
-    yield* lines
-  } catch (error) {
-    if (!isCairnError(error)) throw error
-    const { body } = toHttpError(error, requestId)
-    yield `${JSON.stringify({ type: 'error', data: body })}\n`
-  }
 }
