@@ -23,12 +23,16 @@ const runsAnywhere = ['protocol', 'core', 'sdk']
 const isServerCommand = (path: string): boolean =>
   /^packages\/cli\/src\/commands\/(?:serve(?:\.ts|r?\/)|ws\/verify\.ts)/.test(path)
 
+/** The command talks to a server, and so do its tests. */
+const isCommandTest = (path: string): boolean => /^packages\/cli\/src\/.*\.test\.ts$/.test(path)
+
 function judgeDirection(specifier: string, importer: string): string | undefined {
   const target = /^@cairn\/([^/]+)/.exec(specifier)?.[1]
   const owner = packageOf(importer)
   if (target === undefined || owner === undefined) return undefined
   if (importsOf[owner]?.includes(target)) return undefined
-  if (target === 'server' && isServerCommand(importer)) return undefined
+  if (target === 'server' && (isServerCommand(importer) || isCommandTest(importer)))
+    return undefined
   return `imports ${specifier} into ${owner}`
 }
 
@@ -56,6 +60,7 @@ export const importRules: readonly Rule[] = [
       'packages/sdk/src/open.ts': "import { parsePath } from '@cairn/protocol'",
       'packages/core/src/fold.test.ts': "import { fold } from './fold.ts'",
       'packages/cli/src/commands/serve.ts': "await import('@cairn/server')",
+      'packages/cli/src/cat.test.ts': "import { serve } from '@cairn/server'",
       'test/e2e/open.test.ts': "import { serve } from '@cairn/server'",
     },
   },

@@ -172,7 +172,7 @@ describe('cp -r', () => {
     const ran = await cairn.run(['fs', 'cp', '-r', join(local, 's'), ':/d'])
     expect(ran.code).toBe(1)
     expect(ran.stderr).toContain('cairn fs cp: cannot make the directory /d/blocked: ')
-    expect(ran.stderr).toContain('cairn fs cp: cannot copy everything: one of it failed')
+    expect(ran.stderr).toContain('cairn fs cp: cannot copy everything: 1 entry could not be copied')
     expect(await workspace.files.readText('/d/good')).toBe('good')
   })
 

@@ -76,6 +76,10 @@ it('check says that all is well, or what is not', async () => {
   expect(code).toBe(11)
   expect(stdout.toString()).toMatch(/^damaged: .*blob.*\n {2}of \/large in main of w \(head/)
   expect(stderr).toContain('restore')
+  expect(await cairn.error('server', 'check', '--data', data)).toMatchObject({
+    code: 'damaged_store',
+    exit: 11,
+  })
 })
 
 it('a directory that is not there is refused, and not made', async () => {

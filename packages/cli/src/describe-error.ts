@@ -51,7 +51,9 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 
 /** `cannot open ./a.txt: no such file or directory. Check the path.` for what Node says about local files. */
 function localFileError(error: NodeJS.ErrnoException): CairnError {
-  const { code = '', syscall = '', path, message } = error
+  const { code = '', syscall = '', message } = error
+  // A file is written beside its target first: the target is what the user knows.
+  const path = 'dest' in error && typeof error.dest === 'string' ? error.dest : error.path
   const known = Object.entries(errnoTable).find(([name]) => name === code)?.[1][1]
   return new CairnError('local_file', {
     what: [verbs[syscall] ?? syscall, path].filter((part) => part !== undefined).join(' '),
@@ -77,6 +79,7 @@ const verbs: Readonly<Record<string, string>> = {
   readlink: 'read the symlink',
   symlink: 'make the symlink',
   listen: 'listen on',
+  rename: 'replace',
 }
 
 const localHints: Readonly<Record<string, string>> = {

@@ -116,7 +116,7 @@ describe('options', () => {
     '%s is like nothing',
     (token) => {
       expect(() => optionsOf(token)).toThrow(
-        `cannot take the option ${token}: there is none of that name. See cairn try --help.`,
+        `cannot take the option ${token}: the command has no such option. See cairn try --help.`,
       )
     },
   )

@@ -112,7 +112,11 @@ class TokenReader {
     const nearest = findNearest(name, this.#specs.keys())
     const meant = nearest === undefined ? '' : ` Did you mean --${nearest}?`
     const hint = `See cairn ${this.#command} --help.${meant}`
-    return usageError(`take the option ${token.split('=')[0]}`, 'there is none of that name', hint)
+    return usageError(
+      `take the option ${token.split('=')[0]}`,
+      'the command has no such option',
+      hint,
+    )
   }
 
   #wrong(name: string, reason: string): Error {

@@ -128,7 +128,13 @@ async function openServer(cli: Cli, data: string, options: ServeValues): Promise
   }).catch((error: unknown) => {
     if (!isSystemError(error) || error.code !== 'EADDRINUSE') throw error
     const hint = 'Stop it, or take a free port with: --listen 127.0.0.1:0.'
-    throw cliError('serve_failed', `listen on ${listen}`, 'another program does so', hint, error)
+    throw cliError(
+      'serve_failed',
+      `listen on ${listen}`,
+      'another program uses this address',
+      hint,
+      error,
+    )
   })
 }
 

@@ -80,7 +80,8 @@ export function checkContextName(name: string): string {
 export function getContext({ contexts }: Config, name: string): SavedContext {
   const context = contexts.get(name)
   if (context) return context
-  const known = [...contexts.keys()].join(', ') || 'none yet'
-  const hint = `There are: ${known}. Add one with: cairn ctx add.`
-  throw cliError('not_configured', `use the context ${name}`, 'there is none of that name', hint)
+  const known = [...contexts.keys()].join(', ')
+  const saved = known === '' ? '' : `Saved contexts: ${known}. `
+  const hint = `${saved}Add one with: cairn ctx add.`
+  throw cliError('not_configured', `use the context ${name}`, 'no context has this name', hint)
 }

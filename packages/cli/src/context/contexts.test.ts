@@ -128,7 +128,7 @@ describe('ctx add, use, ls, rm', () => {
     ['add --server h --api-key-file KEY', "'h' is not an http or https address"],
     ['add --server http://h --api-key-file KEY --name a/b', 'it is no name'],
     ['add --server http://h --api-key-file KEY --name __proto__', 'it is no name'],
-    ['use unknown', 'There are: none yet. Add one with: cairn ctx add.'],
+    ['use unknown', 'no context has this name. Add one with: cairn ctx add.'],
   ])('%s: %s', async (words, message) => {
     const ran = await ctx(words.replace('KEY', keyFile()))
     expect(ran.stderr).toContain(message)

@@ -65,8 +65,9 @@ export class CopyProgress implements CopyObserver {
   async end(): Promise<void> {
     await this.bar.clear()
     if (this.#failures === 0) return
-    const reason = this.#failures === 1 ? 'one of it failed' : `${this.#failures} of it failed`
-    const hint = 'The output above names what failed. Fix that and copy again; the rest is there.'
+    const reason = `${this.#failures === 1 ? '1 entry' : `${this.#failures} entries`} could not be copied`
+    const hint =
+      'The lines above say why. Fix that, then run the same command again: the rest is there.'
     throw cliError('incomplete_copy', 'copy everything', reason, hint)
   }
 }

@@ -7,7 +7,7 @@ import { shellWord } from '../output/shell-words.ts'
 const reasons: Readonly<Record<string, string>> = {
   'edit/edit': 'both changed its content',
   'edit/delete': 'one changed it, the other deleted it',
-  'add/add': 'both made it, each with other content',
+  'add/add': 'both created it, with different content',
   'rename/rename': 'both renamed it, each to another name',
   'rename/delete': 'one renamed it, the other deleted it',
   'file/directory': 'it is a file for one and a directory for the other',
@@ -33,9 +33,9 @@ export function conflictLines(
   })
   return [
     ...lines,
-    `--ours keeps what the layer has, --theirs what it is committed to. When all are decided:`,
+    `--ours keeps the version of the layer, --theirs that of its parent. When all are decided:`,
     `  cairn fs layer commit ${name}`,
-    `To stand on what is there now and test again first: cairn fs layer rebase ${name}`,
+    `To bring the layer up to date and test it first: cairn fs layer rebase ${name}`,
   ]
 }
 

@@ -37,7 +37,7 @@ export function findProfile(cli: Home, name: string): Profile {
   if (found) return found
   throw usageError(
     `use the profile ${name}`,
-    'there is none of that name',
+    'no profile has this name',
     'See those that exist with: cairn profile ls.',
   )
 }

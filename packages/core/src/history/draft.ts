@@ -310,7 +310,7 @@ export class Draft {
     if (!isClosedState(state)) return
     throw new CairnError('layer_closed', {
       what: `write to branch ${this.#branch}`,
-      reason: `it is ${state}`,
+      reason: `the layer is ${state}`,
       subject: this.#branch,
     })
   }
@@ -396,7 +396,7 @@ export function isAnswer(error: unknown): boolean {
 function overQuota(branch: BranchId, what: keyof Usage, wanted: number, limit: number): CairnError {
   return new CairnError('quota_exceeded', {
     what: `write to branch ${branch}`,
-    reason: `it would have ${wanted} ${what}, the quota allows ${limit}`,
+    reason: `the tree would hold ${wanted} ${what}, and its quota is ${limit}`,
     subject: branch,
   })
 }

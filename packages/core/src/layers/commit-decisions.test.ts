@@ -15,7 +15,9 @@ describe('commit › conflicts', () => {
     const before = await target.fold()
     const error = await failureOf(commitLayer(bench.stores, bench.options(layer, target)))
     expect(isCairnError(error, 'layer_conflict')).toBe(true)
-    expect(error.message).toContain('cannot merge layer attempt: 1 conflicts: /a (edit/edit)')
+    expect(error.message).toContain(
+      'cannot merge layer attempt: 1 path is in conflict: /a (edit/edit)',
+    )
     expect(await target.fold()).toEqual(before)
     expect(layer.head.position.state).toBe('conflicted')
     // It can still be read and written.

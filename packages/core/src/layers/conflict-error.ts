@@ -12,7 +12,7 @@ export class LayerConflictError extends CairnError {
     const list = found.map(({ path, kind }) => `${formatPath(path)} (${kind})`).join(', ')
     super('layer_conflict', {
       what: `merge layer ${layer}`,
-      reason: `${found.length} conflicts: ${list}`,
+      reason: `${found.length === 1 ? '1 path is' : `${found.length} paths are`} in conflict: ${list}`,
       subject: layer,
     })
     this.found = found

@@ -164,7 +164,7 @@ export async function updateRecord(
 export function layerClosed(layer: Branch, verb: string): CairnError {
   return new CairnError('layer_closed', {
     what: `${verb} layer ${layer.id}`,
-    reason: `it is ${layer.head.position.state}`,
+    reason: `the layer is ${layer.head.position.state}`,
     subject: layer.id,
   })
 }

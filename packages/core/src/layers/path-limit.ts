@@ -38,7 +38,7 @@ function checkPlaces(locate: Locate, op: Op, root: readonly Name[]): void {
     const shown = formatPath(place)
     throw new CairnError('outside_layer', {
       what: `change ${shown}`,
-      reason: `the layer is of ${formatPath(root)}`,
+      reason: `the layer may only change ${formatPath(root)}`,
       subject: shown,
     })
   }

@@ -89,7 +89,7 @@ export function undoRollback(
     if (last?.body.type !== 'root' || last.body.change.cause !== 'rollback')
       throw new CairnError('nothing_to_undo', {
         what: `undo on branch ${branch.id}`,
-        reason: 'its newest change is no rollback',
+        reason: 'the newest change is not a rollback',
         subject: branch.id,
       })
     const { subject, before } = last.body.change

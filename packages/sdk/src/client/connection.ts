@@ -52,7 +52,12 @@ export class Connection {
         return JSON.parse(text) as T
       } catch (cause) {
         const { status } = answer.response
-        throw new CairnError('bad_answer', { what: call.what, reason: 'no JSON', status, cause })
+        throw new CairnError('bad_answer', {
+          what: call.what,
+          reason: 'the answer is not JSON',
+          status,
+          cause,
+        })
       }
     })
   }

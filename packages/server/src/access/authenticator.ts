@@ -52,7 +52,10 @@ export class Authenticator {
     if (authorization !== undefined) this.attempts.note(address)
     throw new CairnError('unauthenticated', {
       what: 'answer the request',
-      reason: 'the key or token is missing or unknown',
+      reason:
+        authorization === undefined
+          ? 'no key or token was sent'
+          : 'the server does not know this key or token',
     })
   }
 

@@ -29,7 +29,7 @@ export function loopbackHosts(names: readonly string[]): RequireHost {
 function refused(what: 'host' | 'origin', value: string): CairnError {
   return new CairnError('host_refused', {
     what: `answer for the ${what} '${value.slice(0, 200)}'`,
-    reason: 'this server is for programs of its own machine',
+    reason: `the server answers to names of its own machine only, and the ${what} is '${value.slice(0, 200)}'`,
     subject: value.slice(0, 200),
   })
 }

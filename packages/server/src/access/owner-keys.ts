@@ -77,7 +77,7 @@ export class OwnerKeys {
       if (others.length === 0)
         throw new CairnError('last_key', {
           what: `remove key '${name}'`,
-          reason: 'it is the last one',
+          reason: 'it is the only owner key',
           subject: name,
         })
       return { end: { name, at: isoOf(this.#clock.nowMs()) } }
@@ -170,7 +170,7 @@ export function requireKeyLive({ name, endsAt }: KeyValue, nowMs: number): void 
   if (endsAt === undefined || Date.parse(endsAt) > nowMs) return
   throw new CairnError('access_ended', {
     what: `use this secret of key '${name}'`,
-    reason: `it was removed or rotated, and ended at ${endsAt}`,
+    reason: `the key '${name}' was removed or rotated; this secret ended at ${endsAt}`,
     subject: name,
   })
 }

@@ -210,8 +210,8 @@ export function requireLive(
   if (revokedMs === undefined && endMs > nowMs) return
   const why =
     revokedMs === undefined
-      ? `it was for use until ${new Date(endMs).toISOString()}`
-      : `it was revoked at ${new Date(revokedMs).toISOString()}`
+      ? `the token expired at ${new Date(endMs).toISOString()}`
+      : `the token was revoked at ${new Date(revokedMs).toISOString()}`
   throw new CairnError('access_ended', { what: `use token ${id}`, reason: why, subject: id })
 }
 

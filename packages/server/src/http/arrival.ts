@@ -119,7 +119,7 @@ class Arrival {
         // What makes no tree larger is taken, also where a quota was lowered.
         bytes: Math.max(0, limits.bytes - used) + replaced,
         why: (bytes) =>
-          `it would have ${used - replaced + bytes} bytes, the quota allows ${limits.bytes}`,
+          `the tree would hold ${used - replaced + bytes} bytes, and its quota is ${limits.bytes}`,
       })
     }
     if (left) {

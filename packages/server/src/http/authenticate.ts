@@ -72,6 +72,6 @@ function requireRule({ scope }: Access, rule: RouteAccess | undefined): void {
   if (rule.some((operation) => allowsSomewhere(scope.grant, operation))) return
   throw new CairnError('forbidden', {
     what: 'do this',
-    reason: `it takes ${rule.join(' or ')}, which the token allows nowhere`,
+    reason: `the token allows ${rule.join(' or ')} nowhere`,
   })
 }

@@ -39,7 +39,7 @@ export async function openTarget(workspaces: Workspaces, request: FastifyRequest
   if (point.snapshot && !isRead)
     throw new CairnError('read_only', {
       what: 'write to a checkpoint or a side of a conflict',
-      reason: 'they are the past',
+      reason: 'a checkpoint does not change',
     })
   // A write finds out by itself whether what it saw is old.
   if (isRead && workspace.isShared && !point.snapshot) await point.branch.refresh()

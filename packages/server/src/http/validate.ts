@@ -51,7 +51,6 @@ function refusal(
   return new CairnError('invalid_argument', {
     what: `read ${where}`,
     reason: field === '' ? reason : `${field} ${reason}`,
-    hint: 'GET /v1/openapi.json and docs/reference/http.md say what each route takes.',
     ...(about === undefined && field === '' ? {} : { subject: about ?? field }),
   })
 }

@@ -102,7 +102,7 @@ export class Journals {
     if (isSame) return known
     throw new CairnError('journal_exists', {
       what: `begin the journal ${id}`,
-      reason: 'there is one with another title, kind or meta',
+      reason: 'a journal with this id has another title, kind or meta',
       subject: id,
     })
   }
@@ -326,7 +326,7 @@ function requireSize(values: readonly unknown[]): void {
 function sealed(id: string): CairnError {
   return new CairnError('journal_sealed', {
     what: `append to the journal ${id}`,
-    reason: 'it is sealed',
+    reason: 'the journal is sealed',
     subject: id,
   })
 }

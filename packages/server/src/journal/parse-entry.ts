@@ -77,7 +77,7 @@ function requireLabels(where: string, labels: Json): void {
 
 function requireSize(where: string, what: string, value: Json, bytesMax: number): void {
   const bytes = Buffer.byteLength(canonicalJson(value))
-  if (bytes > bytesMax) throw tooLarge(where, `${what} of more than ${bytesMax} bytes`)
+  if (bytes > bytesMax) throw tooLarge(where, `${what} has more than ${bytesMax} bytes`)
 }
 
 function refuse(where: string, why: string): CairnError {

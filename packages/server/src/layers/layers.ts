@@ -329,7 +329,7 @@ async function giveUp(workspace: Workspace, asker: Asker, place: LayerPlace): Pr
 function inUse(layer: string, children: readonly LayerRecord[]): CairnError {
   return new CairnError('layer_in_use', {
     what: `delete layer ${layer}`,
-    reason: `${children.map(({ id }) => id).join(', ')} stand on it`,
+    reason: `other layers were made from it: ${children.map(({ name, id }) => name ?? id).join(', ')}`,
     subject: layer,
   })
 }

@@ -63,7 +63,7 @@ async function decideAt(
   if (noted !== undefined) return JSON.parse(noted) as LayerConflict[]
   throw new CairnError('conflict_missing', {
     what: `resolve ${formatPath(path)} of layer ${place.id}`,
-    reason: 'it is not in conflict',
+    reason: 'this path is not in conflict',
     subject: formatPath(path),
   })
 }

@@ -8,7 +8,7 @@ export function ambiguousReference(
 ): CairnError {
   return new CairnError('reference_ambiguous', {
     what: `find the ${kind} '${reference}'`,
-    reason: `several match: ${candidates.join(', ')}`,
+    reason: `several ${kind}s match: ${candidates.join(', ')}`,
     subject: reference,
     candidates,
   })
@@ -17,7 +17,7 @@ export function ambiguousReference(
 export function layerMissing(reference: string): CairnError {
   return new CairnError('branch_missing', {
     what: `find layer '${reference}'`,
-    reason: 'none has this id, name, tag or checkpoint',
+    reason: `no layer has the id, name or tag '${reference}', or a checkpoint of that name`,
     subject: reference,
   })
 }
@@ -25,7 +25,7 @@ export function layerMissing(reference: string): CairnError {
 export function checkpointMissing(reference: string, layer: string): CairnError {
   return new CairnError('checkpoint_missing', {
     what: `find checkpoint '${reference}'`,
-    reason: `${layer} has none of this id or label`,
+    reason: `${layer} has no checkpoint with the id or label '${reference}'`,
     subject: reference,
   })
 }

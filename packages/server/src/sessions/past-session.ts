@@ -86,7 +86,10 @@ export class PastSession {
 }
 
 const isPast = toFailure(
-  new CairnError('read_only', { what: 'write to a checkpoint', reason: 'it is the past' }),
+  new CairnError('read_only', {
+    what: 'write to a checkpoint',
+    reason: 'a checkpoint does not change',
+  }),
 )
 
 function isAboutFiles(request: SessionRequest): request is ReadRequest {

@@ -131,7 +131,7 @@ async function openBranch(
   if (!checkpoint) return branch
   throw new CairnError('read_only', {
     what: `open a session at checkpoint '${name}'`,
-    reason: 'it is the past',
+    reason: 'a checkpoint does not change',
     subject: name,
   })
 }

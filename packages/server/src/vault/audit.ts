@@ -76,7 +76,7 @@ export class OutOfSight extends Error {
   override readonly name = 'OutOfSight'
 }
 
-export function missingSecret(what: string, why = 'there is none'): CairnError {
+export function missingSecret(what: string, why = 'no secret has this name'): CairnError {
   return new CairnError('secret_missing', {
     what: `find the secret ${what}`,
     reason: why,

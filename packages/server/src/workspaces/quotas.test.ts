@@ -33,7 +33,7 @@ describe('the quota of a workspace', () => {
     await ok(fixture.write('/c.txt', kilobyte))
     const error = await refused(fixture.write('/d.txt', 'y'))
     expect(error).toMatchObject({ code: 'quota_exceeded', errno: 'EDQUOT' })
-    expect(error.message).toContain('it would have 1009 bytes, the quota allows 1008')
+    expect(error.message).toContain('the tree would hold 1009 bytes, and its quota is 1008')
     expect(await fixture.read('/d.txt')).toBeUndefined()
     expect((await fixture.write('/d.txt', 'y')).status).toBe(507)
   })

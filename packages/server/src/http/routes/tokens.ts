@@ -114,7 +114,7 @@ async function findAll(
   if (found.length > 0) return found
   throw new CairnError('token_missing', {
     what: `find token '${reference}'`,
-    reason: 'none has this name or id',
+    reason: `no token has the name or id '${reference}'`,
     subject: reference,
   })
 }
