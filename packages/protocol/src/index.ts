@@ -61,6 +61,7 @@ export {
 export { decodeInos, encodeInos } from './inos.ts'
 export {
   checkJournal,
+  JournalCheck,
   type JournalCrypto,
   journalLines,
   type JournalWitness,

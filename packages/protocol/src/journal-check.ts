@@ -42,12 +42,13 @@ export async function checkJournal(
   crypto: JournalCrypto,
   witness: JournalWitness = {},
 ): Promise<JournalVerdict> {
-  const check = new Check(crypto, witness)
+  const check = new JournalCheck(crypto, witness)
   for await (const line of lines) await check.take(line)
   return check.end()
 }
 
-class Check {
+/** The same, where lines come one by one. */
+export class JournalCheck {
   readonly #crypto: JournalCrypto
   readonly #witness: JournalWitness
   #header: JournalHeader | undefined
@@ -59,7 +60,7 @@ class Check {
   #signed: SignedHead | undefined
   #hasReceipt = false
 
-  constructor(crypto: JournalCrypto, witness: JournalWitness) {
+  constructor(crypto: JournalCrypto, witness: JournalWitness = {}) {
     this.#crypto = crypto
     this.#witness = witness
   }

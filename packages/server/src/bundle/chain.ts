@@ -55,7 +55,7 @@ export class BundleReader {
     const [number] = await this.#take(1)
     const type = recordTypes[number!]
     if (type === undefined) throw malformed(`it has a record of the unknown type ${number}`)
-    const length = await this.#length()
+    const length = await this.#length(recordBytesMax(type))
     // What is taken is a part of a chunk, which is the stream's.
     const payload = (await this.#take(length)).slice()
     this.#hash = hashOf([this.#hash, frontOf(type, length), payload])
@@ -69,12 +69,12 @@ export class BundleReader {
     return Buffer.from(await this.#take(hashBytes)).toString('hex')
   }
 
-  async #length(): Promise<number> {
+  async #length(most: number): Promise<number> {
     let length = 0
     for (let scale = 1; ; scale *= 128) {
       const [byte] = await this.#take(1)
       length += (byte! & 0x7f) * scale
-      if (length > recordBytesMax) throw malformed(`it is damaged: a record has ${length} bytes`)
+      if (length > most) throw malformed(`it is damaged: a record has ${length} bytes`)
       if (byte! < 0x80) return length
     }
   }

@@ -1,8 +1,9 @@
-import type { LogRow, Stores } from '@cairn/core'
+import { isDeepStrictEqual } from 'node:util'
+import type { BranchRecord, LogRow, Stores } from '@cairn/core'
 import { type BranchId, CairnError, isCairnError } from '@cairn/protocol'
 import type { AdoptionParts, WorkspaceRecord } from '../workspaces/workspaces.ts'
 import { type BundleContents, receiveBundles } from './receive-bundles.ts'
-import type { BundleHead } from './records.ts'
+import type { BundleHead } from './head.ts'
 
 interface ImportPlace extends AdoptionParts {
   readonly owner: string
@@ -29,8 +30,7 @@ export async function importBundles(
     },
     putRows: (branch, rows) => putRows(lazily(), branch, rows),
     putBlobs: (blobs) => lazily().blobs.store(blobs),
-    // The key that signs journals stays with the server that wrote them: they are evidence, and read from the bundle.
-    putJournal: async () => {},
+    // No journals: the key that signs them stays with the server that wrote them. They are read from the bundle.
   })
   return finish(contents, place, stores!)
 }
@@ -42,14 +42,21 @@ async function requireAbsent(
   { workspace, branches }: BundleHead,
 ): Promise<void> {
   const { id, name } = workspace
+  // Its content would be theirs: a pool is never shared by two owners.
+  if (await directory.hasOther(owner, id)) throw isHere(name, 'Import it into another server.')
   if (await directory.find(owner, id)) throw isHere(name, 'cairn ctx fork makes another one of it.')
   if (await directory.findDeleted(owner, id, ''))
     throw isHere(name, `It was deleted here: cairn ws restore ${id} brings it back for a week.`)
   for (const branch of branches) {
     const there = await refs.getBranch(branch.id).catch(missingBranch)
-    if (there && JSON.stringify(there) !== JSON.stringify(branch))
+    if (there && !isDeepStrictEqual(plain(there), plain(branch)))
       throw isHere(name, 'Import it into another server.')
   }
+}
+
+/** Without the fields that are undefined: only some stores name them. */
+function plain(branch: BranchRecord): unknown {
+  return JSON.parse(JSON.stringify(branch))
 }
 
 function missingBranch(error: unknown): undefined {

@@ -9,18 +9,13 @@ import {
   type Snapshot,
   TreeReach,
 } from '@cairn/core'
-import { type BranchId, checkJournal, formatHash, type Hash, Reader } from '@cairn/protocol'
+import { type BranchId, formatHash, type Hash, JournalCheck, Reader } from '@cairn/protocol'
+import { JsonShape } from '../files/json-shape.ts'
 import { journalCrypto } from '../journal/signing-keys.ts'
 import { sha256 } from '../ports/content-worker.ts'
 import { BundleReader } from './chain.ts'
-import {
-  type BundleHead,
-  type BundleRecord,
-  decodeHead,
-  decodeRow,
-  malformed,
-  snapshotsOf,
-} from './records.ts'
+import { type BundleHead, decodeHead, snapshotsOf } from './head.ts'
+import { type BundleRecord, decodeRow, malformed } from './records.ts'
 import { splitBlob } from './write-bundle.ts'
 
 /** Where what is in a bundle goes. */
@@ -33,8 +28,8 @@ export interface BundleTarget {
   readonly begin: (head: BundleHead) => Promise<void>
   readonly putRows: (branch: BranchId, rows: readonly LogRow[]) => Promise<void>
   readonly putBlobs: (blobs: readonly SealedBlob[]) => Promise<void>
-  /** In lines, as `cairn journal export` writes it. */
-  readonly putJournal: (id: string, lines: readonly string[]) => Promise<void>
+  /** In lines, as `cairn journal export` writes it. Without it journals are checked, and kept nowhere. */
+  readonly putJournal?: (id: string, lines: readonly string[]) => Promise<void>
 }
 
 export interface BundleContents {
@@ -82,6 +77,8 @@ async function* countedBody(
 class Receiver {
   bytes = 0
   readonly #target: BundleTarget
+  /** Those of the head: a row of any other one could be another workspace's. */
+  #branches: ReadonlySet<BranchId> = new Set()
   readonly #last = new Map<BranchId, { seq: number; hash: Hash }>()
   readonly #blobs = new Set<Hash>()
   #head: BundleHead | undefined
@@ -89,7 +86,9 @@ class Receiver {
   /** What each branch was before it was last put on another tree. */
   readonly #leftByRollbacks = new Map<BranchId, Snapshot>()
   #counts = { bundles: 0, rows: 0, nodes: 0, blobs: 0, journals: 0 }
-  /** Of the journal that is being read. */
+  /** The one that is being read. */
+  #journal: JournalCheck | undefined
+  /** Its lines, where they are wanted. */
   #lines: string[] = []
   #rows: { branch: BranchId; rows: LogRow[]; bytes: number } | undefined
   #nodeGroup = new Map<Hash, Uint8Array>()
@@ -108,7 +107,7 @@ class Receiver {
       await this.#put(record)
     }
     await this.#flush()
-    if (this.#lines.length > 0) throw malformed('a journal has no end')
+    if (this.#journal) throw malformed('a journal has no end')
     for (const { id, folded } of head.branches) {
       const last = this.#last.get(id)
       if (folded.seq > 0 && (last?.seq !== folded.seq || last.hash !== folded.hash))
@@ -131,11 +130,12 @@ class Receiver {
 
   async #begin(record: BundleRecord): Promise<BundleHead> {
     if (record.type !== 'head') throw malformed('it does not begin with its head')
-    const head = decodeHead(record.payload)
+    const head = await decodeHead(record.payload)
     if (head.since !== this.#id) throw malformed(whyNoSuccessor(head, this.#id))
     if (this.#id === undefined) await this.#target.begin(head)
     else if (head.workspace.id !== this.#head!.workspace.id)
       throw malformed('it goes on with another workspace')
+    this.#branches = new Set(head.branches.map(({ id }) => id))
     return head
   }
 
@@ -143,7 +143,7 @@ class Receiver {
     if (type === 'row') await this.#putRow(payload)
     else if (type === 'node') this.#nodeGroup.set(sha256(payload), payload)
     else if (type === 'blob') await this.#putBlob(payload)
-    else if (type === 'journal') await this.#putLine(Buffer.from(payload).toString())
+    else if (type === 'journal') await this.#putLine(payload)
     else throw malformed('it has two heads')
     if (type === 'node') this.#counts.nodes++
     this.#groupBytes += payload.length
@@ -153,6 +153,7 @@ class Receiver {
 
   async #putRow(payload: Uint8Array): Promise<void> {
     const { branch, row } = decodeRow(new Reader(payload, 'bundle'))
+    if (!this.#branches.has(branch)) throw malformed(`its head has no branch ${branch}`)
     const { body } = requireNext(branch, row, this.#last.get(branch))
     if (body.type === 'root') this.#leftByRollbacks.set(branch, body.change.before)
     this.#last.set(branch, row)
@@ -171,15 +172,19 @@ class Receiver {
   }
 
   /** A journal ends with its head. */
-  async #putLine(line: string): Promise<void> {
-    this.#lines.push(line)
+  async #putLine(payload: Uint8Array): Promise<void> {
+    new JsonShape().add(payload)
+    const line = Buffer.from(payload).toString()
+    this.#journal ??= new JournalCheck(journalCrypto)
+    await this.#journal.take(line.replace(/\n$/, ''))
+    if (this.#target.putJournal) this.#lines.push(line)
     if (!line.startsWith('{"head":')) return
-    const lines = this.#lines
-    this.#lines = []
-    const { journal } = await checkJournal(withoutEnds(lines), journalCrypto)
+    const { journal } = await this.#journal.end()
     if (!/^\w[\w.-]*$/.test(journal)) throw malformed(`a journal has the name '${journal}'`)
     this.#counts.journals++
-    await this.#target.putJournal(journal, lines)
+    await this.#target.putJournal?.(journal, this.#lines)
+    this.#journal = undefined
+    this.#lines = []
   }
 
   async #flush(): Promise<void> {
@@ -192,10 +197,6 @@ class Receiver {
     await this.#target.nodes().store(nodes)
     await this.#target.putBlobs(blobs)
   }
-}
-
-async function* withoutEnds(lines: readonly string[]): AsyncGenerator<string> {
-  for (const line of lines) yield line.replace(/\n$/, '')
 }
 
 function whyNoSuccessor({ since }: BundleHead, before: string | undefined): string {

@@ -5,7 +5,8 @@ import type { Journals } from '../journal/journals.ts'
 import { type CheckpointLabel, listAll } from '../ports/layer-store.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { BundleWriter } from './chain.ts'
-import { type BundleHead, bundleMagic, encodeHead, encodeRow, snapshotsOf } from './records.ts'
+import { type BundleHead, encodeHead, snapshotsOf } from './head.ts'
+import { bundleMagic, encodeRow } from './records.ts'
 
 const rowsAtOnce = 64
 const journalsAtOnce = 100
@@ -48,7 +49,7 @@ async function* recordsOf(
   const { nodes, blobs, log } = workspace.stores
   const writer = new BundleWriter()
   yield Buffer.from(bundleMagic)
-  yield* writer.record('head', encodeHead(head))
+  yield* writer.record('head', await encodeHead(head))
   const before = new Map(earlier?.head.branches.map(({ id, folded }) => [id, folded.seq]))
   for (const { id, folded } of head.branches)
     for (let seq = before.get(id) ?? 0; seq < folded.seq;)

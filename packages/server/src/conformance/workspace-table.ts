@@ -159,6 +159,16 @@ function deletionCases(test: Test): void {
     await table.remove(owner, id, noon)
     expect(await table.listPool(owner, pool)).toEqual([fork.name])
   })
+
+  test('a pool of another owner is known, also after its workspace was deleted', async (table) => {
+    const { owner, pool, id } = await make(table, {})
+    expect(await table.hasOther(owner, pool)).toBe(false)
+    expect(await table.hasOther(uniqueId(), pool)).toBe(true)
+    expect(await table.hasOther(uniqueId(), id)).toBe(true)
+    await table.remove(owner, id, noon)
+    expect(await table.hasOther(uniqueId(), pool)).toBe(true)
+    expect(await table.hasOther(owner, uniqueId())).toBe(false)
+  })
 }
 
 function listCases(test: Test): void {

@@ -1,7 +1,7 @@
 import { CairnError } from '@cairn/protocol'
 import { loopPacer } from '../ports/pacer.ts'
 import type { Body } from './body.ts'
-import { JsonShape } from './json-shape.ts'
+import { JsonShape } from '../files/json-shape.ts'
 
 const jsonBytesMax: number = 8 << 20
 /** Parsed at once, however many come together. */

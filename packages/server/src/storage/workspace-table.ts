@@ -160,6 +160,15 @@ export class WorkspaceTable {
     return rows.map((row) => textOf(row, 'name'))
   }
 
+  /** Whether another owner has, or had, a workspace with that id or in the pool of that id. */
+  async hasOther(owner: string, id: string): Promise<boolean> {
+    const rows = await this.#database.query(
+      'SELECT id FROM workspaces WHERE (id = ? OR pool = ?) AND owner <> ? LIMIT 1',
+      [id, id, owner].map(keyBytes),
+    )
+    return rows.length > 0
+  }
+
   /** Marks it as deleted. False when there is none. */
   remove(owner: string, id: string, deletedAt: string): Promise<boolean> {
     const statement = {

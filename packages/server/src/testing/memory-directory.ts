@@ -92,6 +92,11 @@ export class MemoryDirectory implements WorkspaceDirectory {
     return own.map(({ name }) => name).sort()
   }
 
+  async hasOther(owner: string, id: string): Promise<boolean> {
+    const all = [...this.#records.values(), ...this.#deleted.values()]
+    return all.some((record) => (record.id === id || record.pool === id) && record.owner !== owner)
+  }
+
   async findBranch(workspace: string, name: string): Promise<BranchId | undefined> {
     return this.#branches.get(`${workspace}/${name}`)
   }

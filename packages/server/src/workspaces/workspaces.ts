@@ -62,6 +62,8 @@ export interface WorkspaceDirectory {
   ): Promise<readonly DeletedRecord[]>
   /** The names of an owner's workspaces in a pool. */
   listPool(owner: string, pool: string): Promise<readonly string[]>
+  /** Whether another owner has, or had, a workspace with that id or in the pool of that id. */
+  hasOther(owner: string, id: string): Promise<boolean>
   findBranch(workspace: string, name: string): Promise<BranchId | undefined>
   /** Reserves inode numbers for good; gives the first. */
   takeInodes(workspace: string, count: number): Promise<number>
