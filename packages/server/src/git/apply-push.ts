@@ -20,6 +20,9 @@ import type { GitChange } from './tree-changes.ts'
 
 const nothing = '000000'
 const gitlink = '160000'
+const readAtOnce = 200
+/** As in the tree. */
+const targetBytesMax = 4095
 
 interface PushTarget {
   readonly workspace: Workspace
@@ -42,7 +45,11 @@ export async function applyPush(
     })
   const written = changes.filter(({ mode }) => mode !== nothing)
   if (written.length === 0) return
-  const modes = await workspace.read(branch, (view) => written.map((one) => modeOf(view, one)))
+  const modes: number[] = []
+  for (let at = 0; at < written.length; at += readAtOnce) {
+    const some = written.slice(at, at + readAtOnce)
+    modes.push(...(await workspace.read(branch, (view) => some.map((one) => modeOf(view, one)))))
+  }
   const draft = workspace.stores.blobs.draft(() => workspace.clock.nowMs())
   const room = new ArchiveRoom()
   const onContent = async (): Promise<void> => {}
@@ -115,6 +122,7 @@ async function* tarOf(
       const size = Number((await output.takeLine())?.split(' ')[2])
       if (!Number.isSafeInteger(size)) throw lacks(oid)
       if (mode === '120000') {
+        if (size > targetBytesMax) throw tooLongTarget(path, size)
         const target = Buffer.from(await output.take(size)).toString('latin1')
         yield tarHeader({ path, kind: 'symlink', mode: 0o777, size: 0, mtimeNs, target })
       } else {
@@ -133,6 +141,13 @@ async function* tarOf(
   } finally {
     git.kill()
   }
+}
+
+function tooLongTarget(path: ByteString, size: number): CairnError {
+  return new CairnError('invalid_argument', {
+    what: 'take the push in',
+    reason: `the target of the link ${path} has ${size} bytes, and at most ${targetBytesMax} are allowed`,
+  })
 }
 
 function lacks(oid: string): CairnError {

@@ -5,6 +5,7 @@ import { type LayerRecord, listAll, shownName } from '../ports/layer-store.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { ExportedRef, ExportedRepository } from './exported-repository.ts'
 import type { CommitPlan } from './fast-import.ts'
+import { refName } from './ref-names.ts'
 
 const mainRef = 'refs/heads/main'
 const attemptPrefix = 'refs/heads/attempts/'
@@ -26,8 +27,9 @@ export async function exportWorkspace(
   await round.planMainBefore(main)
   for (const layer of live) await round.planLayer(layer)
   await round.planMain(main)
-  await repository.commitAll(round.plans)
+  // First: a name that goes may be a directory of one that comes.
   await repository.removeRefs(round.unused())
+  await repository.commitAll(round.plans)
 }
 
 /** One export: which commits are missing. */
@@ -38,6 +40,8 @@ class Round {
   /** What each ref will be: a commit, or `@N` of the plans. */
   readonly #heads = new Map<string, { readonly commit: string; readonly root: string }>()
   readonly #attempts = new Map<string, string>()
+  /** Where the tags of layers are. */
+  readonly #directories = new Set<string>()
   /** Commits of main, as they were exported before. */
   readonly #history: readonly ExportedRef[]
   /** Those of main that this round makes. */
@@ -75,6 +79,7 @@ class Round {
     const ref = `${attemptPrefix}${name}`
     const branch = await this.#workspace.openBranch(record.branch)
     this.#attempts.set(record.branch, ref)
+    this.#directories.add(`${tagPrefix}${name}`)
     await branch.refresh()
     const base = this.#refs.has(ref) ? undefined : await this.#planBase(branch, ref, record)
     await this.#planHead(branch, ref, record.message || `Attempt ${name}`, base)
@@ -151,8 +156,9 @@ class Round {
       if (label === '') continue
       const { snapshot, seq, time } = await this.#workspace.stores.refs.getCheckpoint(branch.id, id)
       const plain = `${tagPrefix}${prefix}${refName(label)}`
-      // Several may have one label.
-      const ref = this.#heads.has(plain) ? `${plain}-${refName(id)}` : plain
+      // Several may have one label, and a layer's name is a directory.
+      const isTaken = this.#heads.has(plain) || this.#directories.has(plain)
+      const ref = isTaken ? `${plain}-${refName(id)}` : plain
       const exported = this.#refs.get(ref)
       if (exported) this.#heads.set(ref, exported)
       if (exported?.root === formatHash(snapshot.root)) continue
@@ -173,11 +179,17 @@ class Round {
   ): void {
     const { seq, message, ...rest } = about
     const root = formatHash(snapshot.root)
-    const trailers = `Cairn-Root: ${root}\nCairn-Seq: ${seq}\nCairn-Actor: ${rest.actor}\n`
+    const actor = rest.actor.replaceAll(/\s+/g, ' ')
+    const trailers = `Cairn-Root: ${root}\nCairn-Seq: ${seq}\nCairn-Actor: ${actor}\n`
     const commit = `@${this.plans.length}`
     this.#heads.set(ref, { commit, root })
     if (ref === mainRef) this.#planned.push({ commit, root, seq })
-    this.plans.push({ ...rest, ref, snapshot, message: `${message}\n\n${trailers}` })
+    this.plans.push({
+      ...rest,
+      ref,
+      snapshot,
+      message: `${message.replaceAll('\0', '')}\n\n${trailers}`,
+    })
   }
 
   async *#commitsAfter(
@@ -205,10 +217,4 @@ class Round {
     const [row] = seq === 0 ? [] : await this.#workspace.stores.log.read(id, seq - 1, 1)
     return row && decodeBatch(row.bytes)
   }
-}
-
-/** A part of a ref's name that git takes; the rest becomes dashes. */
-function refName(name: string): string {
-  const plain = name.replace(/[^\p{L}\p{N}_./-]+/gu, '-').replace(/\.{2,}/g, '.')
-  return plain.replace(/^[./-]+|[./]+$|\.lock$/g, '').replace(/\/[./]*/g, '/') || 'unnamed'
 }

@@ -155,10 +155,12 @@ function inThrees(output: string): [string, string, string][] {
   return threes
 }
 
+/** Only the end of a message is ours. What is before it may be of a token, and say the same of another tree. */
+const trailers = /Cairn-Root: ([0-9a-f]{64})\nCairn-Seq: (\d+)\nCairn-Actor: [^\n]*\s*$/
+
 function refOf(commit: string, message: string): ExportedRef {
-  const trailer = (key: string): string =>
-    new RegExp(`^${key}: (.*)$`, 'm').exec(message)?.[1] ?? ''
-  return { commit, root: trailer('Cairn-Root'), seq: Number(trailer('Cairn-Seq')) }
+  const [, root = '', seq = ''] = trailers.exec(message) ?? []
+  return { commit, root, seq: Number(seq) }
 }
 
 const blobsFile = 'cairn-blobs'

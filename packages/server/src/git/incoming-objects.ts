@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { buffer } from 'node:stream/consumers'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import { startGit, whenDone } from './run-git.ts'
+import { pushedMemoryMiB, startGit, whenDone } from './run-git.ts'
 
 const packBytesMax = 4 * 2 ** 30
 
@@ -31,10 +31,12 @@ export class IncomingObjects {
 
   /** A git that sees both. */
   start(args: readonly string[]): ChildProcessWithoutNullStreams {
-    return startGit(['-C', this.#repository, ...args], {
+    const env = {
       GIT_OBJECT_DIRECTORY: this.#directory,
       GIT_ALTERNATE_OBJECT_DIRECTORIES: join(this.#repository, 'objects'),
-    })
+    }
+    const streamed = ['-c', 'core.bigFileThreshold=64m']
+    return startGit(['-C', this.#repository, ...streamed, ...args], env, pushedMemoryMiB)
   }
 
   async ask(args: readonly string[], what = 'read what was pushed'): Promise<Buffer> {
@@ -42,6 +44,25 @@ export class IncomingObjects {
     git.stdin.end()
     const [output] = await Promise.all([buffer(git.stdout), whenDone(git, what)])
     return output
+  }
+
+  /** What git writes between NULs, some at a time. A reader that stops ends git. */
+  async *fields(args: readonly string[]): AsyncGenerator<readonly string[]> {
+    const git = this.start(args)
+    const ended = whenDone(git, 'read what was pushed')
+    ended.catch(() => {})
+    git.stdin.end()
+    let rest = ''
+    try {
+      for await (const chunk of git.stdout) {
+        const fields = (rest + (chunk as Buffer).toString('latin1')).split('\0')
+        rest = fields.pop()!
+        yield fields
+      }
+      await ended
+    } finally {
+      git.kill()
+    }
   }
 
   async keep(): Promise<void> {

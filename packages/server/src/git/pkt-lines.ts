@@ -6,6 +6,9 @@ import { CairnError } from '@cairn/protocol'
 export const flush: Buffer = Buffer.from('0000')
 /** What one line holds at most. */
 const lineBytesMax = 65_516
+/** Of a push: a line for each ref. */
+const linesMax = 1000
+const bytesMax = 1 << 20
 
 export function pktLine(content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content as string)
@@ -25,6 +28,7 @@ export function sideBand(channel: 1 | 2, content: Uint8Array): Buffer {
 /** The lines up to the next flush; none at the end. */
 export async function readLines(queue: ByteQueue): Promise<readonly Buffer[]> {
   const lines: Buffer[] = []
+  let bytes = 0
   for (;;) {
     const digits = Buffer.from(await queue.take(4)).toString('latin1')
     if (digits === '' || digits === '0000') return lines
@@ -33,7 +37,8 @@ export async function readLines(queue: ByteQueue): Promise<readonly Buffer[]> {
     const line = await queue.take(length - 4)
     if (line.length < length - 4) throw malformed()
     lines.push(Buffer.from(line))
-    if (lines.length > 10_000) throw malformed()
+    bytes += line.length
+    if (lines.length > linesMax || bytes > bytesMax) throw malformed()
   }
 }
 

@@ -8,6 +8,7 @@ import { applyPush } from './apply-push.ts'
 import type { ExportedRef, ExportedRepository } from './exported-repository.ts'
 import { IncomingObjects } from './incoming-objects.ts'
 import { flush, pktLine, readLines, sideBand } from './pkt-lines.ts'
+import { isPushable } from './ref-names.ts'
 import { diffTrees, mergeChanges } from './tree-changes.ts'
 
 export const pushCapabilities =
@@ -84,7 +85,8 @@ async function unpack(
     await objects.unpack(pack)
     return undefined
   } catch (error) {
-    if (isCairnError(error, 'internal')) return oneLine(error.reason)
+    if (isCairnError(error, 'internal') || isCairnError(error, 'too_large'))
+      return oneLine(error.reason)
     throw error
   }
 }
@@ -121,6 +123,11 @@ async function take(
     throw refusal(
       'a push goes into a layer',
       `Push to ${attemptPrefix}NAME, as: git push origin HEAD:attempts/NAME.`,
+    )
+  if (!isPushable(name))
+    throw refusal(
+      'no layer can have that name',
+      'Use up to 128 letters, digits, dots, underscores and hyphens, without .. and .lock at the end.',
     )
   if (oid === noOid) throw refusal('a push deletes no layer', `Use: cairn fs layer rm ${name}.`)
   const refs = await push.repository.refs()
@@ -160,13 +167,15 @@ async function intoNewLayer(
       'Clone the workspace and commit on top of that.',
     )
   const own = await diffTrees(objects, from, oid)
-  const { left, conflicts } = mergeChanges(own, await diffTrees(objects, from, main!.commit))
+  const { left, conflicts } = await mergeChanges(own, await diffTrees(objects, from, main!.commit))
   if (conflicts.length > 0)
     throw refusal(
       `conflict: ${shown(conflicts)}`,
       'Fetch, rebase onto origin/main, and push again.',
     )
-  const message = (await objects.ask(['log', '-1', '--format=%s', oid])).toString().trim()
+  const message = (await objects.ask(['log', '-1', '--format=%<(2000,trunc)%s', oid]))
+    .toString()
+    .trim()
   const layer = await createLayer(workspace, asker, { parent: 'main', name, message })
   return filled({ workspace, asker }, layer.id, main!, async (branch) =>
     applyPush({ workspace, branch, asker }, objects, left),

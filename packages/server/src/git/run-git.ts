@@ -9,11 +9,19 @@ const ownEnv = {
   GIT_TERMINAL_PROMPT: '0',
 }
 
+/** Git itself wants less: what it reads of packs is mapped, and does not count. */
+const memoryMiB = 2048
+/** For what was pushed. Blobs over 64 MiB are not read into memory. */
+export const pushedMemoryMiB = 512
+
 export function startGit(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  memory: number = memoryMiB,
 ): ChildProcessWithoutNullStreams {
-  const child = spawn('git', args, {
+  // A few hundred bytes of deltas unpack to gigabytes in git's memory.
+  const limited = `ulimit -d ${memory << 10} 2>/dev/null; exec git "$@"`
+  const child = spawn('/bin/sh', ['-c', limited, 'git', ...args], {
     env: { PATH: process.env['PATH'], ...ownEnv, ...env },
     stdio: 'pipe',
   })
@@ -26,13 +34,15 @@ export function startGit(
 export async function whenDone(child: ChildProcessWithoutNullStreams, what: string): Promise<void> {
   const said = text(child.stderr)
   const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'ENOENT' ? missing(what) : error),
-    )
+    child.once('error', reject)
     child.once('close', resolve)
   })
   if (code === 0) return
-  const reason = `git ended with ${code}: ${(await said).trim()}`
+  // The shell's word for a program that is not there.
+  if (code === 127) throw missing(what)
+  const words = (await said).trim()
+  if (/out of memory/i.test(words)) throw tooLarge(what)
+  const reason = `git ended with ${code}: ${words}`
   throw new CairnError('internal', { what, reason })
 }
 
@@ -41,6 +51,14 @@ export async function runGit(args: readonly string[], what: string, input = ''):
   child.stdin.end(input)
   const [output] = await Promise.all([buffer(child.stdout), whenDone(child, what)])
   return output.toString()
+}
+
+function tooLarge(what: string): CairnError {
+  return new CairnError('too_large', {
+    what,
+    reason: 'git needs too much memory for it',
+    hint: 'Push it in parts, or use cairn fs import.',
+  })
 }
 
 function missing(what: string): CairnError {

@@ -10,9 +10,14 @@ import { pushCapabilities, receivePush } from '../../git/receive-push.ts'
 import { startGit, whenDone } from '../../git/run-git.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { type PlaceLimits, Places } from '../../access/places.ts'
 import { schemaOf } from '../add-routes.ts'
 import { askerOf, bodyOf, openWorkspace } from '../context.ts'
+import { takePlace } from '../take-place.ts'
 import { objectSchema } from '../schema.ts'
+
+/** Each has a git or two, which take memory. */
+const gitPlaces: PlaceLimits = { all: 24, owner: 12, token: 4, address: 12 }
 
 const service = 'git-upload-pack'
 const pushService = 'git-receive-pack'
@@ -41,10 +46,14 @@ const pushed: Route = {
 /** A workspace as a git remote: git's smart HTTP protocol. */
 export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, directory: string): void {
   const exports = new Exports(directory)
+  const places = new Places(gitPlaces, 'requests of git under way')
+  const takeOne = (request: FastifyRequest, reply: FastifyReply): void =>
+    void reply.raw.once('close', takePlace(places, request, reply, 'use the git remote'))
   app.get<{ Querystring: { service?: string } }>(
     '/git/:workspace/info/refs',
     { config: { access: 'owner', route: refs }, schema: schemaOf(refs) },
     async (request, reply) => {
+      takeOne(request, reply)
       const { service: wanted } = request.query
       const workspace = await openWorkspace(workspaces, request)
       const repository = await exports.update(workspace)
@@ -60,6 +69,7 @@ export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, director
     `/git/:workspace/${service}`,
     { config: { access: 'owner', route: objects }, schema: schemaOf(objects) },
     async (request, reply) => {
+      takeOne(request, reply)
       const repository = exports.of(await openWorkspace(workspaces, request))
       return answer(request, reply, 'result', repository, [], '')
     },
@@ -68,6 +78,7 @@ export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, director
     `/git/:workspace/${pushService}`,
     { config: { access: 'owner', route: pushed }, schema: schemaOf(pushed) },
     async (request, reply) => {
+      takeOne(request, reply)
       const workspace = await openWorkspace(workspaces, request)
       const repository = exports.of(workspace)
       const alone = async (work: () => Promise<void>): Promise<void> =>
