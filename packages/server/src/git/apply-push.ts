@@ -26,7 +26,7 @@ const targetBytesMax = 4095
 
 interface PushTarget {
   readonly workspace: Workspace
-  /** Of a layer that no other client writes to yet. */
+  /** The branch of a layer that no other client writes to yet. */
   readonly branch: Branch
   readonly asker: Asker
 }

@@ -8,7 +8,7 @@ import { runGit, startGit, whenDone } from './run-git.ts'
 
 export interface ExportedRef {
   readonly commit: string
-  /** Of the message's trailers. */
+  /** From the trailers of the message. */
   readonly root: string
   readonly seq: number
 }

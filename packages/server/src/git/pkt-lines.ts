@@ -6,7 +6,7 @@ import { CairnError } from '@cairn/protocol'
 export const flush: Buffer = Buffer.from('0000')
 /** What one line holds at most. */
 const lineBytesMax = 65_516
-/** Of a push: a line for each ref. */
+/** A push has a line for each ref. */
 const linesMax = 1000
 const bytesMax = 1 << 20
 

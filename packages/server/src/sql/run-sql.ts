@@ -26,7 +26,7 @@ export const ordinarySqlMs = 10_000
 /** Long enough to start a process on a busy machine. */
 const prepareMs = 20_000
 const resultBytesMax = 16 << 20
-/** Of one file, and of all that one statement reads. */
+/** For one file, and for all that one statement reads. */
 const textBytesMax = 1 << 20
 const textsBytesMax = 256 << 20
 
