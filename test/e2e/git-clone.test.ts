@@ -76,10 +76,14 @@ function expectSame(plain: string, fast: string): void {
     ['ls-files', '-s', '-t'],
     ['show-ref'],
     ['rev-parse', 'HEAD'],
-    ['config', '--local', '--list'],
     ['stash', 'list'],
   ])
     expect(git(fast, ...question), question.join(' ')).toBe(git(plain, ...question))
+  const settings = git(plain, 'config', '--local', '--list')
+  const own = git(fast, 'config', '--local', '--list').split('\n')
+  expect(own.filter((line) => !/^core\.(?:fsmonitor|untracked)/.test(line)).join('\n')).toBe(
+    settings,
+  )
   expect(git(fast, 'fsck', '--full', '--strict')).toBe('')
   const differences = spawnSync('diff', ['-r', '--no-dereference', '-x', '.git', plain, fast], {
     encoding: 'utf8',

@@ -7,6 +7,7 @@ import { Reading } from './assembly/reading.ts'
 import { Sending } from './assembly/sending.ts'
 import { Writing } from './assembly/writing.ts'
 import type { MountedFileSystem } from './filesystem/mounted-file-system.ts'
+import type { Fsmonitor } from './fsmonitor/fsmonitor.ts'
 import { type FuseIo, loadFuseIo } from './fuse/native.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { MountStatus } from './mount-status.ts'
@@ -26,6 +27,7 @@ const catchUpMs = 500
 /** A workspace's directory, ready to be asked by the kernel. */
 export class Mount {
   readonly fileSystem: MountedFileSystem
+  readonly fsmonitor: Fsmonitor
   readonly #parts: Assemblies
 
   /** Connects, brings to the server what an earlier process left behind, and is then ready. */
@@ -58,6 +60,7 @@ export class Mount {
     const writing = new Writing(session, sending, reading, following)
     this.#parts = { session, sending, reading, following, writing }
     this.fileSystem = answering(this.#parts)
+    this.fsmonitor = reading.fsmonitor
     session.client.start(mountEvents(this.#parts))
   }
 

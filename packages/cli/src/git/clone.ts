@@ -8,6 +8,7 @@ import { findStat } from '../remote/open.ts'
 import { gatherChunks } from '../copy/gather-chunks.ts'
 import { remotePath } from '../copy/remote-path.ts'
 import { prepareTree, tarOfClone } from './clone-tree.ts'
+import { setFsmonitor } from './fsmonitor.ts'
 import { type IndexStat, withStats } from './index-file.ts'
 import type { GitPlace } from './place.ts'
 import { runGit } from './run-git.ts'
@@ -52,6 +53,7 @@ export async function cloneInto(
     await fetchRepository(cli, place.remote.workspace, options, repository)
     const { sparse: isSparse, blobless: isBlobless } = options
     const tree = await prepareTree(cli, repository, { isSparse, isBlobless })
+    await setFsmonitor(cli, repository)
     const mtimeNs = (BigInt(Date.now()) / 1000n) * 1_000_000_000n - 2n * olderNs
     const extra = new Map([[marker, `${options.url}\n`]])
     const sent = new SentEntries()

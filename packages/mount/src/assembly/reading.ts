@@ -1,5 +1,6 @@
 import { Contents } from '../data/contents.ts'
 import { fetchAtServer } from '../data/fetch-at-server.ts'
+import { Fsmonitor } from '../fsmonitor/fsmonitor.ts'
 import type { FuseIo } from '../fuse/native.ts'
 import { Image } from '../image/image.ts'
 import { Loader } from '../image/loader.ts'
@@ -25,6 +26,7 @@ export class Reading {
   readonly nodes: KernelNodes
   readonly caches: Caches
   readonly contested: Contested
+  readonly fsmonitor: Fsmonitor
   /** On the disk: what the kernel was told. */
   readonly told: ToldFile
 
@@ -51,6 +53,14 @@ export class Reading {
     })
     const { sharing } = this
     this.loader = new Loader({ image, position, ask, look: (ino) => sharing.look(ino) })
+    this.fsmonitor = new Fsmonitor({
+      image,
+      load: (miss) => this.loader.load(miss),
+      caches: this.caches,
+      root: () => this.nodes.root,
+      isFresh: () => sharing.isAllFresh,
+      nowMs: () => performance.now(),
+    })
     this.contents = new Contents({
       segments,
       fetch: fetchAtServer(ask),

@@ -1,5 +1,6 @@
 import type { Time } from '@cairn/core'
-import { type ByteString, FsError } from '@cairn/protocol'
+import { type ByteString, FsError, type Ino } from '@cairn/protocol'
+import type { Fsmonitor } from '../fsmonitor/fsmonitor.ts'
 import type {
   Answer,
   Attributes,
@@ -15,6 +16,8 @@ const directoryNode = firstNode
 const nodesPerSecond = 100_000
 const rootNode = 1
 const name = '.cairn' as ByteString
+/** What changed below a directory since a token: the answer of git's fsmonitor hook. It is in no listing. */
+const changesName = /^changes(?:-(\d+)-(.*))?$/
 const seekData = 3
 
 /** Whether a node is `.cairn` or in it. */
@@ -39,11 +42,10 @@ export function statusDirectory(
   below: FuseFileSystem,
   files: StatusFiles,
   now: () => Time,
+  fsmonitor: Pick<Fsmonitor, 'answer' | 'hold'>,
 ): FuseFileSystem {
-  const texts = new Map<number, { readonly text: Uint8Array; readonly entry: Entry }>()
   const names = Object.keys(files)
-  // The kernel may remember nodes of a process before this one, and their texts.
-  let lastNode = directoryNode + now().sec * nodesPerSecond
+  const nodes = new TextNodes(names, now)
   const directory = {
     nodeid: directoryNode,
     attributes: attributes(directoryNode, 0o040555, 0, now()),
@@ -51,18 +53,8 @@ export function statusDirectory(
   }
 
   const look = (file: string): Answer<Entry | undefined> => {
-    const text = files[file]?.()
-    return text === undefined ? undefined : andThen(text, (known) => enter(file, known))
-  }
-
-  const enter = (file: string, text: string): Entry => {
-    const bytes = Buffer.from(text)
-    const nodeid = ++lastNode
-    // One number for a file, whatever its text: tools compare it to see whether a file was replaced.
-    const ino = directoryNode + 1 + names.indexOf(file)
-    const entry = { nodeid, attributes: attributes(ino, 0o100444, bytes.length, now()), ttl: 0 }
-    texts.set(nodeid, { text: bytes, entry })
-    return entry
+    const text = textOf(file, files, fsmonitor)
+    return text === undefined ? undefined : andThen(text, (known) => nodes.enter(file, known))
   }
 
   const own: Partial<FuseFileSystem> = {
@@ -73,16 +65,16 @@ export function statusDirectory(
     },
     forget: (nodeid, count) => {
       if (nodeid < firstNode) below.forget(nodeid, count)
-      else texts.delete(nodeid)
+      else nodes.forget(nodeid)
     },
     getattr: (nodeid) => {
       if (nodeid < firstNode) return below.getattr(nodeid)
-      return nodeid === directoryNode ? directory : found(texts.get(nodeid)).entry
+      return nodeid === directoryNode ? directory : found(nodes.find(nodeid)).entry
     },
     read: (nodeid, offset, size) =>
       nodeid < firstNode
         ? below.read(nodeid, offset, size)
-        : found(texts.get(nodeid)).text.subarray(offset, offset + size),
+        : found(nodes.find(nodeid)).text.subarray(offset, offset + size),
     readdir: (nodeid, offset, fill) => {
       if (nodeid !== directoryNode) return below.readdir(nodeid, offset, fill)
       return Promise.all(names.map(async (file) => look(file))).then((entries) => {
@@ -97,11 +89,11 @@ export function statusDirectory(
     lseek: (nodeid, offset, whence) =>
       nodeid < firstNode
         ? below.lseek(nodeid, offset, whence)
-        : seekText(found(texts.get(nodeid)).text.length, offset, whence),
+        : seekText(found(nodes.find(nodeid)).text.length, offset, whence),
     // Read and written instead, as between any two file systems.
     copyFileRange: (from, fromOffset, to, ...rest) => {
       if (from >= firstNode || to >= firstNode) throw new FsError('EXDEV')
-      return below.copyFileRange(from, fromOffset, to, ...rest)
+      return fsmonitor.hold(below.copyFileRange(from, fromOffset, to, ...rest))
     },
     listxattr: (nodeid, caller) => (nodeid < firstNode ? below.listxattr(nodeid, caller) : []),
     getxattr: (nodeid, attribute, caller) => {
@@ -109,18 +101,71 @@ export function statusDirectory(
       return below.getxattr(nodeid, attribute, caller)
     },
   }
-  return { ...guarded(below), ...own, ...(below.setlk && locksOf(below)) }
+  return {
+    ...guarded(below, fsmonitor.hold.bind(fsmonitor)),
+    ...own,
+    ...(below.setlk && locksOf(below)),
+  }
 }
 
-/** The same file system, in which nothing of `.cairn` can be changed. */
-function guarded(below: FuseFileSystem): FuseFileSystem {
+interface TextNode {
+  readonly text: Uint8Array
+  readonly entry: Entry
+}
+
+/** What the kernel knows of the files of `.cairn`. */
+class TextNodes {
+  readonly #names: readonly string[]
+  readonly #now: () => Time
+  readonly #nodes = new Map<number, TextNode>()
+  #last: number
+
+  constructor(names: readonly string[], now: () => Time) {
+    this.#names = names
+    this.#now = now
+    // The kernel may remember nodes of a process before this one, and their texts.
+    this.#last = directoryNode + now().sec * nodesPerSecond
+  }
+
+  enter(file: string, text: Uint8Array): Entry {
+    const nodeid = ++this.#last
+    // One number for a file, whatever its text: tools compare it to see whether a file was replaced.
+    const ino = directoryNode + 2 + this.#names.indexOf(file)
+    const shown = attributes(ino, 0o100444, text.length, this.#now())
+    const entry = { nodeid, attributes: shown, ttl: 0 }
+    this.#nodes.set(nodeid, { text, entry })
+    return entry
+  }
+
+  find(nodeid: number): TextNode | undefined {
+    return this.#nodes.get(nodeid)
+  }
+
+  forget(nodeid: number): void {
+    this.#nodes.delete(nodeid)
+  }
+}
+
+function textOf(
+  file: string,
+  files: StatusFiles,
+  fsmonitor: Pick<Fsmonitor, 'answer'>,
+): Answer<Uint8Array> | undefined {
+  const asked = changesName.exec(file)
+  if (asked) return fsmonitor.answer(asked[2] ?? '', Number(asked[1]) as Ino)
+  const text = files[file]?.()
+  return text === undefined ? undefined : andThen(text, (known) => Buffer.from(known))
+}
+
+/** The same file system, in which nothing of `.cairn` can be changed. Each change is given to `hold` until it is answered. */
+function guarded(below: FuseFileSystem, hold: Fsmonitor['hold']): FuseFileSystem {
   const guard =
     <Rest extends unknown[], T>(
-      change: (nodeid: number, ...rest: Rest) => T,
-    ): ((nodeid: number, ...rest: Rest) => T) =>
+      change: (nodeid: number, ...rest: Rest) => Answer<T>,
+    ): ((nodeid: number, ...rest: Rest) => Answer<T>) =>
     (nodeid, ...rest) => {
       if (nodeid >= firstNode) throw new FsError('EROFS')
-      return change(nodeid, ...rest)
+      return hold(change(nodeid, ...rest))
     }
   const guardName = (parent: number, child: ByteString): void => {
     if (parent >= firstNode || (parent === rootNode && child === name)) throw new FsError('EROFS')
@@ -141,12 +186,12 @@ function guarded(below: FuseFileSystem): FuseFileSystem {
     unlink: guard(below.unlink.bind(below)),
     rmdir: (parent, child, caller) => {
       guardName(parent, child)
-      return below.rmdir(parent, child, caller)
+      return hold(below.rmdir(parent, child, caller))
     },
     rename: (parent, child, newParent, newChild, ...rest) => {
       guardName(parent, child)
       guardName(newParent, newChild)
-      return below.rename(parent, child, newParent, newChild, ...rest)
+      return hold(below.rename(parent, child, newParent, newChild, ...rest))
     },
     create: guard(below.create.bind(below)),
     ...(below.open && { open: below.open.bind(below) }),

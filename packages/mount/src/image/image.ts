@@ -16,6 +16,7 @@ import {
 } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
 import { Directory } from './directory.ts'
+import { LastChanges } from './last-changes.ts'
 import { ImageMiss } from './miss.ts'
 
 /** What an answer of the server says of one inode. */
@@ -37,6 +38,7 @@ export interface LoadedEntry extends LoadedInode {
  * changed was known before, and stays known until the server has it. Files' bytes are elsewhere (data/).
  */
 export class Image implements View {
+  readonly lastChanges: LastChanges = new LastChanges()
   readonly #inodes = new Map<Ino, Inode>()
   readonly #directories = new Map<Ino, Directory>()
   readonly #links = new Map<Ino, readonly Link[]>()
@@ -114,9 +116,10 @@ export class Image implements View {
   }
 
   absorb(changes: Changes): void {
+    this.lastChanges.note(changes)
     for (const [ino, inode] of changes.inodes) {
       if (inode) this.#set(ino, inode)
-      else this.drop(ino)
+      else this.#remove(ino)
       if (inode?.kind === 'directory' && isNew(inode) && !this.#directories.has(ino))
         this.#directories.set(ino, new Directory())
     }
@@ -175,6 +178,11 @@ export class Image implements View {
 
   /** Unknown from here on; the next request that needs it loads it. */
   drop(ino: Ino): void {
+    this.lastChanges.noteUnknown(ino)
+    this.#remove(ino)
+  }
+
+  #remove(ino: Ino): void {
     this.#inodes.delete(ino)
     this.#nameless.delete(ino)
     const directory = this.#directories.get(ino)
@@ -184,6 +192,7 @@ export class Image implements View {
   }
 
   clear(): void {
+    this.lastChanges.noteEverything()
     this.#inodes.clear()
     this.#nameless.clear()
     this.#directories.clear()

@@ -144,7 +144,7 @@ async function fileSystemOf(
   link: ServerLink,
 ): Promise<FuseFileSystem> {
   const mount = await opening
-  return statusDirectory(mount.fileSystem, statusFiles(mount, config, link), now)
+  return statusDirectory(mount.fileSystem, statusFiles(mount, config, link), now, mount.fsmonitor)
 }
 
 function serveKernel(

@@ -118,6 +118,11 @@ export class SharingClient {
       throw new ImageMiss('look', homes[0]!)
   }
 
+  /** No other mount has acknowledged anything that the log lacks. */
+  get isAllFresh(): boolean {
+    return this.#fresh.isFull
+  }
+
   isFresh(directory: Ino): boolean {
     return this.#fresh.has(directory)
   }

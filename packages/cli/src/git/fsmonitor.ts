@@ -1,0 +1,34 @@
+import type { Cli } from '../cli.ts'
+import { runGit } from './run-git.ts'
+
+/**
+ * Answers git's fsmonitor hook from a file of the mount, wherever the workspace is mounted. It names no path of this
+ * machine and needs no program of ours, because the repository may be used in another sandbox. Git appends its arguments:
+ * the version of the hook and the token. Where the hook ends with 1, git looks at every file: outside of a mount, in a
+ * mount of an older version, with another mount below the repository, in paths that the table of mounts spells otherwise,
+ * and with a git before 2.36, which may look at no file below a directory that was renamed.
+ */
+const hook = [
+  'cairn() { test "$1" = 2 && cd -P . || exit 1',
+  'case $(git version) in *" 1."* | *" 2."[0-9].* | *" 2."[12][0-9].* | *" 2.3"[0-5].*) exit 1 ;; esac',
+  'case $PWD in *[[:space:]\\\\]*) exit 1 ;; esac',
+  'while read -r _ _ _ _ at _; do case $at in "${PWD%/}"/*) exit 1 ;; esac; done </proc/self/mountinfo || exit 1',
+  'top=${PWD%/}',
+  'until test -e "$top/.cairn/changes"; do test -n "$top" || exit 1; top=${top%/*}; done',
+  'set -- "$2" $(stat -c "%d %i" . "$top/.")',
+  'test "$2" = "$4" && exec cat "$top/.cairn/changes-$3-$1"',
+  'exit 1; } 2>/dev/null; cairn',
+].join('; ')
+
+const settings: readonly (readonly [string, string])[] = [
+  ['core.fsmonitor', hook],
+  ['core.fsmonitorHookVersion', '2'],
+  // Without it git lists every directory to find new files, although no directory has changed.
+  ['core.untrackedCache', 'true'],
+]
+
+/** Has git ask the mount what changed, instead of looking at each file. */
+export async function setFsmonitor(cli: Cli, repository: string): Promise<void> {
+  for (const [name, value] of settings)
+    await runGit(cli, ['config', name, value], { cwd: repository })
+}
