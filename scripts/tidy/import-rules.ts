@@ -12,7 +12,7 @@ const importsOf: Readonly<Record<string, readonly string[]>> = {
   sdk: ['protocol'],
   mount: ['core', 'protocol'],
   sandbox: ['sdk', 'mount', 'protocol'],
-  agents: ['sdk', 'protocol'],
+  agents: ['sdk', 'sandbox', 'protocol'],
   cli: ['sdk', 'agents', 'mount', 'sandbox', 'protocol'],
   console: ['sdk'],
 }

@@ -37,7 +37,7 @@ export interface E2BSetup extends SandboxSetup {
 /** A Cairn server, a server that speaks E2B, and a template with the Node that cairn needs. */
 export async function openE2BSetup(): Promise<E2BSetup> {
   const directory = await mkdtemp(join(tmpdir(), 'cairn-e2b-'))
-  const cairn = await startServer({ allowHosts: [cairnName] })
+  const cairn = await startServer({ allowHosts: [cairnName, cairnAddress] })
   const sandboxes = await serveE2B({
     hostSystem: true,
     data: join(directory, 'e2b'),

@@ -17,6 +17,7 @@ export {
   type DaemonCommand,
   findLeftBehind,
   isRunning,
+  markProcess,
   type MountConfig,
   type MountState,
   type MountStatus,

@@ -6,8 +6,10 @@ export type {
   GlobOptions,
   Sandbox,
   SandboxFs,
+  SandboxProcess,
   SandboxStatus,
   SandboxWorkspace,
+  LaunchOptions,
   WorkspaceStatus,
 } from './sandbox.ts'
 export type {
@@ -30,6 +32,9 @@ export { JailStartError } from './jail/jail.ts'
 export { LocalSandbox, type LocalSandboxOptions } from './local/local-sandbox.ts'
 export { connectE2B, type E2BConnection } from './e2b/connect.ts'
 export { E2BSandbox, type E2BSandboxOptions } from './e2b/e2b-sandbox.ts'
+export { isRunning, markProcess } from '@cairn/mount'
+export { type Credential, findCredential } from './workspace/credential.ts'
+export { isGone } from './e2b/results.ts'
 export { E2BFS, type E2BFSHost } from './e2b/e2b-files.ts'
 export { installCairn } from './e2b/install-cairn.ts'
 export {

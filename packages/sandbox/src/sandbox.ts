@@ -11,6 +11,10 @@ export interface Sandbox {
   init(): Promise<void>
   /** Resolves for a command that failed too: its code says so. Rejects when there is no machine, or no workspace. */
   exec(command: string, options?: ExecOptions): Promise<ExecResult>
+  /** Starts a command and does not wait for it. Rejects when there is no machine, or no workspace. */
+  start(command: string, options?: LaunchOptions): Promise<SandboxProcess>
+  /** Resolves when what programs were told is written to the workspace is at the server. */
+  flush(): Promise<void>
   /** Tells of files that were changed, by whomever; gives an id. Rejects for a path that does not exist. */
   watchFiles(paths: readonly string[], listener: (change: FileChange) => void): Promise<string>
   /** An unknown id is fine. */
@@ -28,6 +32,25 @@ export interface Sandbox {
 export interface ExecOptions {
   /** Default: two minutes. */
   readonly timeoutMs?: number
+}
+
+export interface LaunchOptions {
+  /** Default: `workDir`. */
+  readonly cwd?: string
+  /** Beside what the sandbox has for every command. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A command that was started. It ends with the machine, at the latest. */
+export interface SandboxProcess {
+  /** As the sandbox numbers it. */
+  readonly pid: number
+  readonly stdout: ReadableStream<Uint8Array>
+  readonly stderr: ReadableStream<Uint8Array>
+  /** Its exit code; 137 after `kill`. */
+  wait(): Promise<number>
+  /** Ends it and what it started. Twice is fine. */
+  kill(): Promise<void>
 }
 
 export interface ExecResult {
@@ -82,8 +105,9 @@ export interface SandboxFs {
   resolve(path: string): string
   isInside(path: string): boolean
   read(path: string): Promise<string>
+  readBytes(path: string): Promise<Uint8Array>
   /** Makes missing parents. */
-  write(path: string, content: string): Promise<void>
+  write(path: string, content: string | Uint8Array): Promise<void>
   /** A path for something temporary; makes nothing. */
   temp(name?: string): string
   stat(path: string): Promise<{ readonly mtimeMs: number }>

@@ -35,8 +35,14 @@ export class E2BFS implements SandboxFs {
     return (await this.#host.getE2BInstance()).files.read(this.resolve(path))
   }
 
-  async write(path: string, content: string): Promise<void> {
-    await (await this.#host.getE2BInstance()).files.write(this.resolve(path), content)
+  async readBytes(path: string): Promise<Uint8Array> {
+    const e2b = await this.#host.getE2BInstance()
+    return e2b.files.read(this.resolve(path), { format: 'bytes' })
+  }
+
+  async write(path: string, content: string | Uint8Array): Promise<void> {
+    const data = typeof content === 'string' ? content : new Blob([new Uint8Array(content)])
+    await (await this.#host.getE2BInstance()).files.write(this.resolve(path), data)
   }
 
   temp(name: string = `temp-${Date.now()}-${Math.random().toString(36).slice(2, 8)}`): string {

@@ -6,8 +6,10 @@ import type {
   FileChange,
   Sandbox,
   SandboxFs,
+  SandboxProcess,
   SandboxStatus,
   SandboxWorkspace,
+  LaunchOptions,
 } from '../sandbox.ts'
 import { findCredential } from '../workspace/credential.ts'
 import { makeForkLayers } from '../workspace/fork-layers.ts'
@@ -17,6 +19,7 @@ import { FileWatch } from './file-watch.ts'
 import { whyOutOfReach } from './reach.ts'
 import { isGone, toResult, withRetries } from './results.ts'
 import { InnerMount } from './inner-mount.ts'
+import { startProcess } from './start-process.ts'
 
 export interface E2BSandboxOptions {
   /** Default: E2B_API_KEY. */
@@ -33,6 +36,8 @@ export interface E2BSandboxOptions {
   readonly allowInternetAccess?: boolean
   /** What it may reach, by the rules of E2B. */
   readonly network?: NonNullable<SandboxOpts['network']>
+  /** What becomes of it when its time is over. Default: `kill`. */
+  readonly onTimeout?: 'kill' | 'pause'
   /** Default: 120,000. */
   readonly execTimeoutMs?: number
   /** Use this machine instead of making one; it is resumed if it is paused. */
@@ -140,6 +145,18 @@ export class E2BSandbox implements Sandbox {
     return run()
   }
 
+  async start(command: string, { cwd, env }: LaunchOptions = {}): Promise<SandboxProcess> {
+    const e2b = await this.#withFiles()
+    return startProcess(e2b, this.#mount?.guard(command) ?? command, {
+      cwd: this.#fs.resolve(cwd ?? '.'),
+      ...(env && { envs: { ...env } }),
+    })
+  }
+
+  async flush(): Promise<void> {
+    await this.#mount?.drain(await this.#machine(), this.#drainTimeoutMs)
+  }
+
   async watchFiles(
     paths: readonly string[],
     listener: (change: FileChange) => void,
@@ -231,6 +248,14 @@ export class E2BSandbox implements Sandbox {
     this.#forget()
   }
 
+  /** Leaves the machine to other processes, and this object without one. */
+  async detach(): Promise<void> {
+    for (const id of this.#watches.keys()) this.unwatchFiles(id)
+    await this.#making?.catch(() => undefined)
+    this.#mount?.release()
+    this.#forget()
+  }
+
   /** What can be shown and stored. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { kind, workDir, sandboxId, template, workspace } = this
@@ -314,7 +339,7 @@ export class E2BSandbox implements Sandbox {
     // Loaded when it is needed: those who use other sandboxes need not wait for it.
     const { Sandbox: E2B } = await import('e2b')
     const { sandboxId, envs, metadata, workspace, attached } = this.#options
-    const { allowInternetAccess, network } = this.#options
+    const { allowInternetAccess, network, onTimeout } = this.#options
     const timeoutMs = this.#options.timeoutMs ?? defaults.timeoutMs
     const connection = this.#connection()
     if (sandboxId !== undefined) {
@@ -332,6 +357,7 @@ export class E2BSandbox implements Sandbox {
       ...(metadata && { metadata: { ...metadata } }),
       ...(allowInternetAccess === undefined ? {} : { allowInternetAccess }),
       ...(network && { network }),
+      ...(onTimeout && { lifecycle: { onTimeout } }),
     }
     return withRetries(() => E2B.create(this.template, options))
   }

@@ -50,10 +50,14 @@ export class LocalFiles implements SandboxFs {
   }
 
   async read(path: string): Promise<string> {
-    return this.#run(readScript, path, 'read')
+    return (await this.#run(readScript, path, 'read')).stdout
   }
 
-  async write(path: string, content: string): Promise<void> {
+  async readBytes(path: string): Promise<Uint8Array> {
+    return (await this.#run(readScript, path, 'read')).bytes
+  }
+
+  async write(path: string, content: string | Uint8Array): Promise<void> {
     await this.#run(writeScript, path, 'write', content)
   }
 
@@ -62,7 +66,7 @@ export class LocalFiles implements SandboxFs {
   }
 
   async stat(path: string): Promise<{ readonly mtimeMs: number }> {
-    return { mtimeMs: parseMtime(await this.#run(statScript, path, 'stat')) }
+    return { mtimeMs: parseMtime((await this.#run(statScript, path, 'stat')).stdout) }
   }
 
   async glob(pattern: string, options: GlobOptions = {}): Promise<string[]> {
@@ -79,15 +83,20 @@ export class LocalFiles implements SandboxFs {
     return [workDir, ...roots.map((root) => posix.resolve(workDir, root))]
   }
 
-  async #run(script: string, path: string, verb: string, stdin?: string): Promise<string> {
+  async #run(
+    script: string,
+    path: string,
+    verb: string,
+    stdin?: string | Uint8Array,
+  ): Promise<Ran> {
     const whole = this.resolve(path)
     const ran = await this.#start(script, whole, stdin)
-    if (ran.code === 0) return ran.stdout
+    if (ran.code === 0) return ran
     if (ran.code === outsideCode) throw outside(path)
     throw cannot(verb, path, ran.stderr)
   }
 
-  async #start(script: string, whole: string, stdin?: string): Promise<Ran> {
+  async #start(script: string, whole: string, stdin?: string | Uint8Array): Promise<Ran> {
     const { roots, jail } = this.#options
     const args = ['/bin/sh', '-c', script, 'sh', whole, ...(roots ? this.#all(roots) : [])]
     return runInside(

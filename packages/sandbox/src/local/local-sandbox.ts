@@ -11,8 +11,10 @@ import type {
   FileChange,
   Sandbox,
   SandboxFs,
+  SandboxProcess,
   SandboxStatus,
   SandboxWorkspace,
+  LaunchOptions,
 } from '../sandbox.ts'
 import { findCredential } from '../workspace/credential.ts'
 import { makeForkLayers } from '../workspace/fork-layers.ts'
@@ -23,6 +25,7 @@ import { refuseDangerous } from './dangerous.ts'
 import { FileWatch } from './file-watch.ts'
 import { LocalFiles } from './local-files.ts'
 import { jailsDirectory } from './places.ts'
+import { startProcess } from './start-process.ts'
 import { runInside } from '../workspace/run-inside.ts'
 
 export interface LocalSandboxOptions {
@@ -139,6 +142,21 @@ export class LocalSandbox implements Sandbox {
     const why =
       stopped === 'timeout' ? `after ${timeoutMs} ms` : `after ${outputBytesMax} bytes of output`
     return { code: 1, stdout, stderr: `${stderr}command ended ${why}` }
+  }
+
+  async start(command: string, { cwd, env }: LaunchOptions = {}): Promise<SandboxProcess> {
+    const refusal = refuseDangerous(command)
+    if (refusal !== undefined) throw new Error(refusal)
+    const { jail } = await this.#machine()
+    return startProcess(jail, {
+      args: ['/bin/bash', '-c', command],
+      cwd: this.#fs.resolve(cwd ?? '.'),
+      env: { LANG: 'C.UTF-8', ...this.#options.envs, ...env },
+    })
+  }
+
+  async flush(): Promise<void> {
+    await (await this.#machine()).mount?.drain(this.#drainTimeoutMs)
   }
 
   async watchFiles(

@@ -92,6 +92,37 @@ function runExecTests(sandbox: () => Sandbox): void {
     ])
   })
 
+  it('starts a command without waiting, in any directory, and passes its output on while it comes', async () => {
+    const script = 'pwd; echo "$WORD"; read -r line < go; echo "$line"; echo bad >&2; exit 4'
+    await sandbox().exec('mkfifo go')
+    const started = await sandbox().start(`cd - > /dev/null; ${script}`, {
+      cwd: '/tmp',
+      env: { WORD: 'given', OLDPWD: sandbox().workDir },
+    })
+    expect(started.pid).toBeGreaterThan(1)
+    const reader = started.stdout.pipeThrough(new TextDecoderStream()).getReader()
+    let seen = ''
+    while (!seen.endsWith('given\n')) seen += (await reader.read()).value ?? ''
+    await sandbox().exec('echo heard > go')
+    for (let part = await reader.read(); !part.done; part = await reader.read()) seen += part.value
+    expect([seen, await new Response(started.stderr).text(), await started.wait()]).toEqual([
+      `${sandbox().workDir}\ngiven\nheard\n`,
+      'bad\n',
+      4,
+    ])
+  })
+
+  it('ends a started command with what it started', async () => {
+    const started = await sandbox().start('sleep 4321 & sleep 4321; true')
+    await expect
+      .poll(async () => (await sandbox().exec('pgrep -fc "^sleep 4321"')).stdout)
+      .toBe('2\n')
+    await started.kill()
+    await started.kill()
+    expect(await started.wait()).toBeGreaterThan(0)
+    expect((await sandbox().exec('pgrep -fc "^sleep 4321"')).stdout).toBe('0\n')
+  })
+
   it('lets commands become root', async () => {
     expect(await sandbox().exec('sudo id -u')).toMatchObject({ code: 0, stdout: '0\n' })
   })
@@ -107,6 +138,12 @@ function runFileTests(sandbox: () => Sandbox): void {
     await sandbox().fs.write('files/deep/note.md', 'grüße 🪨\n')
     expect(await sandbox().fs.read('files/deep/note.md')).toBe('grüße 🪨\n')
     expect(await sandbox().exec('cat files/deep/note.md')).toMatchObject({ stdout: 'grüße 🪨\n' })
+  })
+
+  it('may be bytes', async () => {
+    const bytes = Uint8Array.from({ length: 70_000 }, (_, at) => (at * 7) % 256)
+    await sandbox().fs.write('files/bytes', bytes)
+    expect(Buffer.compare(await sandbox().fs.readBytes('files/bytes'), bytes)).toBe(0)
   })
 
   it('may be empty, and shorter than before', async () => {

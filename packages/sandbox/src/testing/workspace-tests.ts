@@ -45,10 +45,22 @@ export function runWorkspaceTests(open: () => Promise<SandboxSetup>): void {
     expect(await sandbox.status()).toEqual({ state: 'ended' })
   })
 
+  it('has at the server what was flushed, and goes on', async () => {
+    const workspace = await setup.makeWorkspace()
+    const sandbox = make({ name: workspace.name })
+    const started = await sandbox.start('echo started > started')
+    expect(await started.wait()).toBe(0)
+    await sandbox.flush()
+    expect(await readText(workspace, '/started')).toBe('started\n')
+    expect(await sandbox.exec('cat started')).toMatchObject({ stdout: 'started\n' })
+    await sandbox.dispose()
+  })
+
   it('runs nothing where there is no workspace', async () => {
     const sandbox = make({ name: 'no-such-workspace' })
     await expect(sandbox.exec('touch /tmp/ran')).rejects.toThrow(/no-such-workspace/)
     await expect(sandbox.fs.write('lost.txt', 'lost')).rejects.toThrow(/no-such-workspace/)
+    await expect(sandbox.start('touch /tmp/ran')).rejects.toThrow(/no-such-workspace/)
   })
 
   it('brings everything to the server before it pauses, and goes on', async () => {

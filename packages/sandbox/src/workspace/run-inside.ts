@@ -4,7 +4,7 @@ import { killGroup } from '../jail/kill-group.ts'
 
 export interface RunInsideOptions {
   readonly timeoutMs?: number
-  readonly stdin?: string
+  readonly stdin?: string | Uint8Array
   /** The limit of output and of errors, each. A program that prints more is ended. */
   readonly bytesMax?: number
 }
@@ -12,6 +12,8 @@ export interface RunInsideOptions {
 export interface Ran {
   readonly code: number
   readonly stdout: string
+  /** The same before it was read as text. */
+  readonly bytes: Uint8Array
   readonly stderr: string
   /** Why it was ended before its time. */
   readonly stopped?: 'timeout' | 'output'
@@ -42,13 +44,14 @@ export async function runInside(
   clearTimeout(timer)
   return {
     code: code ?? killedCode,
-    stdout: stdout!,
-    stderr: stderr!,
+    stdout: stdout!.toString(),
+    bytes: stdout!,
+    stderr: stderr!.toString(),
     ...(stopped !== undefined && { stopped }),
   }
 }
 
-function gather(stream: Readable, bytesMax: number, onTooMuch: () => void): Promise<string> {
+function gather(stream: Readable, bytesMax: number, onTooMuch: () => void): Promise<Buffer> {
   const chunks: Buffer[] = []
   let room = bytesMax
   return new Promise((resolve) => {
@@ -57,6 +60,6 @@ function gather(stream: Readable, bytesMax: number, onTooMuch: () => void): Prom
       if (room > 0) chunks.push(chunk.subarray(0, room))
       room = Math.max(0, room - chunk.length)
     })
-    stream.once('close', () => resolve(Buffer.concat(chunks).toString()))
+    stream.once('close', () => resolve(Buffer.concat(chunks)))
   })
 }
