@@ -4,18 +4,18 @@ type Loader = () => Promise<{ readonly command: Command }>
 
 /** What stands before a verb. */
 export const nouns = {
-  server: 'What a server keeps',
-  ctx: 'Servers and keys, saved under names',
-  ws: 'Workspaces',
-  fs: 'Files of a workspace',
-  profile: 'Which directories of a mount travel later',
-  key: 'Owner keys: all of a server, under a name',
-  token: 'Tokens: some paths, some operations, some time',
-  sandbox: 'Machines for commands, alive for minutes',
-  'fs layer': 'Attempts at a directory, each on a frozen base of its own',
-  git: 'Git repositories in a workspace',
-  vault: 'Secrets, kept encrypted',
-  journal: 'What agents and workflows tell, provably unchanged',
+  server: 'Maintain the data of a server',
+  ctx: 'Save servers and keys as named contexts',
+  ws: 'Create, copy and delete workspaces',
+  fs: 'Work with the files of a workspace',
+  profile: 'Show which directories of a mount are sent later',
+  key: 'Manage owner keys, which allow everything',
+  token: 'Issue tokens for certain paths and operations',
+  sandbox: 'Run commands in sandboxes',
+  'fs layer': 'Make, compare and commit layers: private attempts at a directory',
+  git: 'Use git repositories in a workspace',
+  vault: 'Store secrets and give agents access to them',
+  journal: 'Record what agents do in signed, append-only journals',
 } as const
 
 /** Every command by its words. Their code is loaded when it is needed: `cairn --version` loads none of it. */

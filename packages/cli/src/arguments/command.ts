@@ -115,7 +115,7 @@ export function defineCommand<
 
 /** Every command takes these. */
 export const commonOptions = {
-  json: { kind: 'flag', summary: 'Print JSON: one value, or one a line for lists; errors too' },
-  help: { kind: 'flag', short: 'h', summary: 'Print this help' },
+  json: { kind: 'flag', summary: 'Print JSON: one value, or one per line for lists; errors too' },
+  help: { kind: 'flag', short: 'h', summary: 'Show this help' },
 } as const
 commonOptions satisfies OptionSpecs

@@ -11,13 +11,13 @@ import { formatTable } from '../output/table.ts'
 export const command: Command = defineCommand({
   summary: 'Check what works on this machine, what does not, and what fixes it',
   description:
-    'Each line is ok, warn or fail, with the command that fixes it. Mounts for a moment on a directory of its own, to hear\n' +
-    'what the kernel can do. Ends with 1 when something fails.',
+    'Each line is ok, warn or fail, with the command that fixes the problem. The command mounts a directory\n' +
+    'of its own for a moment to see what the kernel can do. It exits with 1 if a check fails.',
   arguments: {},
   options: connectionOptions,
   examples: [
     { command: 'cairn doctor', does: 'why can I not mount?' },
-    { command: 'cairn doctor --json', does: 'one line a check' },
+    { command: 'cairn doctor --json', does: 'one JSON value for each check' },
   ],
   async run({ options, cli }) {
     const checks = [...(await checkMachine(cli)), ...(await checkServer(cli, options))]

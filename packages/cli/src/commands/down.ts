@@ -8,17 +8,22 @@ import { type Ended, tellEnded, unmountAt } from '../mount/end.ts'
 import { type ListedMount, listMounts } from '../mount/find-mount.ts'
 
 export const command: Command = defineCommand({
-  summary: "End your mounts of this machine's server, and the server",
+  summary: "Unmount the workspaces of this machine's server, and stop the server",
   description:
-    'Each mount first brings everything to the server. All files stay in its data directory; cairn up brings them back.',
+    "Each mount first sends everything to the server. All files stay in the server's data directory; cairn up\n" +
+    'mounts them again.',
   arguments: {},
   options: {
-    data: { kind: 'text', value: 'DIR', summary: "The server's data; ~/.cairn/data unless given" },
+    data: {
+      kind: 'text',
+      value: 'DIR',
+      summary: 'Data directory of the server (default: ~/.cairn/data)',
+    },
     force: {
       kind: 'flag',
       short: 'f',
       summary:
-        'End mounts that are in use or cannot reach the server; their changes wait on this disk',
+        'Also unmount directories that are in use or cannot reach the server; unsent changes stay on this disk',
     },
   },
   examples: [

@@ -16,40 +16,48 @@ const attemptsMax = 20
 export const command: Command = defineCommand({
   summary: 'Run a command in a layer of a workspace',
   description:
-    'Makes a layer, or opens one, copies it to a directory here, runs the command in it, copies the difference back, makes a\n' +
-    'checkpoint, and prints what changed. With --commit the layer is committed if the command succeeds. A sandbox mounts the\n' +
-    'layer instead. The command does not get the key. Ends as the command ends; 124 after --timeout. With --json the receipt\n' +
-    "is on the standard output, and the command's output on the error output.",
+    'Creates or opens a layer, copies it to a local directory, runs the command there, copies the changes\n' +
+    'back, makes a checkpoint, and prints what changed. With --commit, the layer is committed if the command\n' +
+    'succeeds. With --sandbox, the sandbox mounts the layer instead. The command does not get your key. The\n' +
+    'exit code is that of the command, or 124 after --timeout. With --json, standard output has the receipt,\n' +
+    'and standard error has the output of the command.',
   arguments: { command: { summary: 'The command and its arguments, after --', many: true } },
   options: {
     ...layerOptions,
     layer: { kind: 'text', value: 'REF', summary: 'Work in this layer' },
-    'new-layer': { kind: 'flag', summary: 'Make a layer; so it is unless --layer is given' },
-    name: { kind: 'text', value: 'NAME', summary: 'Call the new layer so' },
+    'new-layer': { kind: 'flag', summary: 'Create a layer (default without --layer)' },
+    name: { kind: 'text', value: 'NAME', summary: 'Name of the new layer' },
     path: {
       kind: 'text',
       value: 'PATH',
-      summary: 'The directory of the new layer; / unless given',
+      summary: 'Directory of the new layer (default: /)',
     },
     sandbox: {
       kind: 'choice',
       choices: ['none', 'local', 'e2b'],
-      summary: 'Run it here, in a jail of this machine, or at E2B; none unless given',
+      summary: 'Where to run: here, in a local jail, or at E2B (default: none)',
     },
     commit: { kind: 'flag', summary: 'Commit the layer if the command succeeds' },
-    keep: { kind: 'flag', summary: 'Keep the layer; so it is unless told otherwise' },
-    discard: { kind: 'flag', summary: 'Give the layer up afterwards' },
-    timeout: { kind: 'text', value: 'D', summary: 'End the command after 30s, 5m and the like' },
-    env: { kind: 'list', value: 'NAME=VALUE', summary: 'A variable for the command' },
-    attempts: { kind: 'count', value: 'N', summary: 'Run it in N new layers at once, and compare' },
+    keep: { kind: 'flag', summary: 'Keep the layer (default)' },
+    discard: { kind: 'flag', summary: 'Abandon the layer afterwards' },
+    timeout: { kind: 'text', value: 'D', summary: 'Stop the command after this time: 30s, 5m' },
+    env: { kind: 'list', value: 'NAME=VALUE', summary: 'Environment variable for the command' },
+    attempts: {
+      kind: 'count',
+      value: 'N',
+      summary: 'Run the command in N new layers at once, and compare the results',
+    },
   },
   examples: [
-    { command: 'cairn exec --commit -- npm test', does: 'what it writes is kept if it succeeds' },
-    { command: 'cairn exec --layer fix-auth-a -- make', does: 'in an attempt that is there' },
+    {
+      command: 'cairn exec --commit -- npm test',
+      does: 'commit the changes if the command succeeds',
+    },
+    { command: 'cairn exec --layer fix-auth-a -- make', does: 'in an existing layer' },
     { command: 'cairn exec --sandbox local --timeout 5m -- ./build.sh', does: 'in a jail' },
     {
       command: "cairn exec --attempts 5 -- sh -c './agent.sh $CAIRN_ATTEMPT'",
-      does: 'five at once',
+      does: 'five attempts at once',
     },
   ],
   async run({ args, options, cli }) {

@@ -3,12 +3,12 @@ import { renderHelp } from '../help/render-help.ts'
 import { findInvocation } from '../program.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Print help for a command',
-  arguments: { words: { summary: 'The command, or its first word', optional: true, many: true } },
+  summary: 'Show the help of a command',
+  arguments: { words: { summary: 'A command, or its first word', optional: true, many: true } },
   options: {},
   examples: [
     { command: 'cairn help', does: 'all commands' },
-    { command: 'cairn help fs cp', does: 'as cairn fs cp --help' },
+    { command: 'cairn help fs cp', does: 'same as cairn fs cp --help' },
   ],
   async run({ args: { words }, cli }) {
     // With the flag, so that a noun that is also a command means the noun.

@@ -9,11 +9,12 @@ import { tellMounted } from '../mount/start.ts'
 import { ensureWorkspace } from '../remote/ensure-workspace.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Make a workspace if it is missing, mount it, and check that it is there',
+  summary: 'Create a workspace if it is missing, mount it, and check the mount',
   description:
-    'One command for a sandbox, without questions. Again at the same place it finds everything as it should be and says so.\n' +
-    'With a token, which can make no workspace, it mounts the one that is there. Where DIR needs root and sudo asks for no\n' +
-    'password, sudo makes it. In an E2B sandbox other users may enter, because files are read by root there.',
+    'One command for a sandbox, without questions. Running it again is safe. A token cannot create a\n' +
+    'workspace, so with a token it mounts the existing one. If only root may create DIR and sudo needs no\n' +
+    'password, sudo creates it. In an E2B sandbox other users may use the mount, because E2B reads files as\n' +
+    'root.',
   arguments: {},
   options: {
     ...connectionOptions,
@@ -21,16 +22,16 @@ export const command: Command = defineCommand({
       kind: 'text',
       short: 'w',
       value: 'NAME',
-      summary: "The workspace; the context's or the login's own unless given",
+      summary: 'The workspace (default: that of the context or the login)',
     },
-    table: { kind: 'text', value: 'NAME', summary: 'The same as --workspace' },
-    path: { kind: 'text', value: 'DIR', summary: 'Where to mount it; made if it is missing' },
-    'read-only': { kind: 'flag', summary: 'Nothing can be changed through it' },
-    'allow-other': { kind: 'flag', summary: 'Other users may enter, as permissions allow' },
+    table: { kind: 'text', value: 'NAME', summary: 'Same as --workspace' },
+    path: { kind: 'text', value: 'DIR', summary: 'Where to mount it; created if it is missing' },
+    'read-only': { kind: 'flag', summary: 'Mount read-only' },
+    'allow-other': { kind: 'flag', summary: 'Let other users use the mount, as permissions allow' },
   },
   examples: [
     { command: 'cairn init --workspace my-agent --path /mnt/data', does: 'then use /mnt/data' },
-    { command: 'cairn init --table my_agent_data --path /mnt/data', does: 'the same' },
+    { command: 'cairn init --table my_agent_data --path /mnt/data', does: 'same' },
   ],
   async run({ options, cli }) {
     const credentials = await findCredentials(cli, options)

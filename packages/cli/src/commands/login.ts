@@ -8,34 +8,39 @@ import { connect } from '../remote/open.ts'
 import { readKeyOption } from '../tokens/own.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Save a server and a key for this user, once the server has taken the key',
+  summary: 'Save a server and a key, after checking the key',
   description:
-    'In ~/.cairn/credentials.json, for its owner alone: {"token", "apiUrl", "workspace"}. Programs that make sandboxes may\n' +
-    'write the same file into them. Options, the environment and a current context (cairn ctx) come before it.',
+    'Saves them in ~/.cairn/credentials.json, readable by you alone: {"token", "apiUrl", "workspace"}.\n' +
+    'Programs that create sandboxes may write the same file into them. Options, the environment and a current\n' +
+    'context (cairn ctx) take precedence.',
   arguments: {},
   options: {
     server: {
       kind: 'text',
       value: 'URL',
-      summary: 'Where the server is; CAIRN_SERVER, or that of the last login, unless given',
+      summary: 'Address of the server (default: CAIRN_SERVER, or that of the last login)',
     },
     'api-key-file': {
       kind: 'text',
       value: 'FILE',
-      summary: 'A file that only you can read, with the key; - for standard input',
+      summary: 'File with the key, readable by you alone; - for standard input',
     },
-    token: { kind: 'text', value: 'TOKEN', summary: 'A token instead; - for standard input' },
+    token: {
+      kind: 'text',
+      value: 'TOKEN',
+      summary: 'File with a token, instead of a key; - for standard input',
+    },
     workspace: {
       kind: 'text',
       short: 'w',
       value: 'NAME',
-      summary: "The workspace to use when none is named; a token's own unless given",
+      summary: 'Workspace to use when a command names none (default: that of the token)',
     },
   },
   examples: [
     {
       command: 'pass show cairn | cairn login --server https://cairn.example.org --api-key-file -',
-      does: 'the key is in no list of processes',
+      does: 'the key does not appear in the list of processes',
     },
     {
       command: 'cairn login --server http://127.0.0.1:7070 --token TOKEN -w website',

@@ -2,8 +2,9 @@ import { type Command, defineCommand } from '../arguments/command.ts'
 import { forgetLogin } from '../context/login.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Forget what login has saved',
-  description: 'The key stays valid: see cairn token revoke. Contexts and mounts stay as they are.',
+  summary: 'Remove what cairn login saved',
+  description:
+    'The key stays valid; to end a token, run: cairn token revoke. Contexts and mounts do not change.',
   arguments: {},
   options: {},
   examples: [{ command: 'cairn logout', does: 'removes ~/.cairn/credentials.json' }],

@@ -8,13 +8,14 @@ import { openShell } from '../sandbox/open-shell.ts'
 export const command: Command = defineCommand({
   summary: 'Serve a workspace to an agent over MCP, on standard input and output',
   description:
-    'An MCP client starts it, for example: claude mcp add cairn -- cairn mcp. The tools are those that the key or token may\n' +
-    'use; changes carry the id of the tool call in the log. Tools that remove something ask the user, where the client can.\n' +
-    'With --sandbox there is a tool that runs commands, in a machine that has the workspace mounted.',
+    'An MCP client starts it, for example: claude mcp add cairn -- cairn mcp. It offers the tools that the\n' +
+    'key or token allows. The log shows the id of the tool call with each change. Tools that remove something\n' +
+    'ask the user, if the client supports that. With --sandbox it also offers a tool that runs commands in a\n' +
+    'machine with the workspace mounted.',
   arguments: {},
   options: {
     ...layerOptions,
-    layer: { kind: 'text', value: 'REF', summary: 'Work in this layer; main unless given' },
+    layer: { kind: 'text', value: 'REF', summary: 'Work in this layer (default: main)' },
     sandbox: {
       kind: 'choice',
       choices: ['local', 'e2b'],
@@ -23,7 +24,7 @@ export const command: Command = defineCommand({
   },
   examples: [
     { command: 'cairn mcp --workspace default', does: 'the tools of a workspace' },
-    { command: 'cairn mcp --layer fix-auth-a', does: 'all calls work in an attempt' },
+    { command: 'cairn mcp --layer fix-auth-a', does: 'all calls work in a layer' },
     { command: 'cairn mcp --layer fix-auth-a --sandbox local', does: 'with commands in a jail' },
   ],
   async run({ options, cli }) {

@@ -16,69 +16,78 @@ const defaultListen = '127.0.0.1:7070'
 export const command: Command = defineCommand({
   summary: 'Run a server on this machine',
   description:
-    'Everything is kept in one directory, unless --meta and --objects name stores that several servers share. The first\n' +
-    'start makes an owner key, kept in DIR/owner-key, and a workspace called default; both are saved as the context\n' +
-    'local. Ctrl-C and SIGTERM stop it; with --background, cairn down does.\n' +
-    'CAIRN_MASTER_KEY can hold the master key; the vault is worth as much as that key is kept.',
+    'Keeps everything in one directory, unless --meta and --objects name stores that several servers share.\n' +
+    'The first start creates an owner key in DIR/owner-key and a workspace called default, and saves both as\n' +
+    'the context local. Ctrl-C or SIGTERM stops it; with --background, cairn down does. CAIRN_MASTER_KEY can\n' +
+    'hold the master key. Keep that key safe: it protects the vault.',
   arguments: {},
   options: {
     data: {
       kind: 'text',
       value: 'DIR',
-      summary: 'Where it keeps its data; ~/.cairn/data unless given',
+      summary: 'Data directory (default: ~/.cairn/data)',
     },
     listen: {
       kind: 'text',
       value: 'HOST:PORT',
-      summary: '127.0.0.1:7070 unless given; port 0 takes a free one',
+      summary: 'Address to listen on (default: 127.0.0.1:7070); port 0 means any free port',
     },
-    meta: { kind: 'text', value: 'URL', summary: 'A database instead of the directory: mysql://…' },
-    objects: { kind: 'text', value: 'URL', summary: 'An object store: s3://bucket?endpoint=…' },
+    meta: {
+      kind: 'text',
+      value: 'URL',
+      summary: 'Database for metadata, instead of the directory: mysql://…',
+    },
+    objects: {
+      kind: 'text',
+      value: 'URL',
+      summary: 'Object store for content, instead of the directory: s3://bucket?endpoint=…',
+    },
     'master-key-file': {
       kind: 'text',
       value: 'FILE',
       summary:
-        'Master keys, newest first, 32 bytes each in hex or base64; DIR/master-key unless given',
+        'File with master keys, newest first, 32 bytes each in hex or base64 (default: DIR/master-key)',
     },
     'master-key-command': {
       kind: 'text',
       value: 'CMD',
-      summary: 'A command that prints them instead, for a key service',
+      summary: 'Command that prints the master keys, for a key service',
     },
     'tls-cert': {
       kind: 'text',
       value: 'FILE',
-      summary: 'Speak TLS with this certificate and its chain, in PEM; read again when it changes',
+      summary: 'TLS certificate with its chain, in PEM; read again when it changes',
     },
-    'tls-key': { kind: 'text', value: 'FILE', summary: 'Its key, in PEM' },
+    'tls-key': { kind: 'text', value: 'FILE', summary: 'Private key of the certificate, in PEM' },
     'allow-host': {
       kind: 'list',
       value: 'NAME',
-      summary: 'A name that reaches a server on loopback, such as that of a tunnel',
+      summary: 'Also accept requests for this host name, such as that of a tunnel to loopback',
     },
     'metrics-listen': {
       kind: 'text',
       value: 'HOST:PORT',
-      summary: 'Serve /metrics there without a key; else it takes an owner key',
+      summary: 'Serve /metrics at this address without a key; otherwise it needs an owner key',
     },
     'client-dir': {
       kind: 'text',
       value: 'DIR',
-      summary: 'Clients that /install hands out beside its own; DATA/dist unless given',
+      summary: 'Directory with more clients for /install (default: DATA/dist)',
     },
     background: {
       kind: 'flag',
-      summary: 'Return when it is ready; it writes to DIR/server.log, and runs until cairn down',
+      summary:
+        'Run in the background until cairn down, and write to DIR/server.log; returns when the server is ready',
     },
-    log: { kind: 'flag', summary: 'Write a line of JSON for each request to standard error' },
+    log: { kind: 'flag', summary: 'Log each request as a line of JSON to standard error' },
   },
   examples: [
     { command: 'cairn serve', does: 'for this machine alone' },
-    { command: 'cairn serve --background', does: 'the same, without a terminal of its own' },
+    { command: 'cairn serve --background', does: 'the same in the background' },
     {
       command:
         'cairn serve --data /srv/cairn --listen 0.0.0.0:7070 --tls-cert cert.pem --tls-key key.pem',
-      does: 'for others too',
+      does: 'for other machines too',
     },
   ],
   async run({ options, cli }) {

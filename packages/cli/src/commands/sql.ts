@@ -8,8 +8,9 @@ const rowsMax = 10_000
 export const command: Command = defineCommand({
   summary: 'Run a SELECT on files, changes, the log, layers and checkpoints',
   description:
-    "The tables are files, changes('FROM', 'TO'), log, layers and checkpoints; SQLite's functions work. It shows the workspace as\n" +
-    'it is now, or with --layer and --at as it was then. docs/guides/sql.md lists the columns.',
+    "The tables are files, changes('FROM', 'TO'), log, layers and checkpoints. SQLite's functions work. The\n" +
+    'statement sees the workspace as it is now, or a layer or checkpoint with --layer and --at.\n' +
+    'docs/guides/sql.md lists the columns.',
   arguments: { query: { summary: 'One SELECT statement' } },
   options: {
     ...readerOptions,
@@ -19,7 +20,7 @@ export const command: Command = defineCommand({
       value: 'N',
       summary: `So many rows at most; ${rowsMax} unless given`,
     },
-    csv: { kind: 'flag', summary: 'Comma-separated values, with a heading' },
+    csv: { kind: 'flag', summary: 'Print comma-separated values with a header line' },
   },
   examples: [
     {
@@ -34,7 +35,7 @@ export const command: Command = defineCommand({
     },
     {
       command: "cairn sql \"select path from files where ext = 'md' and text like '%TODO%'\"",
-      does: 'by content',
+      does: 'find copies of a file',
     },
   ],
   async run({ args: { query }, options, cli }) {

@@ -11,10 +11,15 @@ import { formatTable } from '../output/table.ts'
 export const command: Command = defineCommand({
   summary: 'Show the server of this machine, the current context, and your mounts',
   description:
-    'Looks at this machine alone. cairn mount status DIRECTORY asks one mount, cairn doctor tries everything.',
+    'Looks at this machine only. For one mount, run: cairn mount status DIRECTORY. To test everything, run:\n' +
+    'cairn doctor.',
   arguments: {},
   options: {
-    data: { kind: 'text', value: 'DIR', summary: "The server's data; ~/.cairn/data unless given" },
+    data: {
+      kind: 'text',
+      value: 'DIR',
+      summary: 'Data directory of the server (default: ~/.cairn/data)',
+    },
   },
   examples: [
     { command: 'cairn status', does: 'what cairn up has started' },

@@ -5,23 +5,24 @@ import { parseTimeout, timeoutOption } from '../mount/duration.ts'
 import { endMount } from '../mount/end.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Bring everything to the server, then unmount',
+  summary: 'Send everything to the server, then unmount',
   description:
-    'Says what it waits for; Ctrl-C leaves everything as it was. Where the mount was killed, what is left of it is taken away.',
+    'The command shows what it waits for; Ctrl-C leaves the mount as it was. It also cleans up after a mount\n' +
+    'that was killed.',
   arguments: { directory: { summary: 'The mount point' } },
   options: {
     ...connectionOptions,
-    pack: { kind: 'text', value: 'LABEL', summary: 'Pack it first under this name, as cairn pack' },
+    pack: { kind: 'text', value: 'LABEL', summary: 'First run cairn pack with this name' },
     timeout: timeoutOption,
     force: {
       kind: 'flag',
-      summary: 'Do not wait, or not after --timeout; what is left is kept and told of',
+      summary: 'Unmount without waiting, or after --timeout; unsent changes are kept and reported',
     },
   },
   examples: [
     { command: 'cairn umount ./work', does: 'when everything is at the server' },
-    { command: 'cairn umount --pack deps ./work', does: 'and call the result deps' },
-    { command: 'cairn umount --timeout 30s --force ./work', does: 'and in any case after 30 s' },
+    { command: 'cairn umount --pack deps ./work', does: 'and name the pack deps' },
+    { command: 'cairn umount --timeout 30s --force ./work', does: 'after 30 s at the latest' },
   ],
   async run({ args, options, cli }) {
     const timeoutMs = parseTimeout(options.timeout)

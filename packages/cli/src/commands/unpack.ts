@@ -7,29 +7,29 @@ import { findProfile } from '../mount/profiles.ts'
 import { openRemote } from '../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Bring the directories of a pack back',
+  summary: 'Restore the directories of a pack',
   description:
-    'A pack is part of the workspace, so a new mount shows its directories at once, without this command. Use it when they\n' +
-    'were removed since: each local directory of the pack that is missing or empty now gets its content back. Others stay as\n' +
-    'they are. With ARCHIVE, a pack that drive9 made is imported instead.',
+    'A pack is part of the workspace, so a new mount shows its directories without this command. Use it if\n' +
+    'they were removed since: each local directory of the pack that is now missing or empty gets its content\n' +
+    'back. Other directories do not change. With ARCHIVE, it imports a pack that drive9 made.',
   arguments: { archive: { summary: 'A pack of drive9: a .tar.gz file', optional: true } },
   options: {
     ...workspaceOptions,
-    pack: { kind: 'text', value: 'LABEL', summary: 'Which pack; the newest unless given' },
+    pack: { kind: 'text', value: 'LABEL', summary: 'Name of the pack (default: the newest)' },
     'remote-root': {
       kind: 'text',
       value: 'PATH',
-      summary: 'The directory in the workspace; / unless given',
+      summary: 'Directory in the workspace (default: /)',
     },
     profile: {
       kind: 'text',
       value: 'NAME',
-      summary: 'Says which directories; portable unless given',
+      summary: 'Profile that names the directories (default: portable)',
     },
     'local-root': {
       kind: 'text',
       value: 'DIR',
-      summary: 'Taken for the sake of habit; nothing is unpacked on this machine',
+      summary: 'Accepted for compatibility with drive9; nothing is unpacked on this machine',
     },
   },
   examples: [
@@ -37,7 +37,7 @@ export const command: Command = defineCommand({
       command: 'cairn unpack --remote-root /workspace --profile portable',
       does: 'the newest pack',
     },
-    { command: 'cairn unpack --pack deps --remote-root /repo', does: 'one with a name' },
+    { command: 'cairn unpack --pack deps --remote-root /repo', does: 'a named pack' },
     {
       command: 'cairn unpack old-pack.tar.gz --remote-root /repo',
       does: 'a pack that drive9 made',

@@ -10,35 +10,38 @@ import { ensureWorkspace } from '../remote/ensure-workspace.ts'
 import { connect } from '../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Get a directory that survives: a server on this machine, and a workspace mounted',
+  summary: 'Start a server on this machine and mount a workspace, in one command',
   description:
-    'Starts what is not running yet: a server in the background with its data in ~/.cairn/data, the context local, the\n' +
-    'workspace, and its mount. Again, also after a crash or a reboot, it brings the same files back. Ctrl-C while it\n' +
-    'starts ends what it has started.',
+    'Starts what is not running yet: a server in the background with its data in ~/.cairn/data, the context\n' +
+    'local, the workspace, and its mount. Run it again after a crash or a reboot, and the same files are\n' +
+    'back. Ctrl-C stops what it has started.',
   arguments: {
-    directory: { summary: 'Where to mount the workspace; ~/cairn unless given', optional: true },
+    directory: { summary: 'Where to mount the workspace (default: ~/cairn)', optional: true },
   },
   options: {
     workspace: {
       kind: 'text',
       short: 'w',
       value: 'NAME',
-      summary: 'The workspace, made if it is missing; unless given that of the context, or default',
+      summary: 'The workspace, created if it is missing (default: that of the context, or default)',
     },
     data: {
       kind: 'text',
       value: 'DIR',
-      summary: 'Where the server keeps its data; ~/.cairn/data unless given',
+      summary: 'Data directory of the server (default: ~/.cairn/data)',
     },
     listen: {
       kind: 'text',
       value: 'HOST:PORT',
-      summary: 'Where the server listens, if it is started now; 127.0.0.1:7070 unless given',
+      summary: 'Address of a server that is started now (default: 127.0.0.1:7070)',
     },
   },
   examples: [
     { command: 'cairn up', does: 'the workspace default in ~/cairn' },
-    { command: 'cairn up ./work --workspace website', does: 'another one, elsewhere' },
+    {
+      command: 'cairn up ./work --workspace website',
+      does: 'another workspace in another directory',
+    },
   ],
   async run({ args, options, cli }) {
     const data = resolve(dataDirectory(cli.home, options.data))

@@ -7,13 +7,17 @@ import { readSecretFile } from './secret-file.ts'
 
 /** The options of every command that talks to a server. */
 export const connectionOptions = {
-  server: { kind: 'text', value: 'URL', summary: 'The server; needs --api-key-file' },
+  server: { kind: 'text', value: 'URL', summary: 'Address of the server; needs --api-key-file' },
   'api-key-file': {
     kind: 'text',
     value: 'FILE',
-    summary: 'A file that only you can read, with the key for --server',
+    summary: 'File with the key for --server, readable by you alone',
   },
-  context: { kind: 'text', value: 'NAME', summary: 'A saved context instead of the current one' },
+  context: {
+    kind: 'text',
+    value: 'NAME',
+    summary: 'Use this saved context instead of the current one',
+  },
 } as const
 
 const workspaceOption = {
@@ -21,14 +25,14 @@ const workspaceOption = {
     kind: 'text',
     short: 'w',
     value: 'NAME',
-    summary: "The workspace, instead of the context's own",
+    summary: "Use this workspace instead of the context's own",
   },
 } as const
 
 const fileOptions = {
-  branch: { kind: 'text', value: 'NAME', summary: 'The branch; main unless given' },
+  branch: { kind: 'text', value: 'NAME', summary: 'The branch (default: main)' },
   layer: { kind: 'text', value: 'REF', summary: 'A layer: its id, name, tag k=v or a checkpoint' },
-  at: { kind: 'text', value: 'CHECKPOINT', summary: 'As it was then; to be read only' },
+  at: { kind: 'text', value: 'CHECKPOINT', summary: 'Read the state at this checkpoint' },
 } as const
 
 /** Options of commands that work on a workspace as a whole. */
@@ -55,7 +59,7 @@ const sideOption: SideOption = {
   side: {
     kind: 'choice',
     choices: conflictSides,
-    summary: 'Of a layer in conflict: what it stands on, has, or is committed to',
+    summary: 'For a layer in conflict: the version of its base, of the layer, or of its parent',
   },
 }
 

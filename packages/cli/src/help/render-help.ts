@@ -55,7 +55,7 @@ async function nounHelp(noun: keyof typeof nouns): Promise<string> {
     `Usage: cairn ${noun} COMMAND [OPTIONS] …`,
     titled('Commands', [...loaded.map(row), ...nounsOf(noun).map(nounRow)]),
     examples(loaded.map(({ command }) => command.spec.examples[0])),
-    `More on one of them: cairn ${noun} COMMAND --help`,
+    `Help for a command: cairn ${noun} COMMAND --help`,
   ])
 }
 
@@ -64,25 +64,27 @@ async function overview(): Promise<string> {
   return sections([
     `cairn ${version}: durable workspaces for AI agents.`,
     'Usage: cairn COMMAND [OPTIONS] …',
-    titled('Commands', [...Object.entries(nouns), ...single.map(row)]),
+    titled('Commands', single.map(row)),
+    titled('Groups of commands', Object.entries(nouns)),
     examples([
-      { command: 'cairn up', does: 'a directory that survives, on this machine' },
+      { command: 'cairn up ./work', does: 'a directory whose files survive, on this machine' },
       { command: 'cairn serve', does: 'run a server' },
-      { command: 'cairn fs cp -r ./site :/', does: 'put a directory into it' },
-      { command: 'cairn fs ls -l :/', does: 'look at it' },
+      { command: 'cairn fs cp -r ./site :/', does: 'copy a directory into the workspace' },
+      { command: 'cairn fs ls -l :/', does: 'list its files' },
       { command: 'cairn mount :/ ./work', does: 'work in it as in any directory' },
     ]),
     wrapText(remotePaths, columnsMax),
     wrapText(exitStatuses, columnsMax),
-    'More on one of them: cairn COMMAND --help',
+    'Help for a command or a group: cairn COMMAND --help',
   ])
 }
 
 export const remotePaths: string = [
-  'Remote paths: :/path in the current context, NAME:/path in another one; where only a remote path makes',
-  'sense, /path alone will do. The server and the key come from the options, else from CAIRN_SERVER and',
-  'CAIRN_API_KEY, else from the context; always both from the same place. The workspace is that of --workspace,',
-  "else of CAIRN_WORKSPACE, else the context's own; a context that is named always uses its own.",
+  'Remote paths: :/path is a path in the current context, and NAME:/path in the context NAME. Where only a',
+  'remote path makes sense, you can leave out the colon. The server and the key come from the options, from',
+  'CAIRN_SERVER and CAIRN_API_KEY, or from the context, in this order, and always both from the same place. The',
+  'workspace comes from --workspace, from CAIRN_WORKSPACE, or from the context. NAME:/path always uses the',
+  'workspace of that context.',
 ].join('\n')
 
 /** Those that scripts look at most. */
@@ -90,7 +92,7 @@ const commonExits = [0, 1, 2, 3, 4, 5, 8, 9, 12, 18, 130] as const
 
 const exitStatuses: string = [
   `Exit codes: ${commonExits.map((code) => `${code} ${exitTable[code]}`).join('; ')}.`,
-  'All of them are in docs/reference/cli.md. With --json, an error is JSON on the standard error output.',
+  'docs/reference/cli.md lists all of them. With --json, errors are JSON on standard error.',
 ].join(' ')
 
 function row({ name, command }: NamedCommand): string[] {

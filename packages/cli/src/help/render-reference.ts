@@ -6,8 +6,8 @@ import { remotePaths } from './render-help.ts'
 import { argumentName, optionName, usageLine } from './usage.ts'
 
 const optionForms = [
-  'Options come in any order and place: `--name value`, `--name=value`, `-name value`; flags of one letter may be joined, as in',
-  '`-rl`; `--` ends the options.',
+  'Options can stand anywhere, in any order: `--name value`, `--name=value` or `-name value`. Flags of one letter can be',
+  'joined, as in `-rl`. `--` ends the options.',
 ].join('\n')
 
 /** docs/reference/cli.md, made of the same specs as the help. */
@@ -19,12 +19,12 @@ export async function renderReference(): Promise<string> {
   const commands = loaded.map(({ name, command }) => section(name, command.spec))
   return [
     '# Command line',
-    'Made of the commands themselves by `npm run reference -w packages/cli`; a test compares.',
+    '`npm run reference -w packages/cli` generates this page from the commands.',
     contents(loaded),
     remotePaths,
     optionForms,
     exitCodes(),
-    `Other words: ${others.join(', ')}.`,
+    `Aliases: ${others.join(', ')}.`,
     ...commands,
   ]
     .join('\n\n')

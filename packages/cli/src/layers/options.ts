@@ -4,15 +4,15 @@ import { parseQuota, withoutNone } from './quota.ts'
 
 /** Options of commands that create a layer. */
 export const newLayerOptions = {
-  name: { kind: 'text', value: 'NAME', summary: 'What to call it' },
-  id: { kind: 'text', value: 'ID', summary: 'Its id; a new one unless given' },
-  tag: { kind: 'list', value: 'K=V', summary: 'A tag, to find it by' },
-  message: { kind: 'text', short: 'm', value: 'TEXT', summary: 'What it is for' },
-  at: { kind: 'text', value: 'CHECKPOINT', summary: 'Start from this point of the parent' },
+  name: { kind: 'text', value: 'NAME', summary: 'The name' },
+  id: { kind: 'text', value: 'ID', summary: 'The id (default: a new one)' },
+  tag: { kind: 'list', value: 'K=V', summary: 'A tag to find it by' },
+  message: { kind: 'text', short: 'm', value: 'TEXT', summary: 'A message: what the layer is for' },
+  at: { kind: 'text', value: 'CHECKPOINT', summary: 'Start from this checkpoint of the parent' },
   'auto-checkpoint': {
     kind: 'text',
     value: 'D',
-    summary: 'Make a checkpoint by itself after so long without a change: 30s',
+    summary: 'Make a checkpoint automatically after this time without a change: 30s',
   },
 } as const
 
@@ -26,6 +26,6 @@ export function parseSettings(
 
 /** Options of commands that merge two sides. */
 export const mergeOptions = {
-  message: { kind: 'text', short: 'm', value: 'TEXT', summary: 'What it is about' },
+  message: { kind: 'text', short: 'm', value: 'TEXT', summary: 'A message' },
   merge: { kind: 'flag', summary: 'Merge text that both sides edited, line by line' },
 } as const

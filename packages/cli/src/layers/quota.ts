@@ -4,8 +4,12 @@ import { formatBytes } from '../output/format.ts'
 
 /** Options of commands that set a quota, or create something with one. */
 export const quotaOptions = {
-  'max-bytes': { kind: 'text', value: 'SIZE', summary: 'The most bytes: 500MiB, 10GiB, none' },
-  'max-files': { kind: 'text', value: 'N', summary: 'The most files and directories, or none' },
+  'max-bytes': { kind: 'text', value: 'SIZE', summary: 'Maximum size: 500MiB, 10GiB, none' },
+  'max-files': {
+    kind: 'text',
+    value: 'N',
+    summary: 'Maximum number of files and directories, or none',
+  },
 } as const
 
 export interface QuotaEdit {

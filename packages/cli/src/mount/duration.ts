@@ -11,7 +11,7 @@ const unitsMs: Readonly<Record<string, number>> = {
 export const timeoutOption = {
   kind: 'text',
   value: 'D',
-  summary: 'How long to wait: 500ms, 30s, 5m; for ever unless given',
+  summary: 'How long to wait: 500ms, 30s, 5m (default: no limit)',
 } as const
 
 /** `30s`; a number alone is seconds. In milliseconds. */

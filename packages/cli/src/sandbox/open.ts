@@ -8,7 +8,7 @@ export const sandboxOptions = {
   data: {
     kind: 'text',
     value: 'DIR',
-    summary: 'The data of a local server; ~/.cairn/sandboxes unless given',
+    summary: 'Data directory of a local server (default: ~/.cairn/sandboxes)',
   },
 } as const
 

@@ -11,35 +11,35 @@ const askMs = 5000
 export const command: Command = defineCommand({
   summary: 'Save a server and a key under a name',
   description:
-    'The first context becomes the current one. The file is ~/.cairn/config, or what CAIRN_CONFIG names; only its\n' +
-    'owner can read it. A context of the same name is replaced. Without --workspace it is the workspace default, or the\n' +
-    'only one that the key opens.',
+    'The first context becomes the current one. Contexts are saved in ~/.cairn/config, or in the file that\n' +
+    'CAIRN_CONFIG names; only its owner can read it. A context of the same name is replaced. Without\n' +
+    '--workspace, the context uses the workspace default, or the only one that the key opens.',
   arguments: {},
   options: {
-    name: { kind: 'text', value: 'NAME', summary: 'What to call it; default unless given' },
-    server: { kind: 'text', value: 'URL', summary: 'Where the server is' },
+    name: { kind: 'text', value: 'NAME', summary: 'Name of the context (default: default)' },
+    server: { kind: 'text', value: 'URL', summary: 'Address of the server' },
     'api-key-file': {
       kind: 'text',
       value: 'FILE',
-      summary: 'A file that only you can read, with the key; - for standard input',
+      summary: 'File with the key, readable by you alone; - for standard input',
     },
     'api-key': {
       kind: 'text',
       value: 'KEY',
-      summary: 'The key itself; other users of this machine can see it meanwhile',
+      summary: 'The key itself. Other users of this machine can see it while the command runs',
     },
     token: {
       kind: 'text',
       value: 'TOKEN',
-      summary: 'A token for some paths, instead of a key; - for standard input',
+      summary: 'File with a scoped token, instead of a key; - for standard input',
     },
     workspace: {
       kind: 'text',
       short: 'w',
       value: 'NAME',
-      summary: 'The workspace to use when none is named',
+      summary: 'Workspace to use when a command names none',
     },
-    scoped: { kind: 'flag', summary: 'The key is a token for some paths, not that of the owner' },
+    scoped: { kind: 'flag', summary: 'The key is a scoped token, not an owner key' },
   },
   examples: [
     {

@@ -5,29 +5,33 @@ import { connect } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Make a workspace that starts from another, and a context for it',
+  summary: 'Fork a workspace, and save a context for the fork',
   description:
-    'Constant time, whatever its size: nothing is copied. From then on the two live apart. The new context has the server\n' +
-    'and the key of the old one.',
-  arguments: { name: { summary: 'What to call the new workspace and the new context' } },
+    'A fork takes constant time, whatever the size of the workspace: nothing is copied. Later changes of one\n' +
+    'do not affect the other. The new context has the server and the key of the old one.',
+  arguments: { name: { summary: 'Name of the new workspace and of the new context' } },
   options: {
     from: {
       kind: 'text',
       value: 'NAME',
-      summary: 'The context to start from, or a workspace of the current one; the current context',
+      summary:
+        'Context to fork, or a workspace of the current context (default: the current context)',
     },
     workspace: {
       kind: 'text',
       short: 'w',
       value: 'NAME',
-      summary: "The workspace to start from, instead of that context's own",
+      summary: "Workspace to fork, instead of the context's own",
     },
-    layer: { kind: 'text', value: 'REF', summary: 'Start from this layer; from main unless given' },
-    at: { kind: 'text', value: 'CHECKPOINT', summary: 'Start from this point of it' },
+    layer: { kind: 'text', value: 'REF', summary: 'Layer to fork (default: main)' },
+    at: { kind: 'text', value: 'CHECKPOINT', summary: 'Checkpoint to fork' },
   },
   examples: [
     { command: 'cairn ctx fork experiment --from prod', does: 'then: cairn ctx use experiment' },
-    { command: 'cairn ctx fork replay --layer fix-auth-a --at tests-pass', does: 'from a point' },
+    {
+      command: 'cairn ctx fork replay --layer fix-auth-a --at tests-pass',
+      does: 'from a checkpoint',
+    },
   ],
   async run({ args, options: { from, workspace, layer, at }, cli }) {
     const name = checkContextName(args.name)

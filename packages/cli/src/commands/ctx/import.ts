@@ -10,25 +10,25 @@ import { readSecret } from '../../tokens/own.ts'
 export const command: Command = defineCommand({
   summary: 'Save a token that was delegated to you',
   description:
-    'The token comes from a file that only its owner can read, or from the standard input: an argument would be seen in\n' +
-    'the list of processes. Its server is the issuer that the token names.',
+    'The token comes from a file that only you can read, or from standard input, because other users can see\n' +
+    'arguments. The token names its server.',
   arguments: {},
   options: {
     'from-file': {
       kind: 'text',
       value: 'PATH',
-      summary: 'The file with the token; - for standard input',
+      summary: 'File with the token; - for standard input',
     },
     name: {
       kind: 'text',
       value: 'NAME',
-      summary: "What to call it; the token's subject unless given",
+      summary: 'Name of the context (default: the subject of the token)',
     },
     workspace: {
       kind: 'text',
       short: 'w',
       value: 'NAME',
-      summary: 'The workspace to use when none is named',
+      summary: 'Workspace to use when a command names none',
     },
   },
   examples: [

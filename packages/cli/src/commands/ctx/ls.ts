@@ -5,12 +5,12 @@ import { usageError } from '../../errors.ts'
 
 export const command: Command = defineCommand({
   summary: 'List saved contexts',
-  description: 'Reads the saved file alone; the server is not asked. A star marks the current one.',
+  description: 'Reads the saved file without asking the server. A star marks the current context.',
   arguments: {},
   options: {
-    long: { kind: 'flag', short: 'l', summary: 'Also scope, end and status of tokens' },
-    details: { kind: 'flag', short: 'D', summary: 'The same as -l' },
-    type: { kind: 'choice', choices: contextKinds, summary: 'Only those of this kind' },
+    long: { kind: 'flag', short: 'l', summary: 'Also show the scope, end and status of tokens' },
+    details: { kind: 'flag', short: 'D', summary: 'Same as -l' },
+    type: { kind: 'choice', choices: contextKinds, summary: 'Only contexts of this kind' },
     scoped: { kind: 'flag', summary: 'Only tokens: --type fs_scoped' },
   },
   examples: [

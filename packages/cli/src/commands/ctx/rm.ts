@@ -4,13 +4,13 @@ import { usageError } from '../../errors.ts'
 import { confirm, yesOption } from '../../output/confirm.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Forget a saved context',
+  summary: 'Remove a saved context',
   description:
-    'The key stays valid at the server. The current context is not forgotten: use another one first.',
+    'The key stays valid at the server. To remove the current context, make another one current first.',
   arguments: { name: { summary: 'The context' } },
   options: { yes: yesOption },
   examples: [
-    { command: 'cairn ctx rm old', does: 'asks first when it holds the key of an owner' },
+    { command: 'cairn ctx rm old', does: 'asks first when it holds an owner key' },
     { command: 'cairn ctx rm old --yes', does: 'without asking' },
   ],
   async run({ args: { name }, options, cli }) {

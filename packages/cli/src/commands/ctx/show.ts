@@ -5,11 +5,11 @@ import { maskSecret, statusOf } from '../../context/show.ts'
 import { formatTable } from '../../output/table.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Show which server and key commands would use, and where they come from',
+  summary: 'Show which server and key commands use, and where they come from',
   arguments: {},
   options: {
     ...connectionOptions,
-    reveal: { kind: 'flag', summary: 'Print the key instead of its ends' },
+    reveal: { kind: 'flag', summary: 'Print the whole key instead of masking it' },
   },
   examples: [
     { command: 'cairn ctx show', does: 'with the key masked' },

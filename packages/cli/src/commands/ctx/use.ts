@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
       kind: 'text',
       short: 'w',
       value: 'NAME',
-      summary: 'Also the workspace it uses when none is named',
+      summary: 'Also set the workspace that commands use when they name none',
     },
   },
   examples: [

@@ -10,10 +10,11 @@ import { openRemote } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Write a directory as one tar archive',
   description:
-    'The archive is of one moment, also while others write. It has files, directories, symlinks, hard links, permissions and\n' +
-    'times. FILE appears when it is whole. Names that end with gz are compressed.',
+    'The archive shows one moment, even if other clients are writing. It contains files, directories,\n' +
+    'symlinks, hard links, permissions and times. FILE appears when it is complete. If its name ends with gz,\n' +
+    'the archive is compressed.',
   arguments: {
-    path: { summary: 'A directory, as :/path' },
+    path: { summary: 'The directory, as :/path' },
     file: { summary: 'The archive, or - for standard output' },
   },
   options: {
@@ -21,11 +22,11 @@ export const command: Command = defineCommand({
     gzip: { kind: 'flag', short: 'z', summary: 'Compress it' },
   },
   examples: [
-    { command: 'cairn fs archive :/repo repo.tar.gz', does: 'compressed, by its name' },
+    { command: 'cairn fs archive :/repo repo.tar.gz', does: 'compressed, because of its name' },
     { command: 'cairn fs archive :/repo - | tar -t', does: 'into a pipe' },
     {
       command: 'cairn fs archive :/repo repo.tar --layer fix --at tests-pass',
-      does: 'of the past',
+      does: 'as it was at a checkpoint',
     },
   ],
   async run({ args: { path, file }, options, cli }) {

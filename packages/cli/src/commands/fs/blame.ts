@@ -8,15 +8,15 @@ import { pagerOption } from '../../output/pager.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Tell who changed each line of a file last',
+  summary: 'Show who last changed each line of a file',
   description:
-    'Through saves by rename, moves and commits of layers, back to where the log begins. A file that has gone is shown as it was\n' +
-    'last, with who took it away; a binary file as a whole.',
+    'Follows renames, saves by rename, and commits of layers, back to the beginning of the log. For a deleted\n' +
+    'file it shows the last content and who deleted it. A binary file has one entry.',
   arguments: { path: { summary: 'The file' } },
   options: { ...workspaceOptions, ...pagerOption },
   examples: [
     { command: 'cairn fs blame :/src/auth.ts', does: 'line by line' },
-    { command: 'cairn fs blame :/src/auth.ts --layer fix-auth-a --json', does: 'of an attempt' },
+    { command: 'cairn fs blame :/src/auth.ts --layer fix-auth-a --json', does: 'in a layer' },
   ],
   async run({ args, options, cli }) {
     const { workspace, path } = await openRemote(cli, options, args.path)

@@ -5,11 +5,11 @@ import { openRemote } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Print files',
   description: 'With --json, the content is in "text", or in "base64" when it is not UTF-8.',
-  arguments: { path: { summary: 'The files, one after the other', many: true } },
+  arguments: { path: { summary: 'The files, printed one after the other', many: true } },
   options: {
     ...readerOptions,
-    offset: { kind: 'count', value: 'N', summary: 'Skip so many bytes' },
-    length: { kind: 'count', value: 'N', summary: 'Print so many bytes at most' },
+    offset: { kind: 'count', value: 'N', summary: 'Skip N bytes' },
+    length: { kind: 'count', value: 'N', summary: 'Print at most N bytes' },
   },
   examples: [
     { command: 'cairn fs cat :/plan.md', does: 'a file' },

@@ -6,7 +6,7 @@ import { openRemote } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Set permissions',
   arguments: {
-    mode: { summary: 'In octal: 0644' },
+    mode: { summary: 'Mode in octal: 0644' },
     path: { summary: 'The files or directories', many: true },
   },
   options: workspaceOptions,

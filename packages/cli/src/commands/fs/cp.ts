@@ -5,26 +5,27 @@ import { copy } from '../../copy/copy.ts'
 export const command: Command = defineCommand({
   summary: 'Copy files to, from and between workspaces',
   description:
-    'A file goes into TARGET when that is a directory or ends with a slash, else exactly to TARGET. With -r, TARGET becomes a\n' +
-    'copy of the directory: what is in SOURCE is then in TARGET, also when TARGET was there before, and copying again changes\n' +
-    'nothing. Files that are there are replaced, others stay. Permissions and symlinks are kept, but a directory that is there\n' +
-    'keeps its own permissions. Within one workspace the server copies without moving a byte.',
+    'If TARGET is a directory or ends with a slash, the file is copied into it; otherwise TARGET is the new\n' +
+    'file. With -r, the contents of SOURCE are copied into TARGET, whether it exists or not, so copying twice\n' +
+    'gives the same result. Existing files are replaced, and other files in TARGET stay. Permissions and\n' +
+    'symlinks are kept; an existing directory keeps its own permissions. Within one workspace the server\n' +
+    'copies, and no content travels.',
   arguments: {
     source: { summary: 'A local path, :/path, or - for standard input' },
     target: { summary: 'A local path, :/path, or - for standard output' },
   },
   options: {
     ...readerOptions,
-    recursive: { kind: 'flag', short: 'r', summary: 'Directories with all that is in them' },
+    recursive: { kind: 'flag', short: 'r', summary: 'Directories with everything in them' },
     resume: {
       kind: 'flag',
-      summary: 'Go on with a copy that was interrupted; keep what is there if this one is',
+      summary: 'Continue an interrupted copy; if this one is interrupted, keep what was copied',
     },
-    append: { kind: 'flag', summary: 'Add to the end of TARGET instead of replacing it' },
+    append: { kind: 'flag', summary: 'Append to TARGET instead of replacing it' },
     tag: {
       kind: 'list',
       value: 'KEY=VALUE',
-      summary: 'Tag each file that is copied into a workspace; its other tags stay',
+      summary: 'Tag each file that is copied into a workspace; other tags stay',
     },
   },
   examples: [
@@ -32,9 +33,12 @@ export const command: Command = defineCommand({
     { command: 'cairn fs cp -r :/reports ./reports', does: 'get a directory' },
     { command: 'cairn fs cp :/a.txt prod:/a.txt', does: 'from one server to another' },
     { command: 'make 2>&1 | cairn fs cp - :/build.log', does: 'from a pipe' },
-    { command: 'cairn fs cp --resume ./model.bin :/model.bin', does: 'after the line broke' },
-    { command: 'cairn fs cp --append ./today.log :/all.log', does: 'add to a file' },
-    { command: 'cairn fs cp --tag agent=a ./plan.md :/', does: 'tag what is copied' },
+    {
+      command: 'cairn fs cp --resume ./model.bin :/model.bin',
+      does: 'continue after an interruption',
+    },
+    { command: 'cairn fs cp --append ./today.log :/all.log', does: 'append to a file' },
+    { command: 'cairn fs cp --tag agent=a ./plan.md :/', does: 'tag the copied files' },
   ],
   async run({ args: { source, target }, options, cli }) {
     const summary = await copy(cli, options, source, target)

@@ -7,33 +7,37 @@ import { openRemote } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Find files below a directory',
   description:
-    'All conditions must hold. The server looks, at one moment of the workspace. Prints the paths, depth first; with --json, what\n' +
-    'fs stat tells of each.',
-  arguments: { path: { summary: 'Where to look; :/ unless given', optional: true } },
+    'The server searches one moment of the workspace and prints the paths that meet all conditions, depth\n' +
+    'first. With --json, each entry is what fs stat prints.',
+  arguments: { path: { summary: 'Where to search (default: :/)', optional: true } },
   options: {
     ...readerOptions,
-    name: { kind: 'text', value: 'GLOB', summary: 'The last name matches: * ? [a-z] {this,that}' },
-    type: { kind: 'choice', choices: typeLetters, summary: 'A file, a directory, a symlink' },
+    name: { kind: 'text', value: 'GLOB', summary: 'Name, as a pattern: * ? [a-z] {this,that}' },
+    type: { kind: 'choice', choices: typeLetters, summary: 'Only files, directories or symlinks' },
     size: {
       kind: 'text',
       value: '±N',
-      summary: 'Larger (+), smaller (-) or exactly so many bytes; k, M, G',
+      summary: 'Size in bytes: larger (+10k), smaller (-10k) or exactly (10k); k, M, G',
     },
     newer: {
       kind: 'text',
       value: 'TIME',
-      summary: 'Modified after a day, a time, or so long ago: 7d',
+      summary: 'Modified after this date or time, or within this duration: 7d',
     },
-    older: { kind: 'text', value: 'TIME', summary: 'Modified before it' },
+    older: {
+      kind: 'text',
+      value: 'TIME',
+      summary: 'Modified before this date or time, or longer ago',
+    },
     tag: {
       kind: 'list',
       value: 'KEY[=VALUE]',
-      summary: 'Has this tag. May be given several times',
+      summary: 'Has this tag; can be repeated',
     },
     'changed-by': {
       kind: 'text',
       value: 'WHO',
-      summary: 'Changed last by the key of this name or the token of this id',
+      summary: 'Last changed by the key with this name or the token with this id',
     },
   },
   examples: [

@@ -11,55 +11,98 @@ const { short: _, ...workspaceOption } = workspace
 export const command: Command = defineCommand({
   summary: 'Search the lines of files, as rg does',
   description:
-    "Prints path:line:column:text. Patterns have ripgrep's syntax; no pattern takes more than linear time. Like rg, it leaves out\n" +
-    'hidden and binary files and what .gitignore, .ignore and .rgignore name. Ends with 1 when nothing was found. With --json it\n' +
-    'prints what rg --json prints.',
+    "Prints path:line:column:text. Patterns have ripgrep's syntax, and every pattern runs in linear time.\n" +
+    'Like rg, it skips hidden files, binary files, and what .gitignore, .ignore and .rgignore name. It exits\n' +
+    'with 1 if nothing matched. With --json it prints what rg --json prints.',
   arguments: {
     pattern: { summary: 'A regular expression' },
-    path: { summary: 'A file or a directory; :/ unless given', optional: true },
+    path: { summary: 'A file or a directory (default: :/)', optional: true },
   },
   options: {
     ...otherOptions,
     workspace: workspaceOption,
-    'ignore-case': { kind: 'flag', short: 'i', summary: 'Upper and lower case are the same' },
-    'word-regexp': { kind: 'flag', short: 'w', summary: 'Only whole words' },
-    'fixed-strings': { kind: 'flag', short: 'F', summary: 'The pattern is plain text' },
-    'invert-match': { kind: 'flag', short: 'v', summary: 'Lines without a match' },
-    count: { kind: 'flag', short: 'c', summary: 'Only how many lines each file has' },
-    'files-with-matches': { kind: 'flag', short: 'l', summary: 'Only the paths' },
-    'after-context': { kind: 'count', short: 'A', value: 'N', summary: 'So many lines after it' },
-    'before-context': { kind: 'count', short: 'B', value: 'N', summary: 'So many lines before it' },
-    around: { kind: 'count', short: 'C', value: 'N', summary: 'So many before and after it' },
-    multiline: { kind: 'flag', short: 'U', summary: 'A match may go over several lines' },
+    'ignore-case': { kind: 'flag', short: 'i', summary: 'Ignore case' },
+    'word-regexp': { kind: 'flag', short: 'w', summary: 'Match whole words only' },
+    'fixed-strings': {
+      kind: 'flag',
+      short: 'F',
+      summary: 'The pattern is plain text, not a regular expression',
+    },
+    'invert-match': { kind: 'flag', short: 'v', summary: 'Print lines without a match' },
+    count: {
+      kind: 'flag',
+      short: 'c',
+      summary: 'Print only the number of matching lines of each file',
+    },
+    'files-with-matches': {
+      kind: 'flag',
+      short: 'l',
+      summary: 'Print only the paths of files with a match',
+    },
+    'after-context': {
+      kind: 'count',
+      short: 'A',
+      value: 'N',
+      summary: 'Also print N lines after each match',
+    },
+    'before-context': {
+      kind: 'count',
+      short: 'B',
+      value: 'N',
+      summary: 'Also print N lines before each match',
+    },
+    around: {
+      kind: 'count',
+      short: 'C',
+      value: 'N',
+      summary: 'Also print N lines before and after each match',
+    },
+    multiline: { kind: 'flag', short: 'U', summary: 'Let a match span several lines' },
     unrestricted: {
       kind: 'times',
       short: 'u',
-      summary: 'Once: ignored files, too; twice: hidden ones; three times: binary ones',
+      summary: 'Search ignored files too; twice: also hidden files; three times: also binary files',
     },
     glob: {
       kind: 'list',
       short: 'g',
       value: 'GLOB',
-      summary: 'Only such files; with ! all others',
+      summary: 'Only files that match the pattern; with !, only the others',
     },
-    type: { kind: 'list', short: 't', value: 'TYPE', summary: 'Only files of a type, such as ts' },
-    'max-count': { kind: 'count', short: 'm', value: 'N', summary: 'So many lines of each file' },
-    changed: { kind: 'flag', summary: 'Only what the layer changed' },
+    type: {
+      kind: 'list',
+      short: 't',
+      value: 'TYPE',
+      summary: 'Only files of this type, such as ts',
+    },
+    'max-count': {
+      kind: 'count',
+      short: 'm',
+      value: 'N',
+      summary: 'At most N matching lines of each file',
+    },
+    changed: { kind: 'flag', summary: 'Only files that the layer changed' },
     attempts: {
       kind: 'text',
       value: 'TAG',
-      summary: 'In all open layers with a tag k=v; prints layer:path:line:column:text',
+      summary: 'Search all open layers with this tag (k=v); prints layer:path:line:column:text',
     },
   },
   examples: [
     { command: "cairn fs grep 'TokenExpired' :/repo", does: 'path:line:column:text' },
     {
       command: "cairn fs grep -i -w -C2 --glob '*.ts' 'auth(or|enticat)' :/repo --layer fix-auth-a",
-      does: 'in an attempt, with context',
+      does: 'in a layer, with context lines',
     },
-    { command: 'cairn fs grep TODO :/repo --at tests-pass', does: 'as it was then' },
-    { command: 'cairn fs grep retry :/repo --changed --layer a', does: 'only in what it changed' },
-    { command: 'cairn fs grep retry :/repo --attempts task=auth', does: 'in all attempts at once' },
+    { command: 'cairn fs grep TODO :/repo --at tests-pass', does: 'at a checkpoint' },
+    {
+      command: 'cairn fs grep retry :/repo --changed --layer a',
+      does: 'only in what the layer changed',
+    },
+    {
+      command: 'cairn fs grep retry :/repo --attempts task=auth',
+      does: 'in all attempts of a task',
+    },
   ],
   async run({ args: { pattern, path = ':/' }, options, cli }) {
     const wants = options.count ? 'count' : options['files-with-matches'] ? 'files' : 'lines'

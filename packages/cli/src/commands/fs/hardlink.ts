@@ -3,9 +3,9 @@ import { workspaceOptions } from '../../context/credentials.ts'
 import { openRemote, requireSameWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Give a file another name',
-  description: 'Both names are the same file from then on. Parents are made.',
-  arguments: { target: { summary: 'The file' }, link: { summary: 'Its other name' } },
+  summary: 'Make a hard link: another name for a file',
+  description: 'Both names then mean the same file. Missing parent directories are created.',
+  arguments: { target: { summary: 'The file' }, link: { summary: 'The new name' } },
   options: workspaceOptions,
   examples: [{ command: 'cairn fs hardlink :/data.bin :/backup/data.bin', does: 'like ln' }],
   async run({ args, options, cli }) {

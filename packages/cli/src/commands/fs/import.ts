@@ -6,14 +6,14 @@ import { openRemote } from '../../remote/open.ts'
 import { isZip, tarOfZip } from '../../archive/zip.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Put a tar or zip archive into a workspace, whole or not at all',
+  summary: 'Unpack a tar or zip archive into a workspace, completely or not at all',
   description:
-    'What is in the archive is then in the directory. Files that are there are replaced, others stay. Permissions, times,\n' +
-    'symlinks and hard links are kept; owners are not. Entries that lead out of the directory are refused, and a command\n' +
-    'that is interrupted changes nothing. Compression by gzip is recognised.',
+    'The contents of the archive go into the directory. Existing files are replaced, and other files stay.\n' +
+    'Permissions, times, symlinks and hard links are kept; owners are not. Entries outside the directory are\n' +
+    'refused. An interrupted command changes nothing. Gzip is detected.',
   arguments: {
     file: { summary: 'The archive, or - for a tar on standard input' },
-    path: { summary: 'The directory, as :/path; it is made if it is not there' },
+    path: { summary: 'The directory, as :/path; created if it is missing' },
   },
   options: workspaceOptions,
   examples: [

@@ -8,25 +8,26 @@ import { pagerOption } from '../../output/pager.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Tell who changed what, and when',
+  summary: 'Show who changed what, and when',
   description:
-    'Of the whole workspace, or of what is or was at and below a path: also of files that have gone, and of what layers did before\n' +
-    'they were committed. Oldest first unless --newest is given. Times are ISO 8601: 2026-11-02, or 2026-11-02T10:00:00Z.',
-  arguments: { path: { summary: 'A file or directory; everything unless given', optional: true } },
+    'Shows the changes of the whole workspace, or of a path and everything that is or was below it: also changes of deleted\n' +
+    'files, and those that layers made before they were committed. Oldest first, unless you give --newest. Times are ISO\n' +
+    '8601: 2026-11-02, or 2026-11-02T10:00:00Z.',
+  arguments: { path: { summary: 'A file or directory (default: everything)', optional: true } },
   options: {
     ...workspaceOptions,
-    after: { kind: 'count', value: 'SEQ', summary: 'Only what came after this sequence number' },
-    before: { kind: 'count', value: 'SEQ', summary: 'Only what came before this sequence number' },
-    since: { kind: 'text', value: 'TIME', summary: 'Only what happened then or later' },
-    until: { kind: 'text', value: 'TIME', summary: 'Only what happened earlier' },
+    after: { kind: 'count', value: 'SEQ', summary: 'Only changes after this sequence number' },
+    before: { kind: 'count', value: 'SEQ', summary: 'Only changes before this sequence number' },
+    since: { kind: 'text', value: 'TIME', summary: 'Only entries from this time on' },
+    until: { kind: 'text', value: 'TIME', summary: 'Only entries before this time' },
     actor: {
       kind: 'text',
       value: 'WHO',
-      summary: 'Only what the key of this name or token of this id did',
+      summary: 'Only changes by the key with this name or the token with this id',
     },
     newest: { kind: 'flag', summary: 'Newest first' },
     ...pagerOption,
-    limit: { kind: 'count', short: 'n', value: 'N', summary: 'So many at most; all unless given' },
+    limit: { kind: 'count', short: 'n', value: 'N', summary: 'At most N (default: all)' },
   },
   examples: [
     { command: 'cairn fs log --after 120', does: 'what happened since' },

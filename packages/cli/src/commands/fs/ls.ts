@@ -8,11 +8,15 @@ import { openRemote, type Remote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'List a directory',
-  description: 'In byte order of the names. Directories have a slash at their end. Times are UTC.',
-  arguments: { path: { summary: 'The directory; :/ unless given', optional: true } },
+  description: 'Sorted by the bytes of the names. Directories end with a slash. Times are UTC.',
+  arguments: { path: { summary: 'The directory (default: :/)', optional: true } },
   options: {
     ...readerOptions,
-    long: { kind: 'flag', short: 'l', summary: 'Also mode, links, owner, group, size and time' },
+    long: {
+      kind: 'flag',
+      short: 'l',
+      summary: 'Also show mode, links, owner, group, size and time',
+    },
   },
   examples: [
     { command: 'cairn fs ls', does: 'the root of the workspace' },

@@ -4,12 +4,12 @@ import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Make directories, with their parents',
-  description: 'One that is there already is fine.',
+  description: 'An existing directory is not an error.',
   arguments: { path: { summary: 'The directories', many: true } },
   options: {
     ...workspaceOptions,
     mode: { kind: 'text', short: 'm', value: 'MODE', summary: 'Permissions in octal: 0755' },
-    parents: { kind: 'flag', short: 'p', summary: 'Always so; taken for the sake of habit' },
+    parents: { kind: 'flag', short: 'p', summary: 'Always on; accepted for compatibility' },
   },
   examples: [{ command: 'cairn fs mkdir :/reports/2031', does: 'both, if need be' }],
   async run({ args, options: { mode, ...options }, cli }) {

@@ -6,14 +6,14 @@ import { findStat, openRemote, type Remote, requireSameWorkspace } from '../../r
 export const command: Command = defineCommand({
   summary: 'Rename a file or directory',
   description:
-    'Into TARGET when that is a directory. Missing parents are made; a file at the target is replaced.',
-  arguments: { source: { summary: 'What to rename' }, target: { summary: 'The new path' } },
+    'If TARGET is a directory, it moves into it. Missing parents are created; a file at the target is replaced.',
+  arguments: { source: { summary: 'The current path' }, target: { summary: 'The new path' } },
   options: {
     ...workspaceOptions,
     'no-replace': {
       kind: 'flag',
       short: 'n',
-      summary: 'Fail when there is something at the target',
+      summary: 'Fail if the target exists',
     },
   },
   examples: [

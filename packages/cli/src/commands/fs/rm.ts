@@ -5,11 +5,11 @@ import { openRemote, type Remote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Remove files, empty directories or whole trees',
-  arguments: { path: { summary: 'What to remove', many: true } },
+  arguments: { path: { summary: 'The paths', many: true } },
   options: {
     ...workspaceOptions,
-    recursive: { kind: 'flag', short: 'r', summary: 'Directories with all that is in them' },
-    force: { kind: 'flag', short: 'f', summary: 'What is not there is no error' },
+    recursive: { kind: 'flag', short: 'r', summary: 'Directories with everything in them' },
+    force: { kind: 'flag', short: 'f', summary: 'A missing path is not an error' },
   },
   examples: [
     { command: 'cairn fs rm :/old.txt', does: 'a file' },

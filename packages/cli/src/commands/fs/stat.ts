@@ -7,12 +7,17 @@ import { formatTable } from '../../output/table.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Tell what is known of a path',
+  summary: 'Show metadata of a path',
   arguments: { path: { summary: 'The path' } },
   options: {
     ...readerOptions,
-    output: { kind: 'choice', short: 'o', choices: ['text', 'json'], summary: 'text unless given' },
-    'no-follow': { kind: 'flag', summary: 'Of a symlink itself, not of what it leads to' },
+    output: {
+      kind: 'choice',
+      short: 'o',
+      choices: ['text', 'json'],
+      summary: 'Format of the output (default: text)',
+    },
+    'no-follow': { kind: 'flag', summary: 'Show a symlink itself, not its target' },
   },
   examples: [
     { command: 'cairn fs stat :/plan.md', does: 'kind, size, mode, times and etag' },

@@ -4,22 +4,23 @@ import { formatTags, parseTags } from '../../layers/format.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Set tags of a file or directory, take them away, or list them',
+  summary: 'Set, remove or list the tags of a file or directory',
   description:
-    'Tags are part of the tree: layers, checkpoints and commits have them. Without KEY=VALUE and --remove it prints the tags.\n' +
-    'In a mount they are extended attributes: setfattr -n user.cairn.tag.reviewed -v yes a.txt',
+    'Tags are part of the tree, so layers, checkpoints and commits have them. Without KEY=VALUE and --remove,\n' +
+    'the command prints the tags. In a mount they are extended attributes: setfattr -n\n' +
+    'user.cairn.tag.reviewed -v yes a.txt',
   arguments: {
     path: { summary: 'The file or directory' },
     tag: { summary: 'KEY=VALUE', optional: true, many: true },
   },
   options: {
     ...readerOptions,
-    remove: { kind: 'list', value: 'KEY', summary: 'Take this one away' },
+    remove: { kind: 'list', value: 'KEY', summary: 'Remove this tag' },
   },
   examples: [
-    { command: 'cairn fs tag :/repo/a.txt reviewed=yes by=agent-17', does: 'set two' },
-    { command: 'cairn fs tag :/repo/a.txt', does: 'list them' },
-    { command: 'cairn fs tag :/repo/a.txt --remove reviewed', does: 'take one away' },
+    { command: 'cairn fs tag :/repo/a.txt reviewed=yes by=agent-17', does: 'set two tags' },
+    { command: 'cairn fs tag :/repo/a.txt', does: 'list the tags' },
+    { command: 'cairn fs tag :/repo/a.txt --remove reviewed', does: 'remove a tag' },
   ],
   async run({ args: { path, tag }, options, cli }) {
     const { files, path: place } = await openRemote(cli, options, path)

@@ -6,9 +6,9 @@ import { openGitPlace } from '../../git/place.ts'
 export const command: Command = defineCommand({
   summary: 'Clone a git repository into a workspace, in one change',
   description:
-    'git fetches the repository, with its own credentials; the files go to the server as one stream and appear at once, in\n' +
-    'mounts too. The result is an ordinary repository, and the first git status reads no file. DIRECTORY must be empty or\n' +
-    'not there. A command that was interrupted can be repeated.',
+    'git fetches the repository with its own credentials. The files go to the server as one stream and appear\n' +
+    'all at once, also in mounts. The result is an ordinary repository, and the first git status reads no\n' +
+    'file. DIRECTORY must be empty or missing. You can repeat an interrupted command.',
   arguments: {
     url: { summary: 'What git clone takes' },
     directory: { summary: 'A directory in a mount, or :/path' },
@@ -16,7 +16,7 @@ export const command: Command = defineCommand({
   options: {
     ...layerOptions,
     layer: { kind: 'text', value: 'REF', summary: 'Clone into a layer' },
-    fast: { kind: 'flag', summary: 'Build the tree at the server; always so' },
+    fast: { kind: 'flag', summary: 'Build the tree at the server (always on)' },
     blobless: { kind: 'flag', summary: 'Fetch the content of old versions when git asks for it' },
     hydrate: {
       kind: 'choice',
@@ -24,12 +24,12 @@ export const command: Command = defineCommand({
       summary: 'Accepted; the content of all files is there when the clone appears',
     },
     branch: { kind: 'text', value: 'NAME', summary: 'Check out this branch or tag' },
-    depth: { kind: 'count', value: 'N', summary: 'Only so many commits of history' },
+    depth: { kind: 'count', value: 'N', summary: 'Only the newest N commits of history' },
     sparse: { kind: 'flag', summary: 'Only the files of the top directory' },
     credential: {
       kind: 'text',
       value: 'vault:NAME/FIELD',
-      summary: 'The password, from the vault',
+      summary: 'Read the password from the vault',
     },
   },
   examples: [

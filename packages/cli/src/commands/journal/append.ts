@@ -7,21 +7,27 @@ import { openWorkspace } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Append entries to a journal',
   description:
-    'From standard input: one JSON object a line, with type, and summary, subjects, labels, status, actor, source, occurredAt if\n' +
-    'there are any. What arrives together is appended together, all or none; what was appended is told, with its hash: keep it,\n' +
-    'and a truncated journal is noticed (cairn journal verify --receipt).',
-  arguments: { journal: { summary: 'Its id' } },
+    'Reads one JSON object per line from standard input. Each has a type, and optionally summary, subjects,\n' +
+    'labels, status, actor, source and occurredAt. Entries that arrive together are appended together, all or\n' +
+    'none. The command prints the number and hash of what it appended. Keep them: with them, cairn journal\n' +
+    'verify --receipt detects a truncated journal.',
+  arguments: { journal: { summary: 'The id' } },
   options: {
     ...layerOptions,
-    type: { kind: 'text', short: 't', value: 'TYPE', summary: 'Of entries that have none' },
-    source: { kind: 'text', value: 'TEXT', summary: 'Of entries that have none' },
-    subject: { kind: 'list', short: 's', value: 'TEXT', summary: 'Another subject of each entry' },
+    type: {
+      kind: 'text',
+      short: 't',
+      value: 'TYPE',
+      summary: 'Type of entries that have none',
+    },
+    source: { kind: 'text', value: 'TEXT', summary: 'Source of entries that have none' },
+    subject: { kind: 'list', short: 's', value: 'TEXT', summary: 'Add this subject to each entry' },
     'idempotency-key': {
       kind: 'text',
       value: 'KEY',
-      summary: 'The same input under the same key is appended once, however often it is sent',
+      summary: 'Append the input once, however often it is sent under this key',
     },
-    'json-array': { kind: 'flag', summary: 'The input is one JSON list' },
+    'json-array': { kind: 'flag', summary: 'The input is one JSON array' },
   },
   examples: [
     { command: 'echo \'{"type":"note"}\' | cairn journal append run-42', does: 'one entry' },

@@ -5,17 +5,18 @@ import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Print the entries of a journal',
-  description: 'With -f, goes on as entries come, and ends when the journal is sealed.',
-  arguments: { journal: { summary: 'Its id' } },
+  description:
+    'With -f, it prints new entries as they arrive, and ends when the journal is sealed.',
+  arguments: { journal: { summary: 'The id' } },
   options: {
     ...layerOptions,
-    after: { kind: 'count', value: 'SEQ', summary: 'Only what came after this number' },
-    limit: { kind: 'count', short: 'n', value: 'N', summary: 'So many at most; all unless given' },
-    follow: { kind: 'flag', short: 'f', summary: 'Wait for more' },
+    after: { kind: 'count', value: 'SEQ', summary: 'Only entries after this number' },
+    limit: { kind: 'count', short: 'n', value: 'N', summary: 'At most N (default: all)' },
+    follow: { kind: 'flag', short: 'f', summary: 'Wait for new entries' },
   },
   examples: [
-    { command: 'cairn journal cat run-42', does: 'all there is' },
-    { command: 'cairn journal cat run-42 -f --json', does: 'as it happens, for a program' },
+    { command: 'cairn journal cat run-42', does: 'all entries' },
+    { command: 'cairn journal cat run-42 -f --json', does: 'as entries arrive, for a program' },
   ],
   async run({ args: { journal }, options, cli }) {
     const { after = 0, follow } = options

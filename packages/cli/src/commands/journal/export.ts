@@ -4,17 +4,18 @@ import { layerOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Print all of a journal, to be checked anywhere',
+  summary: 'Export a journal, so that it can be verified offline',
   description:
-    'Lines of canonical JSON: the header with the public key, every entry, the signed head. With a file, tells the public key.',
+    'Writes lines of canonical JSON: the header with the public key, every entry, and the signed head. If you\n' +
+    'name a file, the command prints the public key.',
   arguments: {
-    journal: { summary: 'Its id' },
-    file: { summary: 'Where to; standard output unless given', optional: true },
+    journal: { summary: 'The id' },
+    file: { summary: 'The file (default: standard output)', optional: true },
   },
   options: layerOptions,
   examples: [
     { command: 'cairn journal export run-42 run-42.jsonl', does: 'for an auditor' },
-    { command: 'cairn journal export run-42', does: 'to be piped' },
+    { command: 'cairn journal export run-42', does: 'into a pipe' },
   ],
   async run({ args: { journal, file }, options, cli }) {
     const { journals } = await openWorkspace(cli, options)

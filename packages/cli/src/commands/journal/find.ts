@@ -5,28 +5,43 @@ import { parseTime } from '../../output/parse-time.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Find entries of all journals, in the order of time',
+  summary: 'Find entries in all journals, oldest first',
   arguments: {},
   options: {
     ...layerOptions,
-    journal: { kind: 'text', value: 'ID', summary: 'Only of this journal' },
-    type: { kind: 'text', short: 't', value: 'TYPE', summary: 'Only of this type' },
-    kind: { kind: 'text', short: 'k', value: 'KIND', summary: 'Only of journals of this kind' },
-    meta: { kind: 'text', short: 'm', value: 'K=V', summary: 'Only of journals with this' },
+    journal: { kind: 'text', value: 'ID', summary: 'Only entries of this journal' },
+    type: { kind: 'text', short: 't', value: 'TYPE', summary: 'Only entries of this type' },
+    kind: {
+      kind: 'text',
+      short: 'k',
+      value: 'KIND',
+      summary: 'Only entries of journals of this kind',
+    },
+    meta: {
+      kind: 'text',
+      short: 'm',
+      value: 'K=V',
+      summary: 'Only entries of journals with this metadata',
+    },
     actor: {
       kind: 'text',
       value: 'WHO',
-      summary: 'Only by this actor, such as agent:alice, or key',
+      summary: 'Only entries by this actor, such as agent:alice or a key',
     },
-    status: { kind: 'text', value: 'TEXT', summary: 'Only with this status' },
-    subject: { kind: 'text', short: 's', value: 'TEXT', summary: 'Only about this subject' },
-    label: { kind: 'text', value: 'K=V', summary: 'Only with this label' },
-    since: { kind: 'text', value: 'TIME', summary: 'Only what was told then or later' },
-    until: { kind: 'text', value: 'TIME', summary: 'Only what was told earlier' },
-    limit: { kind: 'count', short: 'n', value: 'N', summary: 'So many at most; 100 unless given' },
+    status: { kind: 'text', value: 'TEXT', summary: 'Only entries with this status' },
+    subject: {
+      kind: 'text',
+      short: 's',
+      value: 'TEXT',
+      summary: 'Only entries about this subject',
+    },
+    label: { kind: 'text', value: 'K=V', summary: 'Only entries with this label' },
+    since: { kind: 'text', value: 'TIME', summary: 'Only entries from this time on' },
+    until: { kind: 'text', value: 'TIME', summary: 'Only entries before this time' },
+    limit: { kind: 'count', short: 'n', value: 'N', summary: 'At most N (default: 100)' },
   },
   examples: [
-    { command: 'cairn journal find --type deploy --status failed', does: 'what went wrong' },
+    { command: 'cairn journal find --type deploy --status failed', does: 'failed deployments' },
     { command: 'cairn journal find --actor agent:alice --since 2026-11-02', does: 'by whom' },
   ],
   async run({ options, cli }) {

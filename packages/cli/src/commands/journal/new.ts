@@ -4,19 +4,19 @@ import { parseTags } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Begin a journal',
-  description: 'Beginning the same again is no error. Prints its id.',
+  summary: 'Create a journal',
+  description: 'Prints the id. Creating the same journal again is not an error.',
   arguments: {},
   options: {
     ...layerOptions,
-    id: { kind: 'text', value: 'ID', summary: 'What it is called; made up unless given' },
-    kind: { kind: 'text', short: 'k', value: 'KIND', summary: 'What it is of: deploy, test-run' },
-    title: { kind: 'text', value: 'TEXT', summary: 'For people' },
-    meta: { kind: 'list', short: 'm', value: 'K=V', summary: 'To be found by' },
+    id: { kind: 'text', value: 'ID', summary: 'The id (default: a new one)' },
+    kind: { kind: 'text', short: 'k', value: 'KIND', summary: 'Kind of journal: deploy, test-run' },
+    title: { kind: 'text', value: 'TEXT', summary: 'Title' },
+    meta: { kind: 'list', short: 'm', value: 'K=V', summary: 'Metadata to find it by' },
   },
   examples: [
-    { command: 'cairn journal new -id run-42 -title tests', does: 'to be appended to' },
-    { command: 'cairn journal new --kind deploy --meta env=prod', does: 'with a made-up id' },
+    { command: 'cairn journal new -id run-42 -title tests', does: 'then append entries to it' },
+    { command: 'cairn journal new --kind deploy --meta env=prod', does: 'with a generated id' },
   ],
   async run({ options, cli }) {
     const { id, title, kind, meta } = options

@@ -3,15 +3,15 @@ import { layerOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'End a journal for good',
+  summary: 'Seal a journal: no entry can follow',
   description:
-    'The seal is an entry like others, and signed: a sealed journal cannot be shortened without notice.',
-  arguments: { journal: { summary: 'Its id' } },
+    'The seal is a signed entry, so removing entries from the end of a sealed journal is detected.',
+  arguments: { journal: { summary: 'The id' } },
   options: {
     ...layerOptions,
-    reason: { kind: 'text', value: 'TEXT', summary: 'Why; stands in the seal' },
+    reason: { kind: 'text', value: 'TEXT', summary: 'The reason, stored in the seal' },
   },
-  examples: [{ command: 'cairn journal seal run-42 --reason done', does: 'nothing may follow' }],
+  examples: [{ command: 'cairn journal seal run-42 --reason done', does: 'no entry can follow' }],
   async run({ args: { journal }, options, cli }) {
     const { journals } = await openWorkspace(cli, options)
     const receipt = await journals.seal(journal, { reason: options.reason, signal: cli.signal })

@@ -7,19 +7,24 @@ import { usageError } from '../../errors.ts'
 import { openWorkspace, type WorkspaceValues } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Check that a journal is as it was written',
+  summary: 'Verify that a journal is unchanged',
   description:
-    'A name with a slash or .jsonl at its end is an export, - is standard input: checked here, without a server. Of a journal the\n' +
-    'server checks what it has stored, and then the export is checked here. Everything hangs on the public key: note it once\n' +
-    '(cairn journal export prints it) and pass it here. Otherwise a forger may have signed the journal with another key.',
-  arguments: { journal: { summary: 'Its id, or a file' } },
+    'If JOURNAL contains a slash or ends with .jsonl, it is an exported file, and - is standard input: both\n' +
+    'are checked here, without a server. For a journal on a server, the server checks what it has stored, and\n' +
+    'this command checks its export. Pass the public key that cairn journal export printed. Without it, a\n' +
+    'journal that was forged and signed with another key is not detected.',
+  arguments: { journal: { summary: 'The id, or an exported file' } },
   options: {
     ...layerOptions,
-    'public-key': { kind: 'text', value: 'HEX', summary: 'The key it must be signed with' },
+    'public-key': {
+      kind: 'text',
+      value: 'HEX',
+      summary: 'The public key that must have signed it',
+    },
     receipt: {
       kind: 'text',
       value: 'SEQ:HASH',
-      summary: 'An entry that it must have, as cairn journal append told it',
+      summary: 'An entry that it must contain, as cairn journal append printed it',
     },
   },
   examples: [

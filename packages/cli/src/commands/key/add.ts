@@ -6,9 +6,11 @@ import { connect } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Add an owner key',
   description:
-    'An owner key may do everything. Its name stands in logs, audits and receipts, and is never given to another key.\n' +
-    'The secret is shown once.',
-  arguments: { name: { summary: 'Who or what has it: letters, digits, ., @ and -' } },
+    'An owner key allows everything. Its name appears in logs, audits and receipts, and no other key ever\n' +
+    'gets it. The secret is shown once.',
+  arguments: {
+    name: { summary: 'Name of the person or program that has it: letters, digits, ., @ and -' },
+  },
   options: { ...connectionOptions, ...outOption },
   examples: [
     { command: 'cairn key add alice --out alice.key', does: 'into a file that only you can read' },

@@ -7,10 +7,10 @@ export const command: Command = defineCommand({
   arguments: {},
   options: {
     ...connectionOptions,
-    all: { kind: 'flag', summary: 'Those that were removed, too' },
+    all: { kind: 'flag', summary: 'Also list removed keys' },
   },
   examples: [
-    { command: 'cairn key ls', does: 'those that work' },
+    { command: 'cairn key ls', does: 'keys that work' },
     { command: 'cairn key ls --all --json', does: 'all, for a program' },
   ],
   async run({ options, cli }) {

@@ -5,9 +5,9 @@ import { connect } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Remove owner keys',
   description:
-    'Sessions, mounts and downloads under them end within a second. What they did stays under their names. The last key\n' +
-    'cannot be removed.',
-  arguments: { name: { summary: 'Names', many: true } },
+    'Sessions, mounts and downloads that use the keys end within a second. The log keeps their names. You\n' +
+    'cannot remove the last key.',
+  arguments: { name: { summary: 'Names of the keys', many: true } },
   options: connectionOptions,
   examples: [{ command: 'cairn key rm alice', does: 'alice has left' }],
   async run({ args, options, cli }) {

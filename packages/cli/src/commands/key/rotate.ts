@@ -5,23 +5,23 @@ import { parseTimeout } from '../../mount/duration.ts'
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Give an owner key another secret',
+  summary: 'Give an owner key a new secret',
   description:
-    'The name stays. The secret from before ends at once, with its sessions and downloads, or after --grace. Contexts that\n' +
-    'have it need the new one: cairn ctx add. The file owner-key of the server keeps the old one, which opens nothing then;\n' +
-    'cairn up uses the key of the saved context.',
-  arguments: { name: { summary: 'Its name' } },
+    'The name stays. The old secret ends at once, with its sessions and downloads, or after --grace. Update\n' +
+    "contexts that use it: cairn ctx add. The server's file owner-key keeps the old secret, which then opens\n" +
+    'nothing; cairn up uses the key of the saved context.',
+  arguments: { name: { summary: 'The name' } },
   options: {
     ...connectionOptions,
     grace: {
       kind: 'text',
       value: 'D',
-      summary: 'How long the secret from before still works: 10m, 1h; at most 30d',
+      summary: 'How long the old secret still works: 10m, 1h; at most 30d',
     },
     ...outOption,
   },
   examples: [
-    { command: 'cairn key rotate alice --out alice.key', does: 'the one before ends now' },
+    { command: 'cairn key rotate alice --out alice.key', does: 'the old secret ends now' },
     { command: 'cairn key rotate ci --grace 1h', does: 'time to change it everywhere' },
   ],
   async run({ args, options, cli }) {

@@ -4,9 +4,10 @@ import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Give a layer up',
-  description: 'Nothing of it is lost until it is deleted: cairn fs layer reopen brings it back.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  summary: 'Abandon a layer',
+  description:
+    'Nothing is lost until the layer is deleted. To bring it back: cairn fs layer reopen.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: layerOptions,
   examples: [{ command: 'cairn fs layer abandon fix-auth-b', does: 'no good' }],
   async run({ args: { layer }, options, cli }) {

@@ -5,18 +5,21 @@ import { parseTimeout } from '../../mount/duration.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Have checkpoints made of a layer by themselves, or no more',
+  summary: 'Turn automatic checkpoints of a layer on or off',
   description:
-    'After so long a time without a change; they are thinned out as they get older. Those that are there stay. Without QUIET it\n' +
-    'tells how it is.',
+    'The server makes a checkpoint when the layer has not changed for this long, and thins out old ones.\n' +
+    'Existing checkpoints stay. Without QUIET, the command prints the setting.',
   arguments: {
-    layer: { summary: 'Its id, name, tag or a checkpoint' },
-    quiet: { summary: 'How long: 500ms, 30s, 5m, at most 1d; none for never', optional: true },
+    layer: { summary: 'Id, name or tag of a layer, or a checkpoint' },
+    quiet: {
+      summary: 'Time without a change: 500ms, 30s, 5m, at most 1d; none turns it off',
+      optional: true,
+    },
   },
   options: layerOptions,
   examples: [
     { command: 'cairn fs layer auto-checkpoint fix-auth-a 30s', does: 'from now on' },
-    { command: 'cairn fs layer auto-checkpoint fix-auth-a none', does: 'no more' },
+    { command: 'cairn fs layer auto-checkpoint fix-auth-a none', does: 'off' },
   ],
   async run({ args: { layer, quiet }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)

@@ -4,9 +4,10 @@ import { layerName } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'List the layers a layer stands on',
-  description: 'That nearest to main first, itself last. A commit goes to the one before.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  summary: 'List a layer and its parents',
+  description:
+    'The layer that is nearest to main comes first. A commit goes to the layer on the line before.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: layerOptions,
   examples: [{ command: 'cairn fs layer chain plan-step-1', does: 'where its commit goes' }],
   async run({ args: { layer }, options, cli }) {

@@ -5,20 +5,23 @@ import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Name a layer as it is now',
+  summary: 'Make a checkpoint of a layer',
   description:
-    'It has every write that any mount of the layer acknowledged before: those are asked to hand in first. Everything is in\n' +
-    'it, also files that no tool tracks.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+    'All mounts of the layer first send what they have acknowledged, so the checkpoint contains it. It\n' +
+    'contains every file, also those that git does not track.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
     ...layerOptions,
-    label: { kind: 'text', value: 'TEXT', summary: 'What to call it' },
-    'tool-call': { kind: 'text', value: 'ID', summary: 'The tool call that is about to be made' },
-    id: { kind: 'text', value: 'ID', summary: 'Its id; a new one unless given' },
-    wait: { kind: 'flag', summary: 'Always so; taken for the sake of habit' },
+    label: { kind: 'text', value: 'TEXT', summary: 'The name' },
+    'tool-call': { kind: 'text', value: 'ID', summary: 'Id of the tool call that comes next' },
+    id: { kind: 'text', value: 'ID', summary: 'The id (default: a new one)' },
+    wait: { kind: 'flag', summary: 'Always on; accepted for compatibility' },
   },
   examples: [
-    { command: 'cairn fs layer checkpoint fix-auth-a --label tests-pass', does: 'a good point' },
+    {
+      command: 'cairn fs layer checkpoint fix-auth-a --label tests-pass',
+      does: 'a state to come back to',
+    },
     { command: 'cairn fs layer checkpoint fix-auth-a --tool-call call_7', does: 'before a tool' },
   ],
   async run({ args: { layer }, options, cli }) {

@@ -3,16 +3,16 @@ import { layerOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'List the checkpoints of a layer, or forget one',
+  summary: 'List the checkpoints of a layer, or delete one',
   description: 'Oldest first.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
     ...layerOptions,
-    delete: { kind: 'text', value: 'CHECKPOINT', summary: 'Forget this one; the files stay' },
+    delete: { kind: 'text', value: 'CHECKPOINT', summary: 'Delete this checkpoint; files stay' },
   },
   examples: [
     { command: 'cairn fs layer checkpoints fix-auth-a', does: 'all of them' },
-    { command: 'cairn fs layer checkpoints fix-auth-a --delete tests-pass', does: 'forget one' },
+    { command: 'cairn fs layer checkpoints fix-auth-a --delete tests-pass', does: 'delete one' },
   ],
   async run({ args: { layer }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)

@@ -6,24 +6,29 @@ import { mergeOptions } from '../../layers/options.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Apply a layer to what it was made from, all or nothing',
+  summary: 'Commit a layer to its parent, all or nothing',
   description:
-    'Where both sides changed a path in different ways, nothing is applied: the layer becomes conflicted, every path is told\n' +
-    'with what to type next, and the exit status is 9. A conflicted layer can be worked on like any other.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+    'If the layer and its parent changed a path in different ways, nothing is committed: the layer becomes\n' +
+    'conflicted, the command lists each path with what to type next, and the exit code is 9. You can continue\n' +
+    'to work in a conflicted layer.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
     ...layerOptions,
     ...mergeOptions,
-    checkpoint: { kind: 'text', value: 'CHECKPOINT', summary: 'Commit the layer as it was then' },
-    'dry-run': { kind: 'flag', summary: 'Only tell what would happen' },
+    checkpoint: {
+      kind: 'text',
+      value: 'CHECKPOINT',
+      summary: 'Commit the layer as of this checkpoint',
+    },
+    'dry-run': { kind: 'flag', summary: 'Show what would happen, and change nothing' },
     'idempotency-key': {
       kind: 'text',
       value: 'KEY',
-      summary: 'The same key again gives the same receipt, and commits nothing twice',
+      summary: 'Repeating the command with the same key gives the same receipt',
     },
   },
   examples: [
-    { command: 'cairn fs layer commit fix-auth-a --message tokens-expire', does: 'apply it' },
+    { command: 'cairn fs layer commit fix-auth-a --message tokens-expire', does: 'commit it' },
     { command: 'cairn fs layer commit fix-auth-b --merge --dry-run', does: 'what would happen?' },
   ],
   async run({ args: { layer }, options, cli }) {

@@ -7,25 +7,25 @@ import { openRemote } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Make a layer: an attempt at a directory',
+  summary: 'Create a layer: a private copy of a directory for one attempt',
   description:
-    'Freezes what is there now and opens a branch on it, in constant time. Writes are limited to PATH. Other clients see\n' +
-    'them once the layer is committed. The layer sees the work of others once it is rebased.',
-  arguments: { path: { summary: 'The directory; it may be still to be made' } },
+    'Creates a branch of the current state in constant time. Only PATH can be changed in it. Others see the\n' +
+    'changes when you commit the layer. The layer sees changes of others when you rebase it.',
+  arguments: { path: { summary: 'The directory; it need not exist yet' } },
   options: {
     ...layerOptions,
     ...newLayerOptions,
     ...quotaOptions,
-    parent: { kind: 'text', value: 'REF', summary: 'The layer to stand on; main unless given' },
+    parent: { kind: 'text', value: 'REF', summary: 'The parent layer (default: main)' },
   },
   examples: [
     {
       command: 'cairn fs layer create :/repo --name fix-auth-a --tag agent=a',
-      does: 'an attempt, to be found by its name or tag',
+      does: 'an attempt that you find by name or tag',
     },
     {
       command: 'cairn fs layer create :/repo --max-bytes 1GiB --auto-checkpoint 30s',
-      does: 'limited, and with points to go back to',
+      does: 'with limits and automatic checkpoints',
     },
     { command: 'cairn fs layer create :/repo --json', does: 'its id, for a program' },
   ],

@@ -3,16 +3,17 @@ import { layerOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Take layers away',
-  description: 'What was committed of them stays. To be able to come back, abandon them instead.',
-  arguments: { layer: { summary: 'Ids, names, tags or checkpoints', many: true } },
+  summary: 'Delete layers',
+  description:
+    'What was committed stays in the parent. If you may need a layer again, abandon it instead.',
+  arguments: { layer: { summary: 'Ids, names or tags of layers', many: true } },
   options: {
     ...layerOptions,
-    cascade: { kind: 'flag', summary: 'Also the layers that were made from them' },
+    cascade: { kind: 'flag', summary: 'Also delete the layers that were made from them' },
   },
   examples: [
-    { command: 'cairn fs layer delete fix-auth-b', does: 'one' },
-    { command: 'cairn fs layer delete plan --cascade', does: 'with its steps' },
+    { command: 'cairn fs layer delete fix-auth-b', does: 'one layer' },
+    { command: 'cairn fs layer delete plan --cascade', does: 'with the layers made from it' },
   ],
   async run({ args, options: { cascade, ...options }, cli }) {
     const { layers } = await openWorkspace(cli, options)

@@ -11,24 +11,30 @@ import { openWorkspace } from '../../remote/open.ts'
 const point = 'base, head, parent, a checkpoint, another layer, or LAYER@CHECKPOINT'
 
 export const command: Command = defineCommand({
-  summary: 'Tell what differs between two points of layers',
+  summary: 'Show the differences between two points of layers',
   description:
-    'A added, M modified, D deleted, R renamed, T become something else, P permissions or other attributes. A point is\n' +
-    `${point}.`,
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+    'A added, M modified, D deleted, R renamed, T type changed, P permissions or other attributes changed. A point\n' +
+    `is ${point}.`,
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
     ...layerOptions,
-    from: { kind: 'text', value: 'POINT', summary: 'Compare with this; base unless given' },
-    to: { kind: 'text', value: 'POINT', summary: 'What is compared; head unless given' },
-    path: { kind: 'text', value: 'PATH', summary: 'Only what is there or below' },
-    stat: { kind: 'flag', summary: 'How many lines came and went' },
+    from: { kind: 'text', value: 'POINT', summary: 'The point to compare with (default: base)' },
+    to: { kind: 'text', value: 'POINT', summary: 'The point that is compared (default: head)' },
+    path: { kind: 'text', value: 'PATH', summary: 'Only changes at or below this path' },
+    stat: { kind: 'flag', summary: 'Count added and removed lines' },
     ...pagerOption,
-    patch: { kind: 'flag', short: 'p', summary: 'A unified diff, which git apply takes' },
+    patch: { kind: 'flag', short: 'p', summary: 'Print a unified diff, as git apply accepts it' },
   },
   examples: [
-    { command: 'cairn fs layer diff fix-auth-a', does: 'what it changed' },
-    { command: 'cairn fs layer diff fix-auth-a --from tests-pass --patch', does: 'since then' },
-    { command: 'cairn fs layer diff fix-auth-a --to fix-auth-b --stat', does: 'of two attempts' },
+    { command: 'cairn fs layer diff fix-auth-a', does: 'what the layer changed' },
+    {
+      command: 'cairn fs layer diff fix-auth-a --from tests-pass --patch',
+      does: 'since a checkpoint',
+    },
+    {
+      command: 'cairn fs layer diff fix-auth-a --to fix-auth-b --stat',
+      does: 'between two attempts',
+    },
   ],
   async run({ args: { layer }, options, cli }) {
     const { from, to, stat, patch } = options

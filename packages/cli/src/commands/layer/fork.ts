@@ -6,16 +6,22 @@ import { quotaOptions } from '../../layers/quota.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Make a layer on a layer',
+  summary: 'Create a layer whose parent is a layer',
   description:
-    'Its commit goes to PARENT, whose own commit goes on to what PARENT was made from. Of a PARENT that is over it makes another attempt with the same base and the same work: after a rollback that work can be committed anew.',
-  arguments: { parent: { summary: 'The layer to stand on' } },
+    'A commit of the new layer goes to PARENT. If PARENT is committed or abandoned, the new layer has the\n' +
+    'same base and the same changes as PARENT: after a rollback of the commit, you can commit that work\n' +
+    'again.',
+  arguments: { parent: { summary: 'The parent layer' } },
   options: {
     ...layerOptions,
     ...newLayerOptions,
     ...quotaOptions,
-    path: { kind: 'text', value: 'PATH', summary: "A directory below; PARENT's unless given" },
-    checkpoint: { kind: 'text', value: 'CHECKPOINT', summary: 'The same as --at' },
+    path: {
+      kind: 'text',
+      value: 'PATH',
+      summary: 'A directory below that of PARENT (default: that of PARENT)',
+    },
+    checkpoint: { kind: 'text', value: 'CHECKPOINT', summary: 'Same as --at' },
   },
   examples: [
     { command: 'cairn fs layer fork plan --name plan-step-1', does: 'a step of a plan' },

@@ -7,21 +7,21 @@ import { openWorkspace } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'List layers',
   description:
-    'In the order in which they were made; of those that are over, also when they go for good.',
+    'Oldest first. For committed and abandoned layers, it shows when they will be deleted.',
   arguments: {},
   options: {
     ...layerOptions,
-    tag: { kind: 'text', value: 'K=V', summary: 'Only those with this tag' },
-    state: { kind: 'choice', choices: layerStates, summary: 'Only those in this state' },
+    tag: { kind: 'text', value: 'K=V', summary: 'Only layers with this tag' },
+    state: { kind: 'choice', choices: layerStates, summary: 'Only layers in this state' },
     parent: {
       kind: 'text',
       value: 'REF',
-      summary: 'Only those made from this layer, or from main',
+      summary: 'Only layers whose parent is this layer, or main',
     },
   },
   examples: [
     { command: 'cairn fs layer list', does: 'all of them' },
-    { command: 'cairn fs layer list --tag agent=a --state open', does: 'some' },
+    { command: 'cairn fs layer list --tag agent=a --state open', does: 'filtered' },
   ],
   async run({ options, cli }) {
     const { tag, state, parent } = options

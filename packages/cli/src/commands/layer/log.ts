@@ -5,13 +5,13 @@ import { openWorkspace } from '../../remote/open.ts'
 import { linesOf } from '../fs/log.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Tell what happened on a layer',
+  summary: 'Show the log of a layer',
   description: 'Oldest first: every change, rollback, rebase and change of state.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
     ...layerOptions,
     ...pagerOption,
-    after: { kind: 'count', value: 'SEQ', summary: 'Only what came after this sequence number' },
+    after: { kind: 'count', value: 'SEQ', summary: 'Only changes after this sequence number' },
   },
   examples: [{ command: 'cairn fs layer log fix-auth-a', does: 'who did what, and when' }],
   async run({ args: { layer }, options, cli }) {

@@ -8,15 +8,18 @@ import { openWorkspace } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Commit one of several attempts and abandon the others',
   description:
-    'The others are the open layers of the same parent at the same path, made from the same base; each can be reopened.',
-  arguments: { layer: { summary: 'The one to keep: its id, name, tag or a checkpoint' } },
+    'The others are the open layers with the same parent, path and base. You can reopen each of them.',
+  arguments: { layer: { summary: 'The layer to commit: its id, name or tag, or a checkpoint' } },
   options: {
     ...layerOptions,
     ...mergeOptions,
-    'dry-run': { kind: 'flag', summary: 'Only tell what would be committed and abandoned' },
+    'dry-run': {
+      kind: 'flag',
+      summary: 'Show what would be committed and abandoned, and change nothing',
+    },
   },
   examples: [
-    { command: 'cairn fs layer pick fix-auth-a', does: 'the best of them' },
+    { command: 'cairn fs layer pick fix-auth-a', does: 'the best attempt' },
     { command: 'cairn fs layer pick fix-auth-a --dry-run', does: 'which would be abandoned?' },
   ],
   async run({ args: { layer }, options, cli }) {

@@ -4,10 +4,11 @@ import { formatQuota, parseQuota, quotaOptions } from '../../layers/quota.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Limit how much a layer may add to its base, or tell what it has added',
+  summary: 'Limit how much a layer may add to its base, or show what it has added',
   description:
-    "Beside it the workspace's own quota holds. What would grow beyond is refused: programs in a mount get EDQUOT.",
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+    'The quota of the workspace applies as well. Changes beyond a quota are refused: programs in a mount get\n' +
+    'EDQUOT.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: { ...layerOptions, ...quotaOptions },
   examples: [
     { command: 'cairn fs layer quota fix-auth-a --max-bytes 1GiB', does: 'limit it' },

@@ -7,9 +7,11 @@ import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Put a layer on top of what its parent is now',
-  description: 'From then on it stands on that. Conflicts are told as by cairn fs layer commit.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  summary: 'Rebase a layer onto the current state of its parent',
+  description:
+    'The current state of the parent becomes the base of the layer. Conflicts are reported as by cairn fs\n' +
+    'layer commit.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: { ...layerOptions, ...mergeOptions },
   examples: [{ command: 'cairn fs layer rebase fix-auth-b', does: 'then test, then commit' }],
   async run({ args: { layer }, options, cli }) {

@@ -4,9 +4,9 @@ import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Give a layer another name',
-  description: 'Its id stays. Mounts of it go on.',
+  description: 'The id stays the same, and mounts continue to work.',
   arguments: {
-    layer: { summary: 'Its id, name, tag or a checkpoint' },
+    layer: { summary: 'Id, name or tag of a layer, or a checkpoint' },
     name: { summary: 'The new name' },
   },
   options: layerOptions,

@@ -5,10 +5,10 @@ import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
   summary: 'Bring an abandoned layer back',
-  description: 'What was committed stays committed: for more, make a new layer.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  description: 'A committed layer cannot be reopened: create a new one.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: layerOptions,
-  examples: [{ command: 'cairn fs layer reopen fix-auth-b', does: 'go on with it' }],
+  examples: [{ command: 'cairn fs layer reopen fix-auth-b', does: 'continue with it' }],
   async run({ args: { layer }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)
     const info = await layers.reopen(layer, { signal: cli.signal })

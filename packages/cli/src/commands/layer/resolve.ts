@@ -10,22 +10,32 @@ import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Decide the conflicts at a path',
+  summary: 'Resolve the conflicts at a path',
   description:
     "The next commit or rebase goes by it. When what the layer is committed to changes the path again, that is a new conflict; and so it is when the layer does, unless the layer's side was kept.",
   arguments: {
-    layer: { summary: 'Its id, name, tag or a checkpoint' },
-    path: { summary: "The path, from the layer's own unless it begins with a slash" },
+    layer: { summary: 'Id, name or tag of a layer, or a checkpoint' },
+    path: { summary: 'The path; relative to that of the layer unless it begins with a slash' },
   },
   options: {
     ...layerOptions,
-    ours: { kind: 'flag', summary: 'Keep what the layer has' },
-    theirs: { kind: 'flag', summary: 'Keep what it is committed to' },
-    with: { kind: 'text', value: 'FILE', summary: 'Take this file instead; - for a pipe' },
+    ours: { kind: 'flag', summary: 'Keep the version of the layer' },
+    theirs: { kind: 'flag', summary: 'Keep the version of the parent' },
+    with: {
+      kind: 'text',
+      value: 'FILE',
+      summary: 'Use this local file instead; - for standard input',
+    },
   },
   examples: [
-    { command: 'cairn fs layer resolve fix-auth-b src/auth.ts --ours', does: "the layer's" },
-    { command: 'cairn fs layer resolve fix-auth-b src/auth.ts --with ./auth.ts', does: 'merged' },
+    {
+      command: 'cairn fs layer resolve fix-auth-b src/auth.ts --ours',
+      does: 'keep the version of the layer',
+    },
+    {
+      command: 'cairn fs layer resolve fix-auth-b src/auth.ts --with ./auth.ts',
+      does: 'use a merged file',
+    },
   ],
   async run({ args: { layer, path }, options, cli }) {
     const choice = await readChoice(cli, options)

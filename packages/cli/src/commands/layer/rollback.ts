@@ -5,21 +5,21 @@ import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Put a layer back to a checkpoint, or to its base',
+  summary: 'Roll a layer back to a checkpoint, or to its base',
   description:
     'Everything comes back, also files that no tool tracks. Live mounts see it at once. What it leaves is an automatic checkpoint: cairn fs layer undo takes the rollback back, and after later writes --to that checkpoint does.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
     ...layerOptions,
     to: {
       kind: 'text',
       value: 'CHECKPOINT',
-      summary: 'Its id, label or tool call; the base unless given',
+      summary: 'Id, label or tool call of the checkpoint (default: the base)',
     },
     'before-tool-call': {
       kind: 'text',
       value: 'ID',
-      summary: 'To how it was before that call: cairn fs layer checkpoint --tool-call ID',
+      summary: 'Roll back to the checkpoint that was made before this tool call',
     },
   },
   examples: [
@@ -28,7 +28,7 @@ export const command: Command = defineCommand({
       command: 'cairn fs layer rollback fix-auth-a --before-tool-call call_7',
       does: 'undo a tool',
     },
-    { command: 'cairn fs layer rollback fix-auth-a', does: 'drop everything' },
+    { command: 'cairn fs layer rollback fix-auth-a', does: 'drop all changes' },
   ],
   async run({ args: { layer }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)

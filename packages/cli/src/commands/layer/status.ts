@@ -16,10 +16,11 @@ import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Tell what a layer changed, and who else did',
+  summary: 'Show what a layer changed, and what others changed at the same paths',
   description:
-    'Also which of its paths its parent or a sibling has changed meanwhile, and what a commit would find.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+    'It also shows which of these paths the parent or another layer has changed since, and the conflicts that\n' +
+    'a commit would have.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: layerOptions,
   examples: [{ command: 'cairn fs layer status fix-auth-a', does: 'before committing' }],
   async run({ args: { layer }, options, cli }) {

@@ -4,18 +4,18 @@ import { formatTags, parseTags } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Set tags of a layer, or take them away',
+  summary: 'Set or remove tags of a layer',
   arguments: {
-    layer: { summary: 'Its id, name, tag or a checkpoint' },
+    layer: { summary: 'Id, name or tag of a layer, or a checkpoint' },
     tag: { summary: 'KEY=VALUE', optional: true, many: true },
   },
   options: {
     ...layerOptions,
-    remove: { kind: 'list', value: 'KEY', summary: 'Take this one away' },
+    remove: { kind: 'list', value: 'KEY', summary: 'Remove this tag' },
   },
   examples: [
-    { command: 'cairn fs layer tag fix-auth-a verdict=good tests=42', does: 'set two' },
-    { command: 'cairn fs layer tag fix-auth-a --remove draft', does: 'take one away' },
+    { command: 'cairn fs layer tag fix-auth-a verdict=good tests=42', does: 'set two tags' },
+    { command: 'cairn fs layer tag fix-auth-a --remove draft', does: 'remove a tag' },
   ],
   async run({ args: { layer, tag }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)

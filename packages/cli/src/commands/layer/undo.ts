@@ -4,11 +4,12 @@ import { countPaths } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Take back a rollback',
-  description: 'Unless something was written since: then it tells the checkpoint to go back to.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+  summary: 'Undo a rollback',
+  description:
+    'If something was written since the rollback, the command names the checkpoint to roll back to instead.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: layerOptions,
-  examples: [{ command: 'cairn fs layer undo fix-auth-a', does: 'as it was before' }],
+  examples: [{ command: 'cairn fs layer undo fix-auth-a', does: 'as before the rollback' }],
   async run({ args: { layer }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)
     const receipt = await layers.undo(layer, { signal: cli.signal })

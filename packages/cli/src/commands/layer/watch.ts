@@ -5,15 +5,19 @@ import { openWorkspace } from '../../remote/open.ts'
 import { linesOf } from '../fs/log.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Follow a layer, and be warned when others change the same paths',
+  summary: 'Follow a layer, and warn when others change the same paths',
   description:
-    'Its changes as they happen, and a line for each of its paths that its parent or a sibling has changed too,\n' +
-    'within a second or two of their write. Until it is interrupted.',
-  arguments: { layer: { summary: 'Its id, name, tag or a checkpoint' } },
+    'Prints changes of the layer as they happen, and a warning for each path that the parent or another layer\n' +
+    'changed too. Runs until you press Ctrl-C.',
+  arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
     ...layerOptions,
-    after: { kind: 'count', value: 'SEQ', summary: 'First what came after this sequence number' },
-    radar: { kind: 'flag', summary: 'The warnings alone' },
+    after: {
+      kind: 'count',
+      value: 'SEQ',
+      summary: 'First print what came after this sequence number',
+    },
+    radar: { kind: 'flag', summary: 'Print warnings only' },
   },
   examples: [
     { command: 'cairn fs layer watch fix-auth-a', does: 'changes and warnings' },

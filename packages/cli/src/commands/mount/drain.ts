@@ -4,11 +4,12 @@ import { parseTimeout, timeoutOption } from '../../mount/duration.ts'
 
 export const command: Command = defineCommand({
   summary: 'Wait until everything is at the server',
-  description: 'What was written before the call; programs may go on writing meanwhile.',
+  description:
+    'Waits for everything that was written before the command began. Programs can continue to write.',
   arguments: { directory: { summary: 'The mount point' } },
   options: { timeout: timeoutOption },
   examples: [
-    { command: 'cairn mount drain ./work', does: 'before the sandbox goes away' },
+    { command: 'cairn mount drain ./work', does: 'before a sandbox is destroyed' },
     { command: 'cairn mount drain --timeout 30s ./work', does: 'fails when it takes longer' },
   ],
   async run({ args, options, cli }) {

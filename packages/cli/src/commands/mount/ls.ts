@@ -7,7 +7,7 @@ export const command: Command = defineCommand({
   summary: 'List the mounts of this user',
   arguments: {},
   options: {},
-  examples: [{ command: 'cairn mount ls', does: 'also those that were killed or given up' }],
+  examples: [{ command: 'cairn mount ls', does: 'also mounts whose process has died' }],
   async run({ cli }) {
     const mounts = listMounts(cli)
     if (cli.isJson) {

@@ -5,75 +5,79 @@ import { startMount } from '../../mount/start.ts'
 export const command: Command = defineCommand({
   summary: 'Show a workspace as a directory',
   description:
-    'Returns when the directory is usable; a process in the background answers the kernel and brings every change to the\n' +
-    'server. The local directory and the remote one are made if they are missing. .cairn/status in it tells how it is.',
+    'Returns when the directory is ready. A background process then sends every change to the server. Missing\n' +
+    'directories, local and remote, are created. The file .cairn/status in the mount shows its state.',
   arguments: {
-    path: { summary: 'The directory of the workspace: :/repo' },
+    path: { summary: 'Directory of the workspace: :/repo' },
     directory: { summary: 'Where to mount it' },
   },
   options: {
     ...workspaceOptions,
-    checkpoint: { kind: 'text', value: 'CHECKPOINT', summary: 'The same as --at' },
-    'read-only': { kind: 'flag', summary: 'Nothing can be changed through it' },
-    foreground: { kind: 'flag', summary: 'Stay until Ctrl-C, then unmount' },
-    'allow-other': { kind: 'flag', summary: 'Other users may enter, as permissions allow' },
+    checkpoint: { kind: 'text', value: 'CHECKPOINT', summary: 'Same as --at' },
+    'read-only': { kind: 'flag', summary: 'Mount read-only' },
+    foreground: { kind: 'flag', summary: 'Run in the foreground until Ctrl-C, then unmount' },
+    'allow-other': { kind: 'flag', summary: 'Let other users use the mount, as permissions allow' },
     'shared-locks': {
       kind: 'flag',
       summary:
-        'flock and fcntl locks hold between all mounts with this; opening and closing is slower',
+        'Share flock and fcntl locks with other mounts that have this option; opening and closing files is slower',
     },
     durability: {
       kind: 'choice',
       choices: ['auto', 'interactive', 'fsync', 'close-sync', 'write-sync'],
-      summary: 'What waits for the server: auto is fsync, with at most 5 s or 64 MiB on the way',
+      summary: 'What waits for the server. auto: fsync waits, and at most 5 s or 64 MiB are unsent',
     },
     profile: {
       kind: 'text',
       value: 'NAME',
-      summary: 'Which directories travel later: none, portable, or a file; see cairn profile ls',
+      summary: 'Which directories are sent later: none, portable, or a file; see cairn profile ls',
     },
     'local-only': {
       kind: 'list',
       value: 'PATTERN',
-      summary: 'Changes below these directories stay here until cairn pack, umount or a pause',
+      summary: 'Changes below these directories stay local until cairn pack, umount or a pause',
     },
     'remote-only': {
       kind: 'list',
       value: 'PATTERN',
-      summary: 'These travel at once, whatever the profile says',
+      summary: 'Changes below these directories are sent at once, whatever the profile says',
     },
     scratch: {
       kind: 'list',
       value: 'PATTERN',
-      summary: 'Changes below these are dropped at umount',
+      summary: 'Changes below these directories are dropped at umount',
     },
     mode: {
       kind: 'choice',
       choices: ['fuse', 'auto'],
-      summary:
-        'How: fuse insists on FUSE, auto chooses; there is only FUSE today, so both are the same',
+      summary: 'How to mount. Only FUSE exists, so auto and fuse are the same',
     },
-    'cache-dir': { kind: 'text', value: 'DIR', summary: 'Where bytes are kept on the local disk' },
-    'local-root': { kind: 'text', value: 'DIR', summary: 'The same as --cache-dir' },
+    'cache-dir': { kind: 'text', value: 'DIR', summary: 'Where the local cache is kept' },
+    'local-root': { kind: 'text', value: 'DIR', summary: 'Same as --cache-dir' },
     uid: {
       kind: 'count',
       value: 'UID',
-      summary: "Show root's files as this user's, and back; yours unless you are root",
+      summary:
+        "Show root's files as files of this user, and store them as root's (default: your user, unless you are root)",
     },
-    gid: { kind: 'count', value: 'GID', summary: 'The same for groups' },
-    'cache-size': { kind: 'count', value: 'MIB', summary: 'How many; 4096 unless given' },
+    gid: { kind: 'count', value: 'GID', summary: 'Same for groups' },
+    'cache-size': {
+      kind: 'count',
+      value: 'MIB',
+      summary: 'Size of the local cache in MiB (default: 4096)',
+    },
   },
   examples: [
     { command: 'cairn mount :/repo ./work', does: 'then work in ./work as in any directory' },
-    { command: 'cairn mount --read-only :/ /mnt/all', does: 'the whole workspace, to look at' },
-    { command: 'cairn mount --layer fix-auth-a :/repo ./a', does: 'one attempt of several' },
+    { command: 'cairn mount --read-only :/ /mnt/all', does: 'the whole workspace, read-only' },
+    { command: 'cairn mount --layer fix-auth-a :/repo ./a', does: 'one of several attempts' },
     {
       command: 'cairn mount --layer fix-auth-a --checkpoint tests-pass :/repo ./then',
       does: 'as it was then, read-only',
     },
     {
       command: 'cairn mount --profile portable :/repo ./work',
-      does: 'node_modules and build output travel with cairn pack',
+      does: 'node_modules and build output are sent by cairn pack',
     },
     { command: 'cairn mount --durability close-sync :/ ./w', does: 'close waits for the server' },
   ],

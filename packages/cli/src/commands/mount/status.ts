@@ -5,15 +5,15 @@ import { cliError } from '../../errors.ts'
 import { formatTable } from '../../output/table.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Tell how a mount is',
+  summary: 'Show the state of a mount',
   description:
-    'What is not yet at the server, the lease, the cache, and the last error. Ends with 1 when the mount cannot be relied on:\n' +
-    'its processes are gone or do not answer, or the server is away.',
+    'Shows what is not yet at the server, the lease, the cache, and the last error. It exits with 1 if the\n' +
+    'mount does not work properly: its processes do not answer, or the server cannot be reached.',
   arguments: { directory: { summary: 'The mount point' } },
   options: {},
   examples: [
     { command: 'cairn mount status ./work', does: 'is everything at the server?' },
-    { command: 'cairn mount status --json ./work', does: 'everything it knows, for a program' },
+    { command: 'cairn mount status --json ./work', does: 'all of it, for a program' },
   ],
   async run({ args, cli }) {
     const state = await requireRunning(cli, args.directory)

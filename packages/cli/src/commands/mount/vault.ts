@@ -3,15 +3,19 @@ import { layerOptions } from '../../context/credentials.ts'
 import { startVaultMount } from '../../mount/start-vault.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Show secrets as files, to be read only',
+  summary: 'Mount secrets as read-only files',
   description:
-    'A directory for each secret, a file for each field, for this user alone; with the token of a grant, those that it allows.\n' +
-    'Nothing is kept: each look at a file asks the server and is in the audit, and a revoked grant is felt at once.',
+    'Each secret is a directory, and each field is a file that only you can read. With the token of a grant,\n' +
+    'you see what it allows. Nothing is cached: each read asks the server and is audited, and a revoked grant\n' +
+    'ends at once.',
   arguments: { directory: { summary: 'Where to mount it' } },
   options: {
     ...layerOptions,
-    foreground: { kind: 'flag', summary: 'Stay until Ctrl-C, then unmount' },
-    'allow-other': { kind: 'flag', summary: 'Other users may enter; files stay their owner’s' },
+    foreground: { kind: 'flag', summary: 'Run in the foreground until Ctrl-C, then unmount' },
+    'allow-other': {
+      kind: 'flag',
+      summary: 'Let other users enter; files are still readable by their owner alone',
+    },
   },
   examples: [
     { command: 'cairn mount vault /n/vault', does: 'then cat /n/vault/prod-db/DB_URL' },

@@ -4,7 +4,7 @@ import { listProfiles } from '../../mount/profiles.ts'
 export const command: Command = defineCommand({
   summary: 'List the profiles of mounts',
   description:
-    'The built-in ones, and yours in ~/.cairn/profiles. Those in ~/.drive9/profiles work, too.',
+    'Lists built-in profiles and yours in ~/.cairn/profiles. Profiles in ~/.drive9/profiles work, too.',
   arguments: {},
   options: {},
   examples: [{ command: 'cairn profile ls', does: 'then: cairn mount --profile NAME' }],

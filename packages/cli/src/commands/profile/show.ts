@@ -5,11 +5,9 @@ export const command: Command = defineCommand({
   summary: 'Show the patterns of a profile',
   description:
     'The output is a profile file. Save it as ~/.cairn/profiles/NAME, change it, and mount with --profile NAME.',
-  arguments: { name: { summary: 'Its name, or a file' } },
+  arguments: { name: { summary: 'The name, or a file' } },
   options: {},
-  examples: [
-    { command: 'cairn profile show portable', does: 'which directories travel with a pack' },
-  ],
+  examples: [{ command: 'cairn profile show portable', does: 'which directories a pack contains' }],
   async run({ args, cli }) {
     const profile = findProfile(cli, args.name)
     if (cli.isJson) return cli.out.json(profile)

@@ -5,19 +5,23 @@ import { asking, openSandboxes, sandboxOptions } from '../../sandbox/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Run a command in a sandbox',
-  description: 'One word is a line for its shell; several are a program and its arguments.',
+  description:
+    'A single word is a shell command line; several words are a program and its arguments.',
   arguments: {
     id: { summary: 'The sandbox' },
-    command: { summary: 'What to run; after -- if it has options', many: true },
+    command: { summary: 'The command, after -- if it has options', many: true },
   },
   options: {
     ...sandboxOptions,
-    user: { kind: 'text', value: 'NAME', summary: 'As this user; user unless given' },
-    cwd: { kind: 'text', value: 'DIR', summary: 'Where to start; the home unless given' },
+    user: { kind: 'text', value: 'NAME', summary: 'Run as this user (default: user)' },
+    cwd: { kind: 'text', value: 'DIR', summary: 'Working directory (default: the home directory)' },
   },
   examples: [
     { command: 'cairn sandbox exec i3f9k2m1q8 -- ls -l /tmp', does: 'a program' },
-    { command: "cairn sandbox exec i3f9k2m1q8 'cd repo && npm test'", does: 'a line of shell' },
+    {
+      command: "cairn sandbox exec i3f9k2m1q8 'cd repo && npm test'",
+      does: 'a shell command line',
+    },
   ],
   async run({ args: { id, command: words }, options, cli }) {
     const { Sandbox } = await openSandboxes(cli, options.data)

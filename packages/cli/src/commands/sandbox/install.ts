@@ -4,7 +4,7 @@ import { asking, openSandboxes, sandboxOptions } from '../../sandbox/open.ts'
 export const command: Command = defineCommand({
   summary: 'Put cairn into a running sandbox',
   description:
-    'As one file at /usr/local/bin/cairn. The sandbox needs Node 22 or newer, and for mounts FUSE.',
+    'Installs one file, /usr/local/bin/cairn. The sandbox needs Node 22 or newer, and FUSE to mount.',
   arguments: { id: { summary: 'The sandbox' } },
   options: sandboxOptions,
   examples: [{ command: 'cairn sandbox install i3f9k2m1q8', does: 'then cairn runs in it' }],

@@ -3,8 +3,8 @@ import { cliError } from '../../errors.ts'
 import { asking, openSandboxes, sandboxOptions } from '../../sandbox/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'End sandboxes; what is not in a workspace is gone',
-  arguments: { ids: { summary: 'Their ids', many: true } },
+  summary: 'Kill sandboxes; files outside a workspace are lost',
+  arguments: { ids: { summary: 'Ids of the sandboxes', many: true } },
   options: sandboxOptions,
   examples: [{ command: 'cairn sandbox kill i3f9k2m1q8', does: 'one of cairn sandbox ls' }],
   async run({ args: { ids }, options, cli }) {

@@ -6,8 +6,11 @@ export const command: Command = defineCommand({
   arguments: {},
   options: sandboxOptions,
   examples: [
-    { command: 'cairn sandbox ls', does: 'those of the local server, or of E2B_API_KEY' },
-    { command: 'cairn sandbox ls --json', does: 'one a line, with what is said about them' },
+    {
+      command: 'cairn sandbox ls',
+      does: 'sandboxes of the local server, or at E2B if E2B_API_KEY is set',
+    },
+    { command: 'cairn sandbox ls --json', does: 'one per line, with metadata' },
   ],
   async run({ options, cli }) {
     const { Sandbox } = await openSandboxes(cli, options.data)

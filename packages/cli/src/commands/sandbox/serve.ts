@@ -14,12 +14,13 @@ import { dataOf, sandboxOptions } from '../../sandbox/open.ts'
 const listenDefault = '127.0.0.1:49999'
 
 export const command: Command = defineCommand({
-  summary: 'Run sandboxes on this machine for programs that use E2B',
+  summary: 'Run sandboxes on this machine, for programs that use E2B',
   description:
-    'Programs written for the e2b package run against it as they are, with the variables that it prints. Volumes are\n' +
-    'workspaces of the Cairn server of --server or the context. Ctrl-C and SIGTERM end it and every sandbox that runs; those\n' +
-    'that are paused, templates and snapshots stay. The systems of base, python, node and code-interpreter-v1 are made once,\n' +
-    'from the packages of Debian and npm, and kept in ~/.cairn/bases. Needs root.',
+    'Programs that use the e2b package run unchanged with the variables that the command prints. Volumes are\n' +
+    'workspaces of the Cairn server of --server or the context. Ctrl-C and SIGTERM stop the server and all\n' +
+    'running sandboxes; paused sandboxes, templates and snapshots stay. The systems base, python, node and\n' +
+    'code-interpreter-v1 are built once from packages of Debian and npm, and kept in ~/.cairn/bases. Needs\n' +
+    'root.',
   arguments: {},
   options: {
     listen: {
@@ -30,11 +31,11 @@ export const command: Command = defineCommand({
     disk: {
       kind: 'text',
       value: 'SIZE',
-      summary: 'The most that a sandbox can write to its own disk; 10GiB unless given',
+      summary: 'Disk quota of each sandbox (default: 10GiB)',
     },
     'host-system': {
       kind: 'flag',
-      summary: 'Let base be the system of this machine, instead of a Debian made from its packages',
+      summary: 'Use the system of this machine as base, instead of a Debian built from packages',
     },
     ...sandboxOptions,
     ...connectionOptions,

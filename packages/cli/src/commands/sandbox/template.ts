@@ -4,22 +4,23 @@ import { type Command, defineCommand } from '../../arguments/command.ts'
 import { cliError, usageError } from '../../errors.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Print how to make a machine in which workspaces can be mounted',
+  summary: 'Print a template for machines that mount workspaces',
   description:
-    'From one list: Debian, FUSE, Node and cairn. Both expect cairn as one file beside them; --out puts it there.',
+    'A machine with Debian, FUSE, Node and cairn. The template expects cairn as one file beside it; --out\n' +
+    'puts it there.',
   arguments: {},
   options: {
-    docker: { kind: 'flag', summary: 'A Dockerfile' },
-    e2b: { kind: 'flag', summary: 'A program that builds a template at E2B' },
+    docker: { kind: 'flag', summary: 'Print a Dockerfile' },
+    e2b: { kind: 'flag', summary: 'Print a program that builds a template at E2B' },
     name: {
       kind: 'text',
       value: 'NAME',
-      summary: 'What the template is called; cairn unless given',
+      summary: 'Name of the template (default: cairn)',
     },
     out: {
       kind: 'text',
       value: 'DIR',
-      summary: 'Write it there, with cairn, instead of printing it',
+      summary: 'Write the template and cairn into this directory instead of printing it',
     },
   },
   examples: [

@@ -7,13 +7,14 @@ import { existingPlacesOf, storeOptions } from '../../server-stores.ts'
 const namedMax = 10
 
 export const command: Command = defineCommand({
-  summary: 'Read everything a server keeps, and compare it with its hashes',
+  summary: 'Check all stored data against its hashes',
   description:
-    'Every log along its chain, every node of every tree, every byte. Each log is replayed in memory and compared with the trees\n' +
-    'that are stored. Reports what is damaged, with the branches, checkpoints and files it belongs to. Nothing is changed. A server that keeps its data in a directory must be stopped first.',
+    'Reads every log, every tree and every byte. It replays each log in memory and compares the result with\n' +
+    'the stored trees. It reports damage with the branches, checkpoints and files that it affects, and\n' +
+    'changes nothing. Stop a server that keeps its data in a directory first.',
   arguments: {},
   options: storeOptions,
-  examples: [{ command: 'cairn server check --data /srv/cairn', does: 'after a disk had trouble' }],
+  examples: [{ command: 'cairn server check --data /srv/cairn', does: 'after a disk error' }],
   async run({ options, cli }) {
     const { checkStores, withStorage } = await import('@cairn/server')
     const report = await withStorage(existingPlacesOf(cli, options), checkStores)

@@ -15,10 +15,11 @@ const dayMs = 24 * 60 * 60 * 1000
 export const command: Command = defineCommand({
   summary: 'Delete unreachable data',
   description:
-    'Trees and bytes that no branch, layer, checkpoint, rollback or upload leads to. Layers that are over and what was deleted\n' +
-    'stay for a week, and content that nothing needs for a day. A running server does this by itself; without --data and --meta\n' +
-    'it is asked to do so now, beside its writers. With them the stores are opened here: a directory only while its server is\n' +
-    'stopped, and then nothing has to wait a day.',
+    'Deletes trees and content that no branch, layer, checkpoint, rollback or upload refers to. Closed layers\n' +
+    'and deleted workspaces stay for a week, and unreachable content for a day. A running server collects\n' +
+    'garbage regularly; without --data and --meta, the command asks it to do so now. With them, the command\n' +
+    'opens the stores itself: stop the server of a directory first, and then unreachable content is deleted\n' +
+    'at once.',
   arguments: {},
   options: {
     ...connectionOptions,
@@ -26,17 +27,20 @@ export const command: Command = defineCommand({
     'grace-days': {
       kind: 'count',
       value: 'N',
-      summary: 'With --data or --meta: keep what was deleted since; 7 unless given',
+      summary: 'With --data or --meta: keep what was deleted in the last N days (default: 7)',
     },
     'dry-run': {
       kind: 'flag',
-      summary: 'Only tell what and how much; with --json all of it by name',
+      summary: 'Show what would be deleted, and delete nothing; --json lists everything',
     },
   },
   examples: [
-    { command: 'cairn server gc --dry-run', does: 'how much would it be?' },
-    { command: 'cairn server gc', does: 'have the server do it now' },
-    { command: 'cairn server gc --data /srv/cairn --grace-days 1', does: 'while it is stopped' },
+    { command: 'cairn server gc --dry-run', does: 'how much would be deleted?' },
+    { command: 'cairn server gc', does: 'ask the server to do it now' },
+    {
+      command: 'cairn server gc --data /srv/cairn --grace-days 1',
+      does: 'while the server is stopped',
+    },
   ],
   async run({ options, cli }) {
     const { data, meta } = options

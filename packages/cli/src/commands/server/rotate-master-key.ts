@@ -4,14 +4,15 @@ import { connectionOptions, findCredentials } from '../../context/credentials.ts
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Take the next master key into use',
+  summary: 'Rotate the master key',
   description:
-    'Asks the running server, which goes on answering. A key that it made itself gets a successor; where the keys come from\n' +
-    '--master-key-file or --master-key-command, put the new one on top there first, on every server. Keys of workspaces are wrapped\n' +
-    'anew; secrets themselves are not touched. Keep the old key in the list: tokens were made with it.',
+    'Asks the running server, without interrupting it. If the server made its master key, it makes a new one.\n' +
+    'If the keys come from --master-key-file or --master-key-command, first put the new key at the top there,\n' +
+    'on every server. The keys of workspaces are encrypted again; the secrets themselves do not change. Keep\n' +
+    'the old key in the list, because existing tokens depend on it.',
   arguments: {},
   options: connectionOptions,
-  examples: [{ command: 'cairn server rotate-master-key', does: 'without a pause' }],
+  examples: [{ command: 'cairn server rotate-master-key', does: 'without downtime' }],
   async run({ options, cli }) {
     const cairn = connect(await findCredentials(cli, options))
     const report = await cairn.rotateMasterKey({ signal: cli.signal })

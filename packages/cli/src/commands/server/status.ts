@@ -4,10 +4,10 @@ import { formatBytes } from '../../output/format.ts'
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Show what a server keeps beside its stores',
+  summary: "Show the state of a server's search index",
   description:
-    'The index of searches: how many contents of files it has, its size on disk, and how many files are still to be looked at.\n' +
-    'Each server has its own, below its data directory, and makes it again when it is deleted.',
+    'Shows how many files the search index covers, its size on disk, and how many files are not indexed yet.\n' +
+    'Each server has an index of its own below its data directory, and rebuilds it if it is deleted.',
   arguments: {},
   options: connectionOptions,
   examples: [{ command: 'cairn server status', does: 'size and progress' }],

@@ -5,11 +5,12 @@ import { placesOf, storeOptions } from '../../server-stores.ts'
 import { renderVerification } from './render-verification.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Check that a database and a bucket can keep what a server must not lose',
+  summary: 'Check that a database and a bucket are safe to use as stores',
   description:
-    'Takes the options of `cairn serve` and runs the tests that every store of Cairn must pass, in a schema and a folder of the\n' +
-    'bucket that it makes and deletes. What is stored there already is not touched, and servers may run meanwhile. Reports settings\n' +
-    'that lose data, clocks that differ, latency and throughput. Ends with 1 when something is wrong.',
+    'Takes the options of `cairn serve` and runs the tests that every store must pass, in a schema and a\n' +
+    'folder of the bucket that it creates and deletes. Existing data is not touched, and servers can run\n' +
+    'meanwhile. It reports settings that lose data, clock differences, latency and throughput. It exits with\n' +
+    '1 if something is wrong.',
   arguments: {},
   options: storeOptions,
   examples: [
@@ -21,7 +22,7 @@ export const command: Command = defineCommand({
     { command: 'cairn server verify-stores --data /srv/cairn', does: 'SQLite and files on a disk' },
     {
       command: 'cairn server verify-stores --meta mysql://cairn:secret@db/cairn --json',
-      does: 'all of it as one value',
+      does: 'the report as one JSON value',
     },
   ],
   async run({ options, cli }) {

@@ -8,29 +8,29 @@ import { sayGrant } from '../../tokens/format.ts'
 import { grantOptions, parseAllow } from '../../tokens/options.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Make a token for some paths, operations and time',
+  summary: 'Issue a token for certain paths and operations, for a limited time',
   description:
-    'Paths outside the token look absent to its holder: in listings, counts, events and errors. The secret is\n' +
-    'printed once and stored nowhere; it stands wherever a key does.',
-  arguments: { name: { summary: 'What to call it, to find and revoke it by' } },
+    "Paths outside the token's scope look absent: in listings, counts, events and errors. The secret is\n" +
+    'printed once and not stored. Use it wherever a command takes a key.',
+  arguments: { name: { summary: 'A name, to find and revoke the token by' } },
   options: {
     ...layerOptions,
-    ttl: { kind: 'text', value: 'D', summary: 'How long it lives: 30m, 1h, 7d' },
+    ttl: { kind: 'text', value: 'D', summary: 'Lifetime: 30m, 1h, 7d' },
     ...grantOptions,
     ...quotaOptions,
     layer: { kind: 'text', value: 'REF', summary: 'Only inside this layer' },
-    'token-only': { kind: 'flag', summary: 'Print the secret and nothing else' },
+    'token-only': { kind: 'flag', summary: 'Print only the secret' },
   },
   examples: [
     {
       command:
         'cairn token issue agent-17 --ttl 1h --allow /repo/src:read,list,search,write --allow /repo/tests:read,list,search',
-      does: 'write the sources, see the tests',
+      does: 'change src, read tests',
     },
     {
       command:
         'cairn token issue try-a --ttl 2h --allow /repo:read,list,write,delete --layer try-a',
-      does: 'inside one attempt, which another user commits',
+      does: 'inside one layer, without the right to commit it',
     },
     {
       command:

@@ -8,10 +8,10 @@ export const command: Command = defineCommand({
   arguments: {},
   options: {
     ...layerOptions,
-    all: { kind: 'flag', summary: 'Those that are expired or revoked, too' },
+    all: { kind: 'flag', summary: 'Also list expired and revoked tokens' },
   },
   examples: [
-    { command: 'cairn token list', does: 'those that live' },
+    { command: 'cairn token list', does: 'valid tokens' },
     { command: 'cairn token list --all --json', does: 'all, for a program' },
   ],
   async run({ options, cli }) {

@@ -7,27 +7,31 @@ import { grantOptions, parseAllow } from '../../tokens/options.ts'
 import { readOwnToken, readSecret } from '../../tokens/own.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Make a weaker token from a token, without asking the server',
+  summary: 'Derive a weaker token from a token, without asking the server',
   description:
-    'Of the token in use, or of the one in a file. What both allow is what the new one allows: never more. It ends with\n' +
-    'the one it was made from, at the latest.',
+    'Narrows the token in use, or the one in a file. The new token allows what both allow, never more, and\n' +
+    'ends with the original token at the latest.',
   arguments: {},
   options: {
     ...connectionOptions,
-    'from-file': { kind: 'text', value: 'PATH', summary: 'The token; - for standard input' },
+    'from-file': {
+      kind: 'text',
+      value: 'PATH',
+      summary: 'File with the token; - for standard input',
+    },
     ...grantOptions,
     ...quotaOptions,
-    ttl: { kind: 'text', value: 'D', summary: 'How long it lives at most: 10m, 1h' },
-    layer: { kind: 'text', value: 'ID', summary: 'Only inside the layer of this id' },
+    ttl: { kind: 'text', value: 'D', summary: 'Maximum lifetime: 10m, 1h' },
+    layer: { kind: 'text', value: 'ID', summary: 'Only inside the layer with this id' },
   },
   examples: [
     {
       command: 'cairn token narrow --allow /repo/src:read,list --ttl 10m',
-      does: 'of the one in use',
+      does: 'from the token in use',
     },
     {
       command: 'pass show agent | cairn token narrow --from-file - --deny /repo/src/keys',
-      does: 'of one that another program has',
+      does: 'from a token in a file',
     },
   ],
   async run({ options, cli }) {

@@ -4,15 +4,22 @@ import { parseTimeout } from '../../mount/duration.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Begin the time of a token anew',
+  summary: 'Extend a token: its lifetime starts again',
   description:
-    'Its secret stays, so mounts and programs under it go on. One that has expired lives again; one that was revoked never.',
-  arguments: { token: { summary: 'Its name or id' } },
+    'The secret stays the same, so mounts and programs continue to work. An expired token becomes valid\n' +
+    'again; a revoked one does not.',
+  arguments: { token: { summary: 'The name or id' } },
   options: {
     ...layerOptions,
-    ttl: { kind: 'text', value: 'D', summary: 'From now on; as long as at first unless given' },
+    ttl: {
+      kind: 'text',
+      value: 'D',
+      summary: 'New lifetime from now on (default: the original one)',
+    },
   },
-  examples: [{ command: 'cairn token refresh agent-17 --ttl 2h', does: 'two hours more from now' }],
+  examples: [
+    { command: 'cairn token refresh agent-17 --ttl 2h', does: 'valid for two more hours' },
+  ],
   async run({ args, options, cli }) {
     const { tokens } = await openWorkspace(cli, options)
     const ttlMs = parseTimeout(options.ttl, '--ttl')

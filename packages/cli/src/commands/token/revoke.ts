@@ -5,11 +5,11 @@ import { usageError } from '../../errors.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'End tokens before their time',
+  summary: 'Revoke tokens',
   description:
-    'Mounts under them are refused within a second; what they had not handed in stays with them. Of a name, all tokens\n' +
-    'that have it. What was narrowed from a token ends with it.',
-  arguments: { token: { summary: 'Names or ids', many: true } },
+    'Mounts that use them are refused within a second; changes that they had not sent stay on their disks. A\n' +
+    'name means all tokens with this name. Tokens that were narrowed from a token end with it.',
+  arguments: { token: { summary: 'Names or ids of tokens', many: true } },
   options: layerOptions,
   examples: [{ command: 'cairn token revoke agent-17', does: 'by name' }],
   async run({ args, options, cli }) {

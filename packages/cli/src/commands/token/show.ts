@@ -7,12 +7,12 @@ import { readOwnToken } from '../../tokens/own.ts'
 
 export const command: Command = defineCommand({
   summary: 'Show what a token allows',
-  description: 'Without a name: decodes the token in use, without asking the server.',
-  arguments: { token: { summary: 'Its name or id', optional: true } },
+  description: 'Without a name, it decodes the token in use without asking the server.',
+  arguments: { token: { summary: 'The name or id', optional: true } },
   options: layerOptions,
   examples: [
-    { command: 'cairn token show agent-17', does: 'one of the workspace, with an owner key' },
-    { command: 'cairn token show', does: 'the one in use' },
+    { command: 'cairn token show agent-17', does: 'a token of the workspace, with an owner key' },
+    { command: 'cairn token show', does: 'the token in use' },
   ],
   async run({ args, options, cli }) {
     if (args.token === undefined) {

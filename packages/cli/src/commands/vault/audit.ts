@@ -8,22 +8,26 @@ import { openVault } from '../../vault/open-vault.ts'
 import { showSecretPath } from '../../vault/secret-path.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Tell who read, wrote or was refused what',
-  description: 'Newest first. Every read and every refusal is noted before it is answered.',
+  summary: 'Show who read, wrote or was refused which secrets',
+  description: 'Newest first. Every read and refusal is recorded before it is answered.',
   arguments: {},
   options: {
     ...layerOptions,
-    secret: { kind: 'text', value: 'NAME', summary: 'Only of this secret' },
-    agent: { kind: 'text', value: 'NAME', summary: 'Only by the grants of this agent' },
-    actor: { kind: 'text', value: 'WHO', summary: 'Only by this key name, token or grant id' },
-    outcome: { kind: 'choice', choices: vaultOutcomes, summary: 'Only what ended so' },
-    since: { kind: 'text', value: 'TIME', summary: 'Only what happened then or later' },
-    until: { kind: 'text', value: 'TIME', summary: 'Only what happened earlier' },
-    limit: { kind: 'count', short: 'n', value: 'N', summary: 'So many at most; 100 unless given' },
+    secret: { kind: 'text', value: 'NAME', summary: 'Only entries about this secret' },
+    agent: { kind: 'text', value: 'NAME', summary: 'Only entries by grants of this agent' },
+    actor: {
+      kind: 'text',
+      value: 'WHO',
+      summary: 'Only entries by this key name, token id or grant id',
+    },
+    outcome: { kind: 'choice', choices: vaultOutcomes, summary: 'Only entries with this outcome' },
+    since: { kind: 'text', value: 'TIME', summary: 'Only entries from this time on' },
+    until: { kind: 'text', value: 'TIME', summary: 'Only entries before this time' },
+    limit: { kind: 'count', short: 'n', value: 'N', summary: 'At most N (default: 100)' },
   },
   examples: [
     { command: 'cairn vault audit --secret prod-db --since 2026-11-02', does: 'who read it' },
-    { command: 'cairn vault audit --outcome denied', does: 'who tried in vain' },
+    { command: 'cairn vault audit --outcome denied', does: 'who was refused' },
   ],
   async run({ options, cli }) {
     const { secret, agent, actor, outcome, limit = 100 } = options

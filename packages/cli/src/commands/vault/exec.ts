@@ -6,21 +6,29 @@ import { runCommand } from '../../vault/run-command.ts'
 import { readVariables } from '../../vault/variables.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Run a command with secrets as its variables',
+  summary: 'Run a command with secrets in its environment',
   description:
-    'Each field is a variable of its name, for this process and its children only; nothing is written to a file. The keys of\n' +
-    'Cairn itself are taken out of its environment. Ends as the command ends. Without --secret and --env, the first word is the\n' +
-    'secret: cairn vault with prod-db -- CMD.',
+    'Each field becomes an environment variable with its name, for this command only; nothing is written to a\n' +
+    "file. Cairn's own keys are removed from the environment. The exit code is that of the command. Without\n" +
+    '--secret and --env, the first word is the secret: cairn vault with prod-db -- CMD.',
   arguments: { command: { summary: 'The command and its arguments, after --', many: true } },
   options: {
     ...layerOptions,
-    secret: { kind: 'list', value: 'SECRET', summary: 'All its fields, or SECRET/FIELD for one' },
-    env: { kind: 'list', value: 'NAME=SECRET/FIELD', summary: 'A field under another name' },
+    secret: {
+      kind: 'list',
+      value: 'SECRET',
+      summary: 'SECRET for all its fields, or SECRET/FIELD for one',
+    },
+    env: {
+      kind: 'list',
+      value: 'NAME=SECRET/FIELD',
+      summary: 'A field as a variable with another name',
+    },
   },
   examples: [
     {
       command: 'cairn vault exec --secret prod-db -- npm run migrate',
-      does: 'DB_URL and the like are set',
+      does: 'sets DB_URL and the other fields',
     },
     { command: 'cairn vault exec --env PGURL=prod-db/DB_URL -- psql', does: 'one field, renamed' },
   ],

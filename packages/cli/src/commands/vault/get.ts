@@ -9,18 +9,18 @@ import { addVariable } from '../../vault/variables.ts'
 export const command: Command = defineCommand({
   summary: 'Print a secret, or one field of it',
   description:
-    'One field is printed as it is, byte for byte; several as FIELD=VALUE. With --json, a value that is not UTF-8 is in "base64".\n' +
-    'With --env, fields whose names make programs load code (PATH, LD_PRELOAD) are refused unless you name them: SECRET/PATH.\n' +
-    'Every read is in the audit.',
+    'A single field is printed byte for byte, several fields as FIELD=VALUE. With --json, a value that is not\n' +
+    'UTF-8 is in "base64". With --env, fields whose names make programs load code (PATH, LD_PRELOAD) are\n' +
+    'refused unless you name them: SECRET/PATH. Every read is audited.',
   arguments: { secret: { summary: 'SECRET or SECRET/FIELD' } },
   options: {
     ...layerOptions,
     version: { kind: 'count', value: 'N', summary: 'An earlier version' },
-    env: { kind: 'flag', summary: "Quoted for a shell to evaluate: export FIELD='VALUE'" },
+    env: { kind: 'flag', summary: "Print lines for a shell to evaluate: export FIELD='VALUE'" },
   },
   examples: [
     { command: 'cairn vault get prod-db/DB_URL', does: 'one field' },
-    { command: 'cairn vault get prod-db --version 2 --json', does: 'how it was' },
+    { command: 'cairn vault get prod-db --version 2 --json', does: 'an earlier version' },
   ],
   async run({ args, options, cli }) {
     const { secret: name, field } = parseSecretPath(args.secret)

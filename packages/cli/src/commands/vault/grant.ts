@@ -7,21 +7,22 @@ import { openVault } from '../../vault/open-vault.ts'
 import { parseSecretPath, showSecretPath } from '../../vault/secret-path.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Let an agent read or write secrets for a while',
+  summary: 'Give an agent access to secrets for a limited time',
   description:
-    'Prints a token, this once: in CAIRN_VAULT_TOKEN, with CAIRN_SERVER and CAIRN_WORKSPACE beside it, it opens what is granted\n' +
-    'and nothing else. A name may end with a star: all that begin so.',
+    'Prints a token once. Set it as CAIRN_VAULT_TOKEN, together with CAIRN_SERVER and CAIRN_WORKSPACE: it\n' +
+    'gives access to these secrets and nothing else. A name that ends with a star means all names that begin\n' +
+    'so.',
   arguments: { secret: { summary: 'SECRET or SECRET/FIELD, any number', many: true } },
   options: {
     ...layerOptions,
-    agent: { kind: 'text', value: 'NAME', summary: 'Whom it is for; the audit names it' },
+    agent: { kind: 'text', value: 'NAME', summary: 'Name of the agent, shown in the audit' },
     perm: {
       kind: 'choice',
       choices: ['read', 'write', 'read,write'],
-      summary: 'What it allows; read unless given. Write alone reads nothing',
+      summary: 'What the grant allows (default: read); write alone does not allow reading',
     },
-    ttl: { kind: 'text', value: 'D', summary: 'How long: 30m, 1h' },
-    'token-only': { kind: 'flag', summary: 'Print the token and nothing else' },
+    ttl: { kind: 'text', value: 'D', summary: 'Lifetime: 30m, 1h' },
+    'token-only': { kind: 'flag', summary: 'Print only the token' },
   },
   examples: [
     {

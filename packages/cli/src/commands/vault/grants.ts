@@ -4,10 +4,10 @@ import { openVault } from '../../vault/open-vault.ts'
 import { showSecretPath } from '../../vault/secret-path.ts'
 
 export const command: Command = defineCommand({
-  summary: 'List grants, those that are over too',
+  summary: 'List grants, including those that have ended',
   arguments: {},
   options: layerOptions,
-  examples: [{ command: 'cairn vault grants', does: 'who may use what' }],
+  examples: [{ command: 'cairn vault grants', does: 'who has access to what' }],
   async run({ options, cli }) {
     const vault = await openVault(cli, options)
     const rows = [['ID', 'AGENT', 'MAY', 'UNTIL', 'REVOKED', 'SECRETS']]

@@ -5,7 +5,7 @@ import { parseSecretName } from '../../vault/secret-path.ts'
 
 export const command: Command = defineCommand({
   summary: 'List the versions of a secret, newest first',
-  arguments: { secret: { summary: 'Its name' } },
+  arguments: { secret: { summary: 'The name' } },
   options: layerOptions,
   examples: [{ command: 'cairn vault history prod-db', does: 'who wrote it, and when' }],
   async run({ args, options, cli }) {

@@ -4,10 +4,10 @@ import { openVault } from '../../vault/open-vault.ts'
 
 export const command: Command = defineCommand({
   summary: 'List secrets and their fields, without values',
-  description: 'With the token of a grant, those that it allows.',
+  description: 'With the token of a grant, it lists what the grant allows.',
   arguments: {},
   options: layerOptions,
-  examples: [{ command: 'cairn vault ls', does: 'what there is' }],
+  examples: [{ command: 'cairn vault ls', does: 'all secrets' }],
   async run({ options, cli }) {
     const vault = await openVault(cli, options)
     const rows = [['NAME', 'VERSION', 'CHANGED', 'BY', 'FIELDS']]

@@ -6,27 +6,31 @@ import { parseSecretName } from '../../vault/secret-path.ts'
 import { readDirectory, readValues } from '../../vault/values.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Replace a secret as a whole',
+  summary: 'Replace a secret with new fields',
   description:
-    'Makes a new version that has exactly these fields; those before it stay readable by their number.',
+    'Creates a new version with exactly these fields. Earlier versions stay readable by number.',
   arguments: {
-    secret: { summary: 'Its name' },
+    secret: { summary: 'The name' },
     value: { summary: 'FIELD=VALUE, FIELD=@FILE or FIELD=-', optional: true, many: true },
   },
   options: {
     ...layerOptions,
-    from: { kind: 'text', value: 'DIR', summary: 'One field for each file in it' },
+    from: {
+      kind: 'text',
+      value: 'DIR',
+      summary: 'Read one field from each file in this directory',
+    },
     'if-version': {
       kind: 'count',
       value: 'N',
-      summary: 'Only if it is at this version; 0: if it is new',
+      summary: 'Only if the secret is at this version; 0 means that it is new',
     },
   },
   examples: [
     { command: 'cairn vault put /n/vault/prod-db --from ./prod-db', does: 'from files' },
     {
       command: 'cairn vault put prod-db DB_URL=@url.txt --if-version 3',
-      does: 'unless the secret has changed since version 3',
+      does: 'only if the secret is still at version 3',
     },
   ],
   async run({ args, options, cli }) {

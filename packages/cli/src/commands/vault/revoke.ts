@@ -3,12 +3,10 @@ import { layerOptions } from '../../context/credentials.ts'
 import { openVault } from '../../vault/open-vault.ts'
 
 export const command: Command = defineCommand({
-  summary: 'End a grant, at once',
-  arguments: { grant: { summary: 'Its id; see: cairn vault grants' } },
+  summary: 'Revoke a grant',
+  arguments: { grant: { summary: 'The id; see: cairn vault grants' } },
   options: layerOptions,
-  examples: [
-    { command: 'cairn vault revoke grant_1f0c', does: 'its token opens nothing any more' },
-  ],
+  examples: [{ command: 'cairn vault revoke grant_1f0c', does: 'its token no longer works' }],
   async run({ args, options, cli }) {
     const vault = await openVault(cli, options)
     const grant = await vault.revoke(args.grant, { signal: cli.signal })

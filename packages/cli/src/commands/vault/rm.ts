@@ -4,12 +4,12 @@ import { openVault } from '../../vault/open-vault.ts'
 import { parseSecretPath } from '../../vault/secret-path.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Take a secret away with all its versions, or one field from its newest',
+  summary: 'Delete a secret with all its versions, or remove a field',
   arguments: { secret: { summary: 'SECRET or SECRET/FIELD' } },
   options: layerOptions,
   examples: [
-    { command: 'cairn vault rm prod-db', does: 'no one can read it any more' },
-    { command: 'cairn vault rm prod-db/OLD_URL', does: 'a version without the field' },
+    { command: 'cairn vault rm prod-db', does: 'delete the secret' },
+    { command: 'cairn vault rm prod-db/OLD_URL', does: 'a new version without this field' },
   ],
   async run({ args, options, cli }) {
     const { secret, field } = parseSecretPath(args.secret)

@@ -6,27 +6,28 @@ import { parseSecretPath } from '../../vault/secret-path.ts'
 import { readValues } from '../../vault/values.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Set fields of a secret, and keep the others',
+  summary: 'Set fields of a secret, and keep its other fields',
   description:
-    'Makes a new version, and the secret if it is not there. FIELD=@FILE takes the value from a file, FIELD=- from standard\n' +
-    'input: what stands on the command line itself can be seen by other users of the machine for a moment.',
+    'Creates a new version, and the secret if it does not exist. FIELD=@FILE reads the value from a file, and\n' +
+    'FIELD=- from standard input. Other users of this machine can see values that you type on the command\n' +
+    'line.',
   arguments: {
-    secret: { summary: 'Its name, or SECRET/FIELD with a value behind it' },
+    secret: { summary: 'The name, or SECRET/FIELD followed by a value' },
     value: { summary: 'FIELD=VALUE, FIELD=@FILE or FIELD=-', optional: true, many: true },
   },
   options: {
     ...layerOptions,
-    unset: { kind: 'list', value: 'FIELD', summary: 'Take this field away' },
+    unset: { kind: 'list', value: 'FIELD', summary: 'Remove this field' },
     'if-version': {
       kind: 'count',
       value: 'N',
-      summary: 'Only if it is at this version; 0: if it is new',
+      summary: 'Only if the secret is at this version; 0 means that it is new',
     },
   },
   examples: [
     { command: 'cairn vault set prod-db DB_URL=@url.txt DB_USER=app', does: 'two fields' },
     { command: 'cairn vault set prod-db DB_PASSWORD=-', does: 'from standard input' },
-    { command: 'cairn vault set prod-db --unset DB_USER', does: 'take one away' },
+    { command: 'cairn vault set prod-db --unset DB_USER', does: 'remove a tag' },
   ],
   async run({ args, options, cli }) {
     const { secret, field } = parseSecretPath(args.secret)

@@ -6,8 +6,8 @@ import { commandLine } from '../../output/shell-words.ts'
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Make a workspace',
-  description: 'A context that has no workspace of its own yet uses the new one from now on.',
+  summary: 'Create a workspace',
+  description: 'If the current context has no workspace yet, it uses the new one from now on.',
   arguments: { name: { summary: 'Letters, digits, dots, dashes and underscores' } },
   options: connectionOptions,
   examples: [{ command: 'cairn ws create website', does: 'then: cairn fs cp -r ./site :/' }],

@@ -11,22 +11,23 @@ import { connect } from '../../remote/open.ts'
 export const command: Command = defineCommand({
   summary: 'Write a workspace with its history into one file',
   description:
-    'Logs, trees, content, layers, checkpoints and journals, as they are when the command begins. Others may go on writing. FILE appears\n' +
-    'when it is whole. Secrets and tokens are not in it. Check it anywhere with cairn ws verify.',
+    'The bundle contains logs, trees, content, layers, checkpoints and journals as they are when the command\n' +
+    'begins. Others can continue to write. FILE appears when it is complete. Secrets and tokens are not\n' +
+    'included. Check a bundle anywhere with: cairn ws verify.',
   arguments: {
     name: { summary: 'The workspace' },
     file: { summary: 'The bundle, or - for standard output', optional: true },
   },
   options: {
     ...connectionOptions,
-    since: { kind: 'text', value: 'FILE', summary: 'Leave out what this earlier bundle has' },
+    since: { kind: 'text', value: 'FILE', summary: 'Leave out what this earlier bundle contains' },
   },
   examples: [
-    { command: 'cairn ws export website website.cairn', does: 'all of it' },
+    { command: 'cairn ws export website website.cairn', does: 'the whole workspace' },
     { command: 'cairn ws export website | gzip', does: 'into a pipe' },
     {
       command: 'cairn ws export website tuesday.cairn --since monday.cairn',
-      does: 'what is new; import both together',
+      does: 'only what is new; import both together',
     },
   ],
   async run({ args: { name, file = '-' }, options, cli }) {

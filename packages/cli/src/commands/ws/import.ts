@@ -4,24 +4,28 @@ import { connectionOptions, findCredentials } from '../../context/credentials.ts
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Make the workspace of a bundle, with its history',
+  summary: 'Create a workspace from a bundle, with its history',
   description:
-    'Files, history, layers and checkpoints are what they were, under the same ids. Everything is checked before it is used, and\n' +
-    'the workspace appears when it is whole. A server takes a workspace once: to get another copy, fork it.\n' +
-    'Journals stay in the bundle, because the key that signs them does: take them out with cairn ws verify --journals.',
+    'Files, history, layers and checkpoints keep their ids. Everything is checked first, and the workspace\n' +
+    'appears when it is complete. A server can import a workspace only once; to get another copy, fork it.\n' +
+    'Journals stay in the bundle, because their signing key stays with the old server: extract them with\n' +
+    'cairn ws verify --journals.',
   arguments: {
     files: {
-      summary: 'A bundle and then those that go on from it; or - for standard input',
+      summary: 'A bundle, followed by its incremental bundles; or - for standard input',
       many: true,
     },
   },
   options: {
     ...connectionOptions,
-    as: { kind: 'text', value: 'NAME', summary: 'The name it gets; its own unless given' },
+    as: { kind: 'text', value: 'NAME', summary: 'Name of the new workspace (default: its own)' },
   },
   examples: [
-    { command: 'cairn ws import website.cairn', does: 'on the server of the present context' },
-    { command: 'cairn ws import monday.cairn tuesday.cairn', does: 'a bundle and what came after' },
+    { command: 'cairn ws import website.cairn', does: 'on the server of the current context' },
+    {
+      command: 'cairn ws import monday.cairn tuesday.cairn',
+      does: 'a bundle and an incremental one',
+    },
     { command: 'cairn ws import website.cairn --as website-2', does: 'under another name' },
   ],
   async run({ args: { files }, options, cli }) {

@@ -10,8 +10,8 @@ export const command: Command = defineCommand({
   arguments: {},
   options: {
     ...connectionOptions,
-    deleted: { kind: 'flag', summary: 'Those that were removed and can be restored' },
-    long: { kind: 'flag', short: 'l', summary: 'Also when they were made, their ids and quotas' },
+    deleted: { kind: 'flag', summary: 'List removed workspaces that can be restored' },
+    long: { kind: 'flag', short: 'l', summary: 'Also show creation times, ids and quotas' },
   },
   examples: [
     { command: 'cairn ws ls', does: 'their names' },

@@ -4,17 +4,17 @@ import { formatQuota, parseQuota, quotaOptions } from '../../layers/quota.ts'
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Limit how much a workspace may hold, or tell what it holds',
+  summary: 'Limit the size of a workspace, or show its size',
   description:
-    'Holds for each tree of the workspace, main and layers alike. What would grow beyond is refused: programs in a mount\n' +
-    'get EDQUOT. What is there stays, also when it is more. Counted is what has a name: bytes of content without holes,\n' +
-    'before compression; files, directories, symlinks and the like.',
+    'The limit applies to main and to each layer. Changes beyond it are refused: programs in a mount get\n' +
+    'EDQUOT. Existing files stay, even if they exceed a new limit. The quota counts bytes of content without\n' +
+    'holes, before compression, and the number of files, directories, symlinks and other entries.',
   arguments: { name: { summary: 'The workspace' } },
   options: { ...connectionOptions, ...quotaOptions },
   examples: [
     { command: 'cairn ws quota website --max-bytes 10GiB --max-files 100000', does: 'limit it' },
-    { command: 'cairn ws quota website --max-files none', does: 'as many files as one likes' },
-    { command: 'cairn ws quota website', does: 'what it holds' },
+    { command: 'cairn ws quota website --max-files none', does: 'no limit on files' },
+    { command: 'cairn ws quota website', does: 'show its size' },
   ],
   async run({ args: { name }, options, cli }) {
     const { workspaces } = connect(await findCredentials(cli, options))

@@ -4,16 +4,16 @@ import { connectionOptions, findCredentials } from '../../context/credentials.ts
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Give a workspace another name',
+  summary: 'Rename a workspace',
   description:
-    'Mounts and tokens go on. Your own contexts that name it are changed with it; on other machines,\n' +
-    'change them with: cairn ctx use NAME --workspace NEW.',
+    'Mounts and tokens continue to work. Your contexts that name it are updated; on other machines, update\n' +
+    'them with: cairn ctx use NAME --workspace NEW.',
   arguments: {
     name: { summary: 'The workspace' },
     new: { summary: 'Letters, digits, dots, dashes and underscores' },
   },
   options: connectionOptions,
-  examples: [{ command: 'cairn ws rename website shop', does: 'call it shop from now on' }],
+  examples: [{ command: 'cairn ws rename website shop', does: 'rename it to shop' }],
   async run({ args: { name, new: to }, options, cli }) {
     const credentials = await findCredentials(cli, options)
     const { workspaces } = connect(credentials)

@@ -3,18 +3,18 @@ import { connectionOptions, findCredentials } from '../../context/credentials.ts
 import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Bring a deleted workspace back',
+  summary: 'Restore a deleted workspace',
   description:
-    'With its files, history, layers, checkpoints, secrets and tokens. A deleted workspace stays for a week.\n' +
-    'If several had the name, the one that was deleted last comes back; name others by their ids.',
-  arguments: { name: { summary: 'The name it had, or its id' } },
+    'Restores its files, history, layers, checkpoints, secrets and tokens. A deleted workspace is kept for a\n' +
+    'week. If several had this name, the one that was deleted last is restored; name others by id.',
+  arguments: { name: { summary: 'The old name, or the id' } },
   options: {
     ...connectionOptions,
-    as: { kind: 'text', value: 'NAME', summary: 'The name it gets, where its own is taken' },
+    as: { kind: 'text', value: 'NAME', summary: 'New name, if the old one is taken' },
   },
   examples: [
     { command: 'cairn ws restore website', does: 'as it was; see cairn ws ls --deleted' },
-    { command: 'cairn ws restore website --as website-2', does: 'where another has the name' },
+    { command: 'cairn ws restore website --as website-2', does: 'if the name is taken' },
   ],
   async run({ args: { name }, options, cli }) {
     const { workspaces } = connect(await findCredentials(cli, options))

@@ -7,7 +7,7 @@ import { connect } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Remove a workspace with all its files and history',
-  description: 'It can be brought back for a week with: cairn ws restore NAME.',
+  description: 'You can restore it for a week with: cairn ws restore NAME.',
   arguments: { name: { summary: 'The workspace' } },
   options: { ...connectionOptions, yes: yesOption },
   examples: [{ command: 'cairn ws rm website --yes', does: 'without asking' }],

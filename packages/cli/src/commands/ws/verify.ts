@@ -7,11 +7,11 @@ import { formatBytes } from '../../output/format.ts'
 export const command: Command = defineCommand({
   summary: 'Check a bundle, without a server',
   description:
-    'As an import does: every record against the hash that follows it, every log along its chain, every node and blob against\n' +
-    'its own hash, journals along their chains, and that nothing is missing. A bundle that is damaged at any byte is refused.',
+    'Checks what an import checks: the hash of every record, node and blob, the chain of every log and\n' +
+    'journal, and that nothing is missing. Damage at any byte is found.',
   arguments: {
     files: {
-      summary: 'A bundle and then those that go on from it; or - for standard input',
+      summary: 'A bundle, followed by its incremental bundles; or - for standard input',
       many: true,
     },
   },
@@ -19,15 +19,18 @@ export const command: Command = defineCommand({
     journals: {
       kind: 'text',
       value: 'DIR',
-      summary: 'Write its journals there, for: cairn journal verify',
+      summary: 'Extract its journals into this directory, for: cairn journal verify',
     },
   },
   examples: [
     { command: 'cairn ws verify website.cairn', does: 'one bundle' },
-    { command: 'cairn ws verify monday.cairn tuesday.cairn', does: 'a bundle and what came after' },
+    {
+      command: 'cairn ws verify monday.cairn tuesday.cairn',
+      does: 'a bundle and an incremental one',
+    },
     {
       command: 'cairn ws verify website.cairn --journals ./evidence',
-      does: 'and take the journals out',
+      does: 'and extract the journals',
     },
   ],
   async run({ args: { files }, options: { journals: directory }, cli }) {

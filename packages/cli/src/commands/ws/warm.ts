@@ -10,32 +10,32 @@ import { warmKey } from '../../warm/key.ts'
 import { startWarm } from '../../warm/warm.ts'
 
 export const command: Command = defineCommand({
-  summary: 'Start from a layer in which a command has run already',
+  summary: 'Get a layer in which a command has already run',
   description:
-    'The key is the hash of the key files, the command and the kind of machine. Where nothing has this key, the command runs\n' +
-    'in a new layer, and the result is kept. Where something has it, you get a layer with the result at once, and the command\n' +
-    'does not run. Either way the layer has the newest source, too.',
+    'The key is the hash of the key files, the command and the type of machine. If no result with this key\n' +
+    'exists, the command runs in a new layer, and the result is kept. If one exists, you get a layer with the\n' +
+    'result at once, without running the command. In both cases the layer also has the newest source.',
   arguments: { command: { summary: 'The command and its arguments, after --', many: true } },
   options: {
     ...layerOptions,
     'key-file': {
       kind: 'list',
       value: 'FILE',
-      summary: 'A file that decides the result: here, or :/path in the workspace',
+      summary: 'A file that determines the result: a local one, or :/path in the workspace',
     },
-    path: { kind: 'text', value: 'PATH', summary: 'The directory of the layer; / unless given' },
+    path: { kind: 'text', value: 'PATH', summary: 'Directory of the layer (default: /)' },
     name: { kind: 'text', value: 'NAME', summary: 'Call the layer so' },
-    timeout: { kind: 'text', value: 'D', summary: 'End the command after 30s, 5m and the like' },
+    timeout: { kind: 'text', value: 'D', summary: 'Stop the command after this time: 30s, 5m' },
   },
   examples: [
     {
       command: 'cairn ws warm --key-file package-lock.json -- npm ci',
-      does: 'the second sandbox has its dependencies at once',
+      does: 'the second sandbox gets its dependencies at once',
     },
     {
       command:
         'cairn ws warm --key-file :/repo/Cargo.lock --path /repo --name fix-a -- cargo fetch',
-      does: 'as the attempt fix-a at /repo',
+      does: 'as the layer fix-a of /repo',
     },
   ],
   async run({ args: { command: words }, options, cli }) {
