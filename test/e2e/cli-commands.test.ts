@@ -235,7 +235,7 @@ describe('fs find, log', () => {
     await files.tag('/src/a.ts', { agent: 'b' })
     expect(await find('-tag', 'agent')).toEqual(['/src/a.ts', '/src/deep'])
     expect(await find('-tag', 'agent=a', '-changed-by', 'default')).toEqual(['/src/deep'])
-    expect(await find('-changed-by', 'nobody')).toEqual([])
+    expect(await find('-changed-by', 'unheard-of')).toEqual([])
     expect((await cairn.json<FileStat>('fs', 'find', '-name', 'c.md'))[0]?.path).toBe(
       '/src/deep/c.md',
     )

@@ -55,6 +55,20 @@ describe('cairn fs grep', () => {
     expect(await cairn.error('fs', 'grep', 'a', ':/absent')).toMatchObject({ errno: 'ENOENT' })
   })
 
+  it('fs search ranks files by their words, with a passage; 1 where there is none', async () => {
+    expect(await cairn.text('fs', 'search', 'which token expires', ':/repo', '-n', '2')).toBe(
+      '/repo/b/c.ts:1\n    x = TokenExpired\n\n' +
+        '/repo/a.ts:2\n    one\n    TokenExpired here\n    three\n    four\n',
+    )
+    expect(await cairn.json('fs', 'search', 'token', ':/repo', '-t', 'md')).toMatchObject([
+      { path: '/repo/notes.md', line: 1, passage: 'tokenexpired' },
+    ])
+    expect((await cairn.run(['fs', 'search', 'nowhere', ':/'])).code).toBe(1)
+    expect(await cairn.error('fs', 'search', '??', ':/')).toMatchObject({
+      code: 'invalid_argument',
+    })
+  })
+
   it('prints the events of rg --json', async () => {
     const { stdout } = await cairn.run(['fs', 'grep', '--json', 'four', ':/repo'])
     const events = stdout

@@ -50,6 +50,11 @@ describe('a layer and a checkpoint', () => {
     'log PATH': [read('log', ':/repo'), /now\.txt/, /^(?![^]*now\.txt)[^]*then\.txt/],
     blame: [read('blame', ':/repo/then.txt'), /then\n[^]*now\n$/, /^[^\n]*then\n$/],
     grep: [read('grep', '^(then|now)', ':/repo'), /:2:1:now\n/, /^[^\n]*then\.txt:1:1:then\n$/],
+    search: [
+      read('search', 'then', ':/repo', '-g', 'then.txt'),
+      /^\/repo\/then.txt:1\n {4}then\n {4}now\n$/,
+      /^\/repo\/then.txt:1\n {4}then\n$/,
+    ],
     archive: [read('archive', ':/repo', '-'), /now\.txt[^]*then\nnow\n/, /^(?![^]*now)[^]*then\n/],
   }
 

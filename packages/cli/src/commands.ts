@@ -78,6 +78,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs hardlink': () => import('./commands/fs/hardlink.ts'),
   'fs find': () => import('./commands/fs/find.ts'),
   'fs grep': () => import('./commands/fs/grep.ts'),
+  'fs search': () => import('./commands/fs/search.ts'),
   'fs log': () => import('./commands/fs/log.ts'),
   'fs blame': () => import('./commands/fs/blame.ts'),
   'fs layer create': () => import('./commands/layer/create.ts'),

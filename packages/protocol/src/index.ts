@@ -106,6 +106,7 @@ export type {
   Tags,
   Upload,
 } from './routes/file-shapes.ts'
+export type { SearchAnswer, SearchResult } from './routes/search.ts'
 export type { FindEvent, FindSummary } from './routes/find.ts'
 export type {
   HashedEntry,

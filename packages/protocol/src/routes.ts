@@ -3,6 +3,7 @@
 export { ApiErrorBody } from './routes/errors.ts'
 export { operationBodies, tagsMax } from './routes/file-shapes.ts'
 export { fileRoutes, logRoutes, uploadRoutes } from './routes/files.ts'
+export { searchRoutes } from './routes/search.ts'
 export { findRoutes } from './routes/find.ts'
 export { journalRoutes } from './routes/journals.ts'
 export { keyRoutes } from './routes/keys.ts'

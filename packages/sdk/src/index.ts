@@ -54,6 +54,8 @@ export type {
   ResolveReceipt,
   RetryClass,
   RootReceipt,
+  SearchAnswer,
+  SearchResult,
   TokenInfo,
   TokenRule,
   RotationReport,
@@ -119,6 +121,7 @@ export type {
   UpdateLayerOptions,
 } from './layers/options.ts'
 export type { FindOptions } from './search/find.ts'
+export type { SearchOptions } from './search/search.ts'
 export type { GrepOptions } from './search/grep.ts'
 export { narrowToken, type NarrowOptions } from './tokens/narrow-token.ts'
 export type { IssueOptions, RefreshOptions, Tokens } from './tokens/tokens.ts'

@@ -5,6 +5,7 @@ import type {
   ConflictSideName,
   FileEntry,
   GrepEvent,
+  SearchAnswer,
   SqlAnswer,
   LogEntry,
 } from '@cairn/protocol'
@@ -19,6 +20,7 @@ import { Journals } from './journal/journals.ts'
 import { Layers } from './layers/layers.ts'
 import { find, type FindOptions } from './search/find.ts'
 import { grep, type GrepOptions } from './search/grep.ts'
+import { search, type SearchOptions } from './search/search.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Vault } from './vault/vault.ts'
 
@@ -179,6 +181,20 @@ export class Workspace {
    */
   async *grep(pattern: string, options: GrepOptions = {}): AsyncIterable<GrepEvent> {
     yield* grep(this.#connection, this.#location, pattern, options)
+  }
+
+  /**
+   * The files that a question is about, the best first, with a passage of each. `truncated` says why not all files were
+   * looked at; it is null when they were.
+   *
+   * @example
+   * ```ts
+   * const { results } = await workspace.search('where do sessions expire', { path: '/src' })
+   * for (const { path, line, passage } of results) console.log(`${path}:${line}`, passage)
+   * ```
+   */
+  search(question: string, options: SearchOptions = {}): Promise<SearchAnswer> {
+    return search(this.#connection, this.#location, question, options)
   }
 
   /**

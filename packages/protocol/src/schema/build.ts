@@ -83,6 +83,10 @@ export function integer(options: IntegerOptions = {}): Schema<number> {
   return made({ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, ...options })
 }
 
+export function number(options: Annotations<number> = {}): Schema<number> {
+  return made({ type: 'number', ...options })
+}
+
 export function boolean(options: Annotations<boolean> = {}): Schema<boolean> {
   return made({ type: 'boolean', ...options })
 }

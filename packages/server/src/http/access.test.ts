@@ -47,6 +47,7 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /v1/workspaces/{workspace}/events': {},
   'GET /v1/workspaces/{workspace}/find': {},
   'GET /v1/workspaces/{workspace}/grep': { query: '?pattern=a' },
+  'GET /v1/workspaces/{workspace}/search': { query: '?q=a' },
   'GET /v1/workspaces/{workspace}/sql': { query: '?sql=select%20path%20from%20files' },
   'POST /v1/workspaces/{workspace}/uploads': {},
   'PUT /v1/workspaces/{workspace}/uploads/{upload}/blocks/{number}': { payload: 'block' },

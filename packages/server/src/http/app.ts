@@ -50,6 +50,7 @@ import {
   serverRoutes,
   statusRoute,
 } from './routes/server.ts'
+import { searchRoute } from './routes/search.ts'
 import { sqlRoute } from './routes/sql.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { uploadRoutes } from './routes/uploads.ts'
@@ -150,6 +151,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   eventRoutes(app, parts.workspaces, parts.watch)
   uploadRoutes(app, parts.workspaces, parts.uploads)
   findRoute(app, parts.workspaces)
+  searchRoute(app, parts.workspaces, parts.searchIndex)
   grepRoutes(app, parts.workspaces, parts.searchIndex)
   mcpRoute(app, parts.workspaces)
   serverRoutes(app, parts.collect)

@@ -16,7 +16,7 @@ export interface GrepQuery {
   readonly multiline?: string
   readonly invert?: string
   readonly text?: string
-  readonly wants?: SearchSpec['wants']
+  readonly wants?: 'lines' | 'count' | 'files'
   readonly before?: number
   readonly after?: number
   readonly maxCount?: number
@@ -126,7 +126,7 @@ export function readGrep(query: GrepQuery): AskedGrep {
   }
 }
 
-function makeFilter(
+export function makeFilter(
   globs: readonly string[],
   types: readonly string[],
   unrestricted: number,

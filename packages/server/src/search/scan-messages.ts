@@ -7,6 +7,8 @@ import type { ScanOptions } from './scan/file-scan.ts'
 export interface SearchSpec extends ScanOptions {
   readonly pattern: string
   readonly options: PatternOptions
+  /** What `wants: 'words'` counts: the pattern finds them and more. Lines that are wanted are clipped to what a passage shows. */
+  readonly words?: readonly string[]
 }
 
 /** A part of a file, or a whole one. */

@@ -83,9 +83,9 @@ async function baseOf(
   })
 }
 
-async function* placed(
+export async function* placed(
   { view }: SearchTarget,
-  { spec, after }: AskedGrep,
+  { spec, after }: Pick<AskedGrep, 'spec' | 'after'>,
   files: AsyncIterable<TreeFile>,
   isNamed = false,
 ): AsyncGenerator<PlacedFile> {

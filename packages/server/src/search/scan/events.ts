@@ -69,6 +69,11 @@ export function endEvent(place: EventPlace, end: EndOfFile): string {
   )
 }
 
+/** How often each word of a question is in a file. */
+export function wordsEvent(place: EventPlace, bytes: number, counts: readonly number[]): string {
+  return event('words', place, `,"bytes":${bytes},"counts":[${counts.join()}]`)
+}
+
 interface Counts {
   readonly files: number
   readonly filesWithMatch: number

@@ -11,8 +11,8 @@ export interface ScanOptions {
   readonly after: number
   /** Lines, in each file. */
   readonly maxCount: number
-  /** Whether lines are wanted, or only how many there are, or whether there is one. */
-  readonly wants: 'lines' | 'count' | 'files'
+  /** Whether lines are wanted, or only how many there are, whether there is one, or how often each word is there. */
+  readonly wants: 'lines' | 'count' | 'files' | 'words'
   /** Bytes of 0 mean nothing special. */
   readonly isText: boolean
 }
@@ -123,7 +123,8 @@ export class FileScan {
     const { isMultiline } = this.#pattern
     if (this.matchedLines >= maxCount || this.isDone) return false
     // With -U, ripgrep counts matches.
-    const spans = wants === 'lines' || (isMultiline && matches) ? (matches?.() ?? []) : []
+    const givesLines = wants === 'lines' || wants === 'words'
+    const spans = givesLines || (isMultiline && matches) ? (matches?.() ?? []) : []
     this.matchedLines += wants === 'count' && isMultiline && matches ? spans.length : 1
     this.matches += spans.length
     if (wants === 'files' || (this.binaryOffset !== undefined && this.#isNamed)) {

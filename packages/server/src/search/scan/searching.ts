@@ -3,11 +3,13 @@ import { Pattern } from '../pattern/pattern.ts'
 import {
   beginEvent,
   endEvent,
+  wordsEvent,
   type EventPlace,
   eventPlaces,
   type FoundLines,
   linesEvent,
 } from './events.ts'
+import { StemReader } from '../ranking/words.ts'
 import { FileScan } from './file-scan.ts'
 
 /** Thrown out of the middle of a file when a budget ends. */
@@ -129,6 +131,7 @@ class OpenFile {
   readonly #piece: Piece
   readonly #write: (text: string) => void
   #places: readonly EventPlace[] | undefined
+  readonly #words: WordCounts | undefined
   /** For the further places. */
   readonly #kept: FoundLines[] = []
   lastLine = 0
@@ -140,10 +143,16 @@ class OpenFile {
     this.#spec = spec
     this.#piece = piece
     this.#write = write
+    this.#words = spec.wants === 'words' ? new WordCounts(spec.words ?? []) : undefined
     this.scan = new FileScan(pattern, spec, piece.isNamed, (found) => this.#take(found))
   }
 
   #take(found: FoundLines): void {
+    if (this.#words) return this.#words.add(found)
+    this.#give(this.#spec.words ? clipped(found) : found)
+  }
+
+  #give(found: FoundLines): void {
     if (found.line <= this.#piece.afterLine) return
     this.#places ??= eventPlaces(this.#piece.places)
     const [first] = this.#places
@@ -160,6 +169,7 @@ class OpenFile {
     const { scan } = this
     if (scan.matchedLines === 0) return
     const places = this.#places ?? eventPlaces(this.#piece.places)
+    if (this.#words) return this.#write(wordsEvent(places[0]!, scan.bytes, this.#words.counts))
     const { binaryOffset, matchedLines, matches, bytes } = scan
     const elapsedMs = performance.now() - this.#beganMs
     const end = { binaryOffset, matchedLines, matches, bytes, elapsedMs }
@@ -167,6 +177,45 @@ class OpenFile {
       if (index > 0 || !this.#hasBegun) this.#write(beginEvent(place))
       if (index > 0) for (const found of this.#kept) this.#write(linesEvent(place, found))
       if (this.#spec.wants !== 'files') this.#write(endEvent(place, end))
+    }
+  }
+}
+
+const clipBytes = 1200
+const clipBefore = 300
+
+/** The part of a long line that has its first match: bundled code is one line of megabytes. */
+function clipped(found: FoundLines): FoundLines {
+  const { bytes, matches } = found
+  if (bytes.length <= clipBytes) return found
+  let start = Math.max(0, (matches[0]?.start ?? 0) - clipBefore)
+  let end = Math.min(bytes.length, start + clipBytes)
+  // Not in the middle of a character.
+  while (start < end && isContinuation(bytes[start]!)) start++
+  while (end < bytes.length && end > start && isContinuation(bytes[end]!)) end--
+  const inside = matches.filter((match) => match.start >= start && match.end <= end)
+  const moved = inside.map((match) => ({ start: match.start - start, end: match.end - start }))
+  return { ...found, bytes: bytes.subarray(start, end), matches: moved }
+}
+
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80
+}
+
+/** How often each word is in the lines of a file. */
+class WordCounts {
+  readonly counts: number[]
+  readonly #reader: StemReader
+
+  constructor(words: readonly string[]) {
+    this.counts = words.map(() => 0)
+    this.#reader = new StemReader(words)
+  }
+
+  add({ bytes, matches }: FoundLines): void {
+    for (const span of matches) {
+      const word = this.#reader.read(bytes, span)
+      if (word >= 0) this.counts[word]!++
     }
   }
 }
