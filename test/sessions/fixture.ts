@@ -201,8 +201,9 @@ export async function call(
   method: string,
   path: string,
   body?: string,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<{ status: number; text: string }> {
-  const headers = { authorization: `Bearer ${secret}` }
+  const headers = { authorization: `Bearer ${secret}`, ...more }
   const answer = await fetch(`${server.url}/v1/workspaces${path}`, {
     method,
     headers,

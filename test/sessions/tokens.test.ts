@@ -42,9 +42,14 @@ describe('a session under a token', () => {
   let [one, two] = [0, 0]
   const ino = (path: string): Ino => inos.get(path)!
 
-  const owner = async (method: string, path: string, body?: object | string): Promise<string> => {
+  const owner = async (
+    method: string,
+    path: string,
+    body?: object | string,
+    headers: Record<string, string> = {},
+  ): Promise<string> => {
     const text = typeof body === 'object' ? JSON.stringify(body) : body
-    const answer = await call(server, method, path, text)
+    const answer = await call(server, method, path, text, headers)
     expect(answer.status, answer.text).toBeLessThan(300)
     return answer.text
   }
@@ -210,8 +215,9 @@ describe('a session under a token', () => {
   })
 
   it('hears that something changed, and of what is hidden not even that', async () => {
-    await owner('PUT', '/w/files/hidden/h', 'again')
-    await owner('PUT', '/w/files/docs/d', 'again')
+    const call = { 'x-cairn-tool-call': 'call-7' }
+    await owner('PUT', '/w/files/hidden/h', 'again', call)
+    await owner('PUT', '/w/files/docs/d', 'again', call)
     await until(
       () =>
         batches.map((bytes) => decodeSentBatch(bytes)).filter(({ body }) => body.type === 'masked')
@@ -226,6 +232,7 @@ describe('a session under a token', () => {
     ])
     expect(heard[0]).toMatchObject({ actor: '', session: '' })
     expect(Buffer.concat(batches).includes('again')).toBe(false)
+    expect(Buffer.concat(batches).includes('call-7')).toBe(false)
   })
 
   it('there is no other workspace, and no layer that it is not bound to', async () => {

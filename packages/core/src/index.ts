@@ -109,6 +109,7 @@ export {
   genesis,
   type RootChange,
   type SentBatch,
+  type SubmittedBody,
   writeOneOp,
   writeOps,
 } from './history/batch.ts'

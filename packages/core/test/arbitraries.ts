@@ -172,7 +172,9 @@ const body: fc.Arbitrary<BatchBody> = fc.oneof(
   fc.record({ type: fc.constant('state' as const), state: fc.constantFrom(...branchStates) }),
 )
 
-export const batch: fc.Arbitrary<Batch> = fc.record({
+const toolCall = fc.stringMatching(/^[\x21-\x7e]{1,256}$/)
+
+const uncalled: fc.Arbitrary<Batch> = fc.record({
   branch: text.map((id) => id as BranchId),
   seq: positive,
   epoch: positive,
@@ -183,3 +185,9 @@ export const batch: fc.Arbitrary<Batch> = fc.record({
   body,
   previous: hash,
 })
+
+/** Every other one is of a tool call. */
+export const batch: fc.Arbitrary<Batch> = fc.oneof(
+  uncalled,
+  fc.tuple(uncalled, toolCall).map(([plain, toolCall]) => ({ ...plain, toolCall })),
+)

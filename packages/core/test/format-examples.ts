@@ -206,6 +206,7 @@ export const batches = {
   }),
   epoch: batch({ type: 'epoch' }),
   state: batch({ type: 'state', state: 'committed' }),
+  call: { ...batch({ type: 'epoch' }), toolCall: 'call-7' },
 } as const
 
 const leafEntries = [
@@ -254,6 +255,7 @@ export const examples: Readonly<Record<string, () => Uint8Array | Promise<Uint8A
   'batch-root': () => encodeBatch(batches.root),
   'batch-epoch': () => encodeBatch(batches.epoch),
   'batch-state': () => encodeBatch(batches.state),
+  'batch-call': () => encodeBatch(batches.call),
   submission: () => encodeBody(batches.ops.body, now),
   'op-write-blob': () => spell(blobWrite),
   ...Object.fromEntries(Object.entries(ops).map(([type, op]) => [`op-${type}`, () => spell(op)])),

@@ -32,6 +32,8 @@ export interface MountOptions {
   readonly gid: number | undefined
   /** Hears when the server takes access away, and when it gives access back. */
   readonly onAccess?: (isAllowed: boolean) => void
+  /** Where processes say which tool call they are part of: a directory like /proc. None are asked unless given. */
+  readonly processes?: string | undefined
   /** What the kernel remembers, by its numbers. */
   readonly caches: (nodeid: (ino: Ino) => number) => Caches
 }

@@ -19,6 +19,7 @@ import { type ConflictAnswer, decodeConflictsAnswer } from './session/answers.ts
 import type { Welcome } from './session/options.ts'
 import { whenJoined } from './session/when-joined.ts'
 import { statusOf } from './status-of.ts'
+import type { ToolCalls } from './tool-calls/tool-calls.ts'
 
 const guessAfterMs = 100
 /** So long programs wait for a new process to take in what others did, before they see what the kernel remembers. */
@@ -78,6 +79,10 @@ export class Mount {
     })
   }
 
+  get toolCalls(): ToolCalls {
+    return this.#parts.writing.toolCalls
+  }
+
   /** What a commit of the layer would meet now; undefined where no server can say. */
   async conflicts(): Promise<readonly ConflictAnswer[] | undefined> {
     const { client } = this.#parts.session
@@ -126,6 +131,7 @@ export class Mount {
   #end(): void {
     this.#parts.following.progress.end()
     this.#parts.writing.locks?.close()
+    this.#parts.writing.toolCalls.close()
   }
 
   async #begin(): Promise<void> {

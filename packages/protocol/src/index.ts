@@ -162,6 +162,7 @@ export type {
 export type { DeletedWorkspace, WorkspaceDeletion, WorkspaceInfo } from './routes/workspaces.ts'
 export type { Page, Quota, Used } from './schema/common.ts'
 export { shellQuote } from './shell-quote.ts'
+export { isToolCall } from './tool-call.ts'
 export { ByteQueue } from './tar/byte-queue.ts'
 export { type TarEntry, tarPaddingBytes } from './tar/entry.ts'
 export { TarReader } from './tar/read-tar.ts'

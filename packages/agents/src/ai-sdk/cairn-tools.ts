@@ -1,4 +1,5 @@
 import { tool, type ToolSet } from 'ai'
+import { isToolCall } from '@cairn/protocol'
 import { Cairn } from '@cairn/sdk'
 import { toolsFor } from '../registry.ts'
 import { runTool } from '../run-tool.ts'
@@ -40,7 +41,7 @@ function adapt(one: Tool, options: CairnToolsOptions): ToolSet[string] {
     inputSchema: one.input,
     needsApproval: approval && one.effect === 'removes',
     execute: async (input, { toolCallId, abortSignal: signal }) => {
-      const toolCall = /^[\x21-\x7e]{1,256}$/.test(toolCallId) ? toolCallId : undefined
+      const toolCall = isToolCall(toolCallId) ? toolCallId : undefined
       const cairn = new Cairn({ server, apiKey, toolCall })
       const outcome = await runTool(one, input, {
         cairn,

@@ -1,3 +1,4 @@
+import { isToolCall } from '@cairn/protocol'
 import type { ServerContext } from '@modelcontextprotocol/server'
 
 /** Where clients put the id of the call that the model made, the first that is there. */
@@ -8,8 +9,4 @@ export function toolCallOf({ mcpReq }: ServerContext, connection: string): strin
   const meta = mcpReq._meta as Readonly<Record<string, unknown>> | undefined
   const named = keys.map((key) => meta?.[key]).find(isToolCall)
   return named ?? `mcp-${connection}-${mcpReq.id}`
-}
-
-function isToolCall(value: unknown): value is string {
-  return typeof value === 'string' && /^[\x21-\x7e]{1,256}$/.test(value)
 }

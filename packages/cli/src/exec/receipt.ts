@@ -18,6 +18,8 @@ export interface ExecReceipt {
   readonly changes: readonly LayerChange[]
   /** Numbers of the layer's log: what the command did came after the first, up to the second. */
   readonly log: { readonly after: number; readonly to: number }
+  /** What the log calls it. */
+  readonly toolCall: string
   readonly commit?: CommitReceipt
   readonly discarded: boolean
   readonly durationMs: number

@@ -23,8 +23,14 @@ export interface ExecWish {
 const credentials = /^(?:CAIRN|DRIVE9)_(?:API_KEY|VAULT_TOKEN|MASTER_KEY)$/
 
 /** Runs a command in a layer, remembers the result as a checkpoint, and commits or discards it as wished. */
-export async function runInLayer(cli: Cli, layer: LayerInfo, wish: ExecWish): Promise<ExecReceipt> {
+export async function runInLayer(
+  outer: Cli,
+  layer: LayerInfo,
+  wish: ExecWish,
+): Promise<ExecReceipt> {
   const began = performance.now()
+  const toolCall = outer.env['CAIRN_TOOL_CALL'] || `exec-${randomBytes(6).toString('hex')}`
+  const cli = inCall(outer, toolCall)
   const { workspace } = await openRemote(cli, wish.values, ':/')
   const { layers } = workspace
   const after = (await layers.status(layer.id, { signal: cli.signal })).head.seq
@@ -48,6 +54,7 @@ export async function runInLayer(cli: Cli, layer: LayerInfo, wish: ExecWish): Pr
     ...result,
     place,
     changes,
+    toolCall,
     discarded,
     durationMs,
     ...(commit ? { commit } : {}),
@@ -63,7 +70,6 @@ async function runThere(
   const env = {
     ...withoutCredentials(cli.env),
     CAIRN_LAYER: layer.id,
-    CAIRN_TOOL_CALL: cli.env['CAIRN_TOOL_CALL'] || `exec-${randomBytes(6).toString('hex')}`,
     ...wish.env,
   }
   if (sandbox !== 'none')
@@ -85,6 +91,12 @@ async function openPlace(cli: Cli, layer: LayerInfo, wish: ExecWish): Promise<Wo
   const remote = await openRemote(cli, values, `:${layer.path}`)
   await remote.files.mkdir(layer.path, { parents: true })
   return openCopy(cli, directory, remote)
+}
+
+/** Everything that is done for the command belongs to this call. */
+function inCall(cli: Cli, toolCall: string): Cli {
+  const env = { ...cli.env, CAIRN_TOOL_CALL: toolCall }
+  return Object.create(cli, { env: { value: env } }) as Cli
 }
 
 /** Ctrl-C ends the command, and not the work of bringing back what it did. */

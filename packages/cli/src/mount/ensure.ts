@@ -43,6 +43,7 @@ const unsaid = {
   checkpoint: undefined,
   foreground: false,
   'shared-locks': false,
+  'tool-calls': false,
   durability: undefined,
   profile: undefined,
   'local-only': [],

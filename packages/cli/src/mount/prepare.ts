@@ -21,6 +21,7 @@ export interface MountValues extends WorkspaceValues {
   readonly 'read-only': boolean
   readonly 'allow-other': boolean
   readonly 'shared-locks': boolean
+  readonly 'tool-calls': boolean
   readonly durability: MountConfig['durability'] | undefined
   readonly profile: string | undefined
   readonly 'local-only': readonly string[]
@@ -243,6 +244,7 @@ function configOf(cli: Cli, ends: Ends, options: MountValues): MountConfig {
     key,
     allowOther: options['allow-other'],
     sharedLocks: options['shared-locks'],
+    toolCalls: options['tool-calls'],
     durability: options.durability ?? 'auto',
     profile: readOnly ? undefined : profileOf(cli, options),
     directory,

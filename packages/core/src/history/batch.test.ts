@@ -204,10 +204,23 @@ describe('hostile batch', () => {
   it('an unknown body, cause or state: from a newer version', () => {
     const body = (...bytes: number[]): Uint8Array =>
       Uint8Array.of(...header.slice(0, -1), ...bytes, ...Array<number>(200).fill(0))
-    for (const bytes of [[5], [1, 4], [3, 4], [4, 3]])
+    for (const bytes of [[6], [1, 4], [3, 4], [4, 3]])
       expect(() => decodeBatch(body(...bytes))).toThrow(
         expect.objectContaining({ code: 'unsupported_version' }),
       )
+  })
+
+  it('a tool call: one, of visible ASCII, before a body that logs have', () => {
+    const start = header.slice(0, -1)
+    const read = (...bytes: number[]): Batch => decodeBatch(Uint8Array.of(...start, ...bytes))
+    expect(read(5, 1, 0x63, 2)).toMatchObject({ toolCall: 'c', body: { type: 'epoch' } })
+    for (const bytes of [
+      [5, 0, 2],
+      [5, 1, 0x20, 2],
+      [5, 1, 0x63, 5, 1, 0x63, 2],
+      [5, 1, 0x63, 4, 0],
+    ])
+      expect(() => read(...bytes)).toThrow(expect.objectContaining({ code: 'malformed' }))
   })
 
   it('version 3: unsupported, whatever follows; version 0 never was', () => {

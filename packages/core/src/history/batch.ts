@@ -3,6 +3,7 @@ import {
   type BranchId,
   type Hash,
   hashBytes,
+  isToolCall,
   Reader,
   type SessionId,
   Writer,
@@ -50,10 +51,11 @@ export interface MaskedBody {
   readonly change: (typeof maskedChanges)[number]
 }
 
-const bodyTypes = ['ops', 'root', 'epoch', 'state', 'masked'] as const satisfies readonly (
-  | BatchBody
-  | MaskedBody
-)['type'][]
+/** `call` is no body: it stands before one, with the tool call that made the batch. */
+const bodyTypes = ['ops', 'root', 'epoch', 'state', 'masked', 'call'] as const satisfies readonly (
+  | (BatchBody | MaskedBody)['type']
+  | 'call'
+)[]
 
 /** One entry of a branch's log. */
 export interface Batch {
@@ -67,6 +69,8 @@ export interface Batch {
   readonly number: number
   readonly actor: ActorId
   readonly time: Time
+  /** The call of an agent's tool that the batch is part of, as its client says. */
+  readonly toolCall?: string | undefined
   readonly body: BatchBody
   /** Hash of the batch before; `genesis` for the first. */
   readonly previous: Hash
@@ -105,6 +109,7 @@ function* writeBatch(writer: Writer, batch: SentBatch): Steps<Uint8Array> {
   writer.text(batch.session).positive(batch.number).text(batch.actor)
   writeTime(writer, batch.time)
   writer.rawByteString(batch.previous)
+  writeToolCall(writer, batch.toolCall)
   yield* writeInSteps(writer, batch.body, batch.time)
   return writer.finish()
 }
@@ -138,22 +143,24 @@ function* readSentBatch(reader: Reader, length: number): Steps<SentBatch> {
   const actor = reader.text() as ActorId
   const time = readTime(reader)
   const previous = reader.rawByteString(hashBytes) as Hash
-  const body = yield* readBody(reader, time)
+  const said = yield* readBody(reader, time)
   reader.end()
-  return { branch, seq, epoch, session, number, actor, time, previous, body }
+  return { branch, seq, epoch, session, number, actor, time, previous, ...said }
 }
 
 /** The part that a session decides, for telling whether a batch sent again is the same one. */
-export function encodeBody(body: BatchBody, time: Time): Uint8Array {
+export function encodeBody(body: BatchBody, time: Time, toolCall?: string): Uint8Array {
   const writer = scratch.reset()
   writeTime(writer, time)
+  writeToolCall(writer, toolCall)
   writeBody(writer, body, time)
   return writer.finish()
 }
 
 /** As `encodeBody` of operations, into a writer at hand. */
-export function writeOps(writer: Writer, ops: readonly Op[], time: Time): void {
+export function writeOps(writer: Writer, ops: readonly Op[], time: Time, toolCall?: string): void {
   writeTime(writer, time)
+  writeToolCall(writer, toolCall)
   writeBody(writer, { type: 'ops', ops }, time)
 }
 
@@ -171,14 +178,26 @@ export function encodedBytes(op: Op, time: Time): number {
   return writer.length
 }
 
+/** What a session sends. */
+export interface SubmittedBody {
+  readonly time: Time
+  readonly ops: readonly Op[]
+  readonly toolCall?: string | undefined
+}
+
 /** The counterpart of `encodeBody`, for what sessions send: operations and nothing else. */
-export function decodeBody(bytes: Uint8Array): { time: Time; ops: readonly Op[] } {
+export function decodeBody(bytes: Uint8Array): SubmittedBody {
   const reader = new Reader(bytes, 'submission')
   const time = readTime(reader)
-  const body = runAtOnce(readBody(reader, time))
+  const { body, ...said } = runAtOnce(readBody(reader, time))
   reader.end()
   if (body.type !== 'ops') throw reader.malformed('something else than operations')
-  return { time, ops: body.ops }
+  return { time, ops: body.ops, ...said }
+}
+
+/** Nothing where there is none: such a batch is spelled as before there were tool calls. */
+function writeToolCall(writer: Writer, toolCall: string | undefined): void {
+  if (toolCall !== undefined) writer.choice(bodyTypes, 'call').text(toolCall)
 }
 
 function writeBody(writer: Writer, body: BatchBody, time: Time): void {
@@ -203,8 +222,21 @@ function* writeInSteps(writer: Writer, body: SentBatch['body'], time: Time): Ste
   else if (body.type === 'masked') writer.choice(maskedChanges, body.change)
 }
 
-function* readBody(reader: Reader, time: Time): Steps<SentBatch['body']> {
+function* readBody(reader: Reader, time: Time): Steps<Pick<SentBatch, 'body' | 'toolCall'>> {
   const type = reader.choice(bodyTypes, 'body')
+  if (type !== 'call') return { body: yield* readTyped(reader, time, type) }
+  const toolCall = reader.text()
+  if (!isToolCall(toolCall)) throw reader.malformed('no tool call')
+  const inner = reader.choice(bodyTypes, 'body')
+  if (inner === 'call' || inner === 'masked') throw reader.malformed(`the tool call of '${inner}'`)
+  return { toolCall, body: yield* readTyped(reader, time, inner) }
+}
+
+function* readTyped(
+  reader: Reader,
+  time: Time,
+  type: SentBatch['body']['type'],
+): Steps<SentBatch['body']> {
   switch (type) {
     case 'ops': {
       const ops: Op[] = []

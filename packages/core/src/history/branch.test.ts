@@ -83,6 +83,15 @@ describe('submit', () => {
     expect(fixture.rows.length).toBe(1)
   })
 
+  it('the same batch of another tool call is a mismatch', async () => {
+    const fixture = await BranchFixture.open()
+    const submission = fixture.submission([fixture.create('a')], { toolCall: 'call-1' })
+    const { seq } = await fixture.branch.submit(submission)
+    expect((await fixture.branch.submit(submission)).seq).toBe(seq)
+    const other = { ...submission, toolCall: 'call-2' }
+    expect((await refusalOf(() => fixture.branch.submit(other)))?.code).toBe('batch_mismatch')
+  })
+
   it('a number below one that was used is passed over for ever', async () => {
     const fixture = await BranchFixture.open()
     await fixture.branch.submit(fixture.submission([fixture.create('a')], { number: 5 }))

@@ -46,6 +46,8 @@ export interface Author {
   readonly actor: ActorId
   /** The batch gets a later one where the batch before it has. */
   readonly time: Time
+  /** The call of an agent's tool that it is part of. */
+  readonly toolCall?: string | undefined
 }
 
 /** What a session asks a branch to take into its log. */
@@ -277,7 +279,7 @@ export class Draft {
   }
 
   *#push(waiting: Waiting, body: BatchBody, changes: Changes | undefined, time: Time): Steps<void> {
-    const { session, number, actor } = waiting.author
+    const { session, number, actor, toolCall } = waiting.author
     const { hash: previous } = this.#position
     const seq = this.#position.seq + 1
     const epoch = this.#position.epoch + (body.type === 'epoch' ? 1 : 0)
@@ -290,6 +292,7 @@ export class Draft {
       number,
       actor,
       time,
+      ...(toolCall === undefined ? {} : { toolCall }),
       body,
       previous,
     }
@@ -337,6 +340,7 @@ export class Draft {
   async #isSame(waiting: Waiting, sent: Batch): Promise<boolean> {
     if (waiting.type !== sent.body.type) return false
     if (waiting.decided) return true
+    if (waiting.author.toolCall !== sent.toolCall) return false
     const body = await waiting.body(this.#place)
     const named = (one: BatchBody): Uint8Array =>
       encodeBody(runAtOnce(referenceBody(one, this.#hash)), sent.time)

@@ -1,4 +1,10 @@
 import type { ActorId, BranchId, SessionId } from '@cairn/protocol'
+import type { Batch } from './batch.ts'
+
+interface Origin {
+  readonly session: string
+  readonly toolCall?: string
+}
 
 /*
  * A log takes each number of a session once. So the id of a session decides what counts as a repetition: a client that
@@ -77,15 +83,9 @@ export function holderOfEpoch(session: SessionId): string | undefined {
   return /^epoch-[^:]*:(.*)$/s.exec(session)?.[1]
 }
 
-/**
- * The log has no column for tool calls and needs none: a session is any text, and stands in every batch. The call follows
- * a blank; neither ids nor keys contain one.
- */
-export function withToolCall(session: SessionId, toolCall: string | undefined): SessionId {
-  return toolCall === undefined ? session : (`${session} ${toolCall}` as SessionId)
-}
-
-export function splitToolCall(session: SessionId): { session: string; toolCall?: string } {
+/** Batches from before they had a field for it hold the tool call in the session, behind a blank. */
+export function originOf({ session, toolCall }: Pick<Batch, 'session' | 'toolCall'>): Origin {
+  if (toolCall !== undefined) return { session, toolCall }
   const blank = session.indexOf(' ')
   if (blank < 0) return { session }
   return { session: session.slice(0, blank), toolCall: session.slice(blank + 1) }

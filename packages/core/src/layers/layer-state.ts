@@ -10,7 +10,7 @@ import type { Stores } from '../history/stores.ts'
 
 export interface LayerAuthor {
   readonly layer: Branch
-  readonly author: Pick<Author, 'actor' | 'time'>
+  readonly author: Pick<Author, 'actor' | 'time' | 'toolCall'>
 }
 
 /** One number for one state of the layer: asking again for the same gives the first answer again. */

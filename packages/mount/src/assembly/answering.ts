@@ -20,6 +20,7 @@ export function answering(parts: Assemblies): MountedFileSystem {
     contact: session.options.contact,
     classes: writing.classes,
     numbers: writing.numbers,
+    toolCalls: writing.toolCalls,
     locks: writing.locks,
     room: sending.room,
     now,

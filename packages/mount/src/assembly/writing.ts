@@ -4,6 +4,8 @@ import { SharedLocks } from '../locks/shared-locks.ts'
 import { durabilities } from '../sync/durability.ts'
 import { type InodeNumbers, inodeNumbersAt } from '../sync/inode-numbers.ts'
 import { MountWriter } from '../sync/writer.ts'
+import { ProcessCalls } from '../tool-calls/process-calls.ts'
+import { ToolCalls } from '../tool-calls/tool-calls.ts'
 import type { Following } from './following.ts'
 import { type MountSession, sleep } from './mount-session.ts'
 import type { Reading } from './reading.ts'
@@ -15,6 +17,7 @@ export class Writing {
   /** Which changes wait because of the profile. */
   readonly classes: Classes
   readonly numbers: InodeNumbers
+  readonly toolCalls: ToolCalls
   /** Set where locks hold between mounts. */
   readonly locks: SharedLocks | undefined
   readonly #path: string
@@ -27,6 +30,10 @@ export class Writing {
     const { outbox, room, submitter } = sending
     this.#path = options.path
     this.numbers = inodeNumbersAt(client)
+    const { processes } = options
+    this.toolCalls = new ToolCalls(
+      processes === undefined ? undefined : new ProcessCalls(processes),
+    )
     this.classes = new Classes(image, () => nodes.root, options.profile)
     this.writer = new MountWriter({
       image,
@@ -41,7 +48,7 @@ export class Writing {
       standing: () => following.standing,
       isConnected: () => client.isConnected,
       whenStanding: () => waiting.next(),
-      submit: (op, request) => submitter.submit(op, request),
+      submit: (op, cause) => submitter.submit(op, cause),
       barrier: (seq) => client.barrier(seq),
       waits: durabilities[options.durability].waits === 'write',
       onRefused: (error) => session.note(error),

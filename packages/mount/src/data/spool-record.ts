@@ -8,7 +8,13 @@ import { Reader, Writer } from '@cairn/protocol'
  */
 export type SpoolRecord =
   /** From here on operations belong to the batch with that number, acknowledged under the lease of that epoch. */
-  | { readonly type: 'batch'; readonly number: number; readonly epoch: number; readonly time: Time }
+  | {
+      readonly type: 'batch'
+      readonly number: number
+      readonly epoch: number
+      readonly time: Time
+      readonly toolCall?: string | undefined
+    }
   /** Done, for the kernel's request with that number; 0 for none. It asks again for what a dead daemon did not answer. */
   | { readonly type: 'op'; readonly op: Op; readonly request: number }
   /** About to be asked of the server, which decides, under a number of this session. Written bytes are left out. */
@@ -81,7 +87,8 @@ export function encodeRecord(record: SpoolRecord, data: Uint8Array = nothing): U
   const writer = begin(new Writer(256), record.type)
   if (record.type === 'batch' || record.type === 'released') {
     writer.positive(record.number).positive(record.epoch)
-    writer.bytes(encodeBody({ type: 'ops', ops: [] }, record.time))
+    const toolCall = record.type === 'batch' ? record.toolCall : undefined
+    writer.bytes(encodeBody({ type: 'ops', ops: [] }, record.time, toolCall))
     if (record.type === 'released')
       writer.choice(deferringClasses, record.class).positive(record.first).positive(record.count)
   } else if (record.type === 'intent')
@@ -176,7 +183,8 @@ function decodeRecord(bytes: Uint8Array): SpoolRecord {
     case 'batch': {
       const number = reader.positive()
       const epoch = reader.positive()
-      return { type, number, epoch, time: decodeBody(reader.bytes()).time }
+      const { ops: _, ...said } = decodeBody(reader.bytes())
+      return { type, number, epoch, ...said }
     }
     case 'op': {
       const { op, request } = readOp(reader)

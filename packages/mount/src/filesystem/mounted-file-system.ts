@@ -267,12 +267,10 @@ export class MountedFileSystem implements FuseFileSystem {
     caller: KernelCaller,
   ): Answer<void> {
     const { nodes, now } = this.#parts
-    const ino = nodes.ino(nodeid)
-    const mode = fallocateModeOf(flags)
-    const range = { ino, offset, length, mode }
+    const range = { ino: nodes.ino(nodeid), offset, length, mode: fallocateModeOf(flags) }
     const who = this.#who(caller)
     return this.#change(caller, () => {
-      const dropPrivileges = privilegeDropOf(nodes.inode(ino), who)
+      const dropPrivileges = privilegeDropOf(nodes.inode(range.ino), who)
       return { type: 'fallocate', time: now(), ...range, dropPrivileges }
     })
   }
@@ -372,15 +370,16 @@ export class MountedFileSystem implements FuseFileSystem {
 
   #change(caller: KernelCaller, make: () => Op): Answer<void> {
     if (caller.resent) return this.#changeAgain(caller, make).then(() => undefined)
-    const { loader, writer } = this.#parts
-    return whenLoaded(loader, () => writer.change(make, caller.request))
+    const { loader, writer, toolCalls } = this.#parts
+    const cause = toolCalls.causeOf(caller)
+    return whenLoaded(loader, () => writer.change(make, cause))
   }
 
   /** The kernel asks again for what a dead daemon did not answer. Gives what that one did, if it did. */
-  async #changeAgain({ request }: KernelCaller, make: () => Op): Promise<Op | void> {
-    const { loader, writer, findDone } = this.#parts
-    const before = await findDone(request)
-    return before ?? (await whenLoaded(loader, () => writer.change(make, request)))
+  async #changeAgain(caller: KernelCaller, make: () => Op): Promise<Op | void> {
+    const { loader, writer, findDone, toolCalls } = this.#parts
+    const cause = toolCalls.causeOf(caller)
+    return (await findDone(cause.request)) ?? whenLoaded(loader, () => writer.change(make, cause))
   }
 
   #make(

@@ -13,6 +13,7 @@ import type { QuotaRoom } from '../outbox/quota-room.ts'
 import type { SharingClient } from '../sync/sharing.ts'
 import type { Contact } from '../session/contact.ts'
 import type { MountWriter } from '../sync/writer.ts'
+import type { ToolCalls } from '../tool-calls/tool-calls.ts'
 import type { KernelNodes } from '../kernel/nodes.ts'
 import type { Owners } from '../kernel/owners.ts'
 
@@ -32,6 +33,7 @@ export interface MountedParts {
   readonly numbers: InodeNumbers
   readonly now: () => Time
   readonly owners: Owners
+  readonly toolCalls: ToolCalls
   readonly caches: Caches
   /** Where the server has data, or a hole. */
   readonly askSeek: (ino: Ino, offset: number, hole: boolean) => Promise<number>

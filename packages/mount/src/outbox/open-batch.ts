@@ -11,6 +11,8 @@ export const batchBytesMax: number = 2 << 20
 export interface OpenBatch {
   readonly reservation: Reservation
   readonly time: Time
+  /** That all of its operations are part of. */
+  readonly toolCall: string | undefined
   readonly openedAt: number
   readonly ops: Op[]
   /** That its operations concern. */
@@ -30,10 +32,16 @@ export interface OpenBatch {
   readonly note?: readonly Uint8Array[]
 }
 
-export function newBatch(reservation: Reservation, time: Time, bytesMax: number): OpenBatch {
+export function newBatch(
+  reservation: Reservation,
+  time: Time,
+  bytesMax: number,
+  toolCall?: string,
+): OpenBatch {
   return {
     reservation,
     time,
+    toolCall,
     openedAt: performance.now(),
     ops: [],
     directories: new Set<Ino>(),
@@ -63,8 +71,9 @@ export function* inodesOf(ops: readonly Op[]): Generator<Ino> {
 }
 
 /** Written with the first operation: a full disk takes both or none. */
-export function headOf({ reservation: { number, epoch }, time }: OpenBatch): Uint8Array[] {
-  return encodeRecord({ type: 'batch', number, epoch, time })
+export function headOf({ reservation, time, toolCall }: OpenBatch): Uint8Array[] {
+  const { number, epoch } = reservation
+  return encodeRecord({ type: 'batch', number, epoch, time, toolCall })
 }
 
 export function lengthOf(pieces: readonly Uint8Array[]): number {

@@ -142,9 +142,10 @@ export class Outbox {
     op: Op,
     request: number,
     directories: readonly Ino[] = [],
+    toolCall?: string,
   ): { readonly number: number; readonly place: SegmentPlace | undefined } {
-    if (op.type === 'create' && this.#open?.isDue) this.#close(this.#open)
-    const batch = this.#open ?? this.#begin()
+    if (this.#open && this.#endsBefore(this.#open, op, toolCall)) this.#close(this.#open)
+    const batch = this.#open ?? this.#begin(toolCall)
     const { segments } = this.#parts
     const bytes = op.type === 'write' && op.data.type === 'bytes' ? op.data.bytes : undefined
     const pieces = encodeOpRecord(op, request, bytes)
@@ -160,6 +161,11 @@ export class Outbox {
     if (batch.ops.length >= batchOpsMax || batch.bytes >= batch.bytesMax) this.#end(batch)
     const place = bytes && { segment, position: position + length - bytes.length }
     return { number: batch.reservation.number, place }
+  }
+
+  /** A batch is of one tool call, and mostly ends between two files. */
+  #endsBefore(open: OpenBatch, op: Op, toolCall: string | undefined): boolean {
+    return open.toolCall !== toolCall || (op.type === 'create' && open.isDue)
   }
 
   /** Acknowledges an operation that waits in its class. As `add`, and it is in no batch yet. */
@@ -317,10 +323,10 @@ export class Outbox {
     return new Promise((resolve) => this.#waiting.add(resolve))
   }
 
-  #begin(): OpenBatch {
+  #begin(toolCall: string | undefined): OpenBatch {
     const { reserve, now } = this.#parts
     const bytesMax = Math.min(batchBytesMax, this.#parts.batchBytes?.() ?? Infinity)
-    const batch = newBatch(reserve(), now(), bytesMax)
+    const batch = newBatch(reserve(), now(), bytesMax, toolCall)
     this.#open = batch
     this.#lookAtAge()
     this.#lookLater()
@@ -340,9 +346,9 @@ export class Outbox {
 
   /** In order: a batch is handed to the session only after the one before it. */
   async #send(batch: OpenBatch): Promise<void> {
-    const { reservation, ops, time } = batch
+    const { reservation } = batch
     const sealer = this.#sealers.pop() ?? new Sealer()
-    const body = sealer.seal(ops, time, this.#parts.putBlob)
+    const body = sealer.seal(batch, this.#parts.putBlob)
     const sent = this.#sealing.then(async () => {
       await this.#write(batch.note)
       reservation.send(await body)
@@ -354,7 +360,7 @@ export class Outbox {
       if (this.#sealers.length < batchesAtOnce) this.#sealers.push(sealer)
     } catch (error) {
       if (!isRescued(error)) return this.#parts.onRefused(error)
-      if (isKept(error)) for (const ino of inodesOf(ops)) this.#elsewhere.add(ino)
+      if (isKept(error)) for (const ino of inodesOf(batch.ops)) this.#elsewhere.add(ino)
       this.#parts.onRescued(error)
     }
     this.#settle(batch)

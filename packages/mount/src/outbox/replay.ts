@@ -11,6 +11,7 @@ export interface PendingBatch {
   readonly number: number
   readonly epoch: number
   readonly time: Time
+  readonly toolCall?: string | undefined
   readonly ops: readonly Op[]
 }
 
@@ -59,8 +60,8 @@ export class Replay {
     } else if (record.type === 'released') this.#release(record)
   }
 
-  #begin({ number, epoch, time }: Omit<PendingBatch, 'ops'>, ops: Op[]): Filling {
-    const batch = { number, epoch, time, ops }
+  #begin({ number, epoch, time, toolCall }: Omit<PendingBatch, 'ops'>, ops: Op[]): Filling {
+    const batch = { number, epoch, time, toolCall, ops }
     this.#batches.set(number, batch)
     this.lastNumber = Math.max(this.lastNumber, number)
     return batch

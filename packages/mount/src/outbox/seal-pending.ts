@@ -27,10 +27,10 @@ export async function sealPending(
     )
   try {
     return await Promise.all(
-      pending.map(async ({ number, epoch, time, ops }) => ({
-        number,
-        epoch,
-        body: await new Sealer().seal(ops, time, put),
+      pending.map(async (batch) => ({
+        number: batch.number,
+        epoch: batch.epoch,
+        body: await new Sealer().seal(batch, put),
       })),
     )
   } finally {

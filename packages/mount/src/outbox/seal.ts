@@ -1,4 +1,4 @@
-import { blockBytes, type Op, type Time, type WriteOp, writeOps } from '@cairn/core'
+import { blockBytes, type Op, type SubmittedBody, type WriteOp, writeOps } from '@cairn/core'
 import { Writer } from '@cairn/protocol'
 import { decodeBlobAnswer } from '../session/answers.ts'
 import { coalesce } from './coalesce.ts'
@@ -22,10 +22,10 @@ export class Sealer {
   #taken = 0
 
   /** Valid until it seals the next one. */
-  async seal(ops: readonly Op[], time: Time, put: PutBlob): Promise<Uint8Array> {
+  async seal({ ops, time, toolCall }: SubmittedBody, put: PutBlob): Promise<Uint8Array> {
     this.#taken = 0
     const joined = coalesce(ops, (length) => this.#take(length))
-    writeOps(this.#writer.reset(), await storeLarge(joined, put), time)
+    writeOps(this.#writer.reset(), await storeLarge(joined, put), time, toolCall)
     return this.#writer.view
   }
 

@@ -23,6 +23,8 @@ export interface MountConfig {
   readonly durability: DurabilityName
   /** Which directories' changes wait; none unless given. */
   readonly profile?: Profile | undefined
+  /** Processes are asked for their tool call. */
+  readonly toolCalls?: boolean | undefined
   /** The directory of this mount alone: its state, log and control socket. */
   readonly directory: string
   /** The directory of this mount alone: data on its way to the server, and fetched data. */

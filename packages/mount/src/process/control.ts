@@ -5,7 +5,13 @@ import { type FailureFields, fromFailure } from '@cairn/protocol'
 import { hearLines, sendLine } from './json-lines.ts'
 import { mountFailure } from './mount-failure.ts'
 
-export type ControlCommand = 'status' | 'drain' | 'unmount'
+export type ControlCommand = 'status' | 'drain' | 'unmount' | 'begin-call' | 'end-call'
+
+export interface DaemonQuestion {
+  readonly command: ControlCommand
+  /** That begins or ends. */
+  readonly toolCall?: string | undefined
+}
 
 /** One line: where a long command stands, or its end. */
 export type ControlReply =
@@ -14,7 +20,7 @@ export type ControlReply =
   | { readonly type: 'failed'; readonly failure: FailureFields }
 
 export type AnswerCommand = (
-  command: ControlCommand,
+  request: DaemonQuestion,
   progress: (reply: ControlReply) => void,
   /** No caller waits for the answer any more. */
   gone: AbortSignal,
@@ -66,8 +72,8 @@ async function answerOne(socket: Socket, request: unknown, answer: AnswerCommand
   const gone = new AbortController()
   socket.on('close', () => gone.abort())
   try {
-    const { command } = request as { command: ControlCommand }
-    send({ type: 'done', result: await answer(command, send, gone.signal) })
+    const result = await answer(request as DaemonQuestion, send, gone.signal)
+    send({ type: 'done', result })
   } catch (error) {
     send({ type: 'failed', failure: mountFailure(error) })
   }
@@ -80,13 +86,14 @@ async function answerOne(socket: Socket, request: unknown, answer: AnswerCommand
  */
 export function askControl(
   directory: string,
-  command: ControlCommand,
+  asked: ControlCommand | DaemonQuestion,
   onProgress: (reply: Extract<ControlReply, { type: 'progress' }>) => void = () => undefined,
   signal?: AbortSignal,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const address = addressOf(directory)
-    const socket = connect(address.path, () => sendLine(socket, { command }))
+    const request = typeof asked === 'string' ? { command: asked } : asked
+    const socket = connect(address.path, () => sendLine(socket, request))
     const abort = (): void => {
       socket.destroy()
       reject(signal?.reason as Error)

@@ -1,5 +1,13 @@
 import { closeSync } from 'node:fs'
-import { type ByteString, fromFailure, type Grant, grantOfToken, parseToken } from '@cairn/protocol'
+import {
+  type ByteString,
+  CairnError,
+  fromFailure,
+  type Grant,
+  grantOfToken,
+  isToolCall,
+  parseToken,
+} from '@cairn/protocol'
 import { now } from '../clock.ts'
 import { refusing } from '../filesystem/refusing.ts'
 import { statusDirectory } from '../filesystem/status-directory.ts'
@@ -12,6 +20,7 @@ import { Notifier } from '../fuse/notifier.ts'
 import { serveFuse } from '../fuse/serve.ts'
 import { Mount } from '../mount.ts'
 import { Contact } from '../session/contact.ts'
+import type { ToolCalls } from '../tool-calls/tool-calls.ts'
 import { ServerLink } from '../session/link.ts'
 import { connectWebSocket } from '../session/websocket-wire.ts'
 import { Channel } from './channel.ts'
@@ -64,6 +73,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     isServerHere: isLoopback(config.server),
     uid: config.uid,
     gid: config.gid,
+    processes: config.toolCalls ? '/proc' : undefined,
     caches: (nodeid) => notifyingCaches(notifier, nodeid),
     onAccess: (isAllowed) => void use(isAllowed),
   })
@@ -87,11 +97,11 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   })
   closed.catch(() => undefined)
   let isOpening = true
-  const control = serveControl(config.directory, async (command, progress, gone) => {
-    if (isOpening && command === 'status')
+  const control = serveControl(config.directory, async (request, progress, gone) => {
+    if (isOpening && request.command === 'status')
       return { ...processesOf(config), ...openingStatus(link, config) }
     const daemon = { mount: await opening, start, supervisor, link, closed, isUnmounted }
-    return answer(daemon, command, progress, gone)
+    return answer(daemon, request, progress, gone)
   })
   const telling = setInterval(
     () => supervisor.send({ type: 'waiting', what: whatIsMissing(false, link, config)! }),
@@ -183,13 +193,15 @@ interface Daemon {
 
 async function answer(
   { mount, start: { config }, supervisor, link, closed, isUnmounted }: Daemon,
-  ...[command, progress, gone]: Parameters<AnswerCommand>
+  ...[{ command, toolCall }, progress, gone]: Parameters<AnswerCommand>
 ): Promise<unknown> {
   const { mountPoint, workspace, branch, at } = config
   if (command === 'status') {
     const status = await freshStatus(mount, link, config)
     return { mountPoint, workspace, branch, at, ...processesOf(config), ...status, isUnmounted }
   }
+  if (command === 'begin-call' || command === 'end-call')
+    return markCalls(mount.toolCalls, command, toolCall)
   const report = setInterval(() => {
     const { pendingOps, pendingBytes } = mount.status
     progress({ type: 'progress', pendingOps, pendingBytes })
@@ -203,6 +215,22 @@ async function answer(
     clearInterval(report)
   }
   return mount.status
+}
+
+/** Gives whether it is the call of the whole mount now, or was until now. */
+function markCalls(
+  toolCalls: ToolCalls,
+  command: 'begin-call' | 'end-call',
+  toolCall: string | undefined,
+): boolean {
+  if (!isToolCall(toolCall))
+    throw new CairnError('invalid_argument', {
+      what: 'mark the mount with a tool call',
+      reason: `its id has 1 to 256 visible ASCII characters; got '${toolCall ?? ''}'`,
+    })
+  if (command === 'end-call') return toolCalls.end(toolCall)
+  toolCalls.begin(toolCall)
+  return true
 }
 
 /** Which supervisor it has stands in the state: it may have been handed on. */

@@ -134,8 +134,13 @@ export class SessionClient {
    * Resolves once it is at the server. A holder of the lease may acknowledge it at once and says so: then it is
    * never refused, but may end in a rescue layer, which rejects with `stale_epoch`.
    */
-  submit(ops: readonly Op[], time: Time, acknowledged = false): Promise<{ seq: number }> {
-    const body = encodeBody({ type: 'ops', ops }, time)
+  submit(
+    ops: readonly Op[],
+    time: Time,
+    acknowledged = false,
+    toolCall?: string,
+  ): Promise<{ seq: number }> {
+    const body = encodeBody({ type: 'ops', ops }, time, toolCall)
     if (acknowledged) {
       const reservation = this.reserve()
       reservation.send(body)

@@ -34,6 +34,7 @@ import type { Holds } from './holds.ts'
 import { growthMax, type QuotaRoom } from '../outbox/quota-room.ts'
 import type { Contested } from '../kernel/contested.ts'
 import type { SharingClient } from './sharing.ts'
+import type { Cause } from '../tool-calls/tool-calls.ts'
 
 export interface WriterParts {
   readonly image: Image
@@ -50,8 +51,7 @@ export interface WriterParts {
   readonly isConnected: () => boolean
   /** Resolves when one of these may have changed, or whether the server takes anything. */
   readonly whenStanding: () => Promise<void>
-  /** For the kernel's request with that number. */
-  readonly submit: (op: Op, request: number) => Promise<{ readonly seq: number }>
+  readonly submit: (op: Op, cause: Cause) => Promise<{ readonly seq: number }>
   /** Once every other mount has taken in the log up to there. */
   readonly barrier: (seq: number) => Promise<void>
   /** Each change waits for the server. */
@@ -89,40 +89,39 @@ export class MountWriter {
   }
 
   /**
-   * Throws the errno, or ImageMiss for what is to be loaded first. `make` is asked again when it had to wait. `request` is
-   * the kernel's number for what it is done for, or 0.
+   * Throws the errno, or ImageMiss for what is to be loaded first. `make` is asked again when it had to wait.
    */
-  change(make: () => Op, request: number): Answer<void> {
+  change(make: () => Op, cause: Cause): Answer<void> {
     const { outbox, standing, waits, room, refusal, sharing } = this.#parts
     refusal.require()
     const now = standing()
     if (now === 'lease') {
-      if (this.#asking) return this.#asking.then(() => this.change(make, request))
+      if (this.#asking) return this.#asking.then(() => this.change(make, cause))
       const op = this.#placed(this.#allowed(make()))
       const unclaimed = sharing.findUnclaimed(op)
-      if (unclaimed.length > 0) return this.#claim(unclaimed, make, request)
-      if (!room.has(growthMax(op)) || this.#isForServer(op)) return this.#ask(make, request)
-      if (outbox.isFull || !this.#tryToAcknowledge(op, request))
-        return this.#whenRoom().then(() => this.change(make, request))
+      if (unclaimed.length > 0) return this.#claim(unclaimed, make, cause)
+      if (!room.has(growthMax(op)) || this.#isForServer(op)) return this.#ask(make, cause)
+      if (outbox.isFull || !this.#tryToAcknowledge(op, cause))
+        return this.#whenRoom().then(() => this.change(make, cause))
       return waits ? this.sync() : undefined
     }
     const op = this.#allowed(make())
-    if (now === 'waiting') return this.#parts.whenStanding().then(() => this.change(make, request))
-    return this.#share(op, request)
+    if (now === 'waiting') return this.#parts.whenStanding().then(() => this.change(make, cause))
+    return this.#share(op, cause)
   }
 
   /**
    * Other mounts forget the directories, and it is tried again. Where another client is at work the server decides about
    * this one change. It goes behind all that was acknowledged before it.
    */
-  async #claim(inos: readonly Ino[], make: () => Op, request: number): Promise<void> {
+  async #claim(inos: readonly Ino[], make: () => Op, cause: Cause): Promise<void> {
     const { outbox, refusal, sharing, standing } = this.#parts
     const isMine = await refusal.unlessRefused(sharing.claim(inos))
-    if (isMine || standing() !== 'lease') return this.change(make, request)
+    if (isMine || standing() !== 'lease') return this.change(make, cause)
     const op = this.#allowed(make())
     outbox.flushNow()
     outbox.deferrals.release()
-    return this.#share(op, request)
+    return this.#share(op, cause)
   }
 
   /** No other client can move the end of a file while this mount has the lease. */
@@ -205,10 +204,10 @@ export class MountWriter {
   }
 
   /** False when the disk is full and will have room as soon as the server has what is on its way. */
-  #tryToAcknowledge(op: Op, request: number): boolean {
+  #tryToAcknowledge(op: Op, cause: Cause): boolean {
     const { outbox, isConnected } = this.#parts
     try {
-      this.#acknowledge(op, request)
+      this.#acknowledge(op, cause)
       return true
     } catch (error) {
       if (isFsError(error, 'ENOSPC')) outbox.deferrals.release()
@@ -218,13 +217,13 @@ export class MountWriter {
   }
 
   /** Planned, then written down, then true: a full disk leaves everything as it was. */
-  #acknowledge(op: Op, request: number): void {
+  #acknowledge(op: Op, cause: Cause): void {
     const { image, contents, room, holds, sharing } = this.#parts
     const directories = directoriesOf(image, op)
     const changes = image.plan([op], applyNewOp)
     const before = 'ino' in op && op.type !== 'create' ? image.inode(op.ino) : undefined
     const from = op.type === 'copy' ? image.inode(op.from) : undefined
-    const { number, place } = this.#write(op, request, directories)
+    const { number, place } = this.#write(op, cause, directories)
     room.take(number, growthMax(op))
     if ('ino' in op && before?.nlink === 0) holds.noteChange(op.ino, number)
     if (op.type === 'copy' && from?.nlink === 0) holds.noteChange(op.from, number)
@@ -234,42 +233,44 @@ export class MountWriter {
   }
 
   /** To the batch that is sent next, or to those that wait because of their class. */
-  #write(op: Op, request: number, directories: readonly Ino[]): ReturnType<Outbox['add']> {
+  #write(op: Op, cause: Cause, directories: readonly Ino[]): ReturnType<Outbox['add']> {
     const { outbox, classes } = this.#parts
     const ino = 'ino' in op ? op.ino : undefined
     const { deferrals } = outbox
     // A file without a name is reaped in the class in which it lost it.
     const of = op.type === 'reap' ? deferrals.find(op.ino) : classes.deferralOf(op, directories)
     deferrals.releaseBefore(directories, directories.length === 0 ? ino : undefined, of)
-    return of ? outbox.defer(of, op, request, directories) : outbox.add(op, request, directories)
+    const { request, toolCall } = cause
+    if (of) return outbox.defer(of, op, request, directories)
+    return outbox.add(op, request, directories, toolCall)
   }
 
   /** There may be too little room for it. What is acknowledged must not be refused, so the server decides. */
-  async #ask(make: () => Op, request: number): Promise<void> {
+  async #ask(make: () => Op, cause: Cause): Promise<void> {
     const { outbox, standing, refusal } = this.#parts
     const asked = Promise.withResolvers<void>()
     this.#asking = asked.promise
     try {
       await refusal.unlessRefused(outbox.drain())
-      if (standing() === 'lease') return await this.#decide(make(), request)
+      if (standing() === 'lease') return await this.#decide(make(), cause)
     } finally {
       this.#asking = undefined
       asked.resolve()
     }
-    return this.change(make, request)
+    return this.change(make, cause)
   }
 
-  async #share(op: Op, request: number): Promise<void> {
+  async #share(op: Op, cause: Cause): Promise<void> {
     const { follower, barrier, contested } = this.#parts
     contested.note(op)
-    await this.#decide(op, request, (seq) => follower.whileShown(seq, () => barrier(seq)))
+    await this.#decide(op, cause, (seq) => follower.whileShown(seq, () => barrier(seq)))
   }
 
   /** Has the server decide, and takes in what it took in. */
-  async #decide(op: Op, request: number, taken?: (seq: number) => Promise<void>): Promise<void> {
+  async #decide(op: Op, cause: Cause, taken?: (seq: number) => Promise<void>): Promise<void> {
     const { submit, refusal } = this.#parts
     try {
-      const { seq } = await refusal.unlessRefused(submit(op, request))
+      const { seq } = await refusal.unlessRefused(submit(op, cause))
       await this.#parts.follower.whenApplied(seq, [op])
       await taken?.(seq)
     } catch (error) {

@@ -34,7 +34,7 @@ async function runVaultDaemon(
     onError: (error) => errors.push(error instanceof Error ? error.message : String(error)),
     ...(init === undefined ? {} : { resumed: init as InitInfo }),
   })
-  const control = serveControl(config.directory, async (command) => {
+  const control = serveControl(config.directory, async ({ command }) => {
     if (command === 'unmount') await unmounted(supervisor, kernel.closed)
     const { mountPoint, workspace, branch } = config
     return { mountPoint, workspace, branch, ...processesOf(config), ...statusOf(errors) }

@@ -136,7 +136,9 @@ export class InnerMount {
   async #start(e2b: E2BInstance, key: string): Promise<void> {
     const { name, path, layer, mountPath, readOnly } = this.#workspace
     const place = shellQuote(mountPath)
-    const words = ['cairn mount --allow-other --uid "$(id -u user)" --gid "$(id -g user)"']
+    const words = [
+      'cairn mount --tool-calls --allow-other --uid "$(id -u user)" --gid "$(id -g user)"',
+    ]
     words.push('--workspace', shellQuote(name))
     // What a mount left under another token could not be handed in under this one, and must not hold it up.
     words.push('--cache-dir', shellQuote(`${spools}/${parseToken(key)!.id}`))

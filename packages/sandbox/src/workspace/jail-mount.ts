@@ -159,6 +159,7 @@ async function configOf(options: JailMountOptions): Promise<MountConfig> {
     readOnly: workspace.readOnly ?? false,
     allowOther: true,
     sharedLocks: false,
+    toolCalls: true,
     durability: 'auto',
     directory,
     cacheDirectory: join(directory, 'spool'),

@@ -304,12 +304,13 @@ export function touchedBy(view: View, ops: readonly Op[]): TouchedNames {
 /** A batch for a session that may not see everything. Neither the name of the tree nor, of what is hidden, its author is told. */
 export function maskBatch(batch: Batch, isTouched: boolean): Uint8Array {
   const { type } = batch.body
-  const hidden = { previous: genesis, session: '' as SessionId }
+  const hidden = { previous: genesis, session: '' as SessionId, toolCall: undefined }
   if (type === 'epoch' || type === 'state') return encodeBatch({ ...batch, ...hidden })
   if (!isTouched) {
     const body = { type: 'masked', change: 'nothing' } as const
     return encodeBatch({ ...batch, ...hidden, actor: '' as ActorId, body })
   }
   const change = type === 'ops' ? 'writes' : 'replacement'
-  return encodeBatch({ ...batch, previous: genesis, body: { type: 'masked', change } })
+  const body = { type: 'masked', change } as const
+  return encodeBatch({ ...batch, previous: genesis, toolCall: undefined, body })
 }

@@ -130,7 +130,7 @@ describe('the log of a path, as it was then', () => {
     await change('m', 'POST', '/layers/x/commit', {})
     const told = await logOf('/f')
     expect(told).toContain('layer b write /f')
-    expect(told.at(-1)).toBe('- commit /f')
+    expect(told.at(-1)).toBe('m commit /f')
     expect(await logOf('/f', '&order=newest')).toEqual(
       expect.arrayContaining(told.toReversed().slice(0, 1)),
     )

@@ -161,7 +161,7 @@ class BlameWalk {
       ...layer,
       time: isoTime(time),
       actor,
-      ...sessionIds.splitToolCall(batch.session),
+      ...sessionIds.originOf(batch),
       op,
     }
   }
@@ -356,7 +356,8 @@ function noted({ seq, time }: Batch, version: FileVersion): Noted {
 const changesContent = new Set(['write', 'append', 'fallocate', 'copy', 'setattr'])
 
 function isSameRun(a: Batch, b: Batch): boolean {
-  const isSame = a.actor === b.actor && a.session === b.session && b.body.type === 'ops'
+  const isOfOne = a.actor === b.actor && a.session === b.session && a.toolCall === b.toolCall
+  const isSame = isOfOne && b.body.type === 'ops'
   return isSame && millisecondsOf(b.time) - millisecondsOf(a.time) < runMs
 }
 

@@ -25,7 +25,7 @@ export function* describeBatch(view: View, batch: Batch): Steps<LogEntry> {
     seq: batch.seq,
     time: isoTime(batch.time),
     actor: batch.actor,
-    ...sessionIds.splitToolCall(batch.session),
+    ...sessionIds.originOf(batch),
     operations: yield* describeBody(view, batch),
   }
 }

@@ -80,7 +80,9 @@ describe('files over HTTP', () => {
   it('an idempotency key sent again appends once', async () => {
     const key = { 'idempotency-key': 'k1' }
     const first = await call('POST', `${files}/log?append`, 'line\n', key)
-    const again = await call('POST', `${files}/log?append`, 'line\n', key)
+    // Whichever tool call it is made in.
+    const other = { ...key, 'x-cairn-tool-call': 'call-7' }
+    const again = await call('POST', `${files}/log?append`, 'line\n', other)
     expect(again.json).toMatchObject({ seq: (first.json as { seq: number }).seq })
     expect((await call('GET', `${files}/log`)).body).toBe('line\n')
   })

@@ -249,11 +249,11 @@ export async function abandon(
 /** What a live mount has acknowledged is in the layer first: it may be reopened. */
 export async function abandonPlace(
   workspace: Workspace,
-  { actor }: Asker,
+  { actor, toolCall }: Asker,
   { branch }: LayerPlace,
 ): Promise<void> {
   await atBarrier(workspace, branch, (epoch) =>
-    abandonLayer(branch, { actor, time: workspace.clock.now() }, epoch),
+    abandonLayer(branch, { actor, toolCall, time: workspace.clock.now() }, epoch),
   )
 }
 
@@ -265,7 +265,8 @@ export async function reopen(
   return once(workspace, asker, { what: 'reopen', layer: reference }, async () => {
     const place = await findRealLayer(workspace, reference, 'reopen')
     await place.branch.refresh()
-    await reopenLayer(place.branch, { actor: asker.actor, time: workspace.clock.now() })
+    const { actor, toolCall } = asker
+    await reopenLayer(place.branch, { actor, toolCall, time: workspace.clock.now() })
     return describeLayer(await noteState(workspace, place))
   })
 }

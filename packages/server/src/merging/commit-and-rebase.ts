@@ -153,7 +153,7 @@ async function isOvertaken(
 
 async function commitTo(
   workspace: Workspace,
-  { actor }: Asker,
+  { actor, toolCall }: Asker,
   place: RealPlace,
   { id: targetId, branch: target }: Pick<LayerPlace, 'id' | 'branch'>,
   { message, mergeText, checkpoint }: CommitOptions,
@@ -164,7 +164,7 @@ async function commitTo(
   const given =
     (await findCommitted(workspace, layer, target, key)) ??
     (checkpoint === undefined ? undefined : await findCheckpoint(workspace, place, checkpoint))
-  const author = { actor, time: clock.now() }
+  const author = { actor, time: clock.now(), toolCall }
   const applied = await atBarrier(workspace, layer, async () => {
     const { base, resolutions, point } = await readLayer(stores, layer)
     const { seq, snapshot } = given ?? point

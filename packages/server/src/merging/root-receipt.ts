@@ -13,8 +13,9 @@ import type { Asker, Workspace } from '../workspaces/workspace.ts'
 import { describeChange } from '../points/describe.ts'
 
 /** The author of a change that is done once under a key. */
-export function authorOf({ clock }: Workspace, { actor }: Asker, key: string): Author {
-  return { actor, session: sessionIds.operationSession(key), number: 1, time: clock.now() }
+export function authorOf({ clock }: Workspace, { actor, toolCall }: Asker, key: string): Author {
+  const session = sessionIds.operationSession(key)
+  return { actor, session, number: 1, time: clock.now(), toolCall }
 }
 
 /** What a batch that changed a root did. */

@@ -84,12 +84,13 @@ async function takeLate(
   { number, body }: RescueRequest,
 ): Promise<void> {
   const { actor, scope } = place
-  const { time, ops } = decodeBody(body)
+  const { time, ops, toolCall } = decodeBody(body)
   const { epoch } = layer.head.position
   const { check, added } = checkOf(place, ops)
   const limits = (): Promise<Limits | undefined> => limitsOf(place, layer)
   const charge = scope?.budget && (() => scope.budget!.chargeOf(added()))
-  await layer.submit({ session, number, epoch, actor, time, ops, check, limits, charge })
+  const author = { session, number, actor, time, toolCall }
+  await layer.submit({ ...author, epoch, ops, check, limits, charge })
 }
 
 /** `added` is nothing until the check has run: what is in the layer already is not counted twice. */

@@ -269,7 +269,7 @@ export class Session {
 
   async #write(
     { number, epoch }: Submit,
-    { time, ops }: ReturnType<typeof decodeBody>,
+    { time, ops, toolCall }: ReturnType<typeof decodeBody>,
     given?: RequireGiven,
   ): Promise<Receipt> {
     const { workspace, branch, keeper, actor, scope } = this.#parts
@@ -282,7 +282,7 @@ export class Session {
     }
     const isHolder = keeper.record.holder === this.id
     const limits = isHolder ? () => this.#room.heldTo() : undefined
-    const author = { session: this.id, number, actor, time: workspace.notAfterNow(time) }
+    const author = { session: this.id, number, actor, toolCall, time: workspace.notAfterNow(time) }
     const submission = { ...author, epoch, ops, check, line: this, limits }
     if (!scope) return branch.submit(submission)
     const room = this.#room

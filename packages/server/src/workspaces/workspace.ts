@@ -364,14 +364,13 @@ export class Workspace {
     const isKeyed = idempotencyKey !== undefined
     const session = isKeyed ? sessionIds.requestSession(actor, idempotencyKey) : this.#session
     const number = isKeyed ? 1 : ++this.#lastNumber
-    return { actor, session: sessionIds.withToolCall(session, toolCall), number, time }
+    return { actor, session, number, time, toolCall }
   }
 
   /** Whether the log has what was asked under this key. */
-  async isDone({ id }: Branch, { actor, idempotencyKey, toolCall }: Asker): Promise<boolean> {
+  async isDone({ id }: Branch, { actor, idempotencyKey }: Asker): Promise<boolean> {
     if (idempotencyKey === undefined) return false
-    const keyed = sessionIds.requestSession(actor, idempotencyKey)
-    const session = sessionIds.withToolCall(keyed, toolCall)
+    const session = sessionIds.requestSession(actor, idempotencyKey)
     return (await this.stores.log.lastNumber(id, session)) > 0
   }
 

@@ -22,6 +22,10 @@ export const command: Command = defineCommand({
       summary:
         'Share flock and fcntl locks with other mounts that have this option; opening and closing files is slower',
     },
+    'tool-calls': {
+      kind: 'flag',
+      summary: 'The log names the CAIRN_TOOL_CALL of the program that made a change',
+    },
     durability: {
       kind: 'choice',
       choices: ['auto', 'interactive', 'fsync', 'close-sync', 'write-sync'],
