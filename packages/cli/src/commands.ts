@@ -15,6 +15,7 @@ export const nouns = {
   'fs layer': 'Make, compare and commit layers: private attempts at a directory',
   'tool-call': 'Note which tool call makes the changes of a mount',
   git: 'Use git repositories in a workspace',
+  'git worktree': 'Make more working trees of a repository',
   vault: 'Store secrets and give agents access to them',
   journal: 'Record what agents do in signed, append-only journals',
 } as const
@@ -135,6 +136,8 @@ export const commands: Readonly<Record<string, Loader>> = {
   'vault audit': () => import('./commands/vault/audit.ts'),
   'vault exec': () => import('./commands/vault/exec.ts'),
   'git clone': () => import('./commands/git/clone.ts'),
+  'git status': () => import('./commands/git/status.ts'),
+  'git worktree add': () => import('./commands/git/worktree/add.ts'),
   'journal new': () => import('./commands/journal/new.ts'),
   'journal append': () => import('./commands/journal/append.ts'),
   'journal cat': () => import('./commands/journal/cat.ts'),

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { ByteQueue, type ByteString, tarEnd, tarHeader, tarPaddingBytes } from '@cairn/protocol'
 import type { Cli } from '../cli.ts'
 import { LocalSource } from '../copy/local-source.ts'
@@ -43,11 +43,17 @@ export async function prepareTree(
   const isCheckedOut = changed === undefined || changed.converted.length > 0
   if (isCheckedOut) {
     // Into an empty index, or git believes that the files are there.
-    await rm(join(repository, '.git', 'index'))
+    await rm(await findIndex(cli, repository))
     await git(['-c', 'index.version=2', 'read-tree', '-m', '-u', 'HEAD'])
   }
   const submodules = files.filter(({ mode }) => mode === '160000').map(({ path }) => path)
   return { files, isCheckedOut, submodules, lfsFiles: changed?.lfs ?? [] }
+}
+
+/** Where the index of a working tree is. */
+export async function findIndex(cli: Cli, repository: string): Promise<string> {
+  const output = await runGit(cli, ['rev-parse', '--git-path', 'index'], { cwd: repository })
+  return resolve(repository, output.toString().replace(/\n$/, ''))
 }
 
 type RunGit = (args: readonly string[], input?: string | Uint8Array) => Promise<Buffer>
@@ -108,15 +114,18 @@ async function findConverted(
   return { converted: [...converted], lfs }
 }
 
-export interface CloneTar {
+interface FilesTar {
   readonly cli: Cli
   readonly repository: string
   readonly tree: ClonedTree
   readonly mtimeNs: bigint
-  /** Path below the clone and content of files that git does not make. */
-  readonly extra: ReadonlyMap<string, string>
   /** Hears of each entry, in their order. */
   readonly onEntry: (path: ByteString, size: number) => void
+}
+
+interface CloneTar extends FilesTar {
+  /** Path below the clone and content of files that git does not make. */
+  readonly extra: ReadonlyMap<string, string>
 }
 
 /** The clone as a tar archive: `.git`, then the files of the commit. */
@@ -141,8 +150,16 @@ export async function* tarOfClone(clone: CloneTar): AsyncGenerator<Uint8Array> {
   yield tarEnd
 }
 
+/** The files of the commit alone. */
+export async function* tarOfFiles(clone: FilesTar): AsyncGenerator<Uint8Array> {
+  const bar = new ProgressBar(clone.cli)
+  yield* tarBlobs(clone, bar)
+  await bar.clear()
+  yield tarEnd
+}
+
 async function* tarBlobs(
-  { cli, repository, tree, mtimeNs, onEntry }: CloneTar,
+  { cli, repository, tree, mtimeNs, onEntry }: FilesTar,
   bar: ProgressBar,
 ): AsyncGenerator<Uint8Array> {
   const git = startGit(cli, ['cat-file', '--batch', '--buffer'], repository)

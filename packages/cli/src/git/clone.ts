@@ -9,7 +9,7 @@ import { gatherChunks } from '../copy/gather-chunks.ts'
 import { remotePath } from '../copy/remote-path.ts'
 import { prepareTree, tarOfClone } from './clone-tree.ts'
 import { setFsmonitor } from './fsmonitor.ts'
-import { type IndexStat, withStats } from './index-file.ts'
+import { type IndexStat, olderNs, timeOfFiles, withStats } from './index-file.ts'
 import type { GitPlace } from './place.ts'
 import { runGit } from './run-git.ts'
 import { SentEntries, type SentStat } from './sent-entries.ts'
@@ -33,8 +33,6 @@ export interface CloneReceipt extends Omit<ImportReceipt, 'inodes'> {
 
 /** Below the clone. It is there until the index is written, and names the clone. */
 const marker = '.git/cairn-clone'
-/** Files are older than the index by more than git's grain, or git would look into all of them. */
-const olderNs = 2_000_000_000n
 
 /** Clones a repository into a workspace as one change. Undefined where an earlier, interrupted clone had done all of it. */
 export async function cloneInto(
@@ -54,7 +52,7 @@ export async function cloneInto(
     const { sparse: isSparse, blobless: isBlobless } = options
     const tree = await prepareTree(cli, repository, { isSparse, isBlobless })
     await setFsmonitor(cli, repository)
-    const mtimeNs = (BigInt(Date.now()) / 1000n) * 1_000_000_000n - 2n * olderNs
+    const mtimeNs = timeOfFiles()
     const extra = new Map([[marker, `${options.url}\n`]])
     const sent = new SentEntries()
     const archive = (): AsyncIterable<Uint8Array> => {

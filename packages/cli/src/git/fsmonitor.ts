@@ -32,3 +32,43 @@ export async function setFsmonitor(cli: Cli, repository: string): Promise<void> 
   for (const [name, value] of settings)
     await runGit(cli, ['config', name, value], { cwd: repository })
 }
+
+/**
+ * `unset`: git looks at every file. `elsewhere`: the same, because the hook does not work here. `waiting`: the same this time,
+ * because the mount is new, or another mount writes.
+ */
+export type FsmonitorState = 'working' | 'waiting' | 'elsewhere' | 'unset'
+
+const everything = '/'
+
+/** Asks the hook as git does: twice, because a token that is not known says nothing about the next. */
+export async function askFsmonitor(cli: Cli, repository: string): Promise<FsmonitorState> {
+  const line = await runGit(cli, ['config', 'core.fsmonitor'], { cwd: repository }).then(
+    (output) => output.toString().trimEnd(),
+    () => undefined,
+  )
+  if (line !== hook) return 'unset'
+  const first = await askHook(cli, repository, '')
+  if (first === undefined) return 'elsewhere'
+  const second = await askHook(cli, repository, first.token)
+  return second && !second.paths.includes(everything) ? 'working' : 'waiting'
+}
+
+interface HookAnswer {
+  readonly token: string
+  readonly paths: readonly string[]
+}
+
+async function askHook(
+  cli: Cli,
+  repository: string,
+  token: string,
+): Promise<HookAnswer | undefined> {
+  // Through git, so that the hook finds the git that asks it. It begins in the top directory.
+  const alias = ['-c', `alias.ask=!${hook}`]
+  const output = await runGit(cli, [...alias, 'ask', '2', token], { cwd: repository }).catch(
+    () => undefined,
+  )
+  const [next = '', ...paths] = output?.toString('latin1').split('\0').slice(0, -1) ?? []
+  return next === '' ? undefined : { token: next, paths }
+}

@@ -10,6 +10,14 @@ export interface IndexStat {
   readonly gid: number
 }
 
+/** Files are older than the index by more than git's grain, or git would look into all of them. */
+export const olderNs = 2_000_000_000n
+
+/** What the files of a new working tree get as the time of their last change. */
+export function timeOfFiles(): bigint {
+  return (BigInt(Date.now()) / 1000n) * 1_000_000_000n - 2n * olderNs
+}
+
 const headBytes = 12
 const statBytes = 40
 const gitlinkMode = 0o160000
