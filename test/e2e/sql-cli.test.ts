@@ -24,6 +24,15 @@ describe('cairn sql', () => {
     expect(await cairn.text('sql', '--json', paths)).toBe('{"path":"/c,d.md","size":5}\n')
   })
 
+  it('has the entries of journals', async () => {
+    await cairn.text('journal', 'new', '--id', 'deploys')
+    const stdin = '{"type":"deploy.done","status":"ok"}\n'
+    await cairn.run(['journal', 'append', 'deploys'], { stdin })
+    expect(await cairn.json('sql', 'select journal, seq, type, status from journal')).toEqual([
+      { journal: 'deploys', seq: 1, type: 'deploy.done', status: 'ok' },
+    ])
+  })
+
   it('says when there are more rows than were asked for', async () => {
     const ran = await cairn.run(['sql', '-n', '1', 'select path from files order by path'])
     expect(ran.stdout.toString()).toBe('PATH\n/c,d.md\n')

@@ -6,9 +6,9 @@ import { openRemote } from '../remote/open.ts'
 const rowsMax = 10_000
 
 export const command: Command = defineCommand({
-  summary: 'Run a SELECT on files, changes, the log, layers and checkpoints',
+  summary: 'Run a SELECT on files, tags, changes, the log, layers, checkpoints and journals',
   description:
-    "The tables are files, changes('FROM', 'TO'), log, layers and checkpoints. SQLite's functions work. The\n" +
+    "The tables are files, tags, changes('FROM', 'TO'), log, layers, checkpoints and journal. SQLite's functions work. The\n" +
     'statement sees the workspace as it is now, or a layer or checkpoint with --layer and --at.\n' +
     'docs/guides/sql.md lists the columns.',
   arguments: { query: { summary: 'One SELECT statement' } },

@@ -32,7 +32,7 @@ export const sqlRowsMax = 10_000
 
 export const sqlRoutes = routes({
   'GET /v1/workspaces/:workspace/sql': {
-    summary: 'Run a SELECT on the files, the log, the layers and the checkpoints of a point',
+    summary: 'Run a SELECT on the files, tags, log, layers, checkpoints and journals of a point',
     params: workspaceParams,
     query: object({
       ...pointQuery.fields,

@@ -158,7 +158,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   if (parts.searchIndex) statusRoute(app, parts.searchIndex)
   if (parts.clients) installRoutes(app, parts.clients)
   if (parts.gitDirectory !== undefined) gitRoutes(app, parts.workspaces, parts.gitDirectory)
-  if (parts.sql) sqlRoute(app, parts.workspaces, parts.sql)
+  if (parts.sql) sqlRoute(app, parts.workspaces, parts.sql, vault?.journals)
   if (parts.keys) keyRoutes(app, parts.keys)
   if (parts.tokens) tokenRoutes(app, parts.workspaces, parts.tokens)
   if (vault) {

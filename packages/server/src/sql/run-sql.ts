@@ -1,6 +1,7 @@
 import { joinNames, pathOf, readFile, TreeView } from '@cairn/core'
 import { allows, type Ino } from '@cairn/protocol'
 import type { Scope } from '../access/access.ts'
+import type { Journals } from '../journal/journals.ts'
 import { openSearchTarget, type SearchRequest, type SearchTarget } from '../search/search-target.ts'
 import { lastActors } from '../history/last-actors.ts'
 import { changeRows, sideRows } from './side-rows.ts'
@@ -20,6 +21,8 @@ export interface SqlParts {
 
 export interface SqlRequestTarget extends SearchRequest {
   readonly scope: Scope | undefined
+  /** Absent where the server has no master key, and so no journals. */
+  readonly journals: Journals | undefined
 }
 
 export const ordinarySqlMs = 10_000
@@ -52,7 +55,7 @@ export async function runSql(
       const { columns, rows, truncated } = reply
       return { columns, rows, truncated }
     }
-    if (!readsTable(reads, 'files')) return run(undefined)
+    if (!treeTables.some((table) => readsTable(reads, table))) return run(undefined)
     return databases.read(target.workspace.info.id, tree, run)
   })
 }
@@ -65,6 +68,9 @@ function accepted(reply: SqlReply): SqlReply {
     `The tables are ${publicTables.join('; ')}.`,
   )
 }
+
+/** What SQLite calls the table of the tree depends on how it works a view into the statement. */
+const treeTables = ['files', 'tags', 'entries'] as const
 
 function readsTable(reads: ReadonlySet<string>, table: string): boolean {
   return [...reads].some((column) => column.startsWith(`${table}.`))

@@ -1,3 +1,5 @@
+import { CairnError, type HashedEntry } from '@cairn/protocol'
+import { findEntries } from '../journal/find.ts'
 import { requireEnds, requireLayer } from '../layers/scoped-layers.ts'
 import { isShown } from '../layers/layer-names.ts'
 import { listLayers } from '../layers/layers.ts'
@@ -8,7 +10,7 @@ import { findEnds, listDiff } from '../points/diff.ts'
 import { scanLog } from '../history/scan-log.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
 import type { SqlRequestTarget } from './run-sql.ts'
-import type { Comparison } from './statement.ts'
+import { type Comparison, refused } from './statement.ts'
 import type { SideTable, SqlRow } from './tables.ts'
 
 /** Newest first; what is older is not in the table `log`. */
@@ -81,6 +83,54 @@ async function layerOf({ workspace, branch }: SqlRequestTarget): Promise<string>
   return (await workspace.layers.findByBranch(branch.id))?.id ?? 'main'
 }
 
+/** Journals are for owners, here as elsewhere. */
+async function journalRows({
+  workspace,
+  scope,
+  journals,
+}: SqlRequestTarget): Promise<readonly SqlRow[]> {
+  if (scope)
+    throw new CairnError('forbidden', {
+      what: 'read the table journal',
+      reason: 'journals are read with an owner key',
+      hint: 'Use an owner key, or leave the table out.',
+    })
+  const rows: SqlRow[] = []
+  if (!journals) return rows
+  for (let cursor: string | undefined; ;) {
+    const page = await findEntries(journals, workspace.info.id, {}, cursor, atOnce)
+    for (const entry of page.items) rows.push(journalRow(entry))
+    cursor = page.next
+    if (cursor === undefined) return rows
+    if (rows.length >= operationsMax)
+      throw refused(
+        `the journals have more than ${operationsMax} entries`,
+        'Use cairn journal find, which reads them page by page.',
+      )
+  }
+}
+
+function journalRow(entry: HashedEntry): SqlRow {
+  const json = (value: unknown): string | null =>
+    value === undefined ? null : JSON.stringify(value)
+  const { journal, seq, time, type, actor, status, summary, subjects, labels } = entry
+  return [
+    journal,
+    seq,
+    time,
+    type,
+    actor ?? null,
+    status ?? null,
+    typeof summary === 'string' ? summary : json(summary),
+    json(subjects),
+    json(labels),
+    entry.occurredAt ?? null,
+    entry.by,
+    entry.toolCall ?? null,
+    entry.hash,
+  ]
+}
+
 type FillTable = (target: SqlRequestTarget) => Promise<readonly SqlRow[]>
 
 /** Reads the rows of a table that is filled for a statement. */
@@ -88,4 +138,5 @@ export const sideRows: Readonly<Record<SideTable, FillTable>> = {
   log: logRows,
   layers: layerRows,
   checkpoints: checkpointRows,
+  journal: journalRows,
 }

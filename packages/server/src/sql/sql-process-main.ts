@@ -8,7 +8,15 @@ import {
   type SqlResult,
   type SqlResultValue,
 } from './sql-messages.ts'
-import { columnsOf, createTable, entryColumns, insertInto, isReadable, schemaOf } from './tables.ts'
+import {
+  columnsOf,
+  createTable,
+  entryColumns,
+  insertInto,
+  isReadable,
+  isTreeView,
+  schemaOf,
+} from './tables.ts'
 
 /**
  * Runs one statement at a time, for one caller. A process of its own, because nothing else can end a statement: SQLite
@@ -74,9 +82,9 @@ type AuthorizerArgs = readonly [
   within: string | null,
 ]
 
-/** Only reading, of the tables that are there for it. What stands in the view `files` is ours. */
+/** Only reading, of the tables that are there for it. What stands in the views of the tree is ours. */
 function authorize(reads: Set<string>, [action, first, second, , within]: AuthorizerArgs): number {
-  const isOurs = within === 'files'
+  const isOurs = within !== null && isTreeView(within)
   switch (action) {
     case constants.SQLITE_SELECT:
     case constants.SQLITE_RECURSIVE:

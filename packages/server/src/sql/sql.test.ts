@@ -1,4 +1,5 @@
 import type { IssuedToken, SqlAnswer } from '@cairn/protocol'
+import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sqlFixture } from '../testing/sql-fixture.ts'
@@ -58,6 +59,59 @@ describe('files', () => {
     expect(await rows(root, "select name from files where text like '%hre%'")).toEqual([['b.ts']])
   })
 
+  it('has a hash that equal contents share, however they were written, and SHA-256 of small ones', async () => {
+    const root = await make({ '/a': 'one\n', '/b': 'one\n', '/c': 'two\n', '/empty': '' })
+    const large = 'x'.repeat(600_000)
+    await post(`${root}/batch`, {
+      operations: [
+        { op: 'write', path: '/l1', text: large },
+        { op: 'write', path: '/l2', text: 'y' },
+        { op: 'write', path: '/l3', text: `${large}y` },
+      ],
+    })
+    for (const part of ['x'.repeat(300_000), 'x'.repeat(300_000)])
+      await app.inject({ method: 'POST', url: `${root}/files/l4?append`, headers, payload: part })
+    const hashes = Object.fromEntries(
+      (await rows(root, 'select path, hash from files')) as [string, string][],
+    )
+    expect(hashes['/a']).toBe(hash('sha256', 'one\n'))
+    expect(hashes['/empty']).toBe(hash('sha256', ''))
+    expect([hashes['/b'], hashes['/l4']]).toEqual([hashes['/a'], hashes['/l1']])
+    expect(new Set(Object.values(hashes)).size).toBe(6)
+    expect(await rows(root, "select hash from files where kind = 'directory'")).toEqual([])
+  })
+
+  it('has tags, as JSON and as a table of their own', async () => {
+    const root = await make(files)
+    const tag = (path: string, tags: object): object => ({ op: 'tag', path, tags })
+    await rows(root, paths)
+    await post(`${root}/batch`, {
+      operations: [
+        tag('/repo/a.ts', { reviewed: 'yes', by: "o'neil" }),
+        tag('/repo/doc', { reviewed: 'no' }),
+      ],
+    })
+    expect(
+      await rows(
+        root,
+        "select path, tags ->> 'reviewed' from files where tags is not null order by 1",
+      ),
+    ).toEqual([
+      ['/repo/a.ts', 'yes'],
+      ['/repo/doc', 'no'],
+    ])
+    expect(await rows(root, 'select * from tags order by path, name')).toEqual([
+      ['/repo/a.ts', 'by', "o'neil"],
+      ['/repo/a.ts', 'reviewed', 'yes'],
+      ['/repo/doc', 'reviewed', 'no'],
+    ])
+    expect(await rows(root, 'select count(*) from tags')).toEqual([[3]])
+    const join = "select f.name from files f join tags t using (path) where t.name = 'by'"
+    expect(await rows(root, join)).toEqual([['a.ts']])
+    await post(`${root}/batch`, { operations: [tag('/repo/doc', { reviewed: null })] })
+    expect(await rows(root, 'select distinct path from tags')).toEqual([['/repo/a.ts']])
+  })
+
   it('is that of a layer and of a checkpoint where one is named', async () => {
     const root = await make(files)
     await post(`${root}/layers`, { name: 'a', path: '/repo' })
@@ -104,6 +158,11 @@ describe('other tables', () => {
     const sql =
       "select f.path, c.kind from files f join changes('base','head') c using (path) where c.kind = 'modified' and f.kind = 'file'"
     expect(await rows(root, sql, { layer: 'a' })).toEqual([['/repo/a.ts', 'modified']])
+    await post(`${root}/layers/a/checkpoints`, { label: 'then' })
+    await post(`${root}/batch?layer=a`, { operations: [{ op: 'remove', path: '/repo/a.ts' }] })
+    expect(await rows(root, sql, { layer: 'a' })).toEqual([])
+    const since = sql.replace("'head'", "'then'")
+    expect(await rows(root, since, { at: 'then' })).toEqual([['/repo/a.ts', 'modified']])
   })
 
   it('log, layers and checkpoints have what the API lists', async () => {
@@ -132,6 +191,8 @@ describe('refuses', () => {
     ['the schema', 'select * from sqlite_master'],
     ['the table behind files', 'select * from entries'],
     ['the table of actors', 'select * from actors'],
+    ['another database by its name', 'select * from tree.entries'],
+    ['a table behind tags', 'select entries.hash from tags'],
     ['content by number', "select content_of(2, 'file')"],
     ['an extension', "select load_extension('x')"],
     ['a second statement', 'select 1; select 2'],
@@ -186,6 +247,61 @@ describe('a token', () => {
     expect(await asked('select distinct actor from files')).toEqual([['key_1']])
     expect(await asked("select count(*) from log where path not like '/repo/doc%'")).toEqual([[0]])
     expect(await asked('select count(*) from layers')).toEqual([[0]])
+    await post(`${root}/batch`, {
+      operations: ['/secret/key.ts', '/repo/doc/c.md'].map((path) => ({
+        op: 'tag',
+        path,
+        tags: { of: path },
+      })),
+    })
+    expect(await asked('select value from tags')).toEqual([['/repo/doc/c.md']])
+    const refusal = await ask(root, 'select count(*) from journal', {}, token.secret)
+    expect(refusal.json().error.code).toBe('forbidden')
+  })
+
+  it('that may list a file and not read it learns neither its text nor its hash', async () => {
+    const root = await make(files)
+    const token = await issue(root, {
+      allow: [
+        { path: '/repo', operations: ['list'] },
+        { path: '/repo/doc', operations: ['read', 'list', 'search'] },
+      ],
+    })
+    const sql = "select name, text is null, hash is null from files where kind = 'file' order by 1"
+    expect((await ask(root, sql, {}, token.secret)).json<SqlAnswer>().rows).toEqual([
+      ['a.ts', 1, 1],
+      ['b.ts', 1, 1],
+      ['c.md', 0, 0],
+    ])
+  })
+
+  it('sees the rows that it can list, whatever its rules', async () => {
+    const root = await make({ '/a': '', '/b/c': '', '/b/d/e': '', '/g/h': '' })
+    const places = ['/', '/a', '/b', '/b/d', '/b/d/e', '/g'] as const
+    const rule = fc.record({
+      path: fc.constantFrom(...places),
+      operations: fc.constant(['read', 'list', 'search']),
+    })
+    const rules = fc.array(rule, { minLength: 1, maxLength: 3 })
+    await fc.assert(
+      fc.asyncProperty(
+        rules,
+        fc.subarray(places.slice(1), { maxLength: 2 }),
+        async (allow, deny) => {
+          const token = await issue(root, { allow, deny })
+          const listed = await app.inject({
+            method: 'GET',
+            url: `${root}/files/?list&recursive&limit=1000`,
+            headers: { authorization: `Bearer ${token.secret}` },
+          })
+          const seen = listed.json<{ items?: { path: string }[] }>().items ?? []
+          const answer = await ask(root, paths, {}, token.secret)
+          const found = answer.statusCode === 200 ? answer.json<SqlAnswer>().rows : []
+          expect(found.map(([path]) => path)).toEqual(seen.map(({ path }) => path).toSorted())
+        },
+      ),
+      { seed: 7, numRuns: 20 * Number(process.env['CAIRN_RUNS'] ?? 1) },
+    )
   })
 })
 
@@ -196,11 +312,12 @@ describe('the database of a tree', () => {
     fc.record({ op: fc.constant('remove'), path, recursive: fc.constant(true) }),
     fc.record({ op: fc.constant('move'), path, to: path }),
     fc.record({ op: fc.constant('chmod'), path, mode: fc.constant('0600') }),
+    fc.record({ op: fc.constant('tag'), path, tags: fc.constant({ k: 'v' }) }),
   )
 
   it('after random changes: has the rows that a new one has', async () => {
     const all =
-      'select path, ext, kind, size, mode, ino, mtime, version, text from files order by path'
+      'select path, ext, kind, size, mode, ino, mtime, version, hash, tags, text from files order by path'
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 4 }),

@@ -19,12 +19,14 @@ export const entryColumns: Columns = {
   ctime: 'text',
   target: 'text',
   version: 'text',
+  hash: 'text',
+  tags: 'text',
 }
 
 /** What `files` has besides; each costs more than a column, so it is worked out only for a statement that reads it. */
 const computedColumns: Columns = { actor: 'text', text: 'text' }
 
-export const sideTableNames = ['log', 'layers', 'checkpoints'] as const
+export const sideTableNames = ['log', 'layers', 'checkpoints', 'journal'] as const
 export type SideTable = (typeof sideTableNames)[number]
 
 /** Filled for each statement that reads them. */
@@ -51,6 +53,21 @@ const sideTables: Readonly<Record<SideTable, Columns>> = {
     created_at: 'text',
   },
   checkpoints: { id: 'text', label: 'text', seq: 'integer', root: 'text', created_at: 'text' },
+  journal: {
+    journal: 'text',
+    seq: 'integer',
+    time: 'text',
+    type: 'text',
+    actor: 'text',
+    status: 'text',
+    summary: 'text',
+    subjects: 'text',
+    labels: 'text',
+    occurred_at: 'text',
+    told_by: 'text',
+    tool_call: 'text',
+    hash: 'text',
+  },
 }
 
 const changeColumns: Columns = {
@@ -59,6 +76,9 @@ const changeColumns: Columns = {
   file_kind: 'text',
   from_path: 'text',
 }
+
+/** One row for each tag of each file. */
+const tagColumns: Columns = { path: 'text', name: 'text', value: 'text' }
 
 /** Who changed a path last. Only the view `files` reads it. */
 const actorColumns: Columns = { path: 'text', actor: 'text' }
@@ -84,6 +104,7 @@ export function schemaOf(changes: number): string {
     'create index actors_path on actors(path);',
     ...Array.from({ length: changes }, (_, at) => createTable(changesTable(at), changeColumns)),
     filesView,
+    tagsView,
   ].join('\n')
 }
 
@@ -96,16 +117,22 @@ export function columnsOf(table: string): Columns {
   return table in sideTables ? sideTables[table as SideTable] : changeColumns
 }
 
+/** Filled from the tree. */
+export function isTreeView(table: string): boolean {
+  return table === 'files' || table === 'tags'
+}
+
 /** Whether a statement may name it. The functions of SQLite that read JSON are tables, too. */
 export function isReadable(table: string): boolean {
   return (
-    table === 'files' || table in sideTables || /^(?:changes_\d|json_each|json_tree)$/.test(table)
+    isTreeView(table) || table in sideTables || /^(?:changes_\d|json_each|json_tree)$/.test(table)
   )
 }
 
 /** For messages. */
 export const publicTables: readonly string[] = [
   `files(${[...Object.keys(entryColumns), ...Object.keys(computedColumns)].join(', ')})`,
+  `tags(${Object.keys(tagColumns).join(', ')})`,
   `changes('FROM', 'TO')(${Object.keys(changeColumns).join(', ')})`,
   ...Object.entries(sideTables).map(
     ([name, columns]) => `${name}(${Object.keys(columns).join(', ')})`,
@@ -116,3 +143,6 @@ const filesView = `create temp view files as select ${Object.keys(entryColumns).
   (select actor from main.actors where main.actors.path = entries.path) as actor,
   content_of(ino, kind) as text
   from tree.entries as entries;`
+
+const tagsView = `create temp view tags as select entries.path as path, tag.key as name, tag.value as value
+  from tree.entries as entries, json_each(entries.tags) as tag;`

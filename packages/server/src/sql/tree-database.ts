@@ -21,6 +21,7 @@ import {
   rootIno,
 } from '@cairn/protocol'
 import { statOf } from '../files/stat.ts'
+import { contentHash } from '../search/index/content-key.ts'
 import { walkFrom } from '../files/walk.ts'
 import { millisecondsOf } from '../ports/clock.ts'
 import { createTable, entryColumns, insertInto, type SqlRow } from './tables.ts'
@@ -101,14 +102,14 @@ export class TreeDatabase {
 
   /** What is there now, at a path that changed. */
   async #addAgain(tree: SeenTree, { names, isMoved }: Touched): Promise<void> {
-    const { nodes, view } = tree
+    const { nodes, view, grant } = tree
     if (nodes.pacer.isDue()) await nodes.pacer.rest()
-    const found = await nodes.read(() => find(view, names))
+    const found = await nodes.read(() => find(view, grant, names))
     if (!found) return
     const path = formatPath(names)
     // It may have come with a directory above it.
     this.#remove.run(path)
-    this.#add(view, found.ino, found.inode, names)
+    this.#add(view, found, names)
     if (!isMoved || found.inode.kind !== 'directory') return
     this.#removeBelow.run(path, path)
     await this.#addBelow(tree, found.ino, names)
@@ -121,17 +122,15 @@ export class TreeDatabase {
   ): Promise<void> {
     for (let after: readonly Name[] = []; ;) {
       const met = await nodes.read(() =>
-        walkFrom(view, top, after, rowsAtOnce).map(({ ino, path }) => ({
-          ino,
-          path,
-          inode: view.inode(ino)!,
-        })),
+        walkFrom(view, top, after, rowsAtOnce).map(({ ino, path }) => {
+          const inode = view.inode(ino)!
+          const whole = [...names, ...path]
+          return { ino, path, whole, inode, hash: hashOf(view, grant, ino, inode, whole) }
+        }),
       )
       this.#db.exec('begin')
-      for (const { ino, path, inode } of met) {
-        const whole = [...names, ...path]
-        if (isListed(grant, whole)) this.#add(view, ino, inode, whole)
-      }
+      for (const { whole, ...entry } of met)
+        if (isListed(grant, whole)) this.#add(view, entry, whole)
       this.#db.exec('commit')
       if (met.length < rowsAtOnce) return
       after = met.at(-1)!.path
@@ -139,7 +138,7 @@ export class TreeDatabase {
     }
   }
 
-  #add(view: View, ino: Ino, inode: Inode, path: readonly Name[]): void {
+  #add(view: View, { ino, inode, hash }: Entry, path: readonly Name[]): void {
     const stat = statOf(view, ino, inode, path)
     if ('pathBytes' in stat) this.#hasOddPaths = true
     const name = stat.path.slice(stat.path.lastIndexOf('/') + 1)
@@ -158,15 +157,41 @@ export class TreeDatabase {
       timeText(inode.ctime),
       inode.target ? new TextDecoder().decode(inode.target) : null,
       stat.etag.slice(1, -1),
+      hash,
+      stat.tags ? JSON.stringify(stat.tags) : null,
     ]
     this.#insert.run(...row)
   }
 }
 
-function find(view: View, names: readonly Name[]): { ino: Ino; inode: Inode } | undefined {
+interface Entry {
+  readonly ino: Ino
+  readonly inode: Inode
+  readonly hash: string | null
+}
+
+function find(view: View, grant: Grant | undefined, names: readonly Name[]): Entry | undefined {
   let ino: Ino | undefined = rootIno
   for (const name of names) ino = ino === undefined ? ino : view.child(ino, name)?.ino
-  return ino === undefined ? undefined : { ino, inode: view.inode(ino)! }
+  if (ino === undefined) return undefined
+  const inode = view.inode(ino)!
+  return { ino, inode, hash: hashOf(view, grant, ino, inode, names) }
+}
+
+/** Larger files have so many blocks that the table would take long to fill. */
+const hashedBytesMax = 64 << 20
+
+/** Who may not read a file must not learn whether it holds what a guess says. */
+function hashOf(
+  view: View,
+  grant: Grant | undefined,
+  ino: Ino,
+  inode: Inode,
+  path: readonly Name[],
+): string | null {
+  if (inode.kind !== 'file' || inode.size > hashedBytesMax) return null
+  if (grant && !allows(grant, 'read', joinNames(path))) return null
+  return Buffer.from(contentHash(view, ino, inode), 'latin1').toString('hex')
 }
 
 /** A path whose row may be another one now. */

@@ -1,6 +1,7 @@
 import { sqlRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import { type PlaceLimits, Places } from '../../access/places.ts'
+import type { Journals } from '../../journal/journals.ts'
 import { runSql, type SqlParts } from '../../sql/run-sql.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf } from '../add-routes.ts'
@@ -10,7 +11,12 @@ import { takePlace } from '../take-place.ts'
 /** Each statement has a process. */
 const sqlPlaces: PlaceLimits = { all: 8, owner: 4, token: 2, address: 4 }
 
-export function sqlRoute(app: FastifyInstance, workspaces: Workspaces, parts: SqlParts): void {
+export function sqlRoute(
+  app: FastifyInstance,
+  workspaces: Workspaces,
+  parts: SqlParts,
+  journals: Journals | undefined,
+): void {
   const places = new Places(sqlPlaces, 'SQL statements under way')
   adderOf(app, table)(
     'GET /v1/workspaces/:workspace/sql',
@@ -20,7 +26,7 @@ export function sqlRoute(app: FastifyInstance, workspaces: Workspaces, parts: Sq
       const leave = takePlace(places, request, reply, 'run the SQL')
       try {
         const target = await openTarget(workspaces, request)
-        const asked = { ...target, scope: target.asker.scope }
+        const asked = { ...target, scope: target.asker.scope, journals }
         return await runSql(parts, asked, query.sql, query.limit ?? 1000)
       } finally {
         leave()

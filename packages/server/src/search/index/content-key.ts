@@ -1,5 +1,5 @@
 import { blockLength, type Inode, type View } from '@cairn/core'
-import { type Ino, toByteString } from '@cairn/protocol'
+import { type Hash, type Ino, toByteString } from '@cairn/protocol'
 import { planRead } from '../../files/send.ts'
 import { sha256 } from '../../ports/content-worker.ts'
 import { keyBytes } from './segment.ts'
@@ -11,15 +11,20 @@ const indexedBytesMax = 16 << 20
 export const noKey: Uint8Array = new Uint8Array(keyBytes)
 
 /**
- * Names what a file holds: the content's hash where it is one block, and a hash of its blocks where it is several.
- * Throws NodeMiss.
+ * Names what a file holds, in the index. Throws NodeMiss.
  */
 export function contentKey(view: View, ino: Ino, inode: Inode): Uint8Array {
-  const { first, allocated, extents } = inode.content!
-  if (inode.size > indexedBytesMax || extents.length > 0) return noKey
+  if (inode.size > indexedBytesMax || inode.content!.extents.length > 0) return noKey
+  return keyOf(contentHash(view, ino, inode))
+}
+
+/** Equal for equal contents of one pool. Of one block it is SHA-256. Wants a file that was folded; throws NodeMiss. */
+export function contentHash(view: View, ino: Ino, inode: Inode): Hash {
+  if (inode.size === 0) return sha256(new Uint8Array())
+  const { first, allocated } = inode.content!
   const isWhole = first && blockLength(first) === inode.size && allocated === inode.size
-  if (!isWhole) return keyOf(sha256(Buffer.from(describeBlocks(view, ino, inode))))
-  return keyOf(first.type === 'blob' ? first.id : sha256(first.bytes))
+  if (!isWhole) return sha256(Buffer.from(describeBlocks(view, ino, inode)))
+  return first.type === 'blob' ? first.id : sha256(first.bytes)
 }
 
 function describeBlocks(view: View, ino: Ino, inode: Inode): string {
