@@ -9,6 +9,7 @@ import type { SqlReply, SqlResult } from './sql-messages.ts'
 import type { ReadContent, SqlProcesses } from './sql-process.ts'
 import { type Comparison, readStatement, refused } from './statement.ts'
 import { changesTable, publicTables, sideTableNames, type SqlRow } from './tables.ts'
+import { isListed } from './tree-database.ts'
 import type { TreeDatabases } from './tree-databases.ts'
 
 /** What runs statements: processes, and the trees that they read. */
@@ -93,7 +94,10 @@ async function fillTables(
     if (readsTable(reads, name)) tables.push({ name, rows: await sideRows[name](target) })
   if (reads.has('files.actor')) {
     const actors = await lastActors(target.workspace, target, target.asker.gone)
-    tables.push({ name: 'actors', rows: [...actors] })
+    // A statement may come by more of a table than the view `files` shows of it.
+    const isSeen = ([path]: readonly [string, string]): boolean =>
+      isListed(target.scope?.grant, Buffer.from(path).toString('latin1'))
+    tables.push({ name: 'actors', rows: [...actors].filter(isSeen) })
   }
   return tables
 }

@@ -1,4 +1,5 @@
 import { readSync, writeSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
 import {
   contentPipe,
@@ -35,6 +36,9 @@ const limits = {
   triggerDepth: 0,
   attach: 1,
 }
+
+// A statement may compute for seconds: what the server does for others goes first.
+setPriority(10)
 
 type RunRequest = Extract<SqlRequest, { type: 'run' }>
 

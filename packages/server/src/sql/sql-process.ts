@@ -13,6 +13,8 @@ const mainUrl = import.meta.url.endsWith('.ts')
 /** Above what Node itself takes. */
 const memoryBytesMax = 512 << 20
 const memoryCheckMs = 100
+/** Between two looks it may ask for much more. What V8 only reserves does not count. */
+const dataBytesMax = 1536 << 20
 const pageBytes = 4096
 /** The kernel ends a process that computed for so long: one whose server died has no other end. */
 const cpuSecondsMax = 120
@@ -33,7 +35,8 @@ class SqlProcess {
   isOver = false
 
   constructor() {
-    const limited = `ulimit -t ${cpuSecondsMax} 2>/dev/null; exec "$0" "$@"`
+    const limits = `ulimit -t ${cpuSecondsMax}; ulimit -d ${dataBytesMax >> 10}`
+    const limited = `{ ${limits}; } 2>/dev/null; exec "$0" "$@"`
     const args = [...process.execArgv, fileURLToPath(mainUrl)]
     this.#child = spawn('/bin/sh', ['-c', limited, process.execPath, ...args], {
       stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'ipc'],

@@ -139,6 +139,10 @@ export const publicTables: readonly string[] = [
   ),
 ]
 
+/*
+ * SQLite tells what a view reads by the name of the view, and a statement may call a table of its own the same. So a statement
+ * reaches the tables behind these views: no row of them is one that its caller does not see.
+ */
 const filesView = `create temp view files as select ${Object.keys(entryColumns).join(', ')},
   (select actor from main.actors where main.actors.path = entries.path) as actor,
   content_of(ino, kind) as text

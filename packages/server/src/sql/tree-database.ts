@@ -13,6 +13,7 @@ import {
 } from '@cairn/core'
 import {
   allows,
+  type ByteString,
   formatPath,
   type Grant,
   type Ino,
@@ -62,7 +63,8 @@ export class TreeDatabase {
     this.#remove = this.#db.prepare('delete from entries where path = ?')
     // '0' is the character after '/'.
     this.#removeBelow = this.#db.prepare(
-      "delete from entries where path > ? || '/' and path < ? || '0'",
+      `delete from entries where rowid in (
+        select rowid from entries where path > ? || '/' and path < ? || '0' limit ${rowsAtOnce})`,
     )
   }
 
@@ -95,7 +97,8 @@ export class TreeDatabase {
     await tree.nodes.readEach(inos, (ino) => noteTouched(touched, ino, was, tree.view))
     for (const [path, { isMoved }] of touched) {
       this.#remove.run(path)
-      if (isMoved) this.#removeBelow.run(path, path)
+      if (isMoved) await this.#removeAllBelow(tree, path)
+      if (tree.nodes.pacer.isDue()) await tree.nodes.pacer.rest()
     }
     for (const each of touched.values()) await this.#addAgain(tree, each)
   }
@@ -111,8 +114,13 @@ export class TreeDatabase {
     this.#remove.run(path)
     this.#add(view, found, names)
     if (!isMoved || found.inode.kind !== 'directory') return
-    this.#removeBelow.run(path, path)
+    await this.#removeAllBelow(tree, path)
     await this.#addBelow(tree, found.ino, names)
+  }
+
+  async #removeAllBelow({ nodes }: SeenTree, path: string): Promise<void> {
+    while (this.#removeBelow.run(path, path).changes === rowsAtOnce)
+      if (nodes.pacer.isDue()) await nodes.pacer.rest()
   }
 
   async #addBelow(
@@ -130,7 +138,7 @@ export class TreeDatabase {
       )
       this.#db.exec('begin')
       for (const { whole, ...entry } of met)
-        if (isListed(grant, whole)) this.#add(view, entry, whole)
+        if (isListed(grant, joinNames(whole))) this.#add(view, entry, whole)
       this.#db.exec('commit')
       if (met.length < rowsAtOnce) return
       after = met.at(-1)!.path
@@ -216,8 +224,7 @@ function noteTouched(touched: Map<string, Touched>, ino: Ino, before: View, afte
 }
 
 /** As a listing of its directory would have it. */
-function isListed(grant: Grant | undefined, names: readonly Name[]): boolean {
-  const path = joinNames(names)
+export function isListed(grant: Grant | undefined, path: ByteString): boolean {
   return !grant || isWay(grant, path) || allows(grant, 'list', path)
 }
 
