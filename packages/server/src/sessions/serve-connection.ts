@@ -62,7 +62,7 @@ export function serveConnection(
   return {
     onMessage: (bytes) => {
       const handled = session
-        ? session.then((open) => receive(decodeRequest(bytes), open, connection, parts))
+        ? session.then((open) => receive(decodeRequest(bytes), open, { connection, parts, caller }))
         : (session = openSession(connection, parts, caller, bytes))
       handled.catch(fail)
     },
@@ -72,16 +72,21 @@ export function serveConnection(
   }
 }
 
+interface Served {
+  readonly connection: Connection
+  readonly parts: ServeParts
+  readonly caller: SessionCaller
+}
+
 /** A piece counts when the message is there. Sessions of the past are told nothing large. */
 async function receive(
   request: SessionRequest,
   open: OpenSession,
-  connection: Connection,
-  { pieces }: ServeParts,
+  { connection, parts, caller }: Served,
 ): Promise<void> {
   if (request.type !== 'piece' || !(open instanceof Session)) return open.handle(request)
   const { message } = request
-  const { bytes, whole } = pieces.take(open.id, request)
+  const { bytes, whole } = parts.pieces.take({ owner: caller.owner, session: open.id }, request)
   connection.send({ type: 'arrived', message, bytes })
   if (whole) await open.handle(decodeRequest(whole))
 }
