@@ -1,4 +1,5 @@
 // Doors that lead to the same workspace: MCP, git, archives, search. Each keeps the rules of the token that knocks.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../e2e/start-server.ts'
 
@@ -86,6 +87,47 @@ describe('a token that reads /src', () => {
       403,
       expect.stringContaining('host_refused'),
     ])
+  })
+
+  it('through MCP, a subscription to a file: ends when the token is revoked', async () => {
+    const allow = [{ path: '/src', operations: ['read', 'list'] }]
+    const issued = await own('POST', '/w/tokens', JSON.stringify({ name: 's', ttlMs: 1e6, allow }))
+    const { id, secret } = (await issued.json()) as { id: string; secret: string }
+    const listening = Promise.withResolvers<ReadableStream<Uint8Array>>()
+    const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp?workspace=w`), {
+      requestInit: { headers: { authorization: `Bearer ${secret}` } },
+      fetch: async (url, init) => {
+        const answer = await fetch(url, init)
+        const isListening = JSON.stringify(init?.body ?? '').includes('subscriptions/listen')
+        if (!isListening) return answer
+        const [mine, theirs] = answer.body!.tee()
+        listening.resolve(mine)
+        return new Response(theirs, answer)
+      },
+    })
+    const client = new Client(
+      { name: 'test', version: '1' },
+      { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    )
+    try {
+      await client.connect(transport)
+      // What is hidden is not watched, and the answer is the same.
+      const uris = ['cairn://w/src/a', 'cairn://w/dark/b']
+      await client.listen({ resourceSubscriptions: uris })
+      const reader = (await listening.promise).pipeThrough(new TextDecoderStream()).getReader()
+      await own('PUT', '/w/files/dark/b', 'hidden words')
+      await own('PUT', '/w/files/src/a', 'open words')
+      let heard = ''
+      while (!heard.includes('resources/updated')) heard += (await reader.read()).value ?? ''
+      expect(heard).not.toContain('cairn://w/dark/b"}')
+      await own('DELETE', `/w/tokens/${id}`)
+      const end = async (): Promise<void> => {
+        while (!(await reader.read()).done);
+      }
+      await end().catch(() => {})
+    } finally {
+      await client.close().catch(() => {})
+    }
   })
 
   it('as a git remote: refused, whatever the service', async () => {
