@@ -155,7 +155,12 @@ export class Site {
   async mount(path = '/', ...options: string[]): Promise<SiteMount> {
     const home = `sandbox-${this.#mounts.length + 1}`
     const directory = join(this.directory, home, 'work')
-    const mount = new SiteMount(this, home, directory, [`:${path}`, directory, ...options])
+    const mount = new SiteMount(this, home, directory, [
+      `:${path}`,
+      directory,
+      ...options,
+      ...furtherOptions,
+    ])
     this.#mounts.push(mount)
     await mount.again()
     return mount
@@ -294,6 +299,8 @@ export class SiteMount {
   }
 }
 
+/** `CAIRN_MOUNT_OPTIONS='--memory 0' npx vitest run test/mount` tries mounts with them. */
+const furtherOptions = (process.env['CAIRN_MOUNT_OPTIONS'] ?? '').split(' ').filter(Boolean)
 const nodeOptions = ['--conditions=source', '--disable-warning=ExperimentalWarning']
 
 function words(args: readonly string[]): string[] {

@@ -12,6 +12,8 @@ import { describeTree, Walker } from './random/walker.ts'
 const steps = 250
 /** A kill costs seconds. */
 const kills = 2
+/** Everything that nothing needs is dropped after every few operations. */
+const littleMemory = ['--memory', '0']
 /** Some of the directories in which the steps are taken. */
 const localDirectories = ['--local-only', 'd', '--local-only', 'e']
 
@@ -90,6 +92,26 @@ describe.skipIf(noMount)('random operations', () => {
     'on two mounts in turn, one with local directories, and daemons are killed in between',
     (seed) => playInTurn(seed + 2_000_000, killNowAndThen, localDirectories),
   )
+
+  itHolds(
+    'in turn with little memory',
+    'on two mounts in turn that forget what they know, and daemons are killed in between',
+    async (seed) => {
+      await remountWithLittleMemory()
+      await playInTurn(seed + 3_000_000, killNowAndThen, littleMemory)
+    },
+  )
+
+  itHolds('at once with little memory', 'on two mounts at once that forget', async (seed) => {
+    await remountWithLittleMemory()
+    mounts.push(await site.mount('/', ...littleMemory))
+    await walkAtOnce(mounts, host, { seed, steps })
+  })
+
+  async function remountWithLittleMemory(): Promise<void> {
+    await mounts[0]!.unmount()
+    mounts = [await site.mount('/', ...littleMemory)]
+  }
 
   async function killNowAndThen(step: number): Promise<void> {
     if (step % Math.floor(steps / (kills + 1)) !== 50) return

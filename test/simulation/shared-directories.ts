@@ -19,10 +19,11 @@ export class SharedDirectories {
       entry: nothing,
       grown: nothing,
       expire: nothing,
+      canExpire: () => true,
       telling: async () => undefined,
       settled: async () => undefined,
     }
-    const kernel = { caches, forgetInKernel: nothing, shares: true }
+    const kernel = { caches, forgetInKernel: nothing, forgetDropped: nothing, shares: true }
     const sharing = new SharingClient({ ...parts, ...kernel, image: tree })
     this.#sharing = sharing
     const session = {
@@ -64,5 +65,6 @@ const tree = {
   child: () => undefined,
   blockFrom: () => undefined,
   entries: () => [],
+  knowsDirectory: () => true,
   toldNames: function* (): Generator<never> {},
 }

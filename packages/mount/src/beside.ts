@@ -7,6 +7,7 @@ export { builtInProfiles, type Classify, compileProfile, type Profile } from './
 export { unmount } from './fuse/mounting.ts'
 export { findOurMount } from './fuse/mount-table.ts'
 export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'
+export { memoryBudget } from './memory-budget.ts'
 export type { MountStatus, OnlyHere } from './mount-status.ts'
 export type { MountConfig } from './process/config.ts'
 export { askControl } from './process/control.ts'

@@ -18,6 +18,7 @@ export {
   findLeftBehind,
   isRunning,
   markProcess,
+  memoryBudget,
   type MountConfig,
   type MountState,
   type MountStatus,

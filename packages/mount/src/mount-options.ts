@@ -25,6 +25,8 @@ export interface MountOptions {
   /** This mount's own, on a local disk. */
   readonly cacheDirectory: string
   readonly cacheBytes: number
+  /** For what is known of the tree. What programs use is known all the same. */
+  readonly memoryBytes: number
   /** The server runs on the same machine. */
   readonly isServerHere?: boolean
   /** Whose files appear as root's, and root's as theirs. */

@@ -4,31 +4,24 @@ import type { MountOptions } from './mount-options.ts'
 import { deferredNumber, Outbox, type OutboxParts } from './outbox/outbox.ts'
 import type { Recovered } from './outbox/recover.ts'
 import type { SessionClient } from './session/client.ts'
-import type { Reservation } from './session/options.ts'
 import { windowOf } from './sync/durability.ts'
 import type { QuotaRoom } from './outbox/quota-room.ts'
 
-interface Parts extends Pick<OutboxParts, 'putBlob' | 'onRescued' | 'onRefused'> {
+interface Parts extends Pick<OutboxParts, 'putBlob' | 'onRescued' | 'onRefused' | 'unseen'> {
   readonly options: MountOptions
   readonly session: SessionClient
   readonly segments: Segments
   readonly room: QuotaRoom
   readonly recovered: Recovered | undefined
-  /** Gets the number of each batch. */
-  readonly acknowledged: Set<number>
 }
 
 /** The outbox of a mount, which sends through its session. */
 export function openOutbox(parts: Parts): Outbox {
-  const { options, session, room, recovered, acknowledged, ...rest } = parts
-  const note = (reservation: Reservation): Reservation => {
-    acknowledged.add(reservation.number)
-    return reservation
-  }
+  const { options, session, room, recovered, ...rest } = parts
   return new Outbox({
     ...rest,
-    reserve: () => note(session.reserve()),
-    reserveUnder: (epoch) => note(session.reserveUnder(epoch)),
+    reserve: () => session.reserve(),
+    reserveUnder: (epoch) => session.reserveUnder(epoch),
     deferrals: {
       leaseEpoch: () => session.leaseEpoch,
       onReleased: (number) => room.move(deferredNumber, number),

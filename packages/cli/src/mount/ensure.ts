@@ -52,6 +52,7 @@ const unsaid = {
   'local-root': undefined,
   'cache-dir': undefined,
   'cache-size': undefined,
+  memory: undefined,
   uid: undefined,
   gid: undefined,
 } as const

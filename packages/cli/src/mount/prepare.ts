@@ -1,6 +1,6 @@
 import { mkdirSync, rmdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { findLeftBehind, type MountConfig } from '@cairn/mount/beside'
+import { findLeftBehind, memoryBudget, type MountConfig } from '@cairn/mount/beside'
 import { toByteString } from '@cairn/protocol'
 import { CairnError, isCairnError } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
@@ -30,6 +30,7 @@ export interface MountValues extends WorkspaceValues {
   readonly 'local-root': string | undefined
   readonly 'cache-dir': string | undefined
   readonly 'cache-size': number | undefined
+  readonly memory: number | undefined
   readonly uid: number | undefined
   readonly gid: number | undefined
 }
@@ -250,6 +251,7 @@ function configOf(cli: Cli, ends: Ends, options: MountValues): MountConfig {
     directory,
     cacheDirectory: findSpool(base, identity, id),
     cacheBytes: (options['cache-size'] ?? cacheMib) * mib,
+    memoryBytes: options.memory === undefined ? memoryBudget() : options.memory * mib,
     uid: options.uid ?? ownId(process.getuid?.()),
     gid: options.gid ?? ownId(process.getgid?.()),
   }

@@ -66,6 +66,7 @@ async function configOf(
     directory,
     cacheDirectory: directory,
     cacheBytes: 0,
+    memoryBytes: 0,
     uid: undefined,
     gid: undefined,
   }

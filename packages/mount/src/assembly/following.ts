@@ -21,7 +21,7 @@ export class Following {
     this.#session = session
     this.#reading = reading
     const { client, notes, position, recovered, waiting } = session
-    const { acknowledged, outbox, spool } = sending
+    const { unseen, outbox, spool } = sending
     const { image, contents, loader, nodes, caches } = reading
     this.holds = new Holds(image, nodes, outbox, client)
     this.follower = new Follower({
@@ -31,7 +31,7 @@ export class Following {
       position,
       caches,
       nodes,
-      isAcknowledged: (number) => acknowledged.delete(number) || isOld(number, recovered),
+      isAcknowledged: (number) => unseen.take(number) || isOld(number, recovered),
       changesAt: async (seq) => decodeChangesAnswer(await client.ask({ type: 'changes', seq })),
       keep: (bytes) => spool.keep(bytes),
       seen: (seq) => client.seen(seq),
@@ -39,7 +39,7 @@ export class Following {
       onCurrent: () => waiting.wake(),
       reset: () => this.reset(),
       doubt: () => {
-        nodes.forgetBefore(caches)
+        nodes.forgetUnknownAttributes(caches)
         this.holds.doubt()
       },
     })

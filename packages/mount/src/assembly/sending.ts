@@ -1,3 +1,4 @@
+import type { Ino } from '@cairn/protocol'
 import { Segments } from '../data/segments.ts'
 import { Spool } from '../data/spool.ts'
 import type { FuseIo } from '../fuse/native.ts'
@@ -7,6 +8,7 @@ import type { Outbox } from '../outbox/outbox.ts'
 import { growthMax, QuotaRoom } from '../outbox/quota-room.ts'
 import type { PutBlob } from '../outbox/seal.ts'
 import { Submitter } from '../outbox/submitter.ts'
+import { Unseen } from '../outbox/unseen.ts'
 import { untilAnswered } from '../session/retry.ts'
 import { describeProgress } from '../sync/progress-notes.ts'
 import { type MountSession, sleep } from './mount-session.ts'
@@ -21,8 +23,7 @@ export class Sending {
   readonly submitter: Submitter
   /** What the process before this one did for requests that the kernel sends again. */
   readonly doneBefore: DoneBefore | undefined
-  /** Own batches that are in the image and not yet seen in the log. */
-  readonly acknowledged: Set<number> = new Set()
+  readonly unseen: Unseen = new Unseen()
   readonly #session: MountSession
 
   constructor(session: MountSession, io: FuseIo) {
@@ -52,7 +53,7 @@ export class Sending {
       room: this.room,
       putBlob,
       recovered,
-      acknowledged: this.acknowledged,
+      unseen: this.unseen,
       onRescued: (error) => session.note(error),
       onRefused: (error) => session.giveUp(error),
     })
@@ -61,6 +62,11 @@ export class Sending {
   /** Writes down how far everything has come, for the process that comes after this one. */
   noteProgress(): void {
     this.segments.append(this.#progress())
+  }
+
+  /** Whether the image may have more of a directory than the log. */
+  isPending(directory: Ino): boolean {
+    return this.unseen.concerns(directory) || this.outbox.deferrals.concerns(directory)
   }
 
   #progress(): Uint8Array[] {

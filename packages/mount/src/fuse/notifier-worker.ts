@@ -10,6 +10,16 @@ const { writeSync } = require('node:fs')
 const { parentPort, workerData: { fd, written } } = require('node:worker_threads')
 const harmless = new Set(['ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EBUSY', 'ENODEV', 'ENOTCONN'])
 
+function writeAll(bytes) {
+  const { buffer, byteOffset, length } = bytes
+  const view = new DataView(buffer, byteOffset, length)
+  for (let at = 0; at < length;) {
+    const end = at + view.getUint32(at, true)
+    write(bytes.subarray(at, end))
+    at = end
+  }
+}
+
 function write(bytes) {
   try {
     writeSync(fd, bytes)
@@ -22,6 +32,6 @@ function write(bytes) {
 parentPort.on('message', (message) => {
   if (message === 'end') parentPort.close()
   else if (typeof message === 'number') parentPort.postMessage({ settled: message })
-  else write(message)
+  else writeAll(message)
 })
 `

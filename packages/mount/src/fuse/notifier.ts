@@ -13,7 +13,7 @@ interface NotifierSetup {
   readonly written: Int32Array
 }
 
-/** A notification to write, a number to report back once all before it are written, or the end. */
+/** Notifications to write, each of which begins with its length; a number to report back once all before it are written, or the end. */
 type NotifierMessage = Uint8Array | number | 'end'
 type NotifierReport = { readonly settled: number } | { readonly failed: string }
 
@@ -33,6 +33,8 @@ export class Notifier {
   canExpire = false
   #posted = 0
   #barriers = 0
+  /** Of this turn: a message to the thread costs more than a notification. */
+  #gathered: Uint8Array[] = []
   #isOpen = true
 
   /** `fd` stays open until `close` has settled. */
@@ -151,10 +153,17 @@ export class Notifier {
     const bytes = Buffer.from(words.buffer, 0, words[0])
     if (name !== undefined) bytes.write(name, nameAt, 'latin1')
     this.#posted++
-    this.#send(bytes)
+    if (this.#gathered.push(bytes) === 1) queueMicrotask(() => this.#sendGathered())
   }
 
-  #send(message: NotifierMessage): void {
+  #sendGathered(): void {
+    const gathered = this.#gathered
+    this.#gathered = []
+    if (gathered.length > 0) this.start().postMessage(Buffer.concat(gathered))
+  }
+
+  #send(message: Exclude<NotifierMessage, Uint8Array>): void {
+    this.#sendGathered()
     this.start().postMessage(message)
   }
 

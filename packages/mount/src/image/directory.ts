@@ -21,6 +21,8 @@ interface Slot extends Listed {
 export class Directory {
   readonly #positionOf: (name: Name) => number
   readonly #slots = new Map<Name, Slot>()
+  /** When it was used last, by the image's clock. */
+  usedAt = 0
   /** Names that the kernel was told are not there. */
   readonly absent: Set<Name> = new Set()
   /**

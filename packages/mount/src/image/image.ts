@@ -36,6 +36,9 @@ export interface LoadedEntry extends LoadedInode {
 /**
  * What the mount knows of the tree. A directory is known with all its names or not at all; whatever the mount itself
  * changed was known before, and stays known until the server has it. Files' bytes are elsewhere (data/).
+ *
+ * What was not used for long is dropped, a directory at a time with the inodes in it (`Forgetting`). From then on it is
+ * like one that was never loaded.
  */
 export class Image implements View {
   readonly lastChanges: LastChanges = new LastChanges()
@@ -45,8 +48,15 @@ export class Image implements View {
   readonly #nameless = new Set<Ino>()
   /** Names in directories that are not known, or not any more: the kernel may know them. */
   readonly #left = new Map<Ino, Directory>()
+  /** Hears that there may be more inodes than before. */
+  readonly #onGrowth: () => void
+  #clock = 0
   /** Given to a file that is being made: no client has it yet, and there is nothing to load. */
   #unborn: Ino | undefined
+
+  constructor(onGrowth: () => void = () => undefined) {
+    this.#onGrowth = onGrowth
+  }
 
   get inodeCount(): number {
     return this.#inodes.size
@@ -86,6 +96,7 @@ export class Image implements View {
   directory(ino: Ino): Directory {
     const directory = this.#directories.get(ino)
     if (!directory) throw new ImageMiss('directory', ino)
+    directory.usedAt = ++this.#clock
     return directory
   }
 
@@ -121,7 +132,7 @@ export class Image implements View {
       if (inode) this.#set(ino, inode)
       else this.#remove(ino)
       if (inode?.kind === 'directory' && isNew(inode) && !this.#directories.has(ino))
-        this.#directories.set(ino, new Directory())
+        this.#keep(ino, new Directory())
     }
     for (const [ino, links] of changes.linkSets) this.#setLinks(ino, links)
     for (const [parent, names] of changes.children) {
@@ -149,7 +160,7 @@ export class Image implements View {
       if (!entry.outdated) this.install(entry)
       directory.set(entry.name, { ino: entry.ino, kind: entry.inode.kind })
     }
-    this.#directories.set(ino, directory)
+    this.#keep(ino, directory)
     for (const { name } of this.toldNames(ino, this.#left.get(ino)))
       if (!directory.get(name)) directory.absent.add(name)
     this.#left.delete(ino)
@@ -170,9 +181,15 @@ export class Image implements View {
     for (const name of directory.absent) yield { name, dentry: undefined }
   }
 
+  #keep(ino: Ino, directory: Directory): void {
+    directory.usedAt = ++this.#clock
+    this.#directories.set(ino, directory)
+  }
+
   #leftIn(parent: Ino): Directory {
     let left = this.#left.get(parent)
     if (!left) this.#left.set(parent, (left = new Directory()))
+    left.usedAt = ++this.#clock
     return left
   }
 
@@ -191,6 +208,36 @@ export class Image implements View {
     this.#links.delete(ino)
   }
 
+  /** Counts uses of directories. */
+  get clock(): number {
+    return this.#clock
+  }
+
+  /** All of which something is known, and when each was used last. */
+  *uses(): Generator<{ readonly ino: Ino; readonly usedAt: number }> {
+    for (const directories of [this.#directories, this.#left])
+      for (const [ino, { usedAt }] of directories) yield { ino, usedAt }
+  }
+
+  /** When the directory was used last; undefined where nothing is known in it. */
+  usedAt(ino: Ino): number | undefined {
+    return (this.#directories.get(ino) ?? this.#left.get(ino))?.usedAt
+  }
+
+  /**
+   * Unknown from here on, with the inodes that have names there, as if it had never been loaded. The caller has the
+   * kernel forget the names.
+   */
+  dropDirectory(ino: Ino): void {
+    for (const directory of [this.#directories.get(ino), this.#left.get(ino)])
+      for (const { ino: child } of directory ?? []) {
+        this.#inodes.delete(child)
+        this.#links.delete(child)
+      }
+    this.#directories.delete(ino)
+    this.#left.delete(ino)
+  }
+
   clear(): void {
     this.lastChanges.noteEverything()
     this.#inodes.clear()
@@ -206,8 +253,19 @@ export class Image implements View {
     yield* this.#left.keys()
   }
 
+  /** What a name leads to, if it is known. */
+  find(parent: Ino, name: Name): Ino | undefined {
+    if (this.#directories.has(parent)) return this.child(parent, name)?.ino
+    return this.#left.get(parent)?.get(name)?.ino ?? this.#linkedAt(parent, name)
+  }
+
+  /** The kernel was told that a name in a directory that is not known may lead elsewhere. */
+  leaveName(parent: Ino, name: Name): void {
+    this.#left.get(parent)?.delete(name)
+  }
+
   /** The inode with several names that has this one among them, if it is known. */
-  linkedAt(parent: Ino, name: Name): Ino | undefined {
+  #linkedAt(parent: Ino, name: Name): Ino | undefined {
     for (const [ino, links] of this.#links)
       if (links.some((link) => link.parent === parent && link.name === name)) return ino
     return undefined
@@ -216,6 +274,7 @@ export class Image implements View {
   #set(ino: Ino, inode: Inode): void {
     this.#inodes.set(ino, inode)
     if (inode.nlink === 0) this.#nameless.add(ino)
+    this.#onGrowth()
   }
 
   #setLinks(ino: Ino, links: readonly Link[]): void {

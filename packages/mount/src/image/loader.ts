@@ -20,11 +20,13 @@ export interface LoaderParts {
   readonly ask: (question: Question) => Promise<Uint8Array>
   /** Once the image has all that was acknowledged in the directory. */
   readonly look: (ino: Ino) => Promise<void>
+  /** How many entries to prefetch. */
+  readonly guessedEntries?: number
 }
 
 const entriesAtOnce = 1000
-/** Entries that are prefetched. */
-const guessedEntries = 20_000
+/** Above this, all answers that are on their way are asked for again. */
+const changedMax = 100_000
 
 /**
  * Brings what the image misses. An answer is of one moment in the branch's log, and the image is at another: an answer
@@ -41,6 +43,11 @@ export class Loader {
     this.#parts = parts
   }
 
+  /** No request waits for anything. */
+  get isAtRest(): boolean {
+    return this.#loading.size === 0
+  }
+
   load({ what, ino }: Pick<ImageMiss, 'what' | 'ino'>): Promise<void> {
     if (what === 'look') return this.#parts.look(ino)
     return this.#once(`${what} ${ino}`, () =>
@@ -54,7 +61,7 @@ export class Loader {
    * large workspace waiting for 200 ms.
    */
   async loadNear(top: Ino): Promise<void> {
-    const { image } = this.#parts
+    const { image, guessedEntries = 20_000 } = this.#parts
     const next = [top]
     for (let left = guessedEntries; left > 0;) {
       while (this.#loading.size > 0) await Promise.allSettled(this.#loading.values())
@@ -86,6 +93,19 @@ export class Loader {
     if (changed === 'everything') this.#everythingChangedAt = seq
     else if (this.#loading.size > 0) for (const ino of changed) this.#changedAt.set(ino, seq)
     this.#parts.position.advance(seq)
+  }
+
+  /**
+   * These were dropped from the image. An answer that is on its way may be older than what the image had of them, which
+   * has own changes as well.
+   */
+  noteDropped(inos: Iterable<Ino>): void {
+    if (this.#loading.size === 0) return
+    const { seq } = this.#parts.position
+    for (const ino of inos) this.#changedAt.set(ino, seq)
+    if (this.#changedAt.size <= changedMax) return
+    this.#everythingChangedAt = seq
+    this.#changedAt.clear()
   }
 
   async #loadInode(ino: Ino): Promise<void> {

@@ -9,6 +9,8 @@ export interface Caches {
   entry(parent: Ino, name: Name): void
   /** The name may lead elsewhere: it is looked up when it is used next. Programs that are in such a directory stay there. */
   expire(parent: Ino, name: Name): void
+  /** Whether `expire` leaves programs where they are. */
+  canExpire(): boolean
   /** Resolves once the notifier has started. */
   telling(): Promise<void>
   /** Once the kernel has forgotten everything it was told to. */

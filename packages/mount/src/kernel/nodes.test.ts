@@ -28,6 +28,15 @@ describe('what the kernel was told of', () => {
     return new KernelNodes(new Image(), owners, new ToldFile(directory, disk), uncontested)
   }
 
+  /** The next process, which has loaded some inodes again. */
+  function beginWith(...inodes: number[]): KernelNodes {
+    const image = new Image()
+    const inode = { kind: 'file' } as Inode
+    for (const ino of inodes) image.install({ ino: ino as Ino, inode, links: [] })
+    const told = new ToldFile(directory, io)
+    return new KernelNodes(image, swapOwners(undefined, undefined), told, uncontested)
+  }
+
   function tell(nodes: KernelNodes, ...inodes: number[]): void {
     for (const ino of inodes) nodes.count(ino as Ino)
   }
@@ -39,12 +48,13 @@ describe('what the kernel was told of', () => {
   /** The inodes whose attributes are asked for anew. */
   function forgotten(nodes: KernelNodes): number[] {
     const inodes: number[] = []
-    nodes.forgetBefore({
+    nodes.forgetUnknownAttributes({
       attributes: (ino) => inodes.push(ino),
       bytes: () => undefined,
       entry: () => undefined,
       grown: () => undefined,
       expire: () => undefined,
+      canExpire: () => true,
       telling: () => Promise.resolve(),
       settled: () => Promise.resolve(),
     })
@@ -57,11 +67,22 @@ describe('what the kernel was told of', () => {
     expect(known(begin())).toEqual([5, 7, 9])
   })
 
-  it('its attributes are forgotten once, and not those told since', () => {
+  it('its attributes are forgotten once, and not those that were loaded since', () => {
     tell(begin(), 5, 7)
-    const nodes = begin()
+    const nodes = beginWith(9)
     tell(nodes, 7, 9)
     expect(forgotten(nodes)).toEqual([5, 7])
+    expect(forgotten(nodes)).toEqual([])
+  })
+
+  it('and was dropped here: its attributes are forgotten, and once more after each drop', () => {
+    const nodes = begin()
+    tell(nodes, 5)
+    expect(forgotten(nodes)).toEqual([5])
+    nodes.noteDropped()
+    expect(forgotten(nodes)).toEqual([5])
+    nodes.forget(5, 1)
+    nodes.noteDropped()
     expect(forgotten(nodes)).toEqual([])
   })
 

@@ -17,6 +17,8 @@ const ttl = 3600
  * kernel's own. What is below is the inode's.
  */
 const versionStep = 2 ** 40
+/** In `#counts`. */
+const once = 2
 /** Numbers above are of `.cairn`. */
 const versions = 2 ** 12
 
@@ -32,13 +34,13 @@ export class KernelNodes {
   readonly #contested: Pick<Contested, 'has'>
   /** Known as soon as the session is welcome. */
   root: Ino = rootIno
-  /** By the kernel's numbers. */
+  /** By the kernel's numbers: twice how often it was told, and one more for a file. One number takes the least memory. */
   readonly #counts = new Map<number, number>()
   /** Versions of the inodes that were replaced. */
   readonly #versions = new Map<Ino, number>()
   readonly #told: ToldFile
-  /** What the kernel may remember from the process before this one. */
-  #before: readonly number[]
+  /** What the kernel forgot of all that the image does not know: told by the process before, or dropped since. */
+  #forgotten: 'nothing' | 'attributes' | 'bytes' = 'nothing'
 
   constructor(image: Image, owners: Owners, told: ToldFile, contested: Pick<Contested, 'has'>) {
     this.#owners = owners
@@ -56,7 +58,6 @@ export class KernelNodes {
       const [ino, version] = [this.inoOf(nodeid), Math.floor(nodeid / versionStep)]
       if (version > (this.#versions.get(ino) ?? 0)) this.#versions.set(ino, version)
     }
-    this.#before = [...this.#counts.keys()]
   }
 
   /** Throws ESTALE for a file that was replaced since the kernel was told of it. */
@@ -103,8 +104,7 @@ export class KernelNodes {
 
   /** It is unknown which files have been replaced, so all known files have. */
   replaceAll(): void {
-    for (const ino of this.known())
-      if (this.#image.knows(ino) && this.inode(ino).kind === 'file') this.replace(ino)
+    for (const ino of this.known()) if (this.isFile(ino)) this.replace(ino)
   }
 
   /** Told to the kernel, which will say when it has forgotten it. */
@@ -127,7 +127,7 @@ export class KernelNodes {
   count(ino: Ino): void {
     const nodeid = this.nodeid(ino)
     const count = this.#counts.get(nodeid)
-    this.#counts.set(nodeid, (count ?? 0) + 1)
+    this.#counts.set(nodeid, (count === undefined ? Number(this.isFile(ino)) : count) + once)
     if (count === undefined) this.#note(nodeid)
   }
 
@@ -139,8 +139,8 @@ export class KernelNodes {
   }
 
   forget(nodeid: number, count: number): void {
-    const left = (this.#counts.get(nodeid) ?? 0) - count
-    if (left > 0) return void this.#counts.set(nodeid, left)
+    const left = (this.#counts.get(nodeid) ?? 0) - count * once
+    if (left >= once) return void this.#counts.set(nodeid, left)
     this.#counts.delete(nodeid)
     // The next process would hold it for as long as the mount lasts.
     if (this.#image.nameless.has(this.inoOf(nodeid))) this.#note(-nodeid)
@@ -158,17 +158,39 @@ export class KernelNodes {
     }
   }
 
-  /** The attributes that the process before this one told are asked for anew. */
-  forgetBefore(caches: Caches): void {
-    for (const nodeid of this.#before) caches.attributes(this.inoOf(nodeid))
-    this.#before = []
+  /** As far as it is known. */
+  isFile(ino: Ino): boolean {
+    if (this.#image.knows(ino)) return this.#image.inode(ino)!.kind === 'file'
+    return (this.#counts.get(this.nodeid(ino)) ?? 0) % once === 1
+  }
+
+  /** The image does not know some inodes any more; the kernel may. */
+  noteDropped(): void {
+    this.#forgotten = 'nothing'
+  }
+
+  /** The attributes of what the image does not know are asked for anew. */
+  forgetUnknownAttributes(caches: Caches): void {
+    if (this.#forgotten !== 'nothing') return
+    this.#forgotten = 'attributes'
+    for (const ino of this.#unknown()) caches.attributes(ino)
+  }
+
+  /** The same for bytes. */
+  forgetUnknownBytes(caches: Caches): void {
+    if (this.#forgotten === 'bytes') return
+    this.#forgotten = 'bytes'
+    for (const ino of this.#unknown()) caches.bytes(ino, 0, 0)
+  }
+
+  *#unknown(): Generator<Ino> {
+    for (const ino of this.known()) if (!this.#image.knows(ino)) yield ino
   }
 
   /** The kernel forgets attributes and bytes of everything, also of what the process before this one told. */
   forgetAll(caches: Caches): void {
     for (const ino of this.known()) caches.bytes(ino, 0, 0)
-    for (const nodeid of this.#before) caches.bytes(this.inoOf(nodeid), 0, 0)
-    this.#before = []
+    this.#forgotten = 'bytes'
   }
 
   #attributes(ino: Ino, inode: Inode): Attributes {

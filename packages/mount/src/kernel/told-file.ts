@@ -49,7 +49,7 @@ export class ToldFile {
     if (!this.#hasRoom) return
     let at = 0
     for (const nodeid of known) this.#slots[at++] = nodeid
-    this.#slots.fill(0, at)
+    this.#slots.fill(0, at, this.#length)
     this.#length = at
   }
 

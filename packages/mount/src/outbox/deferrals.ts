@@ -54,6 +54,11 @@ export class Deferrals {
     return deferringClasses.find((of) => this.#queues[of].hasInode(ino))
   }
 
+  /** Whether a change of the directory, or of a file in it, waits. */
+  concerns(directory: Ino): boolean {
+    return deferringClasses.some((of) => this.#queues[of].touches([directory]))
+  }
+
   /** Acknowledges an operation. Gives where its bytes lie. Throws ENOSPC. */
   add(
     of: DeferringClass,

@@ -70,6 +70,7 @@ describe('an outbox', () => {
     outbox = new Outbox({
       segments,
       window,
+      unseen: { add: () => undefined },
       now: () => time,
       onRescued: () => undefined,
       onRefused: () => undefined,

@@ -17,6 +17,7 @@ import { Deferrals, type DeferralsParts } from './deferrals.ts'
 import { type PutBlob, Sealer } from './seal.ts'
 import type { Reservation } from '../session/options.ts'
 import { isKept, isRescued } from '../session/rescue.ts'
+import type { Unseen } from './unseen.ts'
 
 export interface OutboxParts {
   readonly segments: Segments
@@ -24,6 +25,8 @@ export interface OutboxParts {
   /** The same for what was acknowledged under that lease, whether or not it is over. */
   readonly reserveUnder: (epoch: number) => Reservation
   readonly deferrals: Omit<DeferralsParts, 'segments' | 'lineUp'>
+  /** Hears of each batch. */
+  readonly unseen: Pick<Unseen, 'add'>
   readonly putBlob: PutBlob
   readonly now: () => Time
   /** Something acknowledged is not on the branch as it was, but in a rescue layer. */
@@ -183,6 +186,7 @@ export class Outbox {
     const { number } = reservation
     const time = this.#parts.now()
     const count = ops.length
+    this.#parts.unseen.add(number, directories)
     const note = encodeRecord({ type: 'released', number, epoch, time, class: of, first, count })
     this.#pendingBytes += bytes
     this.#close({
@@ -324,9 +328,10 @@ export class Outbox {
   }
 
   #begin(toolCall: string | undefined): OpenBatch {
-    const { reserve, now } = this.#parts
+    const { reserve, now, unseen } = this.#parts
     const bytesMax = Math.min(batchBytesMax, this.#parts.batchBytes?.() ?? Infinity)
     const batch = newBatch(reserve(), now(), bytesMax, toolCall)
+    unseen.add(batch.reservation.number, batch.directories)
     this.#open = batch
     this.#lookAtAge()
     this.#lookLater()

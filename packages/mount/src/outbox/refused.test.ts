@@ -34,6 +34,7 @@ describe('an acknowledged write that the server refuses', () => {
       segments: new Segments({ directory, bytesMax: 64 << 20, io }),
       reserve,
       reserveUnder: reserve,
+      unseen: { add: () => undefined },
       deferrals: { leaseEpoch: () => 1, onReleased: () => undefined },
       putBlob: () => Promise.reject(new Error('nothing here is that large')),
       now: () => time,

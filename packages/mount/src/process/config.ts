@@ -30,6 +30,8 @@ export interface MountConfig {
   /** The directory of this mount alone: data on its way to the server, and fetched data. */
   readonly cacheDirectory: string
   readonly cacheBytes: number
+  /** For what is known of the tree. */
+  readonly memoryBytes: number
   /** Whose files root's appear as, and back; undefined leaves them as they are. */
   readonly uid: number | undefined
   readonly gid: number | undefined

@@ -37,6 +37,7 @@ import { freshStatus, openingStatus, whatIsMissing } from './fresh-status.ts'
 import { notifyingCaches } from './notifying-caches.ts'
 import { readState } from './state.ts'
 import { statusFiles } from './status-files.ts'
+import { keepHeapTight } from './tight-heap.ts'
 
 const progressMs = 500
 /** How often an opening mount tells its supervisor what it waits for. */
@@ -51,6 +52,7 @@ type RunDaemon = (start: DaemonStart, supervisor: ToSupervisor) => Promise<void>
 
 /** Answers the kernel for one mount, until it is unmounted. A supervisor keeps the descriptor over its life. */
 async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<void> {
+  keepHeapTight()
   const { config } = start
   const descriptors = await takeDescriptors()
   const notifier = new Notifier(descriptors.fd)
@@ -70,6 +72,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     profile: config.profile,
     cacheDirectory: config.cacheDirectory,
     cacheBytes: config.cacheBytes,
+    memoryBytes: config.memoryBytes,
     isServerHere: isLoopback(config.server),
     uid: config.uid,
     gid: config.gid,

@@ -20,6 +20,7 @@ export function notifyingCaches(notifier: Notifier, nodeid: (ino: Ino) => number
       notifier.canExpire
         ? notifier.expireEntry(nodeid(parent), name)
         : notifier.invalidateEntry(nodeid(parent), name),
+    canExpire: () => notifier.canExpire,
     telling: () => notifier.writing(),
     settled: () => notifier.settled(),
   }

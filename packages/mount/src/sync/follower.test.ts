@@ -80,6 +80,7 @@ class Following {
         grown: (ino, size, byte) => this.forgotten.push(`${ino} is ${size} long, to ${byte}`),
         entry: (parent, entry) => this.forgotten.push(`${entry} in ${parent}`),
         expire: () => undefined,
+        canExpire: () => true,
         telling: () => this.telling,
         settled: () => this.settled,
       },
@@ -91,6 +92,7 @@ class Following {
       reset: () => this.resets++,
       nodes: {
         isKnown: (ino) => ino === file,
+        isFile: (ino) => ino === file,
         replace: (ino) => {
           if (this.canReplace) this.replaced.push(ino)
           return this.canReplace
@@ -178,6 +180,17 @@ describe('a name taken from an inode that is not known', () => {
     expect(mount.doubts).toBe(0)
     mount.hear(unlink('g', directory))
     expect(mount.doubts).toBe(1)
+  })
+
+  it('is doubted, and its attributes are forgotten, where only the inode is known', () => {
+    mount.hear({ ...create('g', 8), parent: directory } as Op)
+    const { image } = mount
+    const inode = { ...image.inode(file)!, home: { parent: directory, name: name('g') } }
+    image.install({ ino: 8 as Ino, inode, links: [] })
+    mount.hear(unlink('g', directory))
+    expect(mount.doubts).toBe(1)
+    expect(image.knows(8 as Ino)).toBe(false)
+    expect(mount.forgotten.at(-1)).toBe('attributes of 8')
   })
 
   it('is not where it is, also when the name is new', () => {

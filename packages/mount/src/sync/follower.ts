@@ -33,7 +33,7 @@ export interface FollowerParts {
   readonly onCurrent: () => void
   /** Forgets all that is known, here and in the kernel. */
   readonly reset: () => void
-  readonly nodes: Pick<KernelNodes, 'isKnown' | 'replace' | 'replaceAll'>
+  readonly nodes: Pick<KernelNodes, 'isKnown' | 'isFile' | 'replace' | 'replaceAll'>
   /**
    * A client removed a name from an inode that is not known here; the kernel may know it from a
    * process before.
@@ -192,11 +192,12 @@ export class Follower {
   }
 
   #applyForeign(op: Op, changed: Set<Ino>): void {
-    const touched = touchedBy(op, (parent, name) => this.#findOrDoubt(parent, name))
+    const touched = touchedBy(op, (parent, name) => this.#find(parent, name))
     const sizeBefore = this.#sizeOf(op)
     this.#applyToImage(op, touched, changed)
     applyForeign(this.#parts.contents, op)
     this.#invalidate(touched)
+    for (const { parent, name } of touched.names) this.#parts.image.leaveName(parent, name)
     this.#tellGrowth(op, sizeBefore)
   }
 
@@ -219,7 +220,7 @@ export class Follower {
     if (before && (op.type !== 'copy' || from)) {
       const bytes = 'data' in op && op.data.type === 'bytes' ? op.data.bytes : undefined
       applyOwn(contents, op, { before, from, place: bytes && keep(bytes), number: 0 })
-    }
+    } else applyForeign(contents, op)
     this.#applyToImage(
       op,
       touchedBy(op, (parent, name) => this.#find(parent, name)),
@@ -235,18 +236,27 @@ export class Follower {
       image.absorb(image.plan([op]))
     } catch (error) {
       if (!(error instanceof ImageMiss) && !isFsError(error)) throw error
+      if (this.#mayTakeLastName(op)) this.#parts.doubt()
       for (const ino of touched.inodes) image.drop(ino)
     }
   }
 
-  /** Those whose names are known: the kernel can be told to look them up anew. */
+  #mayTakeLastName(op: Op): boolean {
+    if (op.type !== 'unlink' && op.type !== 'rename') return false
+    const isUnlink = op.type === 'unlink'
+    const ino = isUnlink ? this.#find(op.parent, op.name) : this.#find(op.newParent, op.newName)
+    return ino === undefined || this.#parts.image.links(ino).length < 2
+  }
+
+  /** With their names, so that the kernel is told to look them up anew. It does so anyway where an inode was dropped here. */
   #findFiles({ inodes }: ChangesAnswer): readonly KnownFile[] {
-    const { image } = this.#parts
-    return inodes.flatMap((ino) => {
-      const inode = inodeOf(image, ino)
-      if (inode?.kind !== 'file') return []
-      return [{ ino, names: inode.home ? [inode.home] : image.links(ino) }]
-    })
+    const { image, nodes } = this.#parts
+    return inodes
+      .filter((ino) => nodes.isFile(ino))
+      .map((ino) => {
+        const home = inodeOf(image, ino)?.home
+        return { ino, names: home ? [home] : image.links(ino) }
+      })
   }
 
   /** What became of `files` is another file with the same number; the rest is the same, with other bytes. */
@@ -296,16 +306,13 @@ export class Follower {
 
   #findOrDoubt(parent: Ino, name: Name): Ino | undefined {
     const ino = this.#find(parent, name)
-    if (ino === undefined && !this.#parts.image.knowsDirectory(parent)) this.#parts.doubt()
+    if (!this.#parts.image.knowsDirectory(parent)) this.#parts.doubt()
     return ino
   }
 
   /** A file with several names may be known by another one. */
   #find(parent: Ino, name: Name): Ino | undefined {
-    const { image } = this.#parts
-    return image.knowsDirectory(parent)
-      ? image.child(parent, name)?.ino
-      : image.linkedAt(parent, name)
+    return this.#parts.image.find(parent, name)
   }
 }
 

@@ -39,6 +39,7 @@ describe('the directories of a mount', () => {
         child: () => undefined,
         blockFrom: () => undefined,
         entries: () => [],
+        knowsDirectory: () => true,
         *toldNames() {
           yield { name: 'f' as Name, dentry: { ino: 9 as Ino, kind: 'file' } }
           yield { name: 'absent' as Name, dentry: undefined }
@@ -50,6 +51,7 @@ describe('the directories of a mount', () => {
         entry: (parent, name) => forgotten.push(`drop ${parent}/${name}`),
         grown: () => undefined,
         expire: (parent, name) => forgotten.push(`${parent}/${name}`),
+        canExpire: () => true,
         telling: () => Promise.resolve(),
         settled: () => Promise.resolve(),
       },
@@ -57,6 +59,7 @@ describe('the directories of a mount', () => {
       whenReached: () => Promise.resolve(),
       whenSent: () => Promise.resolve(),
       forgetInKernel: () => forgotten.push('everything'),
+      forgetDropped: () => forgotten.push('what was dropped'),
       shares: true,
     })
   })

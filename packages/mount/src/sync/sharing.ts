@@ -9,7 +9,7 @@ import { DirectorySet } from './directory-set.ts'
 type Question = { readonly type: 'look' | 'claim'; readonly inos: readonly Ino[] }
 
 export interface SharingClientParts {
-  readonly image: View & Pick<Image, 'toldNames'>
+  readonly image: View & Pick<Image, 'knowsDirectory' | 'toldNames'>
   readonly caches: Caches
   readonly ask: (question: Question) => Promise<Uint8Array>
   /** Once the image has the log up to there. */
@@ -18,6 +18,8 @@ export interface SharingClientParts {
   readonly whenSent: (inos: readonly Ino[]) => Promise<void>
   /** The kernel forgets everything. */
   readonly forgetInKernel: () => void
+  /** The kernel forgets what it has of directories that are not known here any more. */
+  readonly forgetDropped: () => void
   /** Whether the session gives single directories back. Others follow the log and no more. */
   readonly shares: boolean
 }
@@ -206,6 +208,7 @@ export class SharingClient {
       if (dentry && dentry.kind !== 'directory') caches.bytes(dentry.ino, 0, 0)
     }
     caches.bytes(ino, 0, 0)
+    if (!image.knowsDirectory(ino)) this.#parts.forgetDropped()
   }
 }
 

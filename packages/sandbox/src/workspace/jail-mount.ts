@@ -7,6 +7,7 @@ import {
   askControl,
   type DaemonCommand,
   findLeftBehind,
+  memoryBudget,
   type MountConfig,
   type Mounter,
   type MountStatus,
@@ -164,6 +165,7 @@ async function configOf(options: JailMountOptions): Promise<MountConfig> {
     directory,
     cacheDirectory: join(directory, 'spool'),
     cacheBytes,
+    memoryBytes: memoryBudget(),
     // In an ordinary user's jail everybody is root, and root's files are as they should be.
     uid: isRoot() ? ordinaryUser.uid : undefined,
     gid: isRoot() ? ordinaryUser.gid : undefined,

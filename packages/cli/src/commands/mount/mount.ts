@@ -70,6 +70,12 @@ export const command: Command = defineCommand({
       value: 'MIB',
       summary: 'Size of the local cache in MiB (default: 4096)',
     },
+    memory: {
+      kind: 'count',
+      value: 'MIB',
+      summary:
+        'Memory for what the mount knows of the tree, in MiB (default: an eighth of all memory, at most 128)',
+    },
   },
   examples: [
     { command: 'cairn mount :/repo ./work', does: 'then work in ./work as in any directory' },
