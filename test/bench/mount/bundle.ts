@@ -8,12 +8,12 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** The command as it is shipped, in a home of its own: a start from many source files would measure their loading. */
 export class Bundle {
-  readonly #program: string
-  readonly #env: NodeJS.ProcessEnv
+  readonly program: string
+  readonly env: NodeJS.ProcessEnv
 
   private constructor(program: string, env: NodeJS.ProcessEnv) {
-    this.#program = program
-    this.#env = env
+    this.program = program
+    this.env = env
   }
 
   static build(directory: string, site: Site): Bundle {
@@ -37,6 +37,6 @@ export class Bundle {
   }
 
   run(...args: readonly string[]): void {
-    execFileSync(process.execPath, [this.#program, ...args], { env: this.#env, stdio: 'pipe' })
+    execFileSync(process.execPath, [this.program, ...args], { env: this.env, stdio: 'pipe' })
   }
 }
