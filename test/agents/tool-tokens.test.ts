@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { tools, toolsFor } from '@cairn/agents'
+import { Cairn } from '@cairn/sdk'
 import { type AccessOperation, accessOperations, grantOfToken, parseToken } from '@cairn/protocol'
 import { useAgentSite } from './site.ts'
 
@@ -21,6 +22,7 @@ const inputs: Readonly<Record<string, unknown>> = {
   sql: { sql: 'select path, text from files' },
   checkpoint: { layer: 'try' },
   rollback: { layer: 'try' },
+  undo: { tool_call: 'prepared', path: '/in' },
   attempt_create: { path: '/in' },
   attempt_list: {},
   attempt_compare: { attempts: ['try'] },
@@ -41,6 +43,11 @@ async function prepare(): Promise<void> {
   await files.write('/out/secret', 'hidden-words\n')
   await layers.create('/in', { name: 'try' })
   await data('write', { file_path: '/in/n', content: 'n', layer: 'try' })
+  const called = new Cairn({ server: server().url, apiKey: server().apiKey, toolCall: 'prepared' })
+  await called.workspace('w').batch([
+    { op: 'write', path: '/in/called', text: 'x' },
+    { op: 'write', path: '/out/secret-too', text: 'hidden-words' },
+  ])
 }
 
 async function tokenFor(operations: readonly AccessOperation[]): Promise<string> {
@@ -76,6 +83,17 @@ it('a tool that is shown to a token with everything works for it', async () => {
     const outcome = await run(tool.name, inputs[tool.name], { cairn: as(secret) })
     expect([tool.name, outcome.text]).toEqual([tool.name, expect.not.stringContaining('cannot')])
   }
+})
+
+it('a token undoes only where it may see and change everything', async () => {
+  await prepare()
+  const cairn = as(await tokenFor(sets.at(-1)!))
+  for (const path of [undefined, '/', '/out'])
+    expect((await run('undo', { tool_call: 'prepared', path }, { cairn })).isError).toBe(true)
+  const { text } = await run('undo', { tool_call: 'prepared', path: '/in' }, { cairn })
+  expect(text).toBe('Undone: changed 1 path.\ndeleted /in/called')
+  const { files } = server().cairn.workspace('w')
+  expect(await files.exists('/out/secret-too')).toBe(true)
 })
 
 it('the paths outside a token are absent for every tool that takes a path', async () => {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { Cairn } from '@cairn/sdk'
 import { type ToolShell, toolsFor } from '@cairn/agents'
 import { useAgentSite } from './site.ts'
 
@@ -298,7 +299,6 @@ describe('history', () => {
 
   it('the log names the tool call, and goes on with its cursor', async () => {
     const { url, apiKey } = server()
-    const { Cairn } = await import('@cairn/sdk')
     const cairn = new Cairn({ server: url, apiKey, toolCall: 'call-7' })
     for (const content of ['1', '2', '3'])
       await data('write', { file_path: '/l', content }, { cairn })
@@ -312,6 +312,24 @@ describe('history', () => {
     expect(page.entries.map(({ tool_call }) => tool_call)).toEqual(['call-7', 'call-7'])
     const older = await data<typeof page>('log', { path: '/l', cursor: page.next })
     expect(older.entries.map(({ seq }) => seq)).toEqual([page.entries[1]!.seq - 1])
+  })
+
+  it('undo takes a call back; a path that was changed since is named with the next step', async () => {
+    const { url, apiKey } = server()
+    const cairn = new Cairn({ server: url, apiKey, toolCall: 'wrong' })
+    await data('write', { file_path: '/u/a', content: 'right' })
+    await data('write', { file_path: '/u/a', content: 'wrong' }, { cairn })
+    await data('write', { file_path: '/u/b', content: 'wrong' }, { cairn })
+    const asked = { tool_call: 'wrong' }
+    const dry = await run('undo', { ...asked, dry_run: true })
+    expect(dry.text).toBe('Would change 2 paths.\nmodified /u/a\ndeleted /u/b')
+    await data('write', { file_path: '/u/b', content: 'later' })
+    expect(await failure('undo', asked)).toMatch(
+      /cannot undo wrong: .*\/u\/b \(edit\/delete\).*narrower path/,
+    )
+    expect(await data('undo', { ...asked, path: '/u/a' })).toMatchObject({ total: 1 })
+    expect((await run('read', { file_path: '/u/a' })).text).toContain('right')
+    expect(await failure('undo', {})).toMatch(/Give tool_call or actor/)
   })
 
   it('the list of tasks is kept in the workspace, one for each attempt', async () => {

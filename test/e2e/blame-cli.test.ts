@@ -33,4 +33,21 @@ describe('cairn log and cairn blame', () => {
     expect(log).toMatch(/unlink \/f\n$/)
     expect(await cairn.error('blame', ':/never')).toMatchObject({ errno: 'ENOENT' })
   })
+
+  it('undo takes back what the log calls by an id', async () => {
+    const write = async (toolCall: string, path: string): Promise<void> => {
+      const env = { CAIRN_TOOL_CALL: toolCall }
+      await cairn.run(['fs', 'cp', '-', path], { env, stdin: toolCall })
+    }
+    await write('call-6', ':/undo/c')
+    for (const path of [':/undo/a', ':/undo/b']) await write('call-7', path)
+    const dry = await cairn.text('fs', 'undo', '--tool-call', 'call-7', '--dry-run')
+    expect(dry).toBe('would change 2 paths\nD  /undo/a\nD  /undo/b\n')
+    const one = await cairn.json('fs', 'undo', '--tool-call', 'call-7', '--path', ':/undo/a')
+    expect(one).toMatchObject({ paths: [{ kind: 'deleted', path: '/undo/a' }] })
+    await write('call-9', ':/undo/b')
+    const refused = await cairn.error('fs', 'undo', '--tool-call', 'call-7')
+    expect(refused).toMatchObject({ code: 'layer_conflict', conflicts: [{ path: '/undo/b' }] })
+    expect((await cairn.error('fs', 'undo')).code).toBe('usage')
+  })
 })

@@ -20,6 +20,7 @@ import { read } from './tools/read.ts'
 import { remove } from './tools/remove.ts'
 import { sql } from './tools/sql.ts'
 import { todoRead, todoWrite } from './tools/todo.ts'
+import { undo } from './tools/undo.ts'
 import { write } from './tools/write.ts'
 
 /** Every tool, in the order in which it is listed everywhere. */
@@ -38,6 +39,7 @@ export const tools: readonly Tool[] = [
   sql,
   checkpoint,
   rollback,
+  undo,
   attemptCreate,
   attemptList,
   attemptCompare,

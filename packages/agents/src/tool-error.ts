@@ -36,7 +36,8 @@ const nextSteps: Readonly<Record<string, string>> = {
   precondition_failed: 'It has changed since you read it: read it again, then repeat the change.',
   file_changed: 'It changed while it was read: read it again.',
   layer_conflict:
-    'Edit these paths in the attempt to match, or discard the attempt; then commit again.',
+    'In an attempt, edit these paths to match and commit again, or discard it. For undo, give a narrower path.',
+  nothing_to_undo: 'See with log what was changed, and by which call.',
   branch_missing: 'See the names with attempt_list.',
   reference_ambiguous: 'Use one of the ids.',
   forbidden: 'Your token does not allow it: work inside the paths you can list, or ask your user.',

@@ -84,6 +84,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'fs grep': () => import('./commands/fs/grep.ts'),
   'fs search': () => import('./commands/fs/search.ts'),
   'fs log': () => import('./commands/fs/log.ts'),
+  'fs undo': () => import('./commands/fs/undo.ts'),
   'fs blame': () => import('./commands/fs/blame.ts'),
   'fs layer create': () => import('./commands/layer/create.ts'),
   'fs layer list': () => import('./commands/layer/list.ts'),

@@ -160,6 +160,7 @@ export { diffPaths, type PathChange } from './layers/path-changes.ts'
 export { changedInos } from './layers/changed-inos.ts'
 export { isBelow, namesOf, requireAllInside, requireInside } from './layers/path-limit.ts'
 export { makeCheckpoint, requireSameBase, rollback, undoRollback } from './layers/rollback.ts'
+export { planUndo, undoBatches, undoOn, type UndoWish } from './layers/undo-batches.ts'
 export {
   applyLock,
   type FileLock,

@@ -135,6 +135,7 @@ export type {
   RefusedMerge,
   ResolveReceipt,
   RootReceipt,
+  UndoReceipt,
 } from './routes/layer-shapes.ts'
 export type {
   CollectReport,

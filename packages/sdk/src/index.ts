@@ -57,6 +57,7 @@ export type {
   SearchAnswer,
   SearchResult,
   TokenInfo,
+  UndoReceipt,
   TokenRule,
   RotationReport,
   SecretInfo,
@@ -134,7 +135,13 @@ export type {
   Vault,
   WriteSecretOptions,
 } from './vault/vault.ts'
-export type { LogOptions, SqlOptions, Workspace, WorkspaceOptions } from './workspace.ts'
+export type {
+  LogOptions,
+  SqlOptions,
+  UndoOptions,
+  Workspace,
+  WorkspaceOptions,
+} from './workspace.ts'
 export type {
   ForkWorkspaceOptions,
   QuotaOptions,

@@ -8,6 +8,7 @@ import type {
   SearchAnswer,
   SqlAnswer,
   LogEntry,
+  UndoReceipt,
 } from '@cairn/protocol'
 import type { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
@@ -58,6 +59,19 @@ export interface LogOptions extends PageOptions {
    * with every path as it was then; it reads the whole log. `now` unless given: of what is there now.
    */
   readonly paths?: 'now' | 'then' | undefined
+}
+
+/** Whose changes are taken back: of a tool call, of an actor, or of both. */
+export interface UndoOptions extends RequestOptions {
+  readonly toolCall?: string | undefined
+  /** The id of a key or token. */
+  readonly actor?: string | undefined
+  /** Only changes at this path and below. */
+  readonly path?: string | undefined
+  /** Only what happened then or later. */
+  readonly since?: Date | undefined
+  /** Only tells what would change. */
+  readonly dryRun?: boolean | undefined
 }
 
 /** One workspace, on one branch. Making the handle asks nothing of the server. */
@@ -151,6 +165,24 @@ export class Workspace {
     }
     const call = { what, method: 'GET', path: `${base}/log`, query: filters } as const
     yield* readPages<LogEntry>(this.#connection, call, options)
+  }
+
+  /**
+   * Takes back what a tool call or an actor changed, on top of what is there now, as one change. What came after stays. A
+   * path that something else changed since is a conflict, and nothing is done: the error lists them in `conflicts`.
+   *
+   * @example
+   * ```ts
+   * const { paths } = await workspace.undo({ toolCall: 'call-7', dryRun: true })
+   * ```
+   */
+  undo(options: UndoOptions): Promise<UndoReceipt> {
+    const { toolCall, actor, path, since, dryRun, ...request } = options
+    const { base, query } = this.#location
+    const what = `undo ${toolCall ?? actor ?? 'changes'}`
+    const body = { toolCall, actor, path, since: since?.toISOString(), dryRun }
+    const call = { what, method: 'POST', path: `${base}/undo`, query } as const
+    return this.#connection.json<UndoReceipt>({ ...call, ...jsonBody(body) }, request)
   }
 
   /**

@@ -1,9 +1,8 @@
 import { type BranchId, isCairnError, isFsError } from '@cairn/protocol'
 import type { Snapshot } from '../ports/records.ts'
-import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from './stores.ts'
-import { decodeInSteps, genesis } from './batch.ts'
-import { Head } from './head.ts'
+import { decodeInSteps } from './batch.ts'
+import { replay, rowsOf } from './replay.ts'
 
 /** A tree that a branch had at a place in its log. */
 interface Point {
@@ -20,11 +19,6 @@ export interface LostBatches {
   /** The tree without it. */
   readonly point: string
 }
-
-const rowsAtOnce = 256
-/** More in memory at once would be much of a large log. */
-const pendingOpsMax = 20_000
-const pendingBytesMax = 64 << 20
 
 /**
  * Replays a log from each tree that is known to the next, and compares. Opening a branch begins at its newest fold, so
@@ -83,27 +77,6 @@ async function leadsTo(stores: Stores, branch: BranchId, from: Point, to: Point)
 /** What is needed and cannot be read is found by reading all that can be reached. */
 const unreadable = ['node_missing', 'blob_missing', 'corrupt', 'unsupported_version'] as const
 
-async function replay(
-  { nodes, blobs, log }: Stores,
-  branch: BranchId,
-  { seq, snapshot }: Point,
-  end: number,
-): Promise<Snapshot> {
-  const position = { seq, hash: genesis, epoch: 1, state: 'open' } as const
-  const head = new Head(nodes, blobs, { ...position, snapshot })
-  for await (const { bytes, hash } of rowsOf({ log }, branch, seq, end)) {
-    const batch = await nodes.run(decodeInSteps(bytes))
-    const { body } = batch
-    await head.advance(
-      batch,
-      hash,
-      body.type === 'ops' ? await head.plan(head.view, body.ops) : undefined,
-    )
-    if (head.pendingOps > pendingOpsMax || head.pendingBytes > pendingBytesMax) await head.fold()
-  }
-  return (await head.fold()).snapshot
-}
-
 /**
  * Rejects with `blob_missing` where a row names content that is not stored. A fold takes a block that is exactly one blob
  * without reading it. A trimmed row names the bytes as they were written, and the fold before it stored them without the
@@ -120,19 +93,5 @@ async function requireContent(
     if (body.type !== 'ops') continue
     for (const op of body.ops)
       if ('data' in op && op.data.type === 'blob') await blobs.read(op.data.id)
-  }
-}
-
-async function* rowsOf(
-  { log }: Pick<Stores, 'log'>,
-  branch: BranchId,
-  after: number,
-  end: number,
-): AsyncGenerator<LogRow> {
-  for (let seq = after; seq < end;) {
-    const rows = await log.read(branch, seq, Math.min(rowsAtOnce, end - seq))
-    if (rows.length === 0) return
-    yield* rows
-    seq = rows.at(-1)!.seq
   }
 }

@@ -8,10 +8,16 @@ export class LayerConflictError extends CairnError {
   /** What would have been merged. */
   readonly sides: MergeInput
 
-  constructor(layer: BranchId, found: readonly Conflict[], sides: MergeInput) {
+  constructor(
+    layer: BranchId,
+    found: readonly Conflict[],
+    sides: MergeInput,
+    { what = `merge layer ${layer}`, hint }: { what?: string; hint?: string } = {},
+  ) {
     const list = found.map(({ path, kind }) => `${formatPath(path)} (${kind})`).join(', ')
     super('layer_conflict', {
-      what: `merge layer ${layer}`,
+      what,
+      ...(hint === undefined ? {} : { hint }),
       reason: `${found.length === 1 ? '1 path is' : `${found.length} paths are`} in conflict: ${list}`,
       subject: layer,
     })

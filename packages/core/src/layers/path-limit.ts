@@ -44,6 +44,11 @@ function checkPlaces(locate: Locate, op: Op, root: readonly Name[]): void {
   }
 }
 
+/** Whether an operation changes something at the path or below it, as one finds the tree before it. */
+export function concerns(view: View, op: Op, path: readonly Name[]): boolean {
+  return placesOf((ino) => pathOf(view, ino), op).some((place) => isBelow(place, path))
+}
+
 export function namesOf(path: ByteString): Name[] {
   return path.split('/').filter((part) => part !== '') as Name[]
 }

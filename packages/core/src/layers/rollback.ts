@@ -61,7 +61,7 @@ export async function requireSameBase(
 }
 
 /** Tells commits of the layer, which go to another log, that the layer is about to be put on another tree. */
-async function noteTree(
+export async function noteTree(
   stores: Stores,
   branch: Branch,
   { seq }: FoldPoint,

@@ -1,4 +1,4 @@
-import { anyOf, integer, list, object, oneOf, optional, text } from '../schema/build.ts'
+import { anyOf, boolean, integer, list, object, oneOf, optional, text } from '../schema/build.ts'
 import {
   flag,
   limit,
@@ -27,7 +27,7 @@ import {
   Upload,
   uploadBody,
 } from './file-shapes.ts'
-import { RadarEvent } from './layer-shapes.ts'
+import { RadarEvent, UndoReceipt } from './layer-shapes.ts'
 
 const bytes = media('application/octet-stream')
 /** The longest path, in base64. */
@@ -193,6 +193,19 @@ export const logRoutes = routes({
     params: workspaceParams,
     query: object({ ...pointQuery.fields, ...pathQuery }),
     answers: { 200: Blame },
+  },
+  'POST /v1/workspaces/:workspace/undo': {
+    summary: 'Take back what a tool call or a key changed',
+    params: workspaceParams,
+    query: pointQuery,
+    body: object({
+      toolCall: optional(text({ minLength: 1, maxLength: 256, examples: ['call-7'] })),
+      actor: optional(text({ minLength: 1, maxLength: 256 })),
+      path: optional(text({ examples: ['/repo/src'] })),
+      since: optional(timeQuery()),
+      dryRun: optional(boolean()),
+    }),
+    answers: { 200: UndoReceipt },
   },
   'GET /v1/workspaces/:workspace/events': {
     summary: 'Follow changes as they happen (server-sent events)',

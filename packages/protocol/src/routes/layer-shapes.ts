@@ -213,6 +213,23 @@ export const RootReceipt = named(
   }),
 )
 
+export type UndoReceipt = Of<typeof UndoReceipt>
+export const UndoReceipt = named(
+  'UndoReceipt',
+  object({
+    /** Of the batch that took the changes back; absent for a dry run. */
+    seq: optional(seq()),
+    /** How many batches were taken back. */
+    batches: integer({ examples: [3] }),
+    before: root(),
+    after: root(),
+    paths: list(LayerChange),
+    actor: actor(),
+    time: time(),
+    dryRun: optional(boolean()),
+  }),
+)
+
 export type PickReceipt = Of<typeof PickReceipt>
 export const PickReceipt = named(
   'PickReceipt',

@@ -68,7 +68,7 @@ export async function* walkHistory(
 }
 
 /** A layer began where its row says: what it stands on was moved by every rebase. */
-async function findStart(
+export async function findStart(
   { stores, layers }: Pick<Workspace, 'stores' | 'layers'>,
   { id }: Branch,
 ): Promise<Snapshot> {

@@ -44,6 +44,7 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'GET /v1/workspaces/{workspace}/log': {},
   'GET /v1/workspaces/{workspace}/blame': { query: '?path=/repo/a.txt' },
+  'POST /v1/workspaces/{workspace}/undo': { payload: { toolCall: 'none', path: '/repo' } },
   'GET /v1/workspaces/{workspace}/events': {},
   'GET /v1/workspaces/{workspace}/find': {},
   'GET /v1/workspaces/{workspace}/grep': { query: '?pattern=a' },

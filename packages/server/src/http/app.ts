@@ -40,7 +40,7 @@ import { journalRoutes } from './routes/journals.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { layerRoutes } from './routes/layers.ts'
 import { layerChangeRoutes } from './routes/layer-changes.ts'
-import { blameRoutes, logRoutes } from './routes/log.ts'
+import { blameRoutes, logRoutes, undoRoutes } from './routes/log.ts'
 import { mcpRoute } from './routes/mcp.ts'
 import { readFileRoutes } from './routes/read-files.ts'
 import {
@@ -148,6 +148,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   layerChangeRoutes(app, parts.workspaces)
   logRoutes(app, parts.workspaces)
   blameRoutes(app, parts.workspaces)
+  undoRoutes(app, parts.workspaces)
   eventRoutes(app, parts.workspaces, parts.watch)
   uploadRoutes(app, parts.workspaces, parts.uploads)
   findRoute(app, parts.workspaces)

@@ -8,11 +8,13 @@ import { blame } from '../../history/blame.ts'
 import { concerning } from '../../history/describe.ts'
 import { readPathLog } from '../../history/path-log.ts'
 import { type LogFilter, type LogOrder, type LogRange, scanLog } from '../../history/scan-log.ts'
+import { tryUndo, undoChanges } from '../../merging/undo-changes.ts'
 import { millisecondsOf } from '../../ports/clock.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf, type RequestOf } from '../add-routes.ts'
 import { openTarget, requireHistory, type Target } from '../context.ts'
 import { pathOfQuery } from '../path-query.ts'
+import { bytesOfText, checkPath } from '../raw-path.ts'
 
 interface PageQuery {
   readonly limit: number
@@ -55,6 +57,24 @@ export function blameRoutes(app: FastifyInstance, workspaces: Workspaces): void 
       const target = await openTarget(workspaces, request)
       requireHistory(target, 'tell who changed a file')
       return blame(target.workspace, target, pathOfQuery(request.query) ?? '/', request.gone)
+    },
+  )
+}
+
+export function undoRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+  adderOf(app, table)(
+    'POST /v1/workspaces/:workspace/undo',
+    { access: ['write'] },
+    async (request) => {
+      const target = await openTarget(workspaces, request)
+      const { toolCall, actor, path = '/', since, dryRun = false } = request.body
+      const wanted = {
+        toolCall,
+        actor,
+        path: checkPath(bytesOfText(path)),
+        sinceMs: timeOf('since', since),
+      }
+      return (dryRun ? tryUndo : undoChanges)(target.workspace, target.asker, target, wanted)
     },
   )
 }
