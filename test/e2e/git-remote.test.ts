@@ -144,6 +144,20 @@ describe('a workspace is a git remote', () => {
       await expect(git(local, 'ls-remote', url)).rejects.toThrow('git ls-remote')
     expect(await git(local, 'ls-remote', urlOf(workspace.name))).toContain('refs/heads/main')
   })
+
+  it('git shows why it is refused, and what to do', async () => {
+    const allow = [{ path: '/', operations: ['read', 'list'] as const }]
+    const { secret } = await workspace.tokens.issue('t', { ttlMs: 60_000, allow })
+    const asToken = git(local, 'ls-remote', urlOf(workspace.name, secret))
+    await expect(asToken).rejects.toThrow(
+      /takes an owner's key.*\n.*Use an owner key as the password/,
+    )
+    await expect(git(local, 'ls-remote', urlOf('no-such'))).rejects.toThrow(/remote: .*no-such/)
+    const { status, headers } = await fetch(`${server.url}/git/${workspace.name}/info/refs`, {
+      headers: { authorization: `Bearer ${secret}` },
+    })
+    expect([status, headers.get('content-type')]).toEqual([403, expect.stringContaining('json')])
+  })
 })
 
 describe('a push', () => {

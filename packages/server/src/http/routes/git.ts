@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { ByteQueue, CairnError } from '@cairn/protocol'
 import { media, type Route, workspaceParams } from '@cairn/protocol/routes'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { exportWorkspace } from '../../git/export-workspace.ts'
 import { ExportedRepository, exportPath } from '../../git/exported-repository.ts'
 import { flush, pktLine } from '../../git/pkt-lines.ts'
@@ -12,6 +12,7 @@ import type { Workspace } from '../../workspaces/workspace.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { type PlaceLimits, Places } from '../../access/places.ts'
 import { schemaOf } from '../add-routes.ts'
+import { answerGitError } from '../git-errors.ts'
 import { askerOf, bodyOf, openWorkspace } from '../context.ts'
 import { takePlace } from '../take-place.ts'
 import { objectSchema } from '../schema.ts'
@@ -51,7 +52,7 @@ export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, director
     void reply.raw.once('close', takePlace(places, request, reply, 'use the git remote'))
   app.get<{ Querystring: { service?: string } }>(
     '/git/:workspace/info/refs',
-    { config: { access: 'owner', route: refs }, schema: schemaOf(refs) },
+    routeOf(refs),
     async (request, reply) => {
       takeOne(request, reply)
       const { service: wanted } = request.query
@@ -65,29 +66,26 @@ export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, director
       return answer(request, reply, 'advertisement', repository, ['--advertise-refs'], line)
     },
   )
-  app.post(
-    `/git/:workspace/${service}`,
-    { config: { access: 'owner', route: objects }, schema: schemaOf(objects) },
-    async (request, reply) => {
-      takeOne(request, reply)
-      const repository = exports.of(await openWorkspace(workspaces, request))
-      return answer(request, reply, 'result', repository, [], '')
-    },
-  )
-  app.post(
-    `/git/:workspace/${pushService}`,
-    { config: { access: 'owner', route: pushed }, schema: schemaOf(pushed) },
-    async (request, reply) => {
-      takeOne(request, reply)
-      const workspace = await openWorkspace(workspaces, request)
-      const repository = exports.of(workspace)
-      const alone = async (work: () => Promise<void>): Promise<void> =>
-        void (await exports.update(workspace, work))
-      const push = { workspace, asker: askerOf(request), repository, alone }
-      void reply.type('application/x-git-receive-pack-result').header('cache-control', 'no-cache')
-      return reply.send(await receivePush(push, new ByteQueue(plainBody(request))))
-    },
-  )
+  app.post(`/git/:workspace/${service}`, routeOf(objects), async (request, reply) => {
+    takeOne(request, reply)
+    const repository = exports.of(await openWorkspace(workspaces, request))
+    return answer(request, reply, 'result', repository, [], '')
+  })
+  app.post(`/git/:workspace/${pushService}`, routeOf(pushed), async (request, reply) => {
+    takeOne(request, reply)
+    const workspace = await openWorkspace(workspaces, request)
+    const repository = exports.of(workspace)
+    const alone = async (work: () => Promise<void>): Promise<void> =>
+      void (await exports.update(workspace, work))
+    const push = { workspace, asker: askerOf(request), repository, alone }
+    void reply.type('application/x-git-receive-pack-result').header('cache-control', 'no-cache')
+    return reply.send(await receivePush(push, new ByteQueue(plainBody(request))))
+  })
+}
+
+function routeOf(route: Route): RouteShorthandOptions {
+  const config = { access: 'owner', route } as const
+  return { config, schema: schemaOf(route), errorHandler: answerGitError }
 }
 
 /** Without `--advertise-refs` of git: it would offer what a workspace cannot do. */
