@@ -12,6 +12,7 @@ import { setFsmonitor } from './fsmonitor.ts'
 import { type IndexStat, olderNs, timeOfFiles, withStats } from './index-file.ts'
 import type { GitPlace } from './place.ts'
 import { runGit } from './run-git.ts'
+import { gitSecret } from './secret.ts'
 import { SentEntries, type SentStat } from './sent-entries.ts'
 
 export interface CloneOptions {
@@ -104,30 +105,18 @@ async function fetchRepository(
   { url, branch, depth, blobless, sparse, credential }: CloneOptions,
   repository: string,
 ): Promise<void> {
-  const secret = credential === undefined ? undefined : await readSecret(cli, workspace, credential)
-  // Before the command, so that it is not written into the configuration of the clone.
-  const helper =
-    '!f() { test "$1" = get && echo username=x-access-token && echo "password=$CAIRN_GIT_SECRET"; }; f'
   const own =
-    secret === undefined
-      ? []
-      : ['-c', 'credential.helper=', '-c', `${helperSetting(url)}=${helper}`]
+    credential === undefined
+      ? undefined
+      : gitSecret(url, await readSecret(cli, workspace, credential))
   const wishes = [
     ...(branch === undefined ? [] : ['--branch', branch]),
     ...(depth === undefined ? [] : ['--depth', String(depth)]),
     ...(blobless ? ['--filter=blob:none'] : []),
     ...(sparse ? ['--sparse'] : []),
   ]
-  await runGit(cli, [...own, 'clone', '--no-checkout', ...wishes, '--', url, repository], {
-    isShown: true,
-    ...(secret === undefined ? {} : { env: { CAIRN_GIT_SECRET: secret } }),
-  })
-}
-
-/** For the host of the URL alone: a redirect must not take the secret to another one. */
-function helperSetting(url: string): string {
-  const isHttp = /^https?:/i.test(url) && URL.canParse(url)
-  return isHttp ? `credential.${new URL(url).origin}.helper` : 'credential.helper'
+  const args = [...(own?.args ?? []), 'clone', '--no-checkout', ...wishes, '--', url, repository]
+  await runGit(cli, args, { isShown: true, ...(own && { env: own.env }) })
 }
 
 async function readSecret({ signal }: Cli, workspace: Workspace, name: string): Promise<string> {
