@@ -44,7 +44,7 @@ describe('cairn log and cairn blame', () => {
     const dry = await cairn.text('fs', 'undo', '--tool-call', 'call-7', '--dry-run')
     expect(dry).toBe('would change 2 paths\nD  /undo/a\nD  /undo/b\n')
     const one = await cairn.json('fs', 'undo', '--tool-call', 'call-7', '--path', ':/undo/a')
-    expect(one).toMatchObject({ paths: [{ kind: 'deleted', path: '/undo/a' }] })
+    expect(one).toMatchObject([{ paths: [{ kind: 'deleted', path: '/undo/a' }] }])
     await write('call-9', ':/undo/b')
     const refused = await cairn.error('fs', 'undo', '--tool-call', 'call-7')
     expect(refused).toMatchObject({ code: 'layer_conflict', conflicts: [{ path: '/undo/b' }] })
