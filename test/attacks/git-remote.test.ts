@@ -183,6 +183,27 @@ describe('the git remote', { timeout: 120_000 }, () => {
     expect(answer.status).toBe(400)
   })
 
+  it('a byte behind a hole of 16 TiB, written by a token: left out, and the export ends', async () => {
+    const { secret } = await workspace.tokens.issue('writer', {
+      ttlMs: 60_000,
+      allow: [{ path: '/', operations: ['read', 'list', 'write'] }],
+    })
+    const last = 2 ** 44 - 1
+    await workspace.files.write('/vast', 'x')
+    const answer = await fetch(`${server.url}/v1/workspaces/${workspace.name}/files/vast`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${secret}`,
+        'content-range': `bytes ${last}-${last}/*`,
+      },
+      body: 'x',
+    })
+    expect(answer.status).toBe(200)
+    await workspace.files.write('/a', 'two')
+    await git('fetch', '-q')
+    expect(await git('ls-tree', '--name-only', 'origin/main')).toBe('a')
+  })
+
   it('labels and names that git takes for paths do not stop the export', async () => {
     const label = (text: string, layer = 'main'): Promise<unknown> =>
       workspace.layers.checkpoint(layer, { label: text })

@@ -131,6 +131,8 @@ type Noise = (site: Site) => Promise<readonly number[]>
 
 const json = (body: unknown): string => JSON.stringify(body)
 
+const counted = encodeURIComponent('select count(*), max(actor) from files')
+
 const noises: Readonly<Record<string, Noise>> = {
   'list everything': async (site) => [await site.call('GET', '/noisy/files/?list&recursive')],
   'pages, 8 at once': (site) =>
@@ -149,6 +151,19 @@ const noises: Readonly<Record<string, Noise>> = {
   'history of a path': async (site) => [await site.call('GET', '/noisy/files/all/0/f1?history')],
   'blame of a file': async (site) => [await site.call('GET', '/noisy/blame?path=/all/0/f1')],
   'storm of writes': (site) => storm(site),
+  'search of all files': async (site) => [await site.call('GET', '/noisy/grep?pattern=f1.*9')],
+  'find in all files': async (site) => [await site.call('GET', '/noisy/find?name=*99')],
+  'sql on all files': async (site) => [await site.call('GET', `/noisy/sql?sql=${counted}`)],
+  'move, then sql': async (site) => [
+    await site.call('POST', '/noisy/files/all?move', json({ to: '/moved' })),
+    await site.call('GET', `/noisy/sql?sql=${counted}`),
+    await site.call('POST', '/noisy/files/moved?move', json({ to: '/all' })),
+    await site.call('GET', `/noisy/sql?sql=${counted}`),
+  ],
+  'bundle of everything': async (site) => [await site.call('GET', '/noisy/bundle')],
+  'git export': async (site) => [
+    await site.ask('GET', '/git/noisy/info/refs?service=git-upload-pack'),
+  ],
   'fork and diff': (site) => layerOfChanges(site),
   'json of 8 MiB': async (site) => [
     await site.call('POST', '/noisy/batch', '['.repeat(4 << 20) + ']'.repeat(4 << 20)),
@@ -236,9 +251,14 @@ class Site {
     return `${this.server.url}/v1/workspaces`
   }
 
+  /** Below the workspaces. */
+  call(method: string, path: string, body?: string): Promise<number> {
+    return this.ask(method, `/v1/workspaces${path}`, body)
+  }
+
   /** Gives the status once the whole answer has come. */
-  async call(method: string, path: string, body?: string): Promise<number> {
-    const answer = await fetch(`${this.url}${path}`, {
+  async ask(method: string, path: string, body?: string): Promise<number> {
+    const answer = await fetch(this.server.url + path, {
       method,
       headers: { authorization: `Bearer ${this.server.key}` },
       ...(body === undefined ? {} : { body }),

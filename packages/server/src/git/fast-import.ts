@@ -34,6 +34,9 @@ interface TreeLine {
 }
 
 const readAtOnce = 100
+const fileBytesMax = 4 * 2 ** 30
+/** A larger file that is mostly holes is left out. */
+const sparseBytesMax = 1 << 20
 
 /** Writes a stream for `git fast-import`. Content that git has is named, not sent. */
 export class ImportStream {
@@ -117,8 +120,16 @@ function lineOf(view: View, ino: Parameters<View['inode']>[0], path: readonly Na
   }
   if (kind !== 'file') return { path }
   const extents = planRead(view, ino, inode, 0, size)
+  if (!isForGit(size, extents)) return { path }
   const mode = (inode.mode & 0o100) === 0 ? '100644' : '100755'
   return { path, mode, key: keyOfExtents(size, extents), extents, size }
+}
+
+/** Git writes every zero of a hole: one byte behind 16 TiB would take days, and each export would begin again. */
+function isForGit(size: number, extents: readonly Extent[]): boolean {
+  const isReal = ({ source }: Extent): boolean => source !== undefined
+  const bytes = extents.filter(isReal).reduce((sum, { length }) => sum + length, 0)
+  return size <= sparseBytesMax || (size <= fileBytesMax && 2 * bytes >= size)
 }
 
 /** Equal keys mean equal bytes: blobs are named by hashes of their content. */
