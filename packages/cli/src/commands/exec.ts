@@ -37,6 +37,12 @@ export const command: Command = defineCommand({
       choices: ['none', 'local', 'e2b'],
       summary: 'Where to run: here, in a local jail, or at E2B (default: none)',
     },
+    template: { kind: 'text', value: 'NAME', summary: 'Template of the E2B machine' },
+    'server-inside': {
+      kind: 'text',
+      value: 'URL',
+      summary: 'Address at which the E2B machine reaches the Cairn server',
+    },
     commit: { kind: 'flag', summary: 'Commit the layer if the command succeeds' },
     keep: { kind: 'flag', summary: 'Keep the layer (default)' },
     discard: { kind: 'flag', summary: 'Abandon the layer afterwards' },
@@ -85,6 +91,8 @@ interface Values extends WorkspaceValues {
 
 interface WishValues extends Values {
   readonly sandbox: ExecWish['sandbox'] | undefined
+  readonly template: string | undefined
+  readonly 'server-inside': string | undefined
   readonly commit: boolean
   readonly keep: boolean
   readonly discard: boolean
@@ -94,12 +102,23 @@ interface WishValues extends Values {
 
 function wishOf(words: readonly string[], options: WishValues): ExecWish {
   const { commit, keep, discard, sandbox = 'none', layer: _, ...values } = options
+  const { template, 'server-inside': serverInside } = options
+  if (sandbox !== 'e2b' && (template ?? serverInside) !== undefined)
+    throw usageError(
+      'choose a machine at E2B',
+      'the command does not run there',
+      'Add --sandbox e2b, or leave out --template and --server-inside.',
+    )
   if ([commit, keep, discard].filter(Boolean).length > 1)
     throw usageError('end the layer', 'two ways are given', 'Give --commit, --keep or --discard.')
   return {
     words,
     values,
     sandbox,
+    e2b: {
+      ...(template === undefined ? {} : { template }),
+      ...(serverInside === undefined ? {} : { serverInside }),
+    },
     after: commit ? 'commit' : discard ? 'discard' : 'keep',
     timeoutMs: parseTimeout(options.timeout),
     env: parseEnv(options.env),

@@ -13,6 +13,8 @@ export interface ExecWish {
   readonly words: readonly string[]
   readonly values: WorkspaceValues
   readonly sandbox: 'none' | 'local' | 'e2b'
+  /** Of a machine at E2B: its template, and where it reaches the server. */
+  readonly e2b?: { readonly template?: string; readonly serverInside?: string }
   readonly after: 'commit' | 'keep' | 'discard'
   readonly timeoutMs: number | undefined
   readonly env: Readonly<Record<string, string>>

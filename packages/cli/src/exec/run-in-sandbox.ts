@@ -18,7 +18,7 @@ const timeoutMsMax = 24 * 60 * 60 * 1000
 export async function runInSandbox(
   cli: Cli,
   layer: LayerInfo,
-  { words, values, sandbox: kind, env: envs, timeoutMs = timeoutMsMax, onOutput }: SandboxWish,
+  { words, values, sandbox: kind, e2b, env: envs, timeoutMs = timeoutMsMax, onOutput }: SandboxWish,
 ): Promise<ChildResult> {
   const { LocalSandbox, E2BSandbox } = await import('@cairn/sandbox')
   const { server, apiKey: token } = await findCredentials(cli, values)
@@ -29,7 +29,8 @@ export async function runInSandbox(
     workspace,
     envs: { ...(toolCall ? { CAIRN_TOOL_CALL: toolCall } : {}), ...envs },
   }
-  const sandbox = kind === 'local' ? new LocalSandbox(options) : new E2BSandbox(options)
+  const sandbox =
+    kind === 'local' ? new LocalSandbox(options) : new E2BSandbox({ ...options, ...e2b })
   const what = `run ${words[0]} in a sandbox (${kind})`
   const stop = (): void => void sandbox.dispose({ drain: false }).catch(() => {})
   cli.signal.addEventListener('abort', stop, { once: true })
