@@ -95,10 +95,7 @@ describe('a body larger than its room', () => {
     await site.owner('PATCH', '/w', { maxBytes: 1000 })
     for (const hasLength of [true, false]) {
       const sent = await send('PUT', '/files/src/a', { as: secret, hasLength })
-      expect([sent.status, sent.text]).toEqual([
-        507,
-        expect.stringContaining('the quota allows 1000'),
-      ])
+      expect([sent.status, sent.text]).toEqual([507, expect.stringContaining('its quota is 1000')])
     }
     expect(await site.read('/src/a')).toBe('in /src/a')
   })

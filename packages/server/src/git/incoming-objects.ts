@@ -35,8 +35,9 @@ export class IncomingObjects {
       GIT_OBJECT_DIRECTORY: this.#directory,
       GIT_ALTERNATE_OBJECT_DIRECTORIES: join(this.#repository, 'objects'),
     }
-    const streamed = ['-c', 'core.bigFileThreshold=64m']
-    return startGit(['-C', this.#repository, ...streamed, ...args], env, pushedMemoryMiB)
+    // Each thread takes memory of its own.
+    const settings = ['-c', 'core.bigFileThreshold=64m', '-c', 'pack.threads=2']
+    return startGit(['-C', this.#repository, ...settings, ...args], env, pushedMemoryMiB)
   }
 
   async ask(args: readonly string[], what = 'read what was pushed'): Promise<Buffer> {
