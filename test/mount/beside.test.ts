@@ -8,6 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { Cairn } from '@cairn/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 
@@ -104,6 +105,43 @@ describe.skipIf(noMount)('a mount that holds the lease beside another one', () =
       ['holder', 'http', 'reader'].map((who) => `${who} ${round}\n`).join(''),
     ).join('')
     for (const mount of [holder, reader]) expect(await mount.sh('cat repo/log')).toBe(lines)
+  })
+
+  it('a change through HTTP is decided on all that the holder has acknowledged', async () => {
+    const cairn = new Cairn({ server: site.url, apiKey: site.key })
+    const { files } = cairn.workspace('demo')
+    for (let round = 0; round < 5; round++) {
+      writeFileSync(holder.path('repo/fresh'), 'ab')
+      await files.patch('/repo/fresh', 1, Buffer.from('c'))
+      expect(readFileSync(holder.path('repo/fresh'), 'utf8')).toBe('ac')
+      writeFileSync(holder.path('repo/again'), '')
+      await files.move('/repo/again', '/other/again')
+      rmSync(holder.path('repo/fresh'))
+      await files.write('/repo/fresh', 'new', { ifAbsent: true })
+      mkdirSync(holder.path('repo/full'))
+      await files.write('/repo/full/file', '')
+      rmSync(holder.path('repo/full'), { recursive: true })
+      await files.mkdir('/repo/full')
+      rmSync(holder.path('repo/full'), { recursive: true })
+      rmSync(holder.path('repo/fresh'))
+      rmSync(holder.path('other/again'))
+      expect(await standing(holder)).toBe('lease')
+    }
+  })
+
+  it('a change through HTTP goes where its path leads after what the holder has acknowledged', async () => {
+    const cairn = new Cairn({ server: site.url, apiKey: site.key })
+    const { files } = cairn.workspace('demo')
+    for (let round = 0; round < 5; round++) {
+      await holder.sh(`mkdir -p top/deep/er; sync top`)
+      await holder.drain()
+      renameSync(holder.path('top'), holder.path('old'))
+      mkdirSync(holder.path('top/deep/er'), { recursive: true })
+      await files.write('/top/deep/er/file', `${round}`)
+      expect(readdirSync(holder.path('old/deep/er'))).toEqual([])
+      expect(readFileSync(holder.path('top/deep/er/file'), 'utf8')).toBe(`${round}`)
+      await holder.sh('rm -r top old')
+    }
   })
 
   it('a second writer gets the lease when it works and the first does not', async () => {

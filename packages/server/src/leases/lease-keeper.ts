@@ -4,6 +4,7 @@ import { type Ino, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../ports/clock.ts'
 import { Audience, type Member, waitMsMax } from './audience.ts'
 import { endEpoch } from './epoch-end.ts'
+import type { Given } from './given.ts'
 import {
   areTogether,
   forfeit,
@@ -323,9 +324,7 @@ export class LeaseKeeper {
    * For a change of some directories that comes without a session. Beside a holder that gives single directories back,
    * only these are waited for: `write` gets the ones that the holder has given back, and throws MoreDirectories for others.
    */
-  async withDirectories<T>(
-    write: (epoch: number, given?: ReadonlySet<Ino>) => Promise<T>,
-  ): Promise<T> {
+  async withDirectories<T>(write: (epoch: number, given?: Given) => Promise<T>): Promise<T> {
     return this.#untilInEpoch(() =>
       this.sharing.change(undefined, (given) => write(this.#record.epoch, given)),
     )

@@ -1,7 +1,7 @@
-import { directoriesOf, type Op, type View } from '@cairn/core'
-import { FsError, type Ino, type SessionId } from '@cairn/protocol'
+import type { Ino, SessionId } from '@cairn/protocol'
 import type { Clock } from '../ports/clock.ts'
 import { waitMsMax } from './audience.ts'
+import { Given, MoreDirectories } from './given.ts'
 import { InUse } from './in-use.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 
@@ -16,16 +16,6 @@ interface Known {
   readonly sharer: Connected
   /** Directories whose contents it may have cached. Undefined: it may be any of them. */
   looked: Set<Ino> | undefined
-}
-
-/** A change concerns directories that the holder was not asked for. The caller asks for them and tries again. */
-class MoreDirectories extends FsError {
-  readonly inos: readonly Ino[]
-
-  constructor(inos: readonly Ino[]) {
-    super('EAGAIN')
-    this.inos = inos
-  }
 }
 
 /** A holder that takes longer than this for a directory is asked for everything: then it has a deadline. */
@@ -101,19 +91,19 @@ export class LeaseSharing {
    */
   async change<T>(
     session: SessionId | undefined,
-    write: (given: ReadonlySet<Ino> | undefined) => Promise<T>,
+    write: (given: Given | undefined) => Promise<T>,
   ): Promise<T> {
-    const given = new Set<Ino>()
-    while (given.size <= directoriesMax)
+    const given = new Given()
+    while (given.inos.size <= directoriesMax)
       try {
-        return await this.#sharing(session, [...given], async (isWhole) => {
+        return await this.#sharing(session, [...given.inos], async (isWhole) => {
           const written = await write(isWhole ? undefined : given)
-          this.#noteChanged(given)
+          this.#noteChanged(given.changed)
           return written
         })
       } catch (error) {
         if (!(error instanceof MoreDirectories)) throw error
-        for (const ino of error.inos) given.add(ino)
+        for (const ino of error.inos) given.inos.add(ino)
       }
     return this.#keeper.asTurn(() => write(undefined))
   }
@@ -237,13 +227,4 @@ export class LeaseSharing {
     const sinceMs = this.#clock.nowMs() - contestedMs
     return inos.some((ino) => (this.#changedMs.get(ino) ?? -Infinity) > sinceMs)
   }
-}
-
-/** Throws MoreDirectories. What the operations themselves make is known to no other client. */
-export function requireGiven(view: View, ops: readonly Op[], given: ReadonlySet<Ino>): void {
-  const missing = new Set<Ino>()
-  for (const op of ops)
-    for (const ino of directoriesOf(view, op))
-      if (!given.has(ino) && view.inode(ino)) missing.add(ino)
-  if (missing.size > 0) throw new MoreDirectories([...missing])
 }

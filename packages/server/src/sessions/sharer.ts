@@ -8,7 +8,6 @@ import {
   Writer,
 } from '@cairn/protocol'
 import type { SessionParts } from './session.ts'
-import { requireGiven } from '../leases/sharing.ts'
 
 /** Throws MoreDirectories where a batch, at its place in the log, concerns directories that the holder has. */
 export type RequireGiven = (view: View) => Promise<void>
@@ -108,9 +107,7 @@ export class Sharer {
     }
     const written = this.#writing.then(() =>
       sharing.change(this.session, (given) =>
-        write(
-          given && ((view) => workspace.stores.nodes.read(() => requireGiven(view, ops, given))),
-        ),
+        write(given && ((view) => workspace.stores.nodes.read(() => given.require(view, ops)))),
       ),
     )
     this.#writing = written.then(

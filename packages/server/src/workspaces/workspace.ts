@@ -36,7 +36,7 @@ import { Quotas } from './quotas.ts'
 import { LockKeeper } from '../leases/lock-keeper.ts'
 import type { LockStore } from '../ports/lock-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../leases/lease-keeper.ts'
-import { requireGiven } from '../leases/sharing.ts'
+import { type Given, LookedView } from '../leases/given.ts'
 import type { LeaseStore } from '../ports/lease-store.ts'
 import { Reaper } from '../leases/reaper.ts'
 import { Feed } from '../leases/feed.ts'
@@ -100,7 +100,7 @@ interface ChangeParts {
   readonly epoch: number
   readonly newIno: () => Ino
   /** The directories that the holder of the lease has given back; undefined where it has given back everything. */
-  readonly given?: ReadonlySet<Ino> | undefined
+  readonly given?: Given | undefined
 }
 
 /** An open workspace: its branches, and changing them by path. */
@@ -269,7 +269,7 @@ export class Workspace {
     const inodes = scope ? this.#inodesOf(scope, holdings!) : this.#inodes
     const change = (
       epoch: number,
-      given?: ReadonlySet<Ino>,
+      given?: Given,
     ): Promise<{ receipt: Receipt; result: T | undefined }> => {
       const parts = { limit, epoch, newIno: inodes.next, given }
       return asker.scope
@@ -321,9 +321,14 @@ export class Workspace {
     const attempt = function* (this: Workspace, view: View): Steps<readonly Op[]> {
       const reapsAtOnce = this.lease(branch).isUnused
       const env = { now: this.clock.now(), newIno, reapsAtOnce }
-      const edit = new TreeEdit(scoped?.see(view) ?? view, env, guard)
-      result = yield* whilePresent(asker.gone, inSteps(decide(edit)))
-      if (given) requireGiven(view, edit.ops, given)
+      const looked = new LookedView(view)
+      const seen = given ? looked : view
+      const edit = new TreeEdit(scoped?.see(seen) ?? seen, env, guard)
+      const deciding = function* (): Steps<T> {
+        return yield* whilePresent(asker.gone, inSteps(decide(edit)))
+      }
+      result = yield* given ? given.deciding(looked, deciding) : deciding()
+      given?.require(view, edit.ops)
       if (scoped) yield* scoped.count(edit.view, view)
       return edit.ops
     }.bind(this)

@@ -1,0 +1,88 @@
+import {
+  directoriesOf,
+  homesOf,
+  type NamedDentry,
+  type Op,
+  type Steps,
+  type View,
+} from '@cairn/core'
+import { FsError, type Ino, isCairnError, isFsError, type Name } from '@cairn/protocol'
+
+/** A change concerns directories that the holder was not asked for. The caller asks for them and tries again. */
+export class MoreDirectories extends FsError {
+  readonly inos: readonly Ino[]
+
+  constructor(inos: readonly Ino[]) {
+    super('EAGAIN')
+    this.inos = inos
+  }
+}
+
+/** The directories that the holder has given back for one change of another client. */
+export class Given {
+  readonly inos: Set<Ino> = new Set()
+  /** Those that the change concerns, as it was last decided. */
+  changed: readonly Ino[] = []
+
+  /** Throws MoreDirectories. What the operations themselves make is known to no other client. */
+  require(view: View, ops: readonly Op[]): void {
+    const concerned = ops.flatMap((op) => directoriesOf(view, op)).filter((ino) => view.inode(ino))
+    this.changed = [...new Set(concerned)]
+    this.#requireAll(this.changed)
+  }
+
+  /**
+   * For a change by path. The path may have led elsewhere, or to nothing, because of changes that the holder has acknowledged and
+   * not sent. So a change, and also a refusal, holds only when the holder has given back each directory that was looked into.
+   */
+  *deciding<T>(looked: LookedView, decide: () => Steps<T>): Steps<T> {
+    try {
+      const decided = yield* decide()
+      this.#requireAll(looked.directories)
+      return decided
+    } catch (error) {
+      if (isFsError(error) || isCairnError(error, 'precondition_failed'))
+        this.#requireAll(looked.directories)
+      throw error
+    }
+  }
+
+  #requireAll(inos: Iterable<Ino>): void {
+    const missing = [...inos].filter((ino) => !this.inos.has(ino))
+    if (missing.length > 0) throw new MoreDirectories(missing)
+  }
+}
+
+/** Notes which directories were looked into, and which have the files that were looked at. */
+export class LookedView implements View {
+  readonly directories: Set<Ino> = new Set()
+  readonly #view: View
+
+  constructor(view: View) {
+    this.#view = view
+  }
+
+  inode(ino: Ino): ReturnType<View['inode']> {
+    const inode = this.#view.inode(ino)
+    if (inode) for (const home of homesOf(this.#view, ino)) this.directories.add(home)
+    return inode
+  }
+
+  child(parent: Ino, name: Name): ReturnType<View['child']> {
+    this.directories.add(parent)
+    return this.#view.child(parent, name)
+  }
+
+  links(ino: Ino): ReturnType<View['links']> {
+    return this.#view.links(ino)
+  }
+
+  blockFrom(ino: Ino, index: number): ReturnType<View['blockFrom']> {
+    return this.#view.blockFrom(ino, index)
+  }
+
+  entries(parent: Ino, after: Name | undefined, limit: number): readonly NamedDentry[] {
+    this.directories.add(parent)
+    return this.#view.entries(parent, after, limit)
+  }
+}
