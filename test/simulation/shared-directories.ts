@@ -17,6 +17,8 @@ export class SharedDirectories {
       attributes: nothing,
       bytes: nothing,
       entry: nothing,
+      isForgetting: () => false,
+      forgotten: async () => undefined,
       grown: nothing,
       expire: nothing,
       canExpire: () => true,

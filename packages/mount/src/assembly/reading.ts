@@ -48,7 +48,7 @@ export class Reading {
       caches: this.caches,
       nowMs: () => performance.now(),
     })
-    this.nodes = new KernelNodes(image, this.owners, this.told, this.contested)
+    this.nodes = new KernelNodes(image, this.owners, this.told, this.contested, this.caches)
     this.sharing = new SharingClient({
       image,
       caches: this.caches,
@@ -66,6 +66,7 @@ export class Reading {
       position,
       ask,
       look: (ino) => sharing.look(ino),
+      forgotten: (ino) => this.caches.forgotten(ino),
       guessedEntries: Math.min(guessedEntriesMax, inodesMax / 2),
     })
     this.fsmonitor = new Fsmonitor({

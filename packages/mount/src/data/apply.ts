@@ -67,10 +67,13 @@ export function applyForeign(contents: Contents, op: Op): void {
   if (op.type === 'reap') contents.drop(op.ino)
   const ranges = 'ino' in op ? contents.find(op.ino) : undefined
   if (!ranges) return
-  if (op.type === 'write') ranges.forget(op.offset, dataLength(op.data))
-  else if (op.type === 'append')
+  if (op.type === 'write') {
+    ranges.forget(op.offset, dataLength(op.data))
+    ranges.pagesRead.drop(op.offset, op.offset + dataLength(op.data))
+  } else if (op.type === 'append') {
     ranges.forget(ranges.serverEnd, Number.MAX_SAFE_INTEGER - ranges.serverEnd)
-  else if (op.type === 'copy' || op.type === 'fallocate') ranges.forget(op.offset, op.length)
+    ranges.pagesRead.dropAll()
+  } else if (op.type === 'copy' || op.type === 'fallocate') ranges.forget(op.offset, op.length)
   else if (op.type === 'setattr' && op.size !== undefined) {
     ranges.truncate(op.size)
     ranges.version++

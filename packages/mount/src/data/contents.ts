@@ -50,18 +50,11 @@ export class Contents {
   clear(): void {
     this.#files.clear()
   }
-  /** Whether the file was read since this was last asked. */
-  takeWasRead(ino: Ino): boolean {
-    const ranges = this.#files.get(ino)
-    const { wasRead = false } = ranges ?? {}
-    if (ranges) ranges.wasRead = false
-    return wasRead
-  }
 
   /** Bytes from `offset` to `end`, which is not behind the file's end. */
   read(ino: Ino, inode: Inode, offset: number, end: number): Uint8Array | Promise<Uint8Array> {
     const ranges = this.of(ino, inode)
-    ranges.wasRead = true
+    ranges.pagesRead.add(offset, end)
     const parts = [...ranges.between(offset, end)]
     const isHere = !parts.some((part) => this.#isElsewhere(part))
     const bytes = isHere

@@ -1,3 +1,4 @@
+import { PagesRead } from './pages-read.ts'
 import { ReadAhead } from './read-ahead.ts'
 
 /** Which bytes of a file lie where. */
@@ -35,8 +36,7 @@ export class Ranges {
 
   /** Counts up with every change of what is only at the server: what was asked for before must not be believed. */
   version = 0
-  /** The kernel may have pages of the file that it read. */
-  wasRead = false
+  readonly pagesRead: PagesRead = new PagesRead()
   readonly readAhead: ReadAhead = new ReadAhead()
 
   put(offset: number, length: number, source: RangeSource): void {

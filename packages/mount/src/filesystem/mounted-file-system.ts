@@ -25,7 +25,7 @@ import type {
   FuseFileSystem,
 } from '../fuse/file-system.ts'
 import { andThen, whenLoaded } from './answers.ts'
-import { dropMisplaced } from '../sync/append.ts'
+import { dropMisplaced, dropRead } from '../sync/append.ts'
 import { inherited, kindOf } from '../kernel/attributes.ts'
 import {
   callOf,
@@ -235,10 +235,10 @@ export class MountedFileSystem implements FuseFileSystem {
     })
     if (done instanceof Promise && bytes === data) bytes = data.slice()
     let written = andThen(done, () => this.#dropCapability(ino, caller))
-    if (isAppend)
-      written = andThen(written, () => {
-        if (end !== offset) return dropMisplaced(this.#parts, { ino, offset, length })
-      })
+    written = andThen(written, () => {
+      if (isAppend && end !== offset) return dropMisplaced(this.#parts, { ino, offset, length })
+      if (done instanceof Promise) return dropRead(this.#parts, { ino, offset, length })
+    })
     if ((flags & openFlags.sync) !== 0) written = andThen(written, () => writer.sync())
     return andThen(written, () => length)
   }

@@ -23,7 +23,6 @@ const flag = {
   maxPages: 1 << 22,
   cacheSymlinks: 1 << 23,
   noOpendirSupport: 1 << 24,
-  explicitInvalData: 1 << 25,
   handleKillprivV2: 1 << 28,
   initExt: 1 << 30,
 } as const
@@ -42,7 +41,8 @@ const flags2Since = [
  * Left out on purpose. ATOMIC_O_TRUNC: without OPEN requests truncation would be lost. WRITEBACK_CACHE: the
  * kernel would own the size, also after a change made elsewhere. DONT_MASK: so the kernel applies the umask.
  * ASYNC_DIO: the kernel drops cached pages before an asynchronous O_DIRECT write, and not after it, so a page that is
- * read meanwhile stays old. POSIX_ACL: not kept. READDIRPLUS_AUTO: a listing shall fill attributes every time.
+ * read meanwhile stays old. POSIX_ACL: not kept. EXPLICIT_INVAL_DATA: the
+ * kernel would keep old pages when it hears of another size. READDIRPLUS_AUTO: a listing shall fill attributes every time.
  */
 const wanted =
   flag.asyncRead |
@@ -53,7 +53,6 @@ const wanted =
   flag.maxPages |
   flag.cacheSymlinks |
   flag.noOpendirSupport |
-  flag.explicitInvalData |
   flag.handleKillprivV2 |
   flag.initExt
 const wanted2 = flags2Since

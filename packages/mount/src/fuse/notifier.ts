@@ -64,9 +64,19 @@ export class Notifier {
     return worker
   }
 
+  /** Notifications so far. */
+  get posted(): number {
+    return this.#posted
+  }
+
   /** Notifications not yet written. */
   get queued(): number {
     return this.#posted - Atomics.load(this.#written, 0)
+  }
+
+  /** Whether the first so many have been written. */
+  hasWritten(posted: number): boolean {
+    return !this.#isOpen || Atomics.load(this.#written, 0) >= posted
   }
 
   /** Drops attributes and pages; `length` 0: to the end. */

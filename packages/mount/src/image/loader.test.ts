@@ -25,6 +25,7 @@ describe('what the image misses', () => {
       position: new LogPosition(),
       ask: questions.ask,
       look: async () => undefined,
+      forgotten: async () => undefined,
     })
     loader.advance(server.seq, [])
   })
@@ -60,6 +61,7 @@ describe('what the image misses', () => {
       image,
       position: new LogPosition(),
       look: async () => undefined,
+      forgotten: async () => undefined,
       ask: async () => {
         asked++
         throw new Error('cut off')

@@ -20,6 +20,8 @@ export interface LoaderParts {
   readonly ask: (question: Question) => Promise<Uint8Array>
   /** Once the image has all that was acknowledged in the directory. */
   readonly look: (ino: Ino) => Promise<void>
+  /** Once the kernel has dropped what it has of the file. */
+  readonly forgotten: (ino: Ino) => Promise<void>
   /** How many entries to prefetch. */
   readonly guessedEntries?: number
 }
@@ -50,6 +52,7 @@ export class Loader {
 
   load({ what, ino }: Pick<ImageMiss, 'what' | 'ino'>): Promise<void> {
     if (what === 'look') return this.#parts.look(ino)
+    if (what === 'pages') return this.#parts.forgotten(ino)
     return this.#once(`${what} ${ino}`, () =>
       what === 'inode' ? this.#loadInode(ino) : this.#loadDirectory(ino),
     )

@@ -4,6 +4,10 @@ import type { Ino, Name } from '@cairn/protocol'
 export interface Caches {
   attributes(ino: Ino): void
   bytes(ino: Ino, offset: number, length: number): void
+  /** Whether the kernel may still have bytes that it was told to forget. A new size would make it show their old end. */
+  isForgetting(ino: Ino): boolean
+  /** Resolves once it has none of them, or when that takes too long. */
+  forgotten(ino: Ino): Promise<void>
   /** The file ends with `lastByte` at this size now. Its pages behind the old end are forgotten already. */
   grown(ino: Ino, size: number, lastByte: number): void
   entry(parent: Ino, name: Name): void
@@ -18,9 +22,13 @@ export interface Caches {
 }
 
 const patienceMs = 30
+/** Where it most likely waits for nothing, and is merely slow. */
+export const longPatienceMs = 1000
 
 /** Like `settled`, for a caller that the kernel may be waiting for while it holds a lock that `settled` needs. */
-export function settledSoon(caches: Caches): Promise<void> {
-  const patience = new Promise<void>((resolve) => setTimeout(resolve, patienceMs))
-  return Promise.race([caches.settled(), patience])
+export async function settledSoon(caches: Caches, ms: number = patienceMs): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, ms)
+  await Promise.race([caches.settled(), late.promise])
+  clearTimeout(timer)
 }

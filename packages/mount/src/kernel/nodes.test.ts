@@ -6,6 +6,7 @@ import type { Ino } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type FuseIo, loadFuseIo } from '../fuse/native.ts'
 import { Image } from '../image/image.ts'
+import { ImageMiss } from '../image/miss.ts'
 import { KernelNodes } from './nodes.ts'
 import { swapOwners } from './owners.ts'
 import { ToldFile } from './told-file.ts'
@@ -13,6 +14,7 @@ import { ToldFile } from './told-file.ts'
 const io = await loadFuseIo()
 const full = { ...io, mapFile: () => -28 }
 const uncontested = { has: () => false }
+const current = { isForgetting: () => false }
 
 describe('what the kernel was told of', () => {
   let directory: string
@@ -25,7 +27,7 @@ describe('what the kernel was told of', () => {
   /** The table of the next process: the one before ended without a goodbye. */
   function begin(disk: FuseIo = io): KernelNodes {
     const owners = swapOwners(undefined, undefined)
-    return new KernelNodes(new Image(), owners, new ToldFile(directory, disk), uncontested)
+    return new KernelNodes(new Image(), owners, new ToldFile(directory, disk), uncontested, current)
   }
 
   /** The next process, which has loaded some inodes again. */
@@ -34,7 +36,7 @@ describe('what the kernel was told of', () => {
     const inode = { kind: 'file' } as Inode
     for (const ino of inodes) image.install({ ino: ino as Ino, inode, links: [] })
     const told = new ToldFile(directory, io)
-    return new KernelNodes(image, swapOwners(undefined, undefined), told, uncontested)
+    return new KernelNodes(image, swapOwners(undefined, undefined), told, uncontested, current)
   }
 
   function tell(nodes: KernelNodes, ...inodes: number[]): void {
@@ -52,6 +54,8 @@ describe('what the kernel was told of', () => {
       attributes: (ino) => inodes.push(ino),
       bytes: () => undefined,
       entry: () => undefined,
+      isForgetting: () => false,
+      forgotten: () => Promise.resolve(),
       grown: () => undefined,
       expire: () => undefined,
       canExpire: () => true,
@@ -131,7 +135,7 @@ describe('a file that was replaced', () => {
   function begin(): KernelNodes {
     image = new Image()
     const told = new ToldFile(directory, io)
-    return new KernelNodes(image, swapOwners(undefined, undefined), told, uncontested)
+    return new KernelNodes(image, swapOwners(undefined, undefined), told, uncontested, current)
   }
 
   beforeEach(() => {
@@ -156,6 +160,17 @@ describe('a file that was replaced', () => {
     nodes.replaceAll()
     expect(() => nodes.ino(file)).toThrow('ESTALE')
     expect(nodes.ino(folder)).toBe(folder)
+  })
+
+  it('is not described to a kernel that has yet to drop its old pages', () => {
+    image.install({ ino: file, inode: { kind: 'file' } as Inode, links: [] })
+    current.isForgetting = () => true
+    try {
+      expect(() => nodes.attributed(file)).toThrow(new ImageMiss('pages', file))
+      expect(() => nodes.entry(file)).toThrow(new ImageMiss('pages', file))
+    } finally {
+      current.isForgetting = () => false
+    }
   })
 
   it('before the kernel was told of it keeps its number', () => {

@@ -4,6 +4,7 @@ import type { Attributes, Entry } from '../fuse/file-system.ts'
 import type { Image } from '../image/image.ts'
 import type { Caches } from './caches.ts'
 import type { Contested } from './contested.ts'
+import { ImageMiss } from '../image/miss.ts'
 import { attributesOf } from './attributes.ts'
 import type { Owners } from './owners.ts'
 import type { ToldFile } from './told-file.ts'
@@ -32,6 +33,7 @@ export class KernelNodes {
   readonly #image: Image
   readonly #owners: Owners
   readonly #contested: Pick<Contested, 'has'>
+  readonly #caches: Pick<Caches, 'isForgetting'>
   /** Known as soon as the session is welcome. */
   root: Ino = rootIno
   /** By the kernel's numbers: twice how often it was told, and one more for a file. One number takes the least memory. */
@@ -42,8 +44,15 @@ export class KernelNodes {
   /** What the kernel forgot of all that the image does not know: told by the process before, or dropped since. */
   #forgotten: 'nothing' | 'attributes' | 'bytes' = 'nothing'
 
-  constructor(image: Image, owners: Owners, told: ToldFile, contested: Pick<Contested, 'has'>) {
+  constructor(
+    image: Image,
+    owners: Owners,
+    told: ToldFile,
+    contested: Pick<Contested, 'has'>,
+    caches: Pick<Caches, 'isForgetting'>,
+  ) {
     this.#owners = owners
+    this.#caches = caches
     this.#contested = contested
     this.#image = image
     this.#told = told
@@ -99,6 +108,7 @@ export class KernelNodes {
   }
 
   attributed(ino: Ino): Attributed {
+    this.#requireForgotten(ino)
     return { attributes: this.#attributes(ino, this.inode(ino)), ttl }
   }
 
@@ -109,9 +119,19 @@ export class KernelNodes {
 
   /** Told to the kernel, which will say when it has forgotten it. */
   entry(ino: Ino): Entry {
+    this.#requireForgotten(ino)
     const entry = this.peek(ino)
     this.count(ino)
     return entry
+  }
+
+  /**
+   * With the size, the kernel would show the new end of the file in pages from before it: as zeros. It drops such pages
+   * when it hears of another size, but after it has begun to show that size to other programs.
+   */
+  #requireForgotten(ino: Ino): void {
+    if (this.#caches.isForgetting(ino) && this.inode(ino).kind === 'file')
+      throw new ImageMiss('pages', ino)
   }
 
   peek(ino: Ino): Entry {

@@ -2,7 +2,7 @@ import type { AppendOp, Inode, WriteOp } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import type { Contents } from '../data/contents.ts'
 import type { Answer } from '../fuse/file-system.ts'
-import { type Caches, settledSoon } from '../kernel/caches.ts'
+import { type Caches, longPatienceMs, settledSoon } from '../kernel/caches.ts'
 
 /**
  * Where an append goes. The kernel sends an offset with it, and that is only where the kernel believes the end to be: it
@@ -21,6 +21,11 @@ interface KernelWrite {
   readonly length: number
 }
 
+interface KernelParts {
+  readonly caches: Caches
+  readonly contents: Contents
+}
+
 /** No page of any machine is smaller. */
 const pageBytes = 4096
 
@@ -30,11 +35,34 @@ const pageBytes = 4096
  * until the write returns, cannot be waited for, and is read anew anyway.
  */
 export function dropMisplaced(
-  { caches, contents }: { readonly caches: Caches; readonly contents: Contents },
+  { caches, contents }: KernelParts,
   { ino, offset, length }: KernelWrite,
 ): Answer<void> {
-  const isWholePages = (offset % pageBytes) + length >= pageBytes
-  const mayBeKept = contents.takeWasRead(ino) || isWholePages
+  const pages = contents.find(ino)?.pagesRead
+  const wasRead = pages?.has(offset, offset + length)
+  pages?.dropAll()
+  // The kernel goes on to a second page only from one that it has whole.
+  const isWhole = length >= pageBytes || (offset % pageBytes) + length > pageBytes
   caches.bytes(ino, 0, 0)
-  return mayBeKept ? settledSoon(caches) : undefined
+  if (wasRead) return settledSoon(caches, longPatienceMs)
+  return isWhole ? settledSoon(caches) : undefined
+}
+
+/**
+ * The same for bytes that the kernel put in their place, when the server decided about them. Meanwhile the kernel may have
+ * dropped the page, because of another client's change, and read it again without these bytes.
+ */
+export function dropRead(
+  { caches, contents }: KernelParts,
+  { ino, offset, length }: KernelWrite,
+): Answer<void> {
+  const pages = contents.find(ino)?.pagesRead
+  const wasRead = pages?.has(offset, offset + length)
+  pages?.drop(offset, offset + length)
+  if (wasRead) {
+    caches.bytes(ino, offset, length)
+    return settledSoon(caches, longPatienceMs)
+  }
+  // It may be about to drop the page because of another client's change.
+  return caches.isForgetting(ino) ? settledSoon(caches) : undefined
 }

@@ -43,6 +43,7 @@ class Following {
     position: this.position,
     ask: this.questions.ask,
     look: async () => undefined,
+    forgotten: async () => undefined,
   })
   readonly contents: Contents
   readonly follower: Follower
@@ -77,6 +78,8 @@ class Following {
       caches: {
         attributes: (ino) => this.forgotten.push(`attributes of ${ino}`),
         bytes: (ino, from, length) => this.forgotten.push(`${ino} from ${from} for ${length}`),
+        isForgetting: () => false,
+        forgotten: () => Promise.resolve(),
         grown: (ino, size, byte) => this.forgotten.push(`${ino} is ${size} long, to ${byte}`),
         entry: (parent, entry) => this.forgotten.push(`${entry} in ${parent}`),
         expire: () => undefined,
