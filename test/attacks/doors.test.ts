@@ -60,6 +60,7 @@ describe('a token that reads /src', () => {
     ],
     ['another workspace', { name: 'read', arguments: { file_path: '/c' } }, '?workspace=other'],
     ['a tool named like a method of objects', { name: 'constructor', arguments: {} }, ''],
+    ['a shell on the server', { name: 'bash', arguments: { command: 'id' } }, ''],
     ['a tool named __proto__', { name: '__proto__', arguments: {} }, ''],
   ])('through MCP, %s: refused', async (_title, params, query) => {
     const text = await mcp(params, query)

@@ -81,11 +81,10 @@ export class Sharer {
         what: `${type} ${inos.length} directories`,
         reason: `at most ${directoriesAtOnce} at once`,
       })
-    const visible = await this.#visible(inos)
     const writer = new Writer(16)
-    if (type === 'look') await sharing.look(this.session, visible)
+    if (type === 'look') await sharing.look(this.session, await this.#present(inos))
     // A claim of none is one of all.
-    else if (visible.length < inos.length) writer.u8(0)
+    else if ((await this.#visible(inos)).length < inos.length) writer.u8(0)
     else writer.u8((await sharing.claim(this.session, inos)) ? 1 : 0)
     return writer.varint(branch.head.position.seq).finish()
   }
@@ -119,10 +118,14 @@ export class Sharer {
 
   /** A token's session learns nothing of directories that the token does not show. */
   async #visible(inos: readonly Ino[]): Promise<readonly Ino[]> {
+    return this.#parts.scope ? this.#present(inos) : inos
+  }
+
+  /** Without numbers that nothing has: what a session looked into is remembered. */
+  async #present(inos: readonly Ino[]): Promise<readonly Ino[]> {
     const { scope, workspace, branch } = this.#parts
-    if (!scope) return inos
     return workspace.read(branch, (view) => {
-      const seen = scope.see(view)
+      const seen = scope ? scope.see(view) : view
       return inos.filter((ino) => seen.inode(ino) !== undefined)
     })
   }
