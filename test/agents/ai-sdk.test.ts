@@ -1,50 +1,19 @@
 import { generateText, stepCountIs } from 'ai'
-import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { toolsFor } from '@cairn/agents'
 import { cairnTools } from '@cairn/agents/ai-sdk'
 import { grantOfToken, parseToken } from '@cairn/protocol'
+import { scriptedModel } from './scripted-model.ts'
 import { useAgentSite } from './site.ts'
 
 const { server, data } = useAgentSite()
-
-type Step = readonly [toolName: string, input: object]
-
-/** A model that makes these calls, one a step, and then is done. */
-function scripted(steps: readonly Step[]): MockLanguageModelV4 {
-  let at = 0
-  const usage = {
-    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-    outputTokens: { total: 1, text: 1, reasoning: 0 },
-  }
-  return new MockLanguageModelV4({
-    doGenerate: async () => {
-      const step = steps[at++]
-      if (step === undefined)
-        return {
-          content: [{ type: 'text', text: 'done' }],
-          finishReason: { unified: 'stop', raw: undefined },
-          usage,
-          warnings: [],
-        }
-      const [toolName, input] = step
-      const call = { toolCallId: `call-${at}`, toolName, input: JSON.stringify(input) }
-      return {
-        content: [{ type: 'tool-call', ...call }],
-        finishReason: { unified: 'tool-calls', raw: undefined },
-        usage,
-        warnings: [],
-      }
-    },
-  })
-}
 
 describe('the tools in the AI SDK', () => {
   it('a scripted agent breaks, fixes and commits; the log names its calls', async () => {
     const { url, apiKey } = server()
     const tools = cairnTools({ server: url, apiKey, workspace: 'w', approval: false })
     const layer = 'sdk'
-    const model = scripted([
+    const model = scriptedModel([
       ['write', { file_path: '/app.js', content: 'let a = 1\n' }],
       ['attempt_create', { name: layer }],
       ['edit', { file_path: '/app.js', old_string: 'let b', new_string: 'const a', layer }],

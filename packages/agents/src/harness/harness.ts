@@ -13,7 +13,7 @@ import { inspect, type Preflight } from './machine/preflight.ts'
 import { prepare } from './machine/prepare.ts'
 import { ReservedMachine } from './machine/reserved-machine.ts'
 import { lookBetween, use } from './machine/turns.ts'
-import { runBounded } from './machine/run-bounded.ts'
+import { runBounded } from '../exec/run-bounded.ts'
 import { commandOf } from './run-command.ts'
 import { type HarnessTool, harnessTools } from './tools/harness-tools.ts'
 

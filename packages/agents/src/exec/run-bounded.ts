@@ -3,9 +3,9 @@ import type { Sandbox, SandboxProcess } from '@cairn/sandbox'
 export interface BoundedRun {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  readonly timeoutMs: number
+  readonly timeoutMs?: number
   /** How much is kept, for output and for errors each; the rest is read and dropped. */
-  readonly bytesMax: number
+  readonly bytesMax?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -21,15 +21,16 @@ export interface BoundedResult {
 export async function runBounded(
   sandbox: Sandbox,
   command: string,
-  { cwd, env, timeoutMs, bytesMax, signal }: BoundedRun,
+  { cwd, env, timeoutMs, bytesMax = Infinity, signal }: BoundedRun = {},
 ): Promise<BoundedResult> {
   signal?.throwIfAborted()
   const process = await sandbox.start(command, { ...(cwd && { cwd }), ...(env && { env }) })
   let timedOut = false
-  const timer = setTimeout(() => {
+  const end = (): void => {
     timedOut = true
     void process.kill().catch(() => undefined)
-  }, timeoutMs)
+  }
+  const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs)
   const abort = (): void => void process.kill().catch(() => undefined)
   signal?.addEventListener('abort', abort, { once: true })
   try {

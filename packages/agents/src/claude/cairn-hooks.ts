@@ -1,0 +1,185 @@
+import { execFile } from 'node:child_process'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { Cairn } from '@cairn/sdk'
+import { findMount, type MountPlace } from './find-mount.ts'
+
+/** The part of an event of the Claude Agent SDK that is used here. */
+export interface ClaudeEvent {
+  readonly hook_event_name: string
+  readonly cwd: string
+}
+
+export interface ClaudeHookAnswer {
+  hookSpecificOutput?:
+    | {
+        hookEventName: 'PreToolUse'
+        permissionDecision: 'deny'
+        permissionDecisionReason: string
+      }
+    | { hookEventName: 'WorktreeCreate'; worktreePath: string }
+}
+
+export interface ClaudeHookMatcher {
+  matcher?: string
+  hooks: ((event: ClaudeEvent) => Promise<ClaudeHookAnswer>)[]
+}
+
+export interface CairnHooksOptions {
+  /** Default: CAIRN_SERVER. */
+  readonly server?: string
+  /** A key or token. Default: CAIRN_API_KEY. */
+  readonly apiKey?: string
+  /** The tools that change files. Default: those that Claude Code has. */
+  readonly matcher?: string
+  /** Where the layers of worktrees are mounted. Default: `~/.cairn/worktrees`. */
+  readonly worktrees?: string
+  /** The command that mounts them. Default: `cairn`. */
+  readonly command?: readonly string[]
+}
+
+export interface CairnHooks {
+  /** For `options.hooks` of `query`. */
+  readonly hooks: {
+    PreToolUse: ClaudeHookMatcher[]
+    WorktreeCreate: ClaudeHookMatcher[]
+    WorktreeRemove: ClaudeHookMatcher[]
+  }
+  /** Brings all files of the workspace at `directory` back to how they were before that call, whatever changed them since. */
+  readonly rewind: (toolUseId: string, directory: string) => Promise<void>
+}
+
+const mutating = 'Write|Edit|MultiEdit|NotebookEdit|Bash'
+
+/**
+ * Hooks for the Claude Agent SDK, for sessions whose directory is a mounted workspace. A call of a tool that changes files
+ * happens only after a checkpoint, and a worktree is a layer.
+ *
+ * @example
+ * ```ts
+ * const { hooks, rewind } = cairnHooks()
+ * for await (const message of query({ prompt, options: { cwd: '/work/site', hooks } })) show(message)
+ * await rewind(toolUseId, '/work/site')
+ * ```
+ */
+export function cairnHooks(options: CairnHooksOptions = {}): CairnHooks {
+  const on = (
+    answer: (event: ClaudeEvent) => Promise<ClaudeHookAnswer>,
+    matcher?: string,
+  ): ClaudeHookMatcher[] => [{ ...(matcher !== undefined && { matcher }), hooks: [answer] }]
+  return {
+    hooks: {
+      PreToolUse: on((event) => beforeTool(options, event), options.matcher ?? mutating),
+      WorktreeCreate: on((event) => createWorktree(options, event)),
+      WorktreeRemove: on((event) => removeWorktree(options, event)),
+    },
+    rewind: async (toolUseId, directory) => {
+      const { workspace, branch } = await mountOf(directory)
+      const { layers } = open(options, workspace)
+      await layers.rollback(branch, { beforeToolCall: toolUseId })
+    },
+  }
+}
+
+/** A checkpoint that cannot be made stops the call: afterwards it would be too late. */
+async function beforeTool(
+  options: CairnHooksOptions,
+  event: ClaudeEvent,
+): Promise<ClaudeHookAnswer> {
+  const { tool_use_id: toolCall, tool_input: input } = event as {
+    readonly tool_use_id?: string
+    readonly tool_input?: unknown
+  }
+  try {
+    for (const { workspace, branch } of await placesOf(event.cwd, input))
+      await open(options, workspace).layers.checkpoint(branch, { toolCall })
+    return {}
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return {
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
+        permissionDecisionReason: `cannot make a checkpoint before the call: ${why}`,
+      },
+    }
+  }
+}
+
+/** The workspace that the session is in, and that of the file when it is another one. */
+async function placesOf(cwd: string, input: unknown): Promise<readonly MountPlace[]> {
+  const { file_path, notebook_path } = (input ?? {}) as Record<string, unknown>
+  const file = file_path ?? notebook_path
+  const directories = typeof file === 'string' ? [cwd, dirname(resolve(cwd, file))] : [cwd]
+  const places = new Map<string, MountPlace>()
+  for (const directory of directories) {
+    const place = await findMount(directory)
+    if (place !== undefined) places.set(`${place.workspace}\0${place.branch}`, place)
+  }
+  return [...places.values()]
+}
+
+async function createWorktree(
+  options: CairnHooksOptions,
+  event: ClaudeEvent,
+): Promise<ClaudeHookAnswer> {
+  const { name } = event as { readonly name?: string } & ClaudeEvent
+  const { workspace, branch } = await mountOf(event.cwd)
+  const parent = branch === 'main' ? {} : { parent: branch }
+  const layer = await open(options, workspace).layers.create('/', {
+    ...parent,
+    tags: { worktree: String(name) },
+  })
+  const worktreePath = join(options.worktrees ?? join(homedir(), '.cairn/worktrees'), layer.id)
+  await runCairn(options, [
+    'mount',
+    '--workspace',
+    workspace,
+    '--layer',
+    layer.id,
+    ':/',
+    worktreePath,
+  ])
+  return { hookSpecificOutput: { hookEventName: 'WorktreeCreate', worktreePath } }
+}
+
+/** The layer stays: to commit it, or to drop it, is a choice of the user. */
+async function removeWorktree(
+  options: CairnHooksOptions,
+  event: ClaudeEvent,
+): Promise<ClaudeHookAnswer> {
+  const { worktree_path: path } = event as { readonly worktree_path?: string } & ClaudeEvent
+  if (path !== undefined && (await findMount(path))?.directory === path)
+    await runCairn(options, ['umount', path])
+  return {}
+}
+
+async function mountOf(directory: string): Promise<MountPlace> {
+  const place = await findMount(directory)
+  if (place !== undefined) return place
+  throw new Error(
+    `cannot find the workspace of ${directory}: it is in no mount. Mount one with: cairn mount :/ DIRECTORY.`,
+  )
+}
+
+function open(options: CairnHooksOptions, workspace: string): ReturnType<Cairn['workspace']> {
+  const { server, apiKey } = credentialOf(options)
+  return new Cairn({ server, apiKey }).workspace(workspace)
+}
+
+function credentialOf(options: CairnHooksOptions): { server: string; apiKey: string } {
+  const server = options.server ?? process.env['CAIRN_SERVER']
+  const apiKey = options.apiKey ?? process.env['CAIRN_API_KEY']
+  if (server && apiKey) return { server, apiKey }
+  throw new Error(
+    `cannot reach the workspace: ${server ? 'the key' : 'the server'} is missing. Give server and apiKey, or set CAIRN_SERVER and CAIRN_API_KEY.`,
+  )
+}
+
+async function runCairn(options: CairnHooksOptions, args: readonly string[]): Promise<void> {
+  const [file = 'cairn', ...first] = options.command ?? []
+  const { server, apiKey } = credentialOf(options)
+  const env = { ...process.env, CAIRN_SERVER: server, CAIRN_API_KEY: apiKey }
+  await promisify(execFile)(file, [...first, ...args], { env })
+}
