@@ -67,6 +67,7 @@ export class Reading {
       ask,
       look: (ino) => sharing.look(ino),
       forgotten: (ino) => this.caches.forgotten(ino),
+      nowMs: () => performance.now(),
       guessedEntries: Math.min(guessedEntriesMax, inodesMax / 2),
     })
     this.fsmonitor = new Fsmonitor({

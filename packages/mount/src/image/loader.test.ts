@@ -1,3 +1,4 @@
+import type { Op } from '@cairn/core'
 import { type Ino, type Name, rootIno } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { create, Questions, ServerTree, time, unlink } from '../../test/server-tree.ts'
@@ -14,11 +15,13 @@ describe('what the image misses', () => {
   let questions: Questions
   let image: Image
   let loader: Loader
+  let nowMs: number
 
   beforeEach(() => {
     server = new ServerTree()
     server.write(create('f', file))
     questions = new Questions(server)
+    nowMs = 0
     image = new Image()
     loader = new Loader({
       image,
@@ -26,6 +29,7 @@ describe('what the image misses', () => {
       ask: questions.ask,
       look: async () => undefined,
       forgotten: async () => undefined,
+      nowMs: () => nowMs,
     })
     loader.advance(server.seq, [])
   })
@@ -62,6 +66,7 @@ describe('what the image misses', () => {
       position: new LogPosition(),
       look: async () => undefined,
       forgotten: async () => undefined,
+      nowMs: () => nowMs,
       ask: async () => {
         asked++
         throw new Error('cut off')
@@ -139,6 +144,23 @@ describe('what the image misses', () => {
     await questions.deliver()
     await loaded
     expect(image.knowsDirectory(rootIno)).toBe(false)
+  })
+
+  it('comes with what is below it, for a program that misses one directory after the other', async () => {
+    const [d, e] = [8, 9] as [Ino, Ino]
+    server.write(create('d', d, 'directory'), create('e', e, 'directory'))
+    server.write({ ...create('g', 10), parent: d } as Op, { ...create('h', 11), parent: e } as Op)
+    loader.advance(server.seq, [])
+    for (const ino of [rootIno, d, e]) {
+      if (ino === e) nowMs = 1000
+      const loaded = loader.load({ what: 'directory', ino })
+      while (!image.knowsDirectory(ino)) await questions.deliver()
+      await loaded
+    }
+    expect(questions.asked.filter(({ ino }) => ino !== rootIno)).toMatchObject([
+      { type: 'subtree', ino: d, limit: 64 },
+      { type: 'directory', ino: e },
+    ])
   })
 
   it('nothing is prefetched while a request waits for an answer', async () => {

@@ -8,6 +8,7 @@ import {
 import type { Image, LoadedEntry } from './image.ts'
 import type { LogPosition } from './log-position.ts'
 import type { ImageMiss } from './miss.ts'
+import { WalkAhead } from './walk-ahead.ts'
 
 type Question =
   | { readonly type: 'inode'; readonly ino: Ino }
@@ -22,7 +23,8 @@ export interface LoaderParts {
   readonly look: (ino: Ino) => Promise<void>
   /** Once the kernel has dropped what it has of the file. */
   readonly forgotten: (ino: Ino) => Promise<void>
-  /** How many entries to prefetch. */
+  readonly nowMs: () => number
+  /** How many entries to load at most that nothing has asked for. */
   readonly guessedEntries?: number
 }
 
@@ -40,6 +42,7 @@ export class Loader {
   /** When others last changed an inode, for as long as something is on its way. */
   readonly #changedAt = new Map<Ino, number>()
   #everythingChangedAt = 0
+  readonly #ahead = new WalkAhead()
 
   constructor(parts: LoaderParts) {
     this.#parts = parts
@@ -54,7 +57,7 @@ export class Loader {
     if (what === 'look') return this.#parts.look(ino)
     if (what === 'pages') return this.#parts.forgotten(ino)
     return this.#once(`${what} ${ino}`, () =>
-      what === 'inode' ? this.#loadInode(ino) : this.#loadDirectory(ino),
+      what === 'inode' ? this.#loadInode(ino) : this.#loadMissed(ino),
     )
   }
 
@@ -64,18 +67,22 @@ export class Loader {
    * large workspace waiting for 200 ms.
    */
   async loadNear(top: Ino): Promise<void> {
-    const { image, guessedEntries = 20_000 } = this.#parts
+    const { image } = this.#parts
     const next = [top]
-    for (let left = guessedEntries; left > 0;) {
+    for (let left = this.#guessedEntries; left > 0;) {
       while (this.#loading.size > 0) await Promise.allSettled(this.#loading.values())
       const ino = next.shift()
       if (ino === undefined) return
       const entries: LoadedEntry[] = []
-      await this.#once(`subtree ${ino}`, () => this.#loadSubtree(ino, entries))
+      await this.#once(`subtree ${ino}`, () => this.#loadSubtree(ino, entriesAtOnce, entries))
       left -= Math.max(1, entries.length)
       for (const { ino: child, inode } of entries)
         if (inode.kind === 'directory' && !image.knowsDirectory(child)) next.push(child)
     }
+  }
+
+  get #guessedEntries(): number {
+    return this.#parts.guessedEntries ?? 20_000
   }
 
   /** Concurrent misses of the same thing are one. */
@@ -122,6 +129,19 @@ export class Loader {
     }
   }
 
+  /** For a program that walks, with what is below it. */
+  async #loadMissed(ino: Ino): Promise<void> {
+    const { image, nowMs } = this.#parts
+    const entries = Math.min(this.#ahead.next(nowMs()), this.#guessedEntries)
+    try {
+      if (entries > 0) await this.#loadSubtree(ino, entries)
+      // It has too many names, or it changed meanwhile.
+      if (entries === 0 || !image.knowsDirectory(ino)) await this.#loadDirectory(ino)
+    } finally {
+      this.#ahead.end(nowMs())
+    }
+  }
+
   async #loadDirectory(ino: Ino): Promise<void> {
     const { image } = this.#parts
     for (;;) {
@@ -135,9 +155,9 @@ export class Loader {
   }
 
   /** Those of its directories that are small. Adds to `found` what is in them. */
-  async #loadSubtree(ino: Ino, found: LoadedEntry[]): Promise<void> {
+  async #loadSubtree(ino: Ino, limit: number, found: LoadedEntry[] = []): Promise<void> {
     const { image, ask } = this.#parts
-    const answer = await ask({ type: 'subtree', ino, limit: entriesAtOnce })
+    const answer = await ask({ type: 'subtree', ino, limit })
     const { seq, directories } = decodeSubtreeAnswer(answer)
     await this.#parts.position.whenReached(seq)
     for (const { ino: directory, entries } of directories) {

@@ -44,6 +44,8 @@ class Following {
     ask: this.questions.ask,
     look: async () => undefined,
     forgotten: async () => undefined,
+    nowMs: () => 0,
+    guessedEntries: 0,
   })
   readonly contents: Contents
   readonly follower: Follower
