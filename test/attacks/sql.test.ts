@@ -28,6 +28,9 @@ describe('a statement of a token that searches /src', { timeout: 60_000 }, () =>
     await own('POST', '', '{"name":"w"}')
     await own('PUT', '/w/files/src/a', 'open words')
     for (const name of ['b', 'c', 'd']) await own('PUT', `/w/files/dark/${name}`, 'hidden words')
+    await own('PUT', '/w/files/dark/b?tag=hidden%3Ddark', 'hidden words')
+    await own('POST', '/w/journals', '{"id":"dusk"}')
+    await own('POST', '/w/journals/dusk/entries', '{"entries":[{"type":"hidden"}]}')
     await own('POST', '/w/layers', '{"name":"dusk","path":"/dark"}')
     const allow = [{ path: '/src', operations: ['read', 'list', 'search'] }]
     const body = JSON.stringify({ name: 't', ttlMs: 1e6, allow })
@@ -50,6 +53,10 @@ describe('a statement of a token that searches /src', { timeout: 60_000 }, () =>
       'with files as (select path, ino from tree.entries) select path, ino from files',
     ],
     [
+      'the tags behind the table of that name, likewise',
+      'with tags as (select path, hash, tags from tree.entries) select path, hash, tags from tags',
+    ],
+    [
       'content by its number, likewise',
       `with recursive n(x) as (select 1 union all select x + 1 from n where x < 50),
         files(t) as (select content_of(x, 'file') from n) select t from files where t is not null`,
@@ -59,6 +66,14 @@ describe('a statement of a token that searches /src', { timeout: 60_000 }, () =>
     const text = JSON.stringify(rows ?? [])
     expect(text).not.toMatch(/dark|hidden|dusk/)
     if (error) expect(error.code).toBe('invalid_argument')
+  })
+
+  it.each([
+    'select type from journal',
+    'with files as (select * from journal) select type from files',
+    'with tags as (select count(*) as n from main.journal) select n from tags',
+  ])('%s: journals are for owners', async (sql) => {
+    expect((await ask(sql)).error?.code).toBe('forbidden')
   })
 
   it('counts what it sees, and not what there is', async () => {
