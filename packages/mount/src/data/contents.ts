@@ -43,6 +43,12 @@ export class Contents {
     return this.#files.get(ino)
   }
 
+  /** Whether the kernel may have pages of the file that it read. */
+  wasRead(ino: Ino): boolean {
+    const ranges = this.#files.get(ino)
+    return ranges !== undefined && !ranges.pagesRead.isEmpty
+  }
+
   drop(ino: Ino): void {
     this.#files.delete(ino)
   }

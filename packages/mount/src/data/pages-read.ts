@@ -48,6 +48,10 @@ export class PagesRead {
     this.#spans = []
   }
 
+  get isEmpty(): boolean {
+    return this.#spans.length === 0
+  }
+
   has(offset: number, end: number): boolean {
     return this.#spans.some((span) => span.start < end && span.end > offset)
   }

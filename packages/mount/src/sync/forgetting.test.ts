@@ -20,16 +20,17 @@ describe('what is not used for long', () => {
   let told: Set<Ino>
   let atRest: boolean
   let canExpire: boolean
+  let wasRead: boolean
 
   beforeEach(() => {
     vi.useFakeTimers()
     ;[expired, dropped] = [[], []]
     ;[pending, contested, told] = [new Set(), new Set(), new Set([a, b, f])]
-    ;[atRest, canExpire] = [true, true]
+    ;[atRest, canExpire, wasRead] = [true, true, false]
     image = new Image(() => forgetting.note())
     const forgetting = new Forgetting({
       image,
-      contents: { drop: (ino) => dropped.push(ino) },
+      contents: { drop: (ino) => dropped.push(ino), wasRead: () => wasRead },
       loader: {
         get isAtRest() {
           return atRest
@@ -38,6 +39,7 @@ describe('what is not used for long', () => {
       },
       nodes: { root: rootIno, isKnown: (ino) => told.has(ino), noteDropped: () => undefined },
       caches: {
+        bytes: (ino) => expired.push(`bytes of ${ino}`),
         canExpire: () => canExpire,
         expire: (parent, name) => expired.push(`${parent}/${name}`),
       },
@@ -97,6 +99,12 @@ describe('what is not used for long', () => {
     told = new Set([a])
     growAndForget()
     expect(expired).toEqual([`${a}/no`])
+  })
+
+  it('the kernel drops the pages that it read, because a write may have to know of them', () => {
+    wasRead = true
+    growAndForget()
+    expect(expired).toEqual([`${a}/f`, `${a}/no`, `bytes of ${f}`])
   })
 
   it('nothing is told of a directory that the kernel has forgotten', () => {

@@ -8,10 +8,10 @@ import type { Loader } from '../image/loader.ts'
 
 export interface ForgettingParts {
   readonly image: Image
-  readonly contents: Pick<Contents, 'drop'>
+  readonly contents: Pick<Contents, 'drop' | 'wasRead'>
   readonly loader: Pick<Loader, 'isAtRest' | 'noteDropped'>
   readonly nodes: Pick<KernelNodes, 'root' | 'isKnown' | 'noteDropped'>
-  readonly caches: Pick<Caches, 'canExpire' | 'expire'>
+  readonly caches: Pick<Caches, 'bytes' | 'canExpire' | 'expire'>
   readonly contested: Pick<Contested, 'has'>
   /** How many inodes the image may have, before what nothing needs is dropped. */
   readonly inodesMax: number
@@ -103,6 +103,10 @@ export class Forgetting {
     image.dropDirectory(ino)
     loader.noteDropped(dropped)
     nodes.noteDropped()
-    for (const child of dropped.slice(1)) contents.drop(child)
+    for (const child of dropped.slice(1)) {
+      // Which pages the kernel read is known from here on: none.
+      if (contents.wasRead(child) && nodes.isKnown(child)) caches.bytes(child, 0, 0)
+      contents.drop(child)
+    }
   }
 }
