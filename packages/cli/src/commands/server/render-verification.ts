@@ -2,7 +2,7 @@ import type { VerifyReport } from '@cairn/server/verify'
 import { formatBytes } from '../../output/format.ts'
 import { formatTable } from '../../output/table.ts'
 
-/** What was found, as tables: settings, suites with the cases that failed, speed. */
+/** What was found, as tables: settings, suites with the cases that failed, speed. What is not fit is the command's error. */
 export function renderVerification(report: VerifyReport): string[] {
   return [
     `database  ${report.database}`,
@@ -13,6 +13,7 @@ export function renderVerification(report: VerifyReport): string[] {
     ...suiteLines(report),
     ...failureLines(report),
     ...speedLines(report),
+    ...verdictLines(report),
   ]
 }
 
@@ -54,8 +55,16 @@ function speedLines({ speeds }: VerifyReport): string[] {
     `${p50Ms.toFixed(1)} ms`,
     `${p99Ms.toFixed(1)} ms`,
     perSecond.toFixed(0),
-    bytesPerSecond === undefined ? '' : `${formatBytes(bytesPerSecond)}/s`,
+    bytesPerSecond === undefined ? '' : formatBytes(bytesPerSecond),
   ])
-  const head = ['store', 'request', 'p50', 'p99', 'per second', '']
+  const head = ['store', 'request', 'p50', 'p99', 'requests/s', 'bytes/s']
   return ['', ...formatTable([head, ...rows], [2, 3, 4, 5])]
+}
+
+function verdictLines({ checks, suites, isFit }: VerifyReport): string[] {
+  if (!isFit) return []
+  const cases = suites.reduce((sum, { passed }) => sum + passed, 0)
+  const warnings = checks.filter(({ state }) => state === 'warn').length
+  const rest = warnings === 0 ? '' : ` Look at what is marked \`warn\` (${warnings}).`
+  return ['', `Cairn can use these stores: ${cases} of ${cases} cases passed.${rest}`]
 }
