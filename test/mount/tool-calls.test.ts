@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 
 interface Entry {
@@ -70,6 +74,16 @@ describe.skipIf(noMount !== undefined)(`tool calls through a mount (${noMount ??
     expect(await callsOf('/own')).toEqual(['own'])
     const refused = await site.tryCairn(['tool-call', 'begin', 'a b', mount.directory], mount.home)
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("got 'a b'")])
+  })
+
+  it('a program that maps over written pages while it makes files does not wait for ever', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'cairn-mapped-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const program = join(directory, 'mapped-over')
+    execFileSync('cc', ['-pthread', '-o', program, join(import.meta.dirname, 'mapped-over.c')])
+    expect(await mount.sh(as('call-8', program))).toBe('done\n')
+    // The kernel writes what is left of the pages by itself.
+    expect((await callsOf('/mapped'))[0]).toBe('call-8')
   })
 
   it('what the server decides beside another writer is attributed, too', async () => {

@@ -371,14 +371,15 @@ export class MountedFileSystem implements FuseFileSystem {
   #change(caller: KernelCaller, make: () => Op): Answer<void> {
     if (caller.resent) return this.#changeAgain(caller, make).then(() => undefined)
     const { loader, writer, toolCalls } = this.#parts
-    const cause = toolCalls.causeOf(caller)
-    return whenLoaded(loader, () => writer.change(make, cause))
+    return andThen(toolCalls.causeOf(caller), (cause) =>
+      whenLoaded(loader, () => writer.change(make, cause)),
+    )
   }
 
   /** The kernel asks again for what a dead daemon did not answer. Gives what that one did, if it did. */
   async #changeAgain(caller: KernelCaller, make: () => Op): Promise<Op | void> {
     const { loader, writer, findDone, toolCalls } = this.#parts
-    const cause = toolCalls.causeOf(caller)
+    const cause = await toolCalls.causeOf(caller)
     return (await findDone(cause.request)) ?? whenLoaded(loader, () => writer.change(make, cause))
   }
 

@@ -1,3 +1,4 @@
+import type { Answer } from '../fuse/file-system.ts'
 import type { ProcessCalls } from './process-calls.ts'
 
 /** What a change is done for. */
@@ -39,7 +40,9 @@ export class ToolCalls {
   }
 
   /** While the process waits for its answer: afterwards it may be gone. */
-  causeOf({ request, pid }: { readonly request: number; readonly pid: number }): Cause {
-    return { request, toolCall: this.#processes?.of(pid) ?? this.#whole }
+  causeOf({ request, pid }: { readonly request: number; readonly pid: number }): Answer<Cause> {
+    const own = this.#processes?.of(pid)
+    if (!(own instanceof Promise)) return { request, toolCall: own ?? this.#whole }
+    return own.then((toolCall) => ({ request, toolCall: toolCall ?? this.#whole }))
   }
 }
