@@ -1,4 +1,5 @@
 import { Site } from '../mount/fixture.ts'
+import { benchAgents } from './agents.ts'
 import { benchCore } from './core.ts'
 import { benchData } from './data.ts'
 import { benchCrowd } from './crowd.ts'
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   sharing: benchSharing,
   crowd: benchCrowd,
   search: benchSearch,
+  agents: benchAgents,
 }
 
 const asked = process.argv.slice(2)
