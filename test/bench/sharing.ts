@@ -38,6 +38,7 @@ async function measureAll(site: Site): Promise<Row[]> {
   const stopPuts = beside((n) => puts.write(n), 100)
   const besidePuts = await clones.best()
   await stopPuts()
+  const both = await cloneBoth(source, a, b)
   const handedOver = handOvers(a, b)
   await b.unmount()
   // A mount that knows more is slower: what is between the two is compared with both.
@@ -54,8 +55,23 @@ async function measureAll(site: Site): Promise<Row[]> {
     row('git clone, a mount that writes elsewhere', clone, besideWriter, 1.3),
     row('git clone, 10 HTTP writes a second', clone, besidePuts, 1.2),
     latency('those HTTP writes, p99', puts.ms, 20),
+    row('git clone, another one on the other mount', clone, both, 2.2),
     latency('close on A to open on B, p99', handedOver, 20),
   ]
+}
+
+/** Each into a directory of its own, at the same moment. The slower one of a round counts. */
+async function cloneBoth(source: string, a: SiteMount, b: SiteMount): Promise<number> {
+  const directories = [a, b].map((mount) => [mount, next('both')] as const)
+  for (const [mount, directory] of directories) mkdirSync(mount.path(directory))
+  const clones = new Timed(() =>
+    Promise.all(
+      directories.map(([mount, directory]) =>
+        mount.sh(`git clone -q --no-local ${source} ${directory}/${next('clone')}`),
+      ),
+    ),
+  )
+  return clones.best()
 }
 
 let count = 0
