@@ -20,8 +20,13 @@ export async function startServer(
 }
 
 export async function stopServer(server: Running): Promise<void> {
-  server.process.send('close')
-  await once(server.process, 'exit')
+  const { process } = server
+  const exited = once(process, 'exit')
+  process.send('close')
+  // It has closed everything, and a thread that is still there would keep it alive.
+  await once(process, 'disconnect')
+  process.kill()
+  await exited
 }
 
 /** Asks the server's process for one of the figures that `server-child.ts` knows. */
