@@ -275,7 +275,7 @@ describe('what goes wrong', () => {
     ])
     expect(ran.code).toBe(3)
     expect(ran.stderr).toMatch(
-      /^cairn ws ls: cannot list workspaces: the key or token .* Save a valid key with: cairn ctx add/,
+      /^cairn ws ls: cannot list workspaces: the server does not know this key or token\. Save a valid key with: cairn ctx add/,
     )
   })
 

@@ -123,7 +123,7 @@ export class VaultGrants {
     if (grant && (await this.#isLive(grant))) return grant
     throw new CairnError('unauthenticated', {
       what: 'answer the request',
-      reason: 'the key or token is missing or unknown',
+      reason: 'the server does not know this key or token',
     })
   }
 
