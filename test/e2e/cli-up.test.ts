@@ -75,7 +75,9 @@ describe('serve --background', () => {
     onTestFinished(() => void taken.close())
     const ran = await cairn.run(['serve', '--background', ...words()])
     expect(ran.code).toBe(1)
-    expect(ran.stderr).toContain(`it cannot listen on ${listen}: another program uses this address. Stop it`)
+    expect(ran.stderr).toContain(
+      `it cannot listen on ${listen}: another program uses this address. Stop it`,
+    )
     expect(ran.stderr).toContain(join(data, 'server.log'))
   })
 })

@@ -81,6 +81,7 @@ describe('a layer and a checkpoint', () => {
     symlink: (name) => ['symlink', 'then.txt', `:/repo/${name}`],
     hardlink: (name) => ['hardlink', ':/repo/then.txt', `:/repo/${name}`],
     import: (name) => ['import', emptyArchive(), `:/repo/${name}`],
+    undo: () => ['undo', '--tool-call', 'call-1'],
   }
   const emptyArchive = (): string => {
     const path = join(cairn.home(), 'empty.tar')
@@ -94,7 +95,9 @@ describe('a layer and a checkpoint', () => {
     expect(error).toMatchObject({
       code: 'read_only',
       exit: 8,
-      message: expect.stringContaining('they are the past. Write to the branch') as string,
+      message: expect.stringContaining(
+        'a checkpoint does not change. Write to the branch',
+      ) as string,
     })
     const names: string[] = []
     for await (const { name } of workspace.layer('try').files.list('/repo')) names.push(name)
