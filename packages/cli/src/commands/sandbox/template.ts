@@ -1,6 +1,7 @@
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, defineCommand } from '../../arguments/command.ts'
+import type { Cli } from '../../cli.ts'
 import { cliError, usageError } from '../../errors.ts'
 
 export const command: Command = defineCommand({
@@ -34,16 +35,16 @@ export const command: Command = defineCommand({
     const [file, text] = docker
       ? ['Dockerfile', dockerfile()]
       : ['template.mjs', e2bProgram(name ?? 'cairn')]
-    if (out !== undefined) await save(out, file, text)
+    if (out !== undefined) await save(cli, out, file, text)
     if (cli.isJson) await cli.out.json({ file: out === undefined ? file : join(out, file), text })
     else if (out === undefined) await cli.out.raw(text)
     else await cli.out.line(`${join(out, file)} and cairn are written`)
   },
 })
 
-async function save(directory: string, file: string, text: string): Promise<void> {
+async function save(cli: Cli, directory: string, file: string, text: string): Promise<void> {
   const { findSingleFile } = await import('@cairn/sandbox')
-  const single = await findSingleFile().catch((error: unknown) => {
+  const single = await findSingleFile(cli.env).catch((error: unknown) => {
     const hint = 'Make it with: npm run build; or set CAIRN_SINGLE_FILE to one.'
     const reason = 'cairn as one file is missing'
     throw cliError('sandbox_failed', 'write the template', reason, hint, error)
