@@ -33,7 +33,13 @@ const points = {
 /** Every route that can be asked about a point, as one that reads or one that writes. */
 /** Those that read the log. */
 const logReaders = ['/log?', '/blame?path=/repo/a.txt&']
-const readers = ['/files/repo/a.txt?', '/grep?pattern=x&', ...logReaders]
+const readers = [
+  '/files/repo/a.txt?',
+  '/grep?pattern=x&',
+  '/find?',
+  '/search?text=x&',
+  ...logReaders,
+]
 const writers: [method: Method, url: string, payload?: string | object][] = [
   ['PUT', '/files/repo/a.txt?', 'x'],
   ['PATCH', '/files/repo/a.txt?', 'x'],
@@ -58,10 +64,21 @@ describe('every route that takes a point', () => {
       ...writers.map(([method, url]) => `${method} ${url.split(/[/?]/)[1]}`),
       'GET events',
       'POST fork',
+      'POST undo',
       // What a block belongs to is asked when the upload is begun, and when it is completed.
       ...['PUT', 'GET', 'DELETE'].map((method) => `${method} uploads`),
     ]
     expect([...new Set(routes)].sort()).toEqual(asked.sort())
+  })
+
+  it('POST /undo takes nothing back in the past', async () => {
+    for (const point of [points.at, points.side, 'at=then', 'layer=then'])
+      expect(
+        await refused(ask('POST', `/undo?${point}`, { toolCall: 'call-1' })),
+        point,
+      ).toMatchObject({
+        code: 'read_only',
+      })
   })
 
   it.each(writers)('%s %s writes to a layer, and to no past', async (method, url, payload) => {
