@@ -155,8 +155,10 @@ describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
     await mount.drain()
     await expect.poll(async () => (await mount.status()).standing).toBe('lease')
     await site.cairn(['token', 'refresh', 'short', '--ttl', '1s'])
+    const overMs = Date.now() + 1000
     await site.stopServer('SIGKILL')
     writeFileSync(mount.path('short'), 'kept')
+    await expect.poll(() => Date.now()).toBeGreaterThan(overMs)
     await site.startServer()
     await expect
       .poll(() => attempt(() => writeFileSync(mount.path('no'), '')), { timeout: 10_000 })
