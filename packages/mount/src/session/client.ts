@@ -347,13 +347,12 @@ export class SessionClient {
   }
 
   #share(epoch: number, isBeside: boolean): void {
-    this.#lease.noteShared(epoch)
     if (!this.#hasStood || isBeside) this.#events.onShared?.(isBeside)
     this.#stand('shared', epoch)
   }
 
   #hold(epoch: number, isAlone: boolean): void {
-    const isNew = this.#lease.isNew(epoch)
+    const isNew = epoch !== this.#lease.epoch
     this.#stand('lease', epoch)
     this.#events.onLease?.(isAlone, isNew)
   }
@@ -384,8 +383,7 @@ export class SessionClient {
   #sendPending(): void {
     const wire = this.#wire
     if (!wire || (this.#standing === 'waiting' && this.#recalledIn === undefined)) return
-    const isRecalled = this.#recalledIn !== undefined
-    for (const { number, epoch, body } of this.#pending.toSend(this.#epoch, isRecalled))
+    for (const { number, epoch, body } of this.#pending.toSend(this.#epoch))
       wire.send({ type: 'submit', number, epoch, body })
   }
 
