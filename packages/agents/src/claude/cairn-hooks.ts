@@ -59,8 +59,8 @@ const mutating = 'Write|Edit|MultiEdit|NotebookEdit|Bash'
  * @example
  * ```ts
  * const { hooks, rewind } = cairnHooks()
- * for await (const message of query({ prompt, options: { cwd: '/work/site', hooks } })) show(message)
- * await rewind(toolUseId, '/work/site')
+ * for await (const message of query({ prompt, options: { cwd: '/srv/site', hooks } })) show(message)
+ * await rewind(toolUseId, '/srv/site')
  * ```
  */
 export function cairnHooks(options: CairnHooksOptions = {}): CairnHooks {
