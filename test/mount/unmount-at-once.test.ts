@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
@@ -50,10 +51,12 @@ describe.skipIf(noRoot)('umount(8) at once', () => {
     await site.stopServer('SIGKILL')
     await mount.sh('echo kept > f')
     await promisify(execFile)('umount', [mount.directory])
-    // It finds the mount waiting, because the server is still away.
-    const unmounted = mount.unmount()
+    const unmount = site.startCairn(['umount', mount.directory], mount.home)
+    const ended = once(unmount, 'exit')
+    // Once it says what it waits for: a mount that has sent everything ends by itself.
+    await once(unmount.stderr!, 'data')
     await site.startServer()
-    await unmounted
+    expect(await ended).toEqual([0, null])
     expect((await site.cairn(['fs', 'cat', ':/f'])).stdout).toBe('kept\n')
   })
 })
