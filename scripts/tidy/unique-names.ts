@@ -5,37 +5,7 @@ import { lineAt, type ProjectFile } from './rule.ts'
  * Types and classes that more than one package exports under the same name. The list only shrinks: when you give one of
  * them a name of its own, remove its line. Names of the SDK that mean the same thing as in the server may stay.
  */
-const knownSharedNames: readonly string[] = [
-  'Answer',
-  'Batch',
-  'ByteRange',
-  'Call',
-  'CheckpointOptions',
-  'Clock',
-  'CommitOptions',
-  'CommitReceipt',
-  'Connection',
-  'Credentials',
-  'GlobOptions',
-  'Journals',
-  'Metrics',
-  'Operation',
-  'OwnBytes',
-  'Page',
-  'Piece',
-  'Place',
-  'Point',
-  'Question',
-  'Ranges',
-  'Routes',
-  'Step',
-  'Tokens',
-  'Vault',
-  'Waiting',
-  'WatchOptions',
-  'Workspace',
-  'Workspaces',
-]
+const knownSharedNames: readonly string[] = ['Workspace', 'Workspaces']
 
 export const nameRemedy =
   'One word means one thing: give the newer one a name of its own, and a line in docs/internals/glossary.md if it is a word of the design.'

@@ -27,7 +27,7 @@ import {
   type SessionDoorParts,
   sha256,
   systemClock,
-  Tokens,
+  TokenKeeper,
   AccessWatch,
   Workspaces,
 } from '@cairn/server'
@@ -99,7 +99,7 @@ export async function startServer(
   const findKey = async (hash: Uint8Array) =>
     Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined
   const master = await openMasterKey({ data: '', key: '00'.repeat(32) })
-  const tokens = new Tokens({ store: shared.tokens, master, clock })
+  const tokens = new TokenKeeper({ store: shared.tokens, master, clock })
   const watch = new AccessWatch(tokens)
   const app = buildApp({
     workspaces,

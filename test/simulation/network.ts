@@ -6,7 +6,7 @@ import {
   type SessionReply,
   type SessionRequest,
 } from '@cairn/protocol'
-import type { Connection, ServedConnection } from '@cairn/server'
+import type { ClientSocket, ServedConnection } from '@cairn/server'
 import type { Chance } from '../model/chance.ts'
 import type { Scheduler } from './scheduler.ts'
 import { describeMessage, type Trace } from './trace.ts'
@@ -22,7 +22,7 @@ export interface NetworkParts {
 export interface Host {
   readonly name: string
   readonly isUp: boolean
-  accept(connection: Connection): ServedConnection
+  accept(connection: ClientSocket): ServedConnection
 }
 
 export interface Caller {

@@ -1,7 +1,7 @@
 import type { Branch } from '@cairn/core'
 import {
   type Clock,
-  type Connection,
+  type ClientSocket,
   MessagePieces,
   serveConnection,
   type ServedConnection,
@@ -75,7 +75,7 @@ export class Server implements Host {
     this.#life = undefined
   }
 
-  accept(connection: Connection): ServedConnection {
+  accept(connection: ClientSocket): ServedConnection {
     const { leaseMs } = this.#parts.conditions
     return serveConnection(connection, { ...this.#life!, leaseMs }, key)
   }

@@ -2,14 +2,14 @@ import type { Workspace } from '@cairn/sdk'
 import { ToolError } from './tool-error.ts'
 import type { ToolSite } from './tool.ts'
 
-export interface Place {
+export interface PointArguments {
   readonly workspace?: string | undefined
   readonly layer?: string | undefined
   readonly at?: string | undefined
 }
 
 /** What a call names, or what its site has for calls that name nothing. */
-export function openPlace(site: ToolSite, { workspace, layer, at }: Place): Workspace {
+export function openPlace(site: ToolSite, { workspace, layer, at }: PointArguments): Workspace {
   const name = workspace ?? site.workspace
   if (name === undefined)
     throw new ToolError(
@@ -20,7 +20,7 @@ export function openPlace(site: ToolSite, { workspace, layer, at }: Place): Work
 }
 
 /** Undefined for `main`, or for the only layer that a token has. */
-export function layerOf(site: ToolSite, { layer }: Place): string | undefined {
+export function layerOf(site: ToolSite, { layer }: PointArguments): string | undefined {
   const named = layer ?? site.layer
   return named === 'main' ? undefined : named
 }

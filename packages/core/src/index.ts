@@ -140,7 +140,7 @@ export { findBase, readLayer } from './layers/base.ts'
 export { findChangedKeys } from './layers/changed-keys.ts'
 export {
   commitLayer,
-  type CommitReceipt,
+  type CommitOutcome,
   type LayerOptions,
   rebaseLayer,
   resolveConflict,

@@ -1,7 +1,7 @@
 import type { ActorId, BranchId, SessionId } from '@cairn/protocol'
 import { Branch } from '../src/history/branch.ts'
 import type { Author } from '../src/history/draft.ts'
-import type { CommitReceipt, LayerOptions } from '../src/layers/commit.ts'
+import type { CommitOutcome, LayerOptions } from '../src/layers/commit.ts'
 import type { LayerConflictError } from '../src/layers/conflict-error.ts'
 import { createBranch, forkBranch } from '../src/layers/fork.ts'
 import { diffPaths } from '../src/layers/path-changes.ts'
@@ -55,7 +55,7 @@ export class LayerBench {
   }
 
   /** What a commit changed, as `modified a/b`. */
-  async changed({ before, after }: CommitReceipt): Promise<readonly string[]> {
+  async changed({ before, after }: CommitOutcome): Promise<readonly string[]> {
     const changes = await diffPaths(this.stores.nodes, before, after)
     return changes.map(({ kind, path }) => `${kind} ${path.join('/')}`)
   }

@@ -18,7 +18,7 @@ export { bundleRoutes } from './routes/bundles.ts'
 export { workspaceParams } from './schema/common.ts'
 export type { Of, Schema } from './schema/build.ts'
 export {
-  type Answer,
+  type RouteAnswer,
   type AnswerOf,
   isMedia,
   media,

@@ -3,7 +3,7 @@ export type {
   ExecOptions,
   ExecResult,
   FileChange,
-  GlobOptions,
+  SandboxGlobOptions,
   Sandbox,
   SandboxFs,
   SandboxProcess,

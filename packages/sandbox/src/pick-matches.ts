@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { compileGlob } from '@cairn/sdk'
-import type { GlobOptions } from './sandbox.ts'
+import type { SandboxGlobOptions } from './sandbox.ts'
 
 /** What was listed by `find . -print0`. */
 export function parseListing(listing: string): string[] {
@@ -14,7 +14,7 @@ export function parseListing(listing: string): string[] {
 export function pickMatches(
   names: readonly string[],
   pattern: string,
-  { ignore = [], dot = false, absolute = false }: GlobOptions,
+  { ignore = [], dot = false, absolute = false }: SandboxGlobOptions,
   { base, workDir }: { readonly base: string; readonly workDir: string },
 ): string[] {
   const matches = compileGlob(pattern, { dot })

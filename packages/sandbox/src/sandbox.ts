@@ -112,10 +112,10 @@ export interface SandboxFs {
   temp(name?: string): string
   stat(path: string): Promise<{ readonly mtimeMs: number }>
   /** Files only. `*` stays inside a directory, `**` does not; results are relative to `workDir` unless `absolute`. */
-  glob(pattern: string, options?: GlobOptions): Promise<string[]>
+  glob(pattern: string, options?: SandboxGlobOptions): Promise<string[]>
 }
 
-export interface GlobOptions {
+export interface SandboxGlobOptions {
   readonly cwd?: string
   readonly ignore?: readonly string[]
   readonly dot?: boolean

@@ -1,5 +1,5 @@
 import type { CollectReport, RotationReport, ServerStatus } from '@cairn/protocol'
-import { type Clock, systemClock } from './client/clock.ts'
+import { type RetryClock, systemClock } from './client/clock.ts'
 import { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
 import { CairnError } from './client/error.ts'
@@ -18,7 +18,7 @@ export interface CairnOptions {
   /** The call of an agent's tool that this is for: logs and audits name it. */
   readonly toolCall?: string | undefined
   /** For tests: time and chance. */
-  readonly clock?: Clock | undefined
+  readonly clock?: RetryClock | undefined
 }
 
 export interface CollectOptions extends RequestOptions {

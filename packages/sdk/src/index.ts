@@ -75,7 +75,7 @@ export type {
   WorkspaceInfo,
 } from '@cairn/protocol'
 export { Cairn, type CairnOptions, type CollectOptions } from './cairn.ts'
-export type { Clock } from './client/clock.ts'
+export type { RetryClock } from './client/clock.ts'
 export type { RequestOptions } from './client/deadline.ts'
 export { CairnError, isCairnError } from './client/error.ts'
 export { forEachParallel } from './client/parallel.ts'

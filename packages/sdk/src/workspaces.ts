@@ -3,7 +3,7 @@ import { bytesOf } from './client/answer.ts'
 import type { Connection } from './client/connection.ts'
 import type { RequestOptions } from './client/deadline.ts'
 import { encodeSegment } from './client/path.ts'
-import { type Call, jsonBody } from './client/request.ts'
+import { type ApiCall, jsonBody } from './client/request.ts'
 import { type PageOptions, readPages } from './files/list.ts'
 import type { WorkspaceOptions } from './workspace.ts'
 
@@ -83,7 +83,7 @@ export class Workspaces {
     const what = `export the workspace ${name}`
     const path = `/workspaces/${encodeSegment(name, what)}/bundle`
     const call = since ? { method: 'POST', body: since } : { method: 'GET' }
-    return bytesOf(await this.#connection.open({ what, path, ...call } as Call, options))
+    return bytesOf(await this.#connection.open({ what, path, ...call } as ApiCall, options))
   }
 
   /**

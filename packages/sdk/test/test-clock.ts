@@ -1,7 +1,7 @@
-import type { Clock } from '../src/client/clock.ts'
+import type { RetryClock } from '../src/client/clock.ts'
 
 /** Pauses between attempts end at once and are written down; guards against silence end when `expire` is called. */
-export class TestClock implements Clock {
+export class TestClock implements RetryClock {
   readonly pauses: number[] = []
   #guards: (() => void)[] = []
 

@@ -1,5 +1,5 @@
 import type { RotationReport } from '@cairn/protocol'
-import { Journals } from './journal/journals.ts'
+import { JournalKeeper } from './journal/journal-keeper.ts'
 import { SigningKeys } from './journal/signing-keys.ts'
 import type { MasterKeys } from './access/master-key.ts'
 import type { Storage } from './storage/open.ts'
@@ -7,15 +7,15 @@ import type { VaultAuditTable } from './storage/vault-audit-table.ts'
 import type { Clock } from './ports/clock.ts'
 import { VaultAudit } from './vault/audit.ts'
 import { VaultGrants } from './vault/grants.ts'
-import { Vault } from './vault/vault.ts'
+import { VaultKeeper } from './vault/vault-keeper.ts'
 import { WorkspaceKeys } from './vault/workspace-keys.ts'
 
 /** What the routes of the vault and of journals need: all that hangs from the master key. */
 export interface VaultDoor {
-  readonly vault: Vault
+  readonly vault: VaultKeeper
   readonly grants: VaultGrants
   readonly audit: VaultAuditTable
-  readonly journals: Journals
+  readonly journals: JournalKeeper
   readonly rotate: () => Promise<RotationReport>
 }
 
@@ -28,10 +28,10 @@ export function openVaultDoor(
   const keys = new WorkspaceKeys(workspaceKeys, master)
   const audit = new VaultAudit(auditTable, clock)
   return {
-    vault: new Vault({ table: secrets, keys, audit, clock }),
+    vault: new VaultKeeper({ table: secrets, keys, audit, clock }),
     grants: new VaultGrants({ table: grants, secrets, keys, audit, clock }),
     audit: auditTable,
-    journals: new Journals({ table: journals, keys: new SigningKeys(journals, keys), clock }),
+    journals: new JournalKeeper({ table: journals, keys: new SigningKeys(journals, keys), clock }),
     rotate: () => keys.rotate(),
   }
 }

@@ -15,7 +15,7 @@ import { FailedAttempts } from './access/attempts.ts'
 import type { AuthenticatorParts } from './access/authenticator.ts'
 import { AccessWatch } from './access/access-watch.ts'
 import { OwnerKeys } from './access/owner-keys.ts'
-import { Tokens } from './access/tokens.ts'
+import { TokenKeeper } from './access/token-keeper.ts'
 import type { BodyPace } from './http/body.ts'
 import { isLoopback, loopbackHosts } from './access/hosts.ts'
 import { serveMetrics } from './http/serve-metrics.ts'
@@ -273,7 +273,7 @@ function openAccess(
   { attempts = new FailedAttempts() }: ServeOptions,
 ): AuthenticatorParts & { readonly keys: OwnerKeys; readonly watch: AccessWatch } {
   const keys = new OwnerKeys(storage.keys, clock)
-  const tokens = new Tokens({ store: storage.tokens, master, clock })
+  const tokens = new TokenKeeper({ store: storage.tokens, master, clock })
   return { findKey: keys.find, keys, tokens, watch: new AccessWatch(tokens, keys), attempts }
 }
 

@@ -1,7 +1,7 @@
 import { isCairnError } from '@cairn/sdk'
 import { z } from 'zod'
 import { path, place } from '../fields.ts'
-import { absolute, layerOf, openPlace, type Place } from '../open-place.ts'
+import { absolute, layerOf, openPlace, type PointArguments } from '../open-place.ts'
 import { ToolError } from '../tool-error.ts'
 import { defineTool, type Tool, type ToolSite } from '../tool.ts'
 
@@ -58,7 +58,7 @@ export const todoWrite: Tool = defineTool({
 })
 
 /** One file for each attempt: two that are committed do not conflict over their lists. */
-function listPath(site: ToolSite, input: Place & { readonly directory: string }): string {
+function listPath(site: ToolSite, input: PointArguments & { readonly directory: string }): string {
   const name = layerOf(site, input) ?? 'main'
   const safe = name.replaceAll(/[^A-Za-z0-9._-]/g, '_')
   return `${absolute(input.directory).replace(/\/$/, '')}/.cairn/todo/${safe}.json`

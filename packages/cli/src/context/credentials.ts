@@ -75,7 +75,7 @@ export interface ConnectionValues {
   readonly context?: string | undefined
 }
 
-export interface Credentials {
+export interface ApiCredentials {
   readonly server: string
   readonly apiKey: string
   /** Where both come from: never one from here and one from there, or a key could reach the wrong server. */
@@ -90,7 +90,7 @@ export interface Credentials {
 export async function findCredentials(
   cli: Pick<Cli, 'env' | 'home'>,
   values: ConnectionValues,
-): Promise<Credentials> {
+): Promise<ApiCredentials> {
   const found = await findSource(cli, values)
   const toolCall = cli.env['CAIRN_TOOL_CALL']
   return toolCall ? { ...found, toolCall } : found
@@ -100,7 +100,7 @@ export async function findCredentials(
 async function findSource(
   cli: Pick<Cli, 'env' | 'home'>,
   values: ConnectionValues,
-): Promise<Credentials> {
+): Promise<ApiCredentials> {
   const workspace = cli.env['CAIRN_WORKSPACE'] || undefined
   const flags = await fromOptions(values, workspace)
   if (flags) return flags
@@ -122,7 +122,7 @@ async function findSource(
   )
 }
 
-function fromLogin(login: Login, workspace: string | undefined): Credentials {
+function fromLogin(login: Login, workspace: string | undefined): ApiCredentials {
   const { apiUrl: server, token: apiKey } = login
   const source = 'login (~/.cairn/credentials.json)'
   return { server, apiKey, source, context: undefined, workspace: workspace ?? login.workspace }
@@ -131,7 +131,7 @@ function fromLogin(login: Login, workspace: string | undefined): Credentials {
 async function fromOptions(
   values: ConnectionValues,
   workspace: string | undefined,
-): Promise<Credentials | undefined> {
+): Promise<ApiCredentials | undefined> {
   const { server, 'api-key-file': file, context } = values
   if (server === undefined && file === undefined) return undefined
   const what = 'use --server and --api-key-file'
@@ -144,7 +144,7 @@ async function fromOptions(
 }
 
 /** A family is taken whole: `DRIVE9_*` counts only where no `CAIRN_*` is set. */
-function fromEnvironment(env: Cli['env']): Credentials | undefined {
+function fromEnvironment(env: Cli['env']): ApiCredentials | undefined {
   for (const family of ['CAIRN', 'DRIVE9']) {
     const [server, apiKey] = [env[`${family}_SERVER`], env[`${family}_API_KEY`]]
     if (!server && !apiKey) continue
@@ -161,7 +161,7 @@ function fromEnvironment(env: Cli['env']): Credentials | undefined {
   return undefined
 }
 
-function fromContext(config: Config, name: string): Credentials {
+function fromContext(config: Config, name: string): ApiCredentials {
   const { server, apiKey, workspace } = getContext(config, name)
   return { server, apiKey, workspace, source: `context ${name}`, context: name }
 }

@@ -1,6 +1,10 @@
 import { connectWebSocket } from '@cairn/mount'
 import type { Cli } from '../cli.ts'
-import { type ConnectionValues, type Credentials, findCredentials } from '../context/credentials.ts'
+import {
+  type ConnectionValues,
+  type ApiCredentials,
+  findCredentials,
+} from '../context/credentials.ts'
 import { formatDuration } from '../output/format.ts'
 import { type Check, fail, ok, warn } from './check.ts'
 
@@ -10,7 +14,7 @@ const skewMsMax = 5000
 
 /** Whether the server can be reached, takes the key, and has the same time. */
 export async function checkServer(cli: Cli, values: ConnectionValues): Promise<Check[]> {
-  let credentials: Credentials
+  let credentials: ApiCredentials
   try {
     credentials = await findCredentials(cli, values)
   } catch {
@@ -40,7 +44,7 @@ export async function checkServer(cli: Cli, values: ConnectionValues): Promise<C
   ]
 }
 
-function ask(cli: Cli, { server, apiKey }: Credentials): Promise<Response> {
+function ask(cli: Cli, { server, apiKey }: ApiCredentials): Promise<Response> {
   return fetch(`${server.replace(/\/+$/, '')}/v1/workspaces?limit=1`, {
     headers: { authorization: `Bearer ${apiKey}` },
     signal: AbortSignal.any([cli.signal, AbortSignal.timeout(patienceMs)]),
@@ -52,7 +56,7 @@ function reasonOf({ cause, message }: Error): string {
   return code ?? message
 }
 
-function checkKey({ ok: isTaken, status }: Response, { source }: Credentials): Check {
+function checkKey({ ok: isTaken, status }: Response, { source }: ApiCredentials): Check {
   if (isTaken) return ok('key', `from ${source}`)
   return status === 401
     ? fail(
@@ -79,7 +83,7 @@ function checkClock({ headers }: Response): Check[] {
 }
 
 /** Mounts need a WebSocket, which not everything between here and there lets through. */
-async function checkSessions({ server, apiKey }: Credentials): Promise<Check> {
+async function checkSessions({ server, apiKey }: ApiCredentials): Promise<Check> {
   try {
     const connect = connectWebSocket(server, apiKey, { heartbeatMs: patienceMs / 3 })
     const wire = await connect({ onReply: () => undefined, onClose: () => undefined })

@@ -2,7 +2,7 @@ import type { Cli } from '../cli.ts'
 import { formatBytes } from '../output/format.ts'
 import { countOperations } from './describe.ts'
 
-export interface Waiting {
+export interface PendingWork {
   readonly pendingOps: number
   readonly pendingBytes: number
 }
@@ -12,7 +12,7 @@ const quietMs = 10_000
 /** Says what is being waited for: on a terminal in one line that is rewritten, elsewhere a line now and then. */
 export class WaitingLine {
   readonly #cli: Pick<Cli, 'err' | 'isJson'>
-  #last: Waiting | undefined
+  #last: PendingWork | undefined
   #saidAt = -Infinity
   #isDrawn = false
 
@@ -20,11 +20,11 @@ export class WaitingLine {
     this.#cli = cli
   }
 
-  get last(): Waiting | undefined {
+  get last(): PendingWork | undefined {
     return this.#last
   }
 
-  async show(waiting: Waiting): Promise<void> {
+  async show(waiting: PendingWork): Promise<void> {
     this.#last = waiting
     const { err, isJson } = this.#cli
     if (isJson) return
@@ -45,6 +45,6 @@ export class WaitingLine {
   }
 }
 
-export function describeWaiting({ pendingOps, pendingBytes }: Waiting): string {
+export function describeWaiting({ pendingOps, pendingBytes }: PendingWork): string {
   return `${countOperations(pendingOps)} (${formatBytes(pendingBytes)})`
 }

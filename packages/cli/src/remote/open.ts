@@ -7,7 +7,11 @@ import {
   type Workspace,
 } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
-import { type ConnectionValues, type Credentials, findCredentials } from '../context/credentials.ts'
+import {
+  type ConnectionValues,
+  type ApiCredentials,
+  findCredentials,
+} from '../context/credentials.ts'
 import { cliError, usageError } from '../errors.ts'
 import { leanFetch } from './lean-fetch.ts'
 import { findOwnWorkspace } from './own-workspace.ts'
@@ -34,7 +38,7 @@ export function connect({
   server,
   apiKey,
   toolCall,
-}: Pick<Credentials, 'server' | 'apiKey' | 'toolCall'>): Cairn {
+}: Pick<ApiCredentials, 'server' | 'apiKey' | 'toolCall'>): Cairn {
   return new Cairn({ server, apiKey, toolCall, fetch: leanFetch })
 }
 
@@ -74,7 +78,7 @@ function withContext(values: WorkspaceValues, context: string | undefined): Conn
   )
 }
 
-function noWorkspace({ context }: Credentials): Error {
+function noWorkspace({ context }: ApiCredentials): Error {
   const save = context === undefined ? '' : `, or cairn ctx use ${context} --workspace NAME`
   const hint = `Give --workspace NAME${save}. See cairn ws ls; make one with: cairn ws create NAME.`
   return cliError('not_configured', 'find the workspace', 'none is named', hint)

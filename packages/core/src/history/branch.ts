@@ -22,7 +22,7 @@ import {
   type Receipt,
   receiptOf,
   type Submission,
-  type Waiting,
+  type WaitingBatch,
 } from './draft.ts'
 import { Head } from './head.ts'
 import { hashRowInSteps } from './reference.ts'
@@ -53,7 +53,7 @@ export class Branch {
   readonly #stores: Stores
   readonly #listeners = new Set<(batch: Batch, row: LogRow) => void>()
   readonly #brokenLines = new WeakSet<object>()
-  #waiting: Waiting[] = []
+  #waiting: WaitingBatch[] = []
   #refreshing: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>[] = []
   #running = false
   #limits: FindLimits | undefined
@@ -263,7 +263,7 @@ export class Branch {
     })
   }
 
-  #enqueue(batch: Omit<Waiting, 'resolve' | 'reject'>): Promise<Receipt> {
+  #enqueue(batch: Omit<WaitingBatch, 'resolve' | 'reject'>): Promise<Receipt> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...batch, resolve, reject })
       if (!this.#running) void this.#run()
@@ -291,7 +291,7 @@ export class Branch {
     }
   }
 
-  #takeGroup(): readonly Waiting[] {
+  #takeGroup(): readonly WaitingBatch[] {
     const alone = this.#waiting.findIndex(({ type }) => type !== 'ops')
     const count = alone < 0 ? this.#waiting.length : Math.max(1, alone)
     return this.#waiting.splice(0, Math.min(count, rowsAtOnce))
@@ -301,7 +301,7 @@ export class Branch {
    * Repeats until no other server appends in between: then every answer is true for the log as it
    * is.
    */
-  async #commitGroup(group: readonly Waiting[]): Promise<void> {
+  async #commitGroup(group: readonly WaitingBatch[]): Promise<void> {
     for (;;) {
       const draft = new Draft(this.id, this.#stores, this.head, this.#brokenLines, this.#limits)
       const taken = await this.#fill(draft, group)
@@ -316,7 +316,7 @@ export class Branch {
   }
 
   /** Gives how many of the group went in: no more once another batch might not fit. */
-  async #fill(draft: Draft, group: readonly Waiting[]): Promise<number> {
+  async #fill(draft: Draft, group: readonly WaitingBatch[]): Promise<number> {
     let bytes = 0
     for (const [index, waiting] of group.entries()) {
       const { length } = draft.entries

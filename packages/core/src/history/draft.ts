@@ -80,7 +80,7 @@ export interface Receipt {
   readonly answer?: string | undefined
 }
 
-export interface Waiting {
+export interface WaitingBatch {
   readonly author: Author
   /** Given by sessions, which may have lost their lease; the server's own batches are of any epoch. */
   readonly epoch: number | undefined
@@ -111,7 +111,7 @@ interface Entry {
   readonly changes: Changes | undefined
   readonly charge: Charge | undefined
   /** More than one when a batch was sent again while the first is on its way. */
-  readonly waiting: Waiting[]
+  readonly waiting: WaitingBatch[]
 }
 
 /** Batches that will go into the log together, each planned on top of those before it. */
@@ -122,7 +122,7 @@ export class Draft {
   readonly #head: Head
   readonly #changes: Changes
   readonly #lastNumbers = new Map<SessionId, number>()
-  readonly #refused: { readonly waiting: Waiting; readonly error: unknown }[] = []
+  readonly #refused: { readonly waiting: WaitingBatch; readonly error: unknown }[] = []
   readonly #brokenLines: WeakSet<object>
   readonly #limits: FindLimits | undefined
   readonly #hash: HashFunction
@@ -157,7 +157,7 @@ export class Draft {
   }
 
   /** What is refused is told so by `answer`: the reason may be a batch before it that is not in the log yet. */
-  async add(waiting: Waiting): Promise<void> {
+  async add(waiting: WaitingBatch): Promise<void> {
     try {
       this.#requireLine(waiting)
       await this.#take(waiting)
@@ -205,7 +205,7 @@ export class Draft {
     }
   }
 
-  #requireLine({ line, author }: Waiting): void {
+  #requireLine({ line, author }: WaitingBatch): void {
     if (line && this.#brokenLines.has(line))
       throw new CairnError('storage_unavailable', {
         what: `take batch ${author.number} of session ${author.session}`,
@@ -214,11 +214,11 @@ export class Draft {
       })
   }
 
-  #breakLine({ line }: Waiting): void {
+  #breakLine({ line }: WaitingBatch): void {
     if (line) this.#brokenLines.add(line)
   }
 
-  async #take(waiting: Waiting): Promise<void> {
+  async #take(waiting: WaitingBatch): Promise<void> {
     const { author } = waiting
     if (author.number <= (await this.#lastNumber(author.session))) return this.#answerAgain(waiting)
     if (waiting.epoch !== undefined && waiting.epoch !== this.#position.epoch)
@@ -278,7 +278,12 @@ export class Draft {
     return row ? decodeBatch(row.bytes).time : noTime
   }
 
-  *#push(waiting: Waiting, body: BatchBody, changes: Changes | undefined, time: Time): Steps<void> {
+  *#push(
+    waiting: WaitingBatch,
+    body: BatchBody,
+    changes: Changes | undefined,
+    time: Time,
+  ): Steps<void> {
     const { session, number, actor, toolCall } = waiting.author
     const { hash: previous } = this.#position
     const seq = this.#position.seq + 1
@@ -327,7 +332,7 @@ export class Draft {
   }
 
   /** The session sent this number before: the first answer stands, whatever happened since. */
-  async #answerAgain(waiting: Waiting): Promise<void> {
+  async #answerAgain(waiting: WaitingBatch): Promise<void> {
     const { session, number } = waiting.author
     const drafted = this.entries.find(({ row }) => row.session === session && row.number === number)
     const row = drafted?.row ?? (await this.#stores.log.find(this.#branch, session, number))
@@ -337,7 +342,7 @@ export class Draft {
     else waiting.resolve(receiptOf(row))
   }
 
-  async #isSame(waiting: Waiting, sent: Batch): Promise<boolean> {
+  async #isSame(waiting: WaitingBatch, sent: Batch): Promise<boolean> {
     if (waiting.type !== sent.body.type) return false
     if (waiting.decided) return true
     if (waiting.author.toolCall !== sent.toolCall) return false
@@ -356,7 +361,7 @@ export function receiptOf({ seq, hash, answer }: LogRow): Receipt {
 /** Before all others. */
 const noTime: Time = { sec: Number.MIN_SAFE_INTEGER, nsec: 0 }
 
-function staleEpoch({ author, epoch }: Waiting, position: Position): CairnError {
+function staleEpoch({ author, epoch }: WaitingBatch, position: Position): CairnError {
   return new CairnError('stale_epoch', {
     what: `take batch ${author.number} of session ${author.session}`,
     reason: `it is of epoch ${epoch}, the branch is at ${position.epoch}`,

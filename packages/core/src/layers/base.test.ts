@@ -6,7 +6,7 @@ import type { Branch } from '../history/branch.ts'
 import { Reach } from '../history/reach.ts'
 import type { BranchRecord } from '../ports/ref-store.ts'
 import { findBase } from './base.ts'
-import { commitLayer, type CommitReceipt, rebaseLayer } from './commit.ts'
+import { commitLayer, type CommitOutcome, rebaseLayer } from './commit.ts'
 import { makeCheckpoint, rollback, undoRollback } from './rollback.ts'
 
 let bench: LayerBench
@@ -42,7 +42,7 @@ function cutLog(branch: Branch, type: 'root' | 'state'): void {
   }
 }
 
-const commit = (on = layer): Promise<CommitReceipt> =>
+const commit = (on = layer): Promise<CommitOutcome> =>
   commitLayer(bench.stores, bench.options(on, target))
 const rebase = (on = layer): Promise<unknown> =>
   rebaseLayer(bench.stores, bench.options(on, target))

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { failureOf, LayerBench } from '../../test/layer-bench.ts'
 import { decodeBatch } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
-import { commitLayer, type CommitReceipt, rebaseLayer, resolveConflict } from './commit.ts'
+import { commitLayer, type CommitOutcome, rebaseLayer, resolveConflict } from './commit.ts'
 import { abandonLayer, reopenLayer } from './layer-state.ts'
 
 describe('commit', () => {
@@ -185,7 +185,7 @@ describe('commit › a layer that is written to meanwhile', () => {
     layer: Branch,
     target: Branch,
     write: () => Promise<void>,
-  ): Promise<CommitReceipt> {
+  ): Promise<CommitOutcome> {
     const changeState = layer.changeState.bind(layer)
     layer.changeState = async (...args) => {
       layer.changeState = changeState

@@ -44,7 +44,7 @@ export interface LayerOptions extends LayerAuthor {
 type CommitPoint = Pick<Checkpoint, 'seq' | 'snapshot'> & Partial<Pick<Checkpoint, 'id'>>
 
 /** What a commit did. The same commit asked for again gives the same receipt. `diffPaths` tells which paths it changed. */
-export interface CommitReceipt {
+export interface CommitOutcome {
   /** The target's sequence number of it. */
   readonly seq: number
   readonly before: Snapshot
@@ -56,7 +56,7 @@ export interface CommitReceipt {
  * parent as it is. A layer that is written to meanwhile stays open, with what came late as its changes. Rejects with
  * `checkpoint_outdated` when `at` is no longer a tree over the layer's base.
  */
-export async function commitLayer(stores: Stores, options: LayerOptions): Promise<CommitReceipt> {
+export async function commitLayer(stores: Stores, options: LayerOptions): Promise<CommitOutcome> {
   const { layer, target, author } = options
   for (;;) {
     try {
@@ -69,7 +69,7 @@ export async function commitLayer(stores: Stores, options: LayerOptions): Promis
   }
 }
 
-async function commitOnce(stores: Stores, options: LayerOptions): Promise<CommitReceipt> {
+async function commitOnce(stores: Stores, options: LayerOptions): Promise<CommitOutcome> {
   const { layer, target, message = '', at } = options
   const point = await pointToCommit(options)
   if (point.state === 'abandoned') throw layerClosed(layer, 'commit')
@@ -240,7 +240,7 @@ async function closeLayer(stores: Stores, options: LayerOptions, point: FoldPoin
   await endConflict(options)
 }
 
-async function readReceipt({ log }: Stores, target: BranchId, seq: number): Promise<CommitReceipt> {
+async function readReceipt({ log }: Stores, target: BranchId, seq: number): Promise<CommitOutcome> {
   const [row] = await log.read(target, seq - 1, 1)
   const { body } = decodeBatch(row!.bytes)
   if (body.type !== 'root') throw new Error(`batch ${seq} of ${target} is no commit`)

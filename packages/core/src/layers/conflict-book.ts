@@ -9,7 +9,7 @@ import type { Nodes } from '../tree/nodes.ts'
 import { type Conflict, type ConflictSide, subjectOf } from './conflict.ts'
 import { fingerprint } from './fingerprint.ts'
 import type { Changed } from './objects.ts'
-import type { Decisions, Question } from './question.ts'
+import type { Decisions, MergeQuestion } from './question.ts'
 import type { Choice, Resolution } from '../ports/records.ts'
 import type { Side } from './sides.ts'
 import type { SideName, ThreeSides } from './touched.ts'
@@ -29,7 +29,7 @@ export class ConflictBook implements Decisions {
   readonly #options: DecisionOptions
   /** By what they are about; of several, the last. */
   readonly #resolutions: ReadonlyMap<string, Resolution>
-  readonly #open = new Map<string, Question>()
+  readonly #open = new Map<string, MergeQuestion>()
   /** What was asked about a deletion, by what was deleted. */
   readonly #deletions = new Map<Changed, string>()
 
@@ -41,7 +41,7 @@ export class ConflictBook implements Decisions {
     )
   }
 
-  async choose(question: Question): Promise<Choice | undefined> {
+  async choose(question: MergeQuestion): Promise<Choice | undefined> {
     const id = await this.#id(question)
     const choice = this.#choiceFor(id)
     const accepts = question.accepts ?? (({ type }) => type !== 'bytes')
@@ -51,7 +51,7 @@ export class ConflictBook implements Decisions {
     return undefined
   }
 
-  async chooseSide(question: Omit<Question, 'accepts'>): Promise<SideName | undefined> {
+  async chooseSide(question: Omit<MergeQuestion, 'accepts'>): Promise<SideName | undefined> {
     const choice = await this.choose(question)
     return choice?.type === 'bytes' ? undefined : choice?.type
   }
@@ -83,7 +83,7 @@ export class ConflictBook implements Decisions {
     )
   }
 
-  async #describe(id: string, question: Question): Promise<Conflict> {
+  async #describe(id: string, question: MergeQuestion): Promise<Conflict> {
     const { kind, link } = question
     const versions = versionsOf(question)
     const base = await describeSide(this.sides.base, versions.base, link)
@@ -105,7 +105,7 @@ export class ConflictBook implements Decisions {
    * Another target or layer is another conflict: a decision covers only the versions that were
    * shown.
    */
-  async #id({ kind, object, other, link, stakes }: Question): Promise<string> {
+  async #id({ kind, object, other, link, stakes }: MergeQuestion): Promise<string> {
     const names = [object, ...(other ? [other] : [])].map((each) => each.id)
     const place = link ? [dentryKey(link.parent, link.name)] : []
     const target = await this.#digest('target', stakes?.target ?? [(other ?? object).target], place)
@@ -135,7 +135,7 @@ function isShortFile(version: Version | undefined): boolean {
 }
 
 /** What each side has there: of two things in each other's way, who has which. */
-function versionsOf({ object, other, link }: Question): Pick<Changed, 'base' | SideName> {
+function versionsOf({ object, other, link }: MergeQuestion): Pick<Changed, 'base' | SideName> {
   if (!other) return object
   const { layer } = object
   const { target } = other

@@ -4,7 +4,7 @@ import { failureOf, LayerBench } from '../../test/layer-bench.ts'
 import type { Branch } from '../history/branch.ts'
 import { placeSession } from '../history/session-ids.ts'
 import { findBase, readLayer } from './base.ts'
-import { commitLayer, type CommitReceipt, rebaseLayer } from './commit.ts'
+import { commitLayer, type CommitOutcome, rebaseLayer } from './commit.ts'
 import { makeCheckpoint, rollback } from './rollback.ts'
 
 let bench: LayerBench
@@ -17,7 +17,7 @@ beforeEach(async () => {
   layer = await bench.layer(target, 'attempt', (t) => t.write('mine', '1'))
 })
 
-const commit = (): Promise<CommitReceipt> => commitLayer(bench.stores, bench.options(layer, target))
+const commit = (): Promise<CommitOutcome> => commitLayer(bench.stores, bench.options(layer, target))
 const rebase = async (): Promise<unknown> =>
   rebaseLayer(bench.stores, bench.options(await bench.reopen(layer), await bench.reopen(target)))
 

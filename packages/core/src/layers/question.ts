@@ -6,7 +6,7 @@ import type { SideName, ThreeSides } from './touched.ts'
 import type { Version } from './version.ts'
 
 /** The sides do not agree here, and a decision is needed. */
-export interface Question {
+export interface MergeQuestion {
   readonly kind: ConflictKind
   readonly object: Changed
   /** The target's, when two things are in each other's way: then `object` is the layer's. */
@@ -23,8 +23,8 @@ export interface Question {
 export interface Decisions {
   readonly sides: ThreeSides
   /** The answer, if there is one that can be followed; else the conflict is on record. */
-  choose(question: Question): Promise<Choice | undefined>
-  chooseSide(question: Omit<Question, 'accepts'>): Promise<SideName | undefined>
+  choose(question: MergeQuestion): Promise<Choice | undefined>
+  chooseSide(question: Omit<MergeQuestion, 'accepts'>): Promise<SideName | undefined>
   /** Takes back what was asked about a deletion, because a wider question covers it. */
   withdraw(object: Changed): void
   /** Undefined when line-level merging was not asked for, or did not work out. */

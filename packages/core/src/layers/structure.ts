@@ -5,7 +5,7 @@ import { keep, type MergeState } from './merge-object.ts'
 import { isHardLinked } from './merge-links.ts'
 import type { Nodes } from '../tree/nodes.ts'
 import { type Collision, type Placed, Placement } from './placement.ts'
-import type { Decisions, Question } from './question.ts'
+import type { Decisions, MergeQuestion } from './question.ts'
 import type { SideName } from './touched.ts'
 import { hasLink, type Version, withoutLinks } from './version.ts'
 
@@ -231,7 +231,7 @@ class Structure {
     }
   }
 
-  #stakes(layers: MergeState, targets: MergeState): NonNullable<Question['stakes']> {
+  #stakes(layers: MergeState, targets: MergeState): NonNullable<MergeQuestion['stakes']> {
     return { layer: this.#stakesOf('layer', layers), target: this.#stakesOf('target', targets) }
   }
 
@@ -249,7 +249,7 @@ class Structure {
   }
 }
 
-function collisionQuestion({ link, layers, targets }: Collision): Question {
+function collisionQuestion({ link, layers, targets }: Collision): MergeQuestion {
   const question = { object: layers.object, other: targets.object, link }
   if (isDirectory(layers) !== isDirectory(targets)) return { kind: 'file/directory', ...question }
   const wasThere = [layers, targets].some(({ object }) => hasLink(object.base?.links, link))

@@ -1,4 +1,4 @@
-import type { Box, Point } from './box.ts'
+import type { Box, BoxCorner } from './box.ts'
 
 /** Below one unique line in so many, a few moved lines could pull a whole box apart. */
 const linesPerAnchorMax = 8
@@ -26,7 +26,7 @@ export class AnchorSearch {
    * The longest ascending chain of unique lines, which is a longest pairing of all lines if all are
    * unique. Undefined when unique lines are rare in this box, or enough lines have been read.
    */
-  findChain(box: Box): Point[] | undefined {
+  findChain(box: Box): BoxCorner[] | undefined {
     const oldCount = box.oldEnd - box.oldStart
     const newCount = box.newEnd - box.newStart
     this.#linesRead += oldCount + newCount
@@ -36,7 +36,7 @@ export class AnchorSearch {
     return isRare ? undefined : longestAscending(anchors)
   }
 
-  #uniqueLines({ oldStart, oldEnd, newStart, newEnd }: Box): Point[] {
+  #uniqueLines({ oldStart, oldEnd, newStart, newEnd }: Box): BoxCorner[] {
     const before = this.#before
     const after = this.#after
     const oldCounts = this.#oldCounts
@@ -45,7 +45,7 @@ export class AnchorSearch {
     for (let line = newStart; line < newEnd; line++) {
       newPlaces[after[line]!] = newPlaces[after[line]!] === 0 ? line + 1 : -1
     }
-    const anchors: Point[] = []
+    const anchors: BoxCorner[] = []
     for (let line = oldStart; line < oldEnd; line++) {
       const place = newPlaces[before[line]!]!
       if (oldCounts[before[line]!] === 1 && place > 0) anchors.push({ old: line, new: place - 1 })
@@ -57,7 +57,7 @@ export class AnchorSearch {
 }
 
 /** The longest run of anchors, in old order, that is in new order, too. */
-function longestAscending(anchors: readonly Point[]): Point[] {
+function longestAscending(anchors: readonly BoxCorner[]): BoxCorner[] {
   // lasts[n] ends the chain of n + 1 anchors that ends earliest in the new file.
   const lasts: number[] = []
   const previous = new Int32Array(anchors.length).fill(-1)
@@ -71,7 +71,7 @@ function longestAscending(anchors: readonly Point[]): Point[] {
     if (low > 0) previous[i] = lasts[low - 1]!
     lasts[low] = i
   })
-  const chain: Point[] = []
+  const chain: BoxCorner[] = []
   for (let i = lasts.at(-1) ?? -1; i >= 0; i = previous[i]!) chain.push(anchors[i]!)
   return chain.reverse()
 }

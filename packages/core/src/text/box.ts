@@ -7,7 +7,7 @@ export interface Box {
 }
 
 /** A place in both files: so many old and so many new lines lie before it. */
-export interface Point {
+export interface BoxCorner {
   readonly old: number
   readonly new: number
 }

@@ -1,5 +1,5 @@
 import { AnchorSearch } from './anchor-search.ts'
-import type { Box, Point } from './box.ts'
+import type { Box, BoxCorner } from './box.ts'
 import { pairEqualEnds } from './equal-ends.ts'
 import { SnakeSearch } from './snake-search.ts'
 
@@ -30,7 +30,7 @@ export function matchLines(before: Int32Array, after: Int32Array, tokenCount: nu
 }
 
 /** A cut at a pair of equal lines leaves both of them at the start of the box behind it. */
-function cutBox(box: Box, points: readonly Point[]): Box[] {
+function cutBox(box: Box, points: readonly BoxCorner[]): Box[] {
   const ends = [...points, { old: box.oldEnd, new: box.newEnd }]
   let { oldStart, newStart } = box
   return ends.map((end) => {

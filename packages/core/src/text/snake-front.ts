@@ -1,4 +1,4 @@
-import type { Box, Point } from './box.ts'
+import type { Box, BoxCorner } from './box.ts'
 
 /** Far below zero, so that steps from there still count as unreached. */
 const unreached = -(2 ** 30)
@@ -77,7 +77,7 @@ export class SnakeFront {
     return met
   }
 
-  pointOn(k: number): Point {
+  pointOn(k: number): BoxCorner {
     const x = this.#reach[this.#center + k]!
     return { old: this.#box.oldStart + x, new: this.#box.newStart + x - k }
   }

@@ -1,4 +1,4 @@
-import type { Box, Point } from './box.ts'
+import type { Box, BoxCorner } from './box.ts'
 import { SnakeFront } from './snake-front.ts'
 
 /** Edits that each front may spend on a box: a shortest path of up to twice as many is found. */
@@ -7,7 +7,7 @@ const roundsMax = 512
 const stepsMax = 2 ** 25
 
 /** Where to cut a box in two. */
-export interface Cut extends Point {
+export interface Cut extends BoxCorner {
   /** A shortest path leads through this point. */
   readonly exact: boolean
 }
@@ -54,7 +54,7 @@ export class SnakeSearch {
     return { ...(aheadLines >= behindLines ? ahead : behind), exact: false }
   }
 
-  #backwardPointOn(k: number): Point {
+  #backwardPointOn(k: number): BoxCorner {
     const point = this.#backward.pointOn(k)
     return { old: this.#oldCount - point.old, new: this.#newCount - point.new }
   }

@@ -6,7 +6,7 @@ import type { Recovered } from '../outbox/recover.ts'
 import type { SealedBatch } from '../outbox/seal-pending.ts'
 import { sessionOptionsOf } from '../session-options-of.ts'
 import { SessionClient } from '../session/client.ts'
-import type { Question } from '../session/questions.ts'
+import type { SessionQuestion } from '../session/questions.ts'
 import { Refusal, whyRefused } from '../session/refusal.ts'
 import { Waiting } from '../sync/waiting.ts'
 
@@ -39,7 +39,7 @@ export class MountSession {
   }
 
   /** Asks the server. Rejects with EACCES or EIO once it accepts nothing more from this session. */
-  readonly ask = (question: Question): Promise<Uint8Array> =>
+  readonly ask = (question: SessionQuestion): Promise<Uint8Array> =>
     this.refusal.unlessRefused(this.client.ask(question))
 
   /** Records what went wrong, for the mount's status. */

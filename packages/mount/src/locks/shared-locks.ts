@@ -1,12 +1,12 @@
 import { applyLock, type FileLocks, type LockChange, type LockMode, ownLocks } from '@cairn/core'
 import { FsError, type Ino, isFsError, type SessionId } from '@cairn/protocol'
 import type { Answer, Lock } from '../fuse/file-system.ts'
-import type { Question } from '../session/questions.ts'
+import type { SessionQuestion } from '../session/questions.ts'
 import { untilAnswered } from '../session/retry.ts'
 import { decodeGrant, decodeHeldLocks, decodeLockAnswer } from './answers.ts'
 
 export interface SharedLocksParts {
-  readonly ask: (question: Question, signal?: AbortSignal) => Promise<Uint8Array>
+  readonly ask: (question: SessionQuestion, signal?: AbortSignal) => Promise<Uint8Array>
   readonly isConnected: () => boolean
   /** Resolves when the mount shows the log up to there. */
   readonly whenCurrent: (seq: number) => Promise<void>
@@ -176,7 +176,7 @@ export class SharedLocks {
     return this.#ask({ type: 'lock', ino, ...range, wait: wait ? 1 : 0 }, signal)
   }
 
-  #ask(question: Question, signal?: AbortSignal): Promise<Uint8Array> {
+  #ask(question: SessionQuestion, signal?: AbortSignal): Promise<Uint8Array> {
     const { ask, sleep } = this.#parts
     return untilAnswered(() => {
       signal?.throwIfAborted()

@@ -14,7 +14,7 @@ import type {
 } from './options.ts'
 import { Pace } from './pace.ts'
 import { inPieces } from './pieces.ts'
-import { type Question, Questions } from './questions.ts'
+import { type SessionQuestion, Questions } from './questions.ts'
 import { isFinal } from './is-final.ts'
 import { Refusals } from './refusals.ts'
 import { LateWrites } from './rescue.ts'
@@ -187,7 +187,7 @@ export class SessionClient {
    * Asks about the branch's head; asked again when the connection breaks. With a signal that is aborted, the server is
    * told that it need not wait any longer; it answers all the same.
    */
-  ask(question: Question, signal?: AbortSignal): Promise<Uint8Array> {
+  ask(question: SessionQuestion, signal?: AbortSignal): Promise<Uint8Array> {
     return this.#questions.ask(question, signal)
   }
 

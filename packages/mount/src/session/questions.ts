@@ -6,7 +6,7 @@ import type { Wire } from './wire.ts'
 type Ask = Extract<SessionRequest, { readonly id: number }>
 
 /** A question without its number. */
-export type Question = Ask extends infer Each
+export type SessionQuestion = Ask extends infer Each
   ? Each extends Ask
     ? Omit<Each, 'id'>
     : never
@@ -35,7 +35,7 @@ export class Questions {
   }
 
   /** With a signal that is aborted, the server is told that it need not wait any longer; it answers all the same. */
-  ask(question: Question, signal?: AbortSignal): Promise<Uint8Array> {
+  ask(question: SessionQuestion, signal?: AbortSignal): Promise<Uint8Array> {
     const id = ++this.#lastId
     const ask = { ...question, id } as Ask
     const asked = { ask, isCancelled: false, answered: Promise.withResolvers<Uint8Array>() }

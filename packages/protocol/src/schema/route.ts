@@ -8,7 +8,7 @@ export interface Media {
 }
 
 /** JSON, another medium, or `null` for no body. */
-export type Answer = Schema<unknown> | Media | null
+export type RouteAnswer = Schema<unknown> | Media | null
 
 /** What a route takes and gives. Errors are the same for all: `ApiErrorBody`. */
 export interface Route {
@@ -18,7 +18,7 @@ export interface Route {
   /** A body of JSON; another one, or one of several, is for the handler to read. */
   readonly body?: Schema<unknown> | Media | readonly (Schema<unknown> | Media)[]
   /** By status; several where the request decides. */
-  readonly answers: Readonly<Record<number, Answer | readonly Answer[]>>
+  readonly answers: Readonly<Record<number, RouteAnswer | readonly RouteAnswer[]>>
 }
 
 /** Routes by method and URL: `GET /v1/keys/:key`. */

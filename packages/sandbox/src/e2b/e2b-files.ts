@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { Sandbox as E2BInstance } from 'e2b'
 import { shellQuote } from '@cairn/protocol'
 import { parseListing, pickMatches } from '../pick-matches.ts'
-import type { GlobOptions, SandboxFs } from '../sandbox.ts'
+import type { SandboxGlobOptions, SandboxFs } from '../sandbox.ts'
 
 /** What the files are of. */
 export interface E2BFSHost {
@@ -60,7 +60,7 @@ export class E2BFS implements SandboxFs {
     return { mtimeMs: modifiedTime.getTime() }
   }
 
-  async glob(pattern: string, options: GlobOptions = {}): Promise<string[]> {
+  async glob(pattern: string, options: SandboxGlobOptions = {}): Promise<string[]> {
     const base = posix.normalize(this.resolve(options.cwd ?? '.'))
     const { workDir } = this.#host
     return pickMatches(await this.#filesBelow(base), pattern, options, { base, workDir })

@@ -7,7 +7,7 @@ import { hostPieces, makeSeed } from './seed.ts'
 import { isRoot } from './users.ts'
 
 /** A directory of the jail that is an overlay of its own: what it shows if nothing was written, top first. */
-export interface Piece {
+export interface JailOverlay {
   /** Its place in the jail: `/`, `/usr`. */
   readonly target: string
   readonly lowers: readonly string[]
@@ -21,7 +21,7 @@ interface SnapshotRecord {
 
 /** A jail's disk: a base that is only read, and what is written over it, which goes to one directory. */
 export interface Disk {
-  readonly pieces: readonly Piece[]
+  readonly pieces: readonly JailOverlay[]
   /** Holds `upper` and `work` of each piece in a directory named by `nameOf`. */
   readonly directory: string
   readonly record: SnapshotRecord
@@ -30,7 +30,7 @@ export interface Disk {
 }
 
 /** `/var/lib/dpkg` is kept in `var-lib-dpkg`. */
-export function nameOf(piece: Pick<Piece, 'target'>): string {
+export function nameOf(piece: Pick<JailOverlay, 'target'>): string {
   return piece.target === '/' ? 'root' : piece.target.slice(1).replaceAll('/', '-')
 }
 
@@ -46,7 +46,7 @@ export async function makeDisk(directory: string, seeds: string, base: JailBase)
   return { pieces, directory, record, layers }
 }
 
-function rootfsPieces(seed: string, { base }: SnapshotRecord): Piece[] {
+function rootfsPieces(seed: string, { base }: SnapshotRecord): JailOverlay[] {
   if (base === 'host') return []
   return [{ target: '/', lowers: [join(seed, 'root'), base.rootfs] }]
 }
@@ -72,7 +72,7 @@ async function readRecord(snapshot: string): Promise<SnapshotRecord> {
   }
 }
 
-async function addLayers(piece: Piece, layers: readonly string[]): Promise<Piece> {
+async function addLayers(piece: JailOverlay, layers: readonly string[]): Promise<JailOverlay> {
   const name = nameOf(piece)
   const present: string[] = []
   for (const layer of layers)

@@ -15,7 +15,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Piece } from './disk.ts'
+import type { JailOverlay } from './disk.ts'
 import { etcFiles } from './etc-files.ts'
 import { runProgram } from './run-program.ts'
 import { isRoot, ordinaryUser } from './users.ts'
@@ -160,8 +160,8 @@ async function hide(layer: string, names: readonly string[]): Promise<void> {
 }
 
 /** A jail of the host's system: one overlay for each directory of it, for what is written lies on the same disk. */
-export async function hostPieces(seed: string): Promise<Piece[]> {
-  const pieces: Piece[] = [{ target: '/', lowers: [join(seed, 'root')] }]
+export async function hostPieces(seed: string): Promise<JailOverlay[]> {
+  const pieces: JailOverlay[] = [{ target: '/', lowers: [join(seed, 'root')] }]
   for (const name of hostRoots) {
     const found = await lstat(`/${name}`).catch(() => undefined)
     if (found?.isDirectory()) pieces.push({ target: `/${name}`, lowers: [`/${name}`] })

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { parseListing, pickMatches } from '../pick-matches.ts'
 import type { Jail } from '../jail/jail.ts'
-import type { GlobOptions, SandboxFs } from '../sandbox.ts'
+import type { SandboxGlobOptions, SandboxFs } from '../sandbox.ts'
 import { type Ran, runInside } from '../workspace/run-inside.ts'
 
 export interface LocalFilesOptions {
@@ -69,7 +69,7 @@ export class LocalFiles implements SandboxFs {
     return { mtimeMs: parseMtime((await this.#run(statScript, path, 'stat')).stdout) }
   }
 
-  async glob(pattern: string, options: GlobOptions = {}): Promise<string[]> {
+  async glob(pattern: string, options: SandboxGlobOptions = {}): Promise<string[]> {
     const { cwd = '.' } = options
     const base = this.resolve(cwd)
     const ran = await this.#start(listScript, base)

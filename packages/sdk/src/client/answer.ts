@@ -7,10 +7,10 @@ export interface OpenAnswer {
 }
 
 /** `Uint8Array<ArrayBuffer>`, spelled so that TypeScript before 5.7 reads it, too: there it is `Uint8Array`. */
-export type OwnBytes = ReturnType<typeof Uint8Array.of>
+export type PlainBytes = ReturnType<typeof Uint8Array.of>
 
 /** The rest of an answer, in one piece. */
-export async function collect(answer: Pick<OpenAnswer, 'next'>): Promise<OwnBytes> {
+export async function collect(answer: Pick<OpenAnswer, 'next'>): Promise<PlainBytes> {
   const chunks: Uint8Array[] = []
   let length = 0
   for (let chunk = await answer.next(); chunk !== undefined; chunk = await answer.next()) {

@@ -1,8 +1,8 @@
 import { collect, type OpenAnswer } from './answer.ts'
-import type { Clock } from './clock.ts'
+import type { RetryClock } from './clock.ts'
 import { openDeadline, type RequestOptions, timedOut, withPatience } from './deadline.ts'
 import { CairnError } from './error.ts'
-import { type Call, checkAnswer, describeCause, headersOf, urlOf } from './request.ts'
+import { type ApiCall, checkAnswer, describeCause, headersOf, urlOf } from './request.ts'
 import { withRetries } from './retry.ts'
 
 export interface ConnectionOptions {
@@ -10,7 +10,7 @@ export interface ConnectionOptions {
   readonly server: string
   readonly apiKey: string
   readonly fetch: typeof fetch
-  readonly clock: Clock
+  readonly clock: RetryClock
   /** For calls that do not say. */
   readonly timeoutMs: number | undefined
   /** The agent's tool call; sent to the server with every request. */
@@ -40,12 +40,12 @@ export class Connection {
     this.#options = options
   }
 
-  get clock(): Clock {
+  get clock(): RetryClock {
     return this.#options.clock
   }
 
   /** The JSON of the answer. */
-  json<T>(call: Call, options: RequestOptions = {}): Promise<T> {
+  json<T>(call: ApiCall, options: RequestOptions = {}): Promise<T> {
     return this.#send(call, options, async (answer) => {
       const text = new TextDecoder().decode(await collect(answer))
       try {
@@ -63,12 +63,12 @@ export class Connection {
   }
 
   /** For answers that have no content, or none that matters. */
-  async nothing(call: Call, options: RequestOptions = {}): Promise<void> {
+  async nothing(call: ApiCall, options: RequestOptions = {}): Promise<void> {
     await this.#send(call, options, collect)
   }
 
   /** The beginning of the answer; only until then are requests repeated. */
-  open(call: Call, options: RequestOptions = {}): Promise<OpenAnswer> {
+  open(call: ApiCall, options: RequestOptions = {}): Promise<OpenAnswer> {
     return this.#send(call, options, (answer) => Promise.resolve(answer))
   }
 
@@ -87,7 +87,7 @@ export class Connection {
   }
 
   async #send<T>(
-    call: Call,
+    call: ApiCall,
     { signal, timeoutMs = this.#options.timeoutMs }: RequestOptions,
     take: (answer: OpenAnswer) => Promise<T>,
   ): Promise<T> {
@@ -109,7 +109,7 @@ export class Connection {
   }
 
   async #attempt(
-    call: Call,
+    call: ApiCall,
     headers: Readonly<Record<string, string>>,
     caller: AbortSignal,
   ): Promise<OpenAnswer> {
@@ -164,12 +164,12 @@ function bodyStreamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Ar
   })
 }
 
-function failureOf(call: Call, cause: unknown): unknown {
+function failureOf(call: ApiCall, cause: unknown): unknown {
   if (cause instanceof CairnError) return cause
   return new CairnError('unreachable', { what: call.what, reason: describeCause(cause), cause })
 }
 
-function sizeOf(body: Call['body']): number {
+function sizeOf(body: ApiCall['body']): number {
   if (body === undefined || typeof body === 'string') return body?.length ?? 0
   return body instanceof Blob ? body.size : body.byteLength
 }

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { RetryClock } from './clock.ts'
 import { CairnError } from './error.ts'
 
 export interface RequestOptions {
@@ -20,7 +20,7 @@ export interface Deadline {
 export function openDeadline(
   what: string,
   { signal, timeoutMs }: RequestOptions,
-  clock: Clock,
+  clock: RetryClock,
 ): Deadline {
   const closing = new AbortController()
   const close = (): void => closing.abort()
@@ -36,7 +36,7 @@ export function openDeadline(
 export async function withPatience<T>(
   promise: Promise<T>,
   patienceMs: number,
-  clock: Clock,
+  clock: RetryClock,
   onSilence: () => Error,
 ): Promise<T> {
   const over = new AbortController()

@@ -6,7 +6,7 @@ type QueryValue = string | number | boolean | readonly string[] | undefined
 export type Query = Readonly<Record<string, QueryValue>>
 
 /** One request, before anything is known of the server it goes to. */
-export interface Call {
+export interface ApiCall {
   /** Follows "cannot" in messages: `read /a.txt`. */
   readonly what: string
   readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
@@ -24,11 +24,11 @@ export interface Call {
   readonly repeatable?: boolean
 }
 
-export function jsonBody(value: unknown): Required<Pick<Call, 'body' | 'headers'>> {
+export function jsonBody(value: unknown): Required<Pick<ApiCall, 'body' | 'headers'>> {
   return { body: JSON.stringify(value), headers: { 'content-type': 'application/json' } }
 }
 
-export function urlOf(server: string, { path, query = {} }: Call): string {
+export function urlOf(server: string, { path, query = {} }: ApiCall): string {
   const parameters = Object.entries(query)
     .flatMap(([name, value]) => [value].flat().map((each) => [name, each] as const))
     .filter(([, value]) => value !== undefined)
@@ -43,7 +43,7 @@ export interface ApiCaller {
 }
 
 /** Names in small letters. No `Headers`: in Node those bring all of `fetch` with them. */
-export function headersOf(call: Call, { apiKey, toolCall }: ApiCaller): Record<string, string> {
+export function headersOf(call: ApiCall, { apiKey, toolCall }: ApiCaller): Record<string, string> {
   const headers: Record<string, string> = {}
   const given = {
     authorization: `Bearer ${apiKey}`,
@@ -57,7 +57,7 @@ export function headersOf(call: Call, { apiKey, toolCall }: ApiCaller): Record<s
   return headers
 }
 
-function requirePrintable({ what }: Call, name: string, value: string): string {
+function requirePrintable({ what }: ApiCall, name: string, value: string): string {
   if (/^[\t\x20-\x7e]*$/.test(value)) return value
   const hint = 'Headers take printable ASCII only.'
   const reason = `the value of a header (${name}) is not one`
@@ -71,7 +71,7 @@ function newIdempotencyKey(): string {
 }
 
 /** Throws what an answer that says no means. */
-export async function checkAnswer(call: Call, answer: OpenAnswer): Promise<void> {
+export async function checkAnswer(call: ApiCall, answer: OpenAnswer): Promise<void> {
   const { status, statusText, headers } = answer.response
   if (status < 400 || call.expected?.includes(status) === true) return
   const { what } = call

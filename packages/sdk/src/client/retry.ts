@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { RetryClock } from './clock.ts'
 import { isCairnError } from './error.ts'
 
 export const attemptsMax = 5
@@ -17,7 +17,7 @@ export function isPassing(error: unknown): boolean {
  * Doubles each time, and is shortened by up to half at random, so that many clients who lost the same server do
  * not come back in the same moment.
  */
-export function pauseMs(failures: number, clock: Clock, error?: unknown): number {
+export function pauseMs(failures: number, clock: RetryClock, error?: unknown): number {
   const asked = isCairnError(error) ? error.retryAfterMs : undefined
   if (asked !== undefined) return Math.min(asked, pauseMsMax)
   const full = Math.min(firstPauseMs * 2 ** (failures - 1), pauseMsMax)
@@ -27,7 +27,7 @@ export function pauseMs(failures: number, clock: Clock, error?: unknown): number
 /** Repeats `attempt` while its failures are passing ones. Rejects with the last of them, or the signal's reason. */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { clock, signal }: { readonly clock: RetryClock; readonly signal: AbortSignal },
 ): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {

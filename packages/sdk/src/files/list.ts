@@ -1,7 +1,7 @@
 import type { Page } from '@cairn/protocol'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
-import type { Call } from '../client/request.ts'
+import type { ApiCall } from '../client/request.ts'
 
 export interface PageOptions extends RequestOptions {
   /** How many the server sends at a time, at most 1000. The iteration gives all of them anyway. */
@@ -11,7 +11,7 @@ export interface PageOptions extends RequestOptions {
 /** All items of a paged answer, the next page asked for when the last one is used up. `first` is a cursor to begin at. */
 export async function* readPages<Item>(
   connection: Connection,
-  call: Call,
+  call: ApiCall,
   { pageSize = 1000, ...options }: PageOptions,
   first?: string,
 ): AsyncGenerator<Item> {

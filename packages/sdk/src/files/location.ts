@@ -1,5 +1,5 @@
 import { encodePath, type FilePath } from '../client/path.ts'
-import type { Call, Query } from '../client/request.ts'
+import type { ApiCall, Query } from '../client/request.ts'
 
 /** Where the files of a workspace are: its routes, and its branch. */
 export interface Location {
@@ -11,11 +11,11 @@ export interface Location {
 /** A call for a file. `verb` and the path together follow "cannot" in messages. */
 export function fileCall(
   location: Location,
-  method: Call['method'],
+  method: ApiCall['method'],
   path: FilePath,
   what: string,
   query: Query = {},
-): Call {
+): ApiCall {
   const { base } = location
   const encoded = encodePath(path, what)
   return { what, method, path: `${base}/files${encoded}`, query: { ...query, ...location.query } }

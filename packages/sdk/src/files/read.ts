@@ -2,7 +2,7 @@ import type { OpenAnswer } from '../client/answer.ts'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { CairnError } from '../client/error.ts'
-import type { Call } from '../client/request.ts'
+import type { ApiCall } from '../client/request.ts'
 import { attemptsMax, isPassing, pauseMs } from '../client/retry.ts'
 
 export interface ByteRange {
@@ -23,7 +23,7 @@ export interface ReadOptions extends RequestOptions, ByteRange {
  */
 export class FileReader {
   readonly #connection: Connection
-  readonly #call: Call
+  readonly #call: ApiCall
   readonly #options: ReadOptions
   #answer: OpenAnswer | undefined
   #offset: number
@@ -32,7 +32,7 @@ export class FileReader {
   #wasOpen = false
   #failures = 0
 
-  constructor(connection: Connection, call: Call, options: ReadOptions) {
+  constructor(connection: Connection, call: ApiCall, options: ReadOptions) {
     this.#connection = connection
     this.#call = call
     this.#options = options

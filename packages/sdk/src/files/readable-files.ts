@@ -1,5 +1,5 @@
 import type { ChangeEvent, FileEntry, FileStat, LogEntry, Page } from '@cairn/protocol'
-import { bytesOf, collect, type OwnBytes } from '../client/answer.ts'
+import { bytesOf, collect, type PlainBytes } from '../client/answer.ts'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { isCairnError } from '../client/error.ts'
@@ -41,7 +41,7 @@ export class ReadableFiles {
    * const head = await workspace.files.read('/video.mp4', { offset: 0, length: 4096 })
    * ```
    */
-  async read(path: FilePath, options: ReadOptions = {}): Promise<OwnBytes> {
+  async read(path: FilePath, options: ReadOptions = {}): Promise<PlainBytes> {
     const what = `read ${showPath(path)}`
     return this.connection.within(what, options, async ({ signal }) => {
       const reader = this.#reader(path, { ...options, signal, timeoutMs: undefined })

@@ -3,7 +3,7 @@ import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { forEachParallel } from '../client/parallel.ts'
 import { encodeSegment, type FilePath, showPath, spelled } from '../client/path.ts'
-import { type Call, jsonBody } from '../client/request.ts'
+import { type ApiCall, jsonBody } from '../client/request.ts'
 import { type ReadyContent, sizeOfReady, sliceReady, StreamCutter } from './content.ts'
 import type { Location } from './location.ts'
 
@@ -82,7 +82,7 @@ function startUpload(
   what: string,
   { resumeId, signal, timeoutMs }: UploadOptions,
 ): Promise<Upload> {
-  const call: Call =
+  const call: ApiCall =
     resumeId === undefined
       ? { what, method: 'POST', path: `${base}/uploads`, query }
       : { what, method: 'GET', path: `${base}/uploads/${encodeSegment(resumeId, what)}`, query }

@@ -1,7 +1,7 @@
 import type { ChangeEvent, RadarEvent } from '@cairn/protocol'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
-import type { Call } from '../client/request.ts'
+import type { ApiCall } from '../client/request.ts'
 import { isPassing, pauseMs } from '../client/retry.ts'
 import { readEvents, type ServerSentEvent } from '../client/server-sent-events.ts'
 
@@ -18,7 +18,7 @@ export type LayerEvent =
 /** Changes as they happen. */
 export async function* watchEvents(
   connection: Connection,
-  call: Call,
+  call: ApiCall,
   options: WatchOptions,
 ): AsyncGenerator<ChangeEvent> {
   for await (const event of watchAllEvents(connection, call, options)) {
@@ -34,7 +34,7 @@ export async function* watchEvents(
  */
 export async function* watchAllEvents(
   connection: Connection,
-  call: Call,
+  call: ApiCall,
   { after, ...options }: WatchOptions,
 ): AsyncGenerator<LayerEvent> {
   const signal = options.signal ?? new AbortController().signal
@@ -75,7 +75,7 @@ interface Heard {
 /** One connection's worth of events. */
 async function* listen(
   connection: Connection,
-  call: Call,
+  call: ApiCall,
   after: number | undefined,
   options: RequestOptions,
 ): AsyncGenerator<Heard | 'open'> {

@@ -1,14 +1,14 @@
 import type { HashedEntry } from '@cairn/protocol'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
-import type { Call } from '../client/request.ts'
+import type { ApiCall } from '../client/request.ts'
 import { isPassing, pauseMs } from '../client/retry.ts'
 import { readEvents } from '../client/server-sent-events.ts'
 
 /** A server that is away for a while is waited for; one that says no ends the iteration with its error. */
 export async function* followEntries(
   connection: Connection,
-  call: Call,
+  call: ApiCall,
   { after, ...options }: RequestOptions & { readonly after?: number | undefined },
 ): AsyncGenerator<HashedEntry> {
   const signal = options.signal ?? new AbortController().signal
@@ -41,7 +41,7 @@ export async function* followEntries(
 /** One connection's worth: entries, the number that the server begins after, and the end of a sealed journal. */
 async function* listen(
   connection: Connection,
-  call: Call,
+  call: ApiCall,
   after: number | undefined,
   options: RequestOptions,
 ): AsyncGenerator<HashedEntry | number | 'end'> {

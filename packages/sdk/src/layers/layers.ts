@@ -13,7 +13,7 @@ import { collect } from '../client/answer.ts'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { encodeSegment } from '../client/path.ts'
-import { type Call, jsonBody } from '../client/request.ts'
+import { type ApiCall, jsonBody } from '../client/request.ts'
 import { type PageOptions, readPages } from '../files/list.ts'
 import { type LayerEvent, watchAllEvents, type WatchOptions } from '../files/watch.ts'
 import type {
@@ -172,7 +172,7 @@ export class Layers {
   ): Promise<readonly string[]> {
     const what = `delete the layer ${layer}`
     const call = { what, method: 'DELETE', path: this.#path(layer, what), query: { cascade } }
-    return (await this.#send<{ deleted: readonly string[] }>(call as Call, options)).deleted
+    return (await this.#send<{ deleted: readonly string[] }>(call as ApiCall, options)).deleted
   }
 
   /**
@@ -380,7 +380,7 @@ export class Layers {
     layer: string,
     rest: string,
     options: RequestOptions,
-    query: Call['query'] = {},
+    query: ApiCall['query'] = {},
   ): Promise<T> {
     const path = this.#path(layer, what) + rest
     return this.#connection.json<T>({ what, method: 'GET', path, query }, options)
@@ -402,12 +402,12 @@ export class Layers {
     return this.#send({ what, method: 'POST', path, ...jsonBody(body) }, options)
   }
 
-  #send<T>(call: Call, options: ChangeOptions): Promise<T> {
+  #send<T>(call: ApiCall, options: ChangeOptions): Promise<T> {
     return this.#connection.json<T>(keyed(call, options), options)
   }
 }
 
-function keyed(call: Call, { idempotencyKey }: ChangeOptions): Call {
+function keyed(call: ApiCall, { idempotencyKey }: ChangeOptions): ApiCall {
   return { ...call, headers: { ...call.headers, 'idempotency-key': idempotencyKey } }
 }
 

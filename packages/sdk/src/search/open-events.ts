@@ -4,7 +4,7 @@ import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
 import { CairnError } from '../client/error.ts'
 import { readLines } from '../client/lines.ts'
-import type { Call } from '../client/request.ts'
+import type { ApiCall } from '../client/request.ts'
 
 interface AnyEvent {
   readonly type: string
@@ -23,7 +23,7 @@ export interface OpenEvents<Event extends AnyEvent> {
 /** One answer that has a line for each event, and at last a summary or the error that ended it. */
 export async function openEvents<Event extends AnyEvent>(
   connection: Connection,
-  call: Call,
+  call: ApiCall,
   options: RequestOptions,
 ): Promise<OpenEvents<Event>> {
   const answer = await connection.open(call, options)
@@ -44,7 +44,7 @@ export async function openEvents<Event extends AnyEvent>(
 type Failure = { readonly type: 'error'; readonly data: ApiErrorBody }
 
 async function* parse<Event extends AnyEvent>(
-  call: Call,
+  call: ApiCall,
   answer: OpenAnswer,
 ): AsyncGenerator<Event> {
   for await (const line of readLines(answer)) {
@@ -54,10 +54,10 @@ async function* parse<Event extends AnyEvent>(
   }
 }
 
-function failed({ what }: Call, { error }: ApiErrorBody): CairnError {
+function failed({ what }: ApiCall, { error }: ApiErrorBody): CairnError {
   return fromErrorBody({ ...error, what })
 }
 
-function cut({ what }: Call): CairnError {
+function cut({ what }: ApiCall): CairnError {
   return new CairnError('unreachable', { what, reason: 'the answer ended in its middle' })
 }

@@ -1,7 +1,7 @@
 import { isCairnError } from '@cairn/protocol'
 import type { Access } from './access.ts'
 import { type OwnerKeys, requireKeyLive } from './owner-keys.ts'
-import { requireLive, type Tokens } from './tokens.ts'
+import { requireLive, type TokenKeeper } from './token-keeper.ts'
 
 type End = (why: unknown) => void
 /** Throws `access_ended` once it is over. */
@@ -12,14 +12,14 @@ const lookMs = 400
 
 /** Ends what goes on under a token or an owner key when that is over: at once here, soon elsewhere. */
 export class AccessWatch {
-  readonly #tokens: Tokens
+  readonly #tokens: TokenKeeper
   readonly #keys: OwnerKeys | undefined
   readonly #nowMs: () => number
   readonly #live = new Map<End, Access>()
   readonly #timer: NodeJS.Timeout
   readonly #unsubscribe: readonly (() => void)[]
 
-  constructor(tokens: Tokens, keys?: OwnerKeys, nowMs: () => number = Date.now) {
+  constructor(tokens: TokenKeeper, keys?: OwnerKeys, nowMs: () => number = Date.now) {
     this.#tokens = tokens
     this.#keys = keys
     this.#nowMs = nowMs

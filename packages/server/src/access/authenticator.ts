@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ActorId, CairnError, isToken, tokenCharactersMax } from '@cairn/protocol'
 import type { Access } from './access.ts'
 import { FailedAttempts } from './attempts.ts'
-import type { Tokens } from './tokens.ts'
+import type { TokenKeeper } from './token-keeper.ts'
 
 /** A key of an owner that may be used now. */
 export interface KnownKey {
@@ -18,7 +18,7 @@ export type FindKey = (secretHash: Uint8Array) => Promise<KnownKey | undefined>
 export interface AuthenticatorParts {
   readonly findKey: FindKey
   /** Without it, tokens are unknown keys. */
-  readonly tokens?: Tokens | undefined
+  readonly tokens?: TokenKeeper | undefined
   /** Shared by all doors of a server. */
   readonly attempts?: FailedAttempts | undefined
 }

@@ -7,7 +7,7 @@ import type { ActorId } from '@cairn/protocol'
 import { AccessWatch } from './access-watch.ts'
 import { hashSecret } from './authenticator.ts'
 import { OwnerKeys } from './owner-keys.ts'
-import { Tokens } from './tokens.ts'
+import { TokenKeeper } from './token-keeper.ts'
 
 const hourMs = 3_600_000
 
@@ -89,7 +89,7 @@ describe('owner keys', () => {
 
   it('what goes on under a key ends once another server has removed it, and nothing else does', async () => {
     const master = await openMasterKey({ data: '', key: '11'.repeat(32) })
-    const tokens = new Tokens({
+    const tokens = new TokenKeeper({
       store: new MemoryTokenStore(),
       master,
       clock: { nowMs: () => nowMs },

@@ -1,7 +1,7 @@
 import { type BranchRecord, type Checkpoint, Reach, type Snapshot, TreeReach } from '@cairn/core'
 import { type BranchId, CairnError, hashBytes, type Hash, toByteString } from '@cairn/protocol'
 import { isoTime, millisecondsOf } from '../ports/clock.ts'
-import type { Journals } from '../journal/journals.ts'
+import type { JournalKeeper } from '../journal/journal-keeper.ts'
 import { type CheckpointLabel, listAll } from '../ports/layer-store.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { BundleWriter } from './chain.ts'
@@ -20,7 +20,7 @@ export interface EarlierBundle {
 export interface BundleOptions {
   readonly earlier?: EarlierBundle | undefined
   /** Absent where a server keeps none. */
-  readonly journals?: Journals | undefined
+  readonly journals?: JournalKeeper | undefined
 }
 
 /**
@@ -73,7 +73,7 @@ async function* recordsOf(
 }
 
 /** Whole journals, one after the other, also where an earlier bundle has a part of them. */
-async function* linesOf(journals: Journals, workspace: string): AsyncGenerator<string> {
+async function* linesOf(journals: JournalKeeper, workspace: string): AsyncGenerator<string> {
   for (let after = ''; ;) {
     const { items } = await journals.list(workspace, after, journalsAtOnce)
     for (const { journal } of items) yield* journals.export(workspace, journal)

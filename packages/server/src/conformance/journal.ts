@@ -10,7 +10,7 @@ import {
 import { checkJournal, type JournalVerdict, type JournalWitness } from '@cairn/protocol'
 import { findEntries } from '../journal/find.ts'
 import { followJournal } from '../http/follow-journal.ts'
-import type { JournalAsker, Journals } from '../journal/journals.ts'
+import type { JournalAsker, JournalKeeper } from '../journal/journal-keeper.ts'
 import { journalCrypto } from '../journal/signing-keys.ts'
 import { openMasterKey } from '../access/master-key.ts'
 import type { Database, SqlValue } from '../storage/database.ts'
@@ -20,9 +20,9 @@ import { systemClock } from '../ports/clock.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
 
 interface JournalStores {
-  readonly journals: Journals
+  readonly journals: JournalKeeper
   /** Another server on the same database. */
-  readonly others: Journals
+  readonly others: JournalKeeper
   readonly asker: JournalAsker
   readonly id: string
 }
@@ -34,7 +34,7 @@ async function at(
 ): Promise<void> {
   await withTemporaryDirectory(async (data) => {
     const master = await openMasterKey({ data })
-    const open = (): Journals =>
+    const open = (): JournalKeeper =>
       openVaultDoor({ vault: openVaultTables(database) }, master, systemClock()).journals
     const [journals, others] = [open(), open()]
     const asker = { workspace: uniqueId(), actor: 'key_1' }

@@ -1,5 +1,5 @@
 import {
-  type ByteRange,
+  type ObjectRange,
   checkKey,
   checkPrefix,
   type ObjectInfo,
@@ -16,7 +16,7 @@ export class MemoryObjectStore implements ObjectStore {
     this.objects.set(key, new Uint8Array(Buffer.concat(parts)))
   }
 
-  async get(key: string, range?: ByteRange): Promise<Uint8Array> {
+  async get(key: string, range?: ObjectRange): Promise<Uint8Array> {
     checkKey(key)
     const bytes = this.objects.get(key)
     if (!bytes) throw objectMissing(key)

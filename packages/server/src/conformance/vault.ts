@@ -16,7 +16,7 @@ import type { Database } from '../storage/database.ts'
 import { openVaultTables } from '../storage/vault-tables.ts'
 import type { VaultAsker } from '../vault/audit.ts'
 import { openVaultDoor, type VaultDoor } from '../open-vault.ts'
-import type { Values } from '../vault/vault.ts'
+import type { Values } from '../vault/vault-keeper.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
 import { withTemporaryDirectory } from './temporary-directory.ts'
 

@@ -15,7 +15,7 @@ import { requirePresent } from '../access/present.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 
 /** A batch, and the names before and after it. Both are good until the next one is asked for. */
-export interface Step {
+export interface HistoryStep {
   readonly batch: Batch
   /** Undefined where trees of long ago are gone from the store. */
   readonly views: { readonly before: View; readonly after: View } | undefined
@@ -37,7 +37,7 @@ export async function* walkHistory(
   workspace: Pick<Workspace, 'stores' | 'layers'>,
   branch: Branch,
   { hasContent = () => false, until = branch.head.position.seq, gone }: HistoryWalkOptions = {},
-): AsyncGenerator<Step> {
+): AsyncGenerator<HistoryStep> {
   const { nodes, log } = workspace.stores
   const viewOf = (snapshot: Snapshot): Changes => new Changes(new TreeView(nodes, snapshot))
   let view: Changes | undefined = viewOf(await findStart(workspace, branch))

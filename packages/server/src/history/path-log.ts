@@ -5,7 +5,7 @@ import { spellPath } from '../files/spelling.ts'
 import type { Point } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { concerning, describeBatch } from './describe.ts'
-import { isGone, type Step, walkHistory } from './history-walk.ts'
+import { isGone, type HistoryStep, walkHistory } from './history-walk.ts'
 
 /**
  * What happened at a path or below it, with every path as it was then; and what happened elsewhere to things that are
@@ -55,7 +55,7 @@ async function* readLayerLog(
 /** With paths as they were then; undefined where the trees of then are gone. */
 async function describeStep(
   workspace: Workspace,
-  { batch, views }: Step,
+  { batch, views }: HistoryStep,
 ): Promise<Pick<LogEntry, 'operations'> | undefined> {
   if (!views) return undefined
   if (batch.body.type === 'root') {

@@ -1,6 +1,6 @@
 import type { HashedEntry } from '@cairn/protocol'
 import { Bell } from './event-stream.ts'
-import type { Journals } from '../journal/journals.ts'
+import type { JournalKeeper } from '../journal/journal-keeper.ts'
 
 /** Other servers may append to the same journal; their entries are found by looking. */
 const lookMs = 250
@@ -8,7 +8,7 @@ const rowsAtOnce = 500
 
 /** Every entry after that number, those that are there and then new ones as they come; ends with a sealed journal. */
 export async function* followJournal(
-  journals: Journals,
+  journals: JournalKeeper,
   workspace: string,
   id: string,
   after: number,

@@ -1,4 +1,10 @@
-import { type Answer, ApiErrorBody, isMedia, type Route, type Schema } from '@cairn/protocol/routes'
+import {
+  type RouteAnswer,
+  ApiErrorBody,
+  isMedia,
+  type Route,
+  type Schema,
+} from '@cairn/protocol/routes'
 import type { FastifyContextConfig } from 'fastify'
 import { exampleOf } from './schema-example.ts'
 
@@ -134,14 +140,14 @@ const statusWords: Readonly<Record<string, string>> = {
   416: 'The range is outside of the file',
 }
 
-function bodiesOf(components: Components, answers: readonly Answer[]): object {
+function bodiesOf(components: Components, answers: readonly RouteAnswer[]): object {
   const content = answers
     .filter((answer) => answer !== null)
     .map((answer) => contentOf(components, answer))
   return content.length === 0 ? {} : { content: Object.assign({}, ...content) as object }
 }
 
-function contentOf(components: Components, body: NonNullable<Answer>): object {
+function contentOf(components: Components, body: NonNullable<RouteAnswer>): object {
   if (!isMedia(body))
     return { 'application/json': { schema: components.place(body), example: exampleOf(body) } }
   const schema = { type: 'string', contentMediaType: body.media }

@@ -18,13 +18,13 @@ import { timeOf } from '../ports/clock.ts'
 import { spelledBytes, spelledPath } from './raw-path.ts'
 
 /** A change to make; it says nothing until it is applied. */
-export type Operation = (edit: TreeEdit) => void | Steps<void>
+export type PathOperation = (edit: TreeEdit) => void | Steps<void>
 
 /** What each verb takes. */
 export type OperationBodies = {
   [Op in keyof typeof operationBodies]: Of<(typeof operationBodies)[Op]>
 }
-type Reader<Body> = (body: Body, path: ByteString) => Operation
+type Reader<Body> = (body: Body, path: ByteString) => PathOperation
 
 /** What a JSON body may ask for, by the name of the verb. */
 const readers: { readonly [Op in keyof OperationBodies]: Reader<OperationBodies[Op]> } = {
@@ -75,7 +75,7 @@ export function readOperation<Op extends keyof OperationBodies>(
   op: Op,
   body: OperationBodies[Op],
   path: ByteString,
-): Operation {
+): PathOperation {
   const reader: Reader<OperationBodies[Op]> = readers[op]
   return reader(body, path)
 }

@@ -6,7 +6,7 @@ import {
   type Page,
 } from '@cairn/protocol'
 import type { StoredEntry } from '../storage/journal-table.ts'
-import { hashedEntry, type Journals } from './journals.ts'
+import { hashedEntry, type JournalKeeper } from './journal-keeper.ts'
 
 export interface EntryFilter {
   readonly journal?: string
@@ -31,7 +31,7 @@ const rowsAtOnce = 500
 
 /** Entries of all journals of a workspace, in the order of time. */
 export async function findEntries(
-  journals: Journals,
+  journals: JournalKeeper,
   workspace: string,
   filter: EntryFilter,
   cursor: string | undefined,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   type Branch,
   commitLayer,
-  type CommitReceipt as CoreReceipt,
+  type CommitOutcome,
   diffPaths,
   isClosedState,
   LayerConflictError,
@@ -35,7 +35,7 @@ export async function rebase(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  wishes: Omit<CommitOptions, 'checkpoint'>,
+  wishes: Omit<CommitRequest, 'checkpoint'>,
 ): Promise<RootReceipt> {
   return once(
     workspace,
@@ -61,7 +61,7 @@ export async function rebase(
   )
 }
 
-export interface CommitOptions {
+export interface CommitRequest {
   readonly message: string
   readonly mergeText: boolean
   readonly checkpoint: string | undefined
@@ -72,7 +72,7 @@ export async function commit(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  options: CommitOptions,
+  options: CommitRequest,
 ): Promise<CommitReceipt> {
   return once(workspace, asker, { what: 'commit', layer: reference, options }, async (key) =>
     commitPlace(
@@ -89,7 +89,7 @@ export async function commitPlace(
   workspace: Workspace,
   asker: Asker,
   place: RealPlace,
-  options: CommitOptions,
+  options: CommitRequest,
   key: string,
 ): Promise<CommitReceipt> {
   return describeCommit(workspace, place, await applyPlace(workspace, asker, place, options, key))
@@ -100,13 +100,13 @@ export async function commitUnseen(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  options: CommitOptions,
+  options: CommitRequest,
 ): Promise<number> {
   const place = await findRealLayer(workspace, reference, 'commit')
   return (await applyPlace(workspace, asker, place, options, digest(randomUUID()))).seq
 }
 
-interface Applied extends CoreReceipt {
+interface Applied extends CommitOutcome {
   readonly targetId: string
   readonly target: Branch
   readonly sides: Pick<MergeSides, 'base' | 'layer' | 'target' | 'resolutions'>
@@ -117,7 +117,7 @@ async function applyPlace(
   workspace: Workspace,
   asker: Asker,
   place: RealPlace,
-  options: CommitOptions,
+  options: CommitRequest,
   key: string,
 ): Promise<Applied> {
   try {
@@ -141,7 +141,7 @@ async function isOvertaken(
   error: unknown,
   { branch: layer }: RealPlace,
   target: Branch,
-  { checkpoint }: CommitOptions,
+  { checkpoint }: CommitRequest,
 ): Promise<boolean> {
   if (isCairnError(error, 'checkpoint_outdated')) return checkpoint === undefined
   if (!isCairnError(error, 'layer_closed')) return false
@@ -156,7 +156,7 @@ async function commitTo(
   { actor, toolCall }: Asker,
   place: RealPlace,
   { id: targetId, branch: target }: Pick<LayerPlace, 'id' | 'branch'>,
-  { message, mergeText, checkpoint }: CommitOptions,
+  { message, mergeText, checkpoint }: CommitRequest,
   key: string,
 ): Promise<Applied> {
   const { stores, clock } = workspace
@@ -171,7 +171,7 @@ async function commitTo(
     await noteCommit(workspace, key, { seq, snapshot, base: base.root })
     const id = checkpoint === undefined ? {} : { id: checkpoint as CheckpointId }
     const options = { layer, target, author, message, mergeText, at: { ...id, seq, snapshot } }
-    const commit = (epoch: number): Promise<CoreReceipt> =>
+    const commit = (epoch: number): Promise<CommitOutcome> =>
       commitLayer(stores, { ...options, epoch })
     const receipt = await atBarrier(workspace, target, commit)
     return { ...receipt, sides: { base, layer: snapshot, target: receipt.before, resolutions } }
@@ -208,7 +208,7 @@ export async function tryCommit(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  { message, mergeText, checkpoint }: CommitOptions,
+  { message, mergeText, checkpoint }: CommitRequest,
 ): Promise<CommitReceipt> {
   const place = await findRealLayer(workspace, reference, 'commit')
   const standing = await mergeSidesOf(workspace, place)

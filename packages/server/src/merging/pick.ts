@@ -6,14 +6,14 @@ import { abandonPlace, noteState } from '../layers/layers.ts'
 import { type RealPlace, siblingsOf } from './merge-sides.ts'
 import { once } from '../once/once.ts'
 import { findRealLayer, placeOf, targetOf } from '../points/references.ts'
-import { type CommitOptions, commitPlace, tryCommit } from './commit-and-rebase.ts'
+import { type CommitRequest, commitPlace, tryCommit } from './commit-and-rebase.ts'
 
 /** Commits one of several attempts, and abandons those that started from the same base at the same path. */
 export async function pick(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  options: CommitOptions,
+  options: CommitRequest,
 ): Promise<PickReceipt> {
   return once(workspace, asker, { what: 'pick', layer: reference, options }, async (key) => {
     const place = await findRealLayer(workspace, reference, 'pick')
@@ -30,7 +30,7 @@ export async function tryPick(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  options: CommitOptions,
+  options: CommitRequest,
 ): Promise<PickReceipt> {
   const place = await findRealLayer(workspace, reference, 'pick')
   const { base } = await findBase(workspace.stores, place.branch)

@@ -7,7 +7,7 @@ import { checkpointMissing } from './errors.ts'
 import { once } from '../once/once.ts'
 import { findCheckpoint, findLayer } from './references.ts'
 
-export interface CheckpointOptions {
+export interface CheckpointNames {
   readonly id?: string | undefined
   readonly label?: string | undefined
   readonly toolCall?: string | undefined
@@ -18,7 +18,7 @@ export async function createCheckpoint(
   workspace: Workspace,
   asker: Asker,
   reference: string,
-  options: CheckpointOptions,
+  options: CheckpointNames,
 ): Promise<CheckpointInfo> {
   const { id, label = '', toolCall } = options
   return once(workspace, asker, { what: 'checkpoint', layer: reference, options }, async (key) => {

@@ -1,20 +1,20 @@
 import type { Blobs, Extent, Nodes, View } from '@cairn/core'
 import { planRead, sendExtents } from '../files/send.ts'
-import type { Piece } from './scan-messages.ts'
-import type { Place } from './scan/events.ts'
+import type { FilePart } from './scan-messages.ts'
+import type { FoundPlace } from './scan/events.ts'
 import { soon, type TreeFile } from './tree-files.ts'
 
 /** A file with what its events call it. */
 export interface PlacedFile extends TreeFile {
   readonly view: View
-  readonly places: readonly Place[]
+  readonly places: readonly FoundPlace[]
   readonly isNamed: boolean
   readonly afterLine: number
 }
 
 /** Pieces that are sent to a thread together, and the file of each. */
-export interface Batch {
-  readonly pieces: readonly Piece[]
+export interface FileBatch {
+  readonly pieces: readonly FilePart[]
   readonly files: readonly PlacedFile[]
   readonly bytes: number
 }
@@ -29,7 +29,7 @@ export async function* readBatches(
   { nodes, blobs }: { readonly nodes: Nodes; readonly blobs: Blobs },
   files: AsyncIterable<PlacedFile>,
   isDone: (file: PlacedFile) => boolean,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<FileBatch> {
   const group = new Group()
   let waiting: { file: PlacedFile; bytes: Promise<Uint8Array> }[] = []
   const take = async (): Promise<void> => {
@@ -68,7 +68,7 @@ async function* large(
   file: PlacedFile,
   chunks: AsyncIterable<Uint8Array>,
   isDone: (file: PlacedFile) => boolean,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<FileBatch> {
   const group = new Group()
   let isFirst = true
   for await (const bytes of chunks) {
@@ -88,7 +88,7 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 }
 
 class Group {
-  #pieces: Piece[] = []
+  #pieces: FilePart[] = []
   #files: PlacedFile[] = []
   #bytes = 0
 
@@ -103,7 +103,7 @@ class Group {
     this.#bytes += bytes.length
   }
 
-  take(): Batch {
+  take(): FileBatch {
     const batch = { pieces: this.#pieces, files: this.#files, bytes: this.#bytes }
     this.#pieces = []
     this.#files = []
@@ -111,7 +111,7 @@ class Group {
     return batch
   }
 
-  *rest(): Generator<Batch> {
+  *rest(): Generator<FileBatch> {
     if (this.#pieces.length > 0) yield this.take()
   }
 }

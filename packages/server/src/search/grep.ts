@@ -1,6 +1,6 @@
 import { CairnError, type Name } from '@cairn/protocol'
-import { type Batch, type PlacedFile, readBatches } from './batches.ts'
-import type { Piece, ScanCounts, Scanned } from './scan-messages.ts'
+import { type FileBatch, type PlacedFile, readBatches } from './batches.ts'
+import type { FilePart, ScanCounts, Scanned } from './scan-messages.ts'
 import type { OpenSearch } from './scan-pool.ts'
 import { elapsedOf, statsOf } from './scan/events.ts'
 import type { Narrowing } from './narrowed-files.ts'
@@ -62,7 +62,7 @@ export class Grep {
     files: AsyncIterable<PlacedFile>,
     gone: AbortSignal | undefined,
   ): AsyncGenerator<string> {
-    const underWay: { batch: Batch; scanned: Promise<Scanned> }[] = []
+    const underWay: { batch: FileBatch; scanned: Promise<Scanned> }[] = []
     const batches = readBatches(this.#stores, files, (file) => this.#done.has(file))
     try {
       for await (const batch of batches) {
@@ -88,7 +88,7 @@ export class Grep {
     return { linesMax: this.#budget.lines - this.#lines, textMax, timeMs: Math.max(1, left) }
   }
 
-  #take({ pieces, files }: Batch, scanned: Scanned): string {
+  #take({ pieces, files }: FileBatch, scanned: Scanned): string {
     const { counts, stop, text } = scanned
     for (const field of Object.keys(this.#totals) as (keyof ScanCounts)[])
       this.#totals[field] += counts[field]
@@ -128,12 +128,12 @@ export class Grep {
 }
 
 /** The next piece of a large file is sent when the thread has said that it needs it. */
-function isLarge({ pieces }: Batch): boolean {
+function isLarge({ pieces }: FileBatch): boolean {
   return !pieces.at(-1)!.isLast
 }
 
 function positionAt(
-  pieces: readonly Piece[],
+  pieces: readonly FilePart[],
   files: readonly PlacedFile[],
   { piece, line }: NonNullable<Scanned['stop']>,
 ): GrepPosition {
@@ -143,7 +143,7 @@ function positionAt(
 
 /** A file that is not at its end is begun anew: nothing of it is left out. */
 function positionAfter(
-  pieces: readonly Piece[],
+  pieces: readonly FilePart[],
   files: readonly PlacedFile[],
 ): GrepPosition | undefined {
   const { names, afterLine } = files.at(-1)!

@@ -1,6 +1,6 @@
 import type { Engine, PatternOptions } from './pattern/pattern.ts'
 import type { Needs } from './pattern/needs.ts'
-import type { Place } from './scan/events.ts'
+import type { FoundPlace } from './scan/events.ts'
 import type { ScanOptions } from './scan/file-scan.ts'
 
 /** What a search looks for. */
@@ -12,8 +12,8 @@ export interface SearchSpec extends ScanOptions {
 }
 
 /** A part of a file, or a whole one. */
-export interface Piece {
-  readonly places: readonly Place[]
+export interface FilePart {
+  readonly places: readonly FoundPlace[]
   readonly bytes: Uint8Array
   readonly isFirst: boolean
   readonly isLast: boolean
@@ -29,7 +29,7 @@ export type ScanRequest =
       readonly type: 'scan'
       readonly search: number
       readonly job: number
-      readonly pieces: readonly Piece[]
+      readonly pieces: readonly FilePart[]
       /** How many lines may still be given. */
       readonly linesMax: number
       readonly textMax: number

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { CairnError } from '@cairn/protocol'
 import type { Engine } from './pattern/pattern.ts'
 import type { Needs } from './pattern/needs.ts'
-import type { Piece, ScanReply, ScanRequest, Scanned, SearchSpec } from './scan-messages.ts'
+import type { FilePart, ScanReply, ScanRequest, Scanned, SearchSpec } from './scan-messages.ts'
 
 // The compiler renames imports, not URLs.
 const workerUrl = import.meta.url.endsWith('.ts')
@@ -26,7 +26,7 @@ interface Waiting {
 export interface OpenSearch {
   readonly engine: Engine
   readonly needs: Needs
-  scan(pieces: readonly Piece[], limits: ScanLimits): Promise<Scanned>
+  scan(pieces: readonly FilePart[], limits: ScanLimits): Promise<Scanned>
   close(): void
 }
 

@@ -14,7 +14,7 @@ import { Authenticator, type AuthenticatorParts } from '../access/authenticator.
 import type { AccessWatch } from '../access/access-watch.ts'
 import { ordinaryPlaces, type PlaceLimits, Places } from '../access/places.ts'
 import type { RequireHost } from '../access/hosts.ts'
-import type { Connection } from './connection.ts'
+import type { ClientSocket } from './connection.ts'
 import { keepAlive } from './heartbeat.ts'
 import { MessagePieces } from './message-pieces.ts'
 import { type ServeParts, serveConnection } from './serve-connection.ts'
@@ -165,7 +165,7 @@ function corkForTurn(raw: Socket): void {
   process.nextTick(() => raw.uncork())
 }
 
-function connectionOf(socket: WebSocket, raw: Socket): Connection {
+function connectionOf(socket: WebSocket, raw: Socket): ClientSocket {
   return {
     send: (reply: SessionReply) => {
       corkForTurn(raw)

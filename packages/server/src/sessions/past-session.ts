@@ -11,7 +11,7 @@ import type { SessionScope } from '../access/session-scope.ts'
 import { checkpointMissing } from '../points/errors.ts'
 import { findPlaceAt, type LayerPlace } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
-import type { Connection } from './connection.ts'
+import type { ClientSocket } from './connection.ts'
 import { outOfPlace } from './refusals.ts'
 import { findDirectory, pastPlace, type ReadPlace } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
@@ -31,12 +31,12 @@ interface PastParts {
  * kept anywhere.
  */
 export class PastSession {
-  readonly #connection: Connection
+  readonly #connection: ClientSocket
   readonly #place: ReadPlace
   readonly #unread: UnreadAnswers
   #isOpen = true
 
-  private constructor(connection: Connection, place: ReadPlace) {
+  private constructor(connection: ClientSocket, place: ReadPlace) {
     this.#connection = connection
     this.#place = place
     this.#unread = new UnreadAnswers(connection, place.workspace.clock, () => !this.#isOpen)
@@ -45,7 +45,7 @@ export class PastSession {
 
   static async open(
     { workspace, scope, leaseMs }: PastParts,
-    connection: Connection,
+    connection: ClientSocket,
     revisit: Revisit,
   ): Promise<PastSession> {
     const moment = await findMoment(workspace, withOwnLayer(revisit, scope))

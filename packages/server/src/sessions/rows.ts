@@ -1,7 +1,7 @@
 import { type Batch, decodeBatch } from '@cairn/core'
 import type { SessionId } from '@cairn/protocol'
 import { maskBatch, type SessionScope, touchedBy } from '../access/session-scope.ts'
-import type { Connection } from './connection.ts'
+import type { ClientSocket } from './connection.ts'
 import { type FedRow, fedRow } from '../leases/feed.ts'
 import type { SessionParts } from './session.ts'
 
@@ -14,12 +14,12 @@ const bufferLookMs = 20
 export class Rows {
   readonly #parts: SessionParts
   readonly #session: SessionId
-  readonly #connection: Connection
+  readonly #connection: ClientSocket
   /** The newest batch the other end has been sent. */
   sent: number
   #isOver = false
 
-  constructor(parts: SessionParts, session: SessionId, connection: Connection, sent: number) {
+  constructor(parts: SessionParts, session: SessionId, connection: ClientSocket, sent: number) {
     this.#parts = parts
     this.#session = session
     this.#connection = connection

@@ -13,7 +13,7 @@ import { SessionScope } from '../access/session-scope.ts'
 import { findLayer } from '../points/references.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
-import type { Connection } from './connection.ts'
+import type { ClientSocket } from './connection.ts'
 import type { MessagePieces } from './message-pieces.ts'
 import { PastSession } from './past-session.ts'
 import { Session } from './session.ts'
@@ -50,7 +50,7 @@ interface OpenSession {
 
 /** Lives one connection's life: hello first, then whatever the session is asked. */
 export function serveConnection(
-  connection: Connection,
+  connection: ClientSocket,
   parts: ServeParts,
   caller: SessionCaller,
 ): ServedConnection {
@@ -73,7 +73,7 @@ export function serveConnection(
 }
 
 interface Served {
-  readonly connection: Connection
+  readonly connection: ClientSocket
   readonly parts: ServeParts
   readonly caller: SessionCaller
 }
@@ -92,7 +92,7 @@ async function receive(
 }
 
 async function openSession(
-  connection: Connection,
+  connection: ClientSocket,
   { workspaces, leaseMs }: ServeParts,
   caller: SessionCaller,
   bytes: Uint8Array,

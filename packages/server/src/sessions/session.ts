@@ -18,7 +18,7 @@ import { atBarrier } from '../workspaces/barrier.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import type { Member } from '../leases/audience.ts'
 import { answerConflicts } from './conflicts.ts'
-import type { Connection } from './connection.ts'
+import type { ClientSocket } from './connection.ts'
 import { holdInodes } from './hold-inodes.ts'
 import { outOfPlace, readsOnly } from './refusals.ts'
 import type { LeaseRecord } from '../ports/lease-store.ts'
@@ -54,7 +54,7 @@ export class Session {
   readonly id: SessionId
   readonly #parts: SessionParts
   readonly #place: ReadPlace
-  readonly #connection: Connection
+  readonly #connection: ClientSocket
   readonly #writes: boolean
   readonly #hello: Hello
   readonly #stop: (() => void)[] = []
@@ -72,7 +72,7 @@ export class Session {
   #heldEpoch: number | undefined
   #isClosed = false
 
-  private constructor(parts: SessionParts, connection: Connection, hello: Hello) {
+  private constructor(parts: SessionParts, connection: ClientSocket, hello: Hello) {
     this.#parts = parts
     this.#place = headPlace(parts.workspace, parts.branch, parts.scope)
     this.#connection = connection
@@ -90,7 +90,7 @@ export class Session {
       )
   }
 
-  static async open(parts: SessionParts, connection: Connection, hello: Hello): Promise<Session> {
+  static async open(parts: SessionParts, connection: ClientSocket, hello: Hello): Promise<Session> {
     const session = new Session(parts, connection, hello)
     try {
       await session.#start()

@@ -1,6 +1,6 @@
 import { CairnError } from '@cairn/protocol'
 import type { Clock } from '../ports/clock.ts'
-import type { Connection } from './connection.ts'
+import type { ClientSocket } from './connection.ts'
 
 /** Answers that are on their way, of one session: made, or waiting for the other end to read. */
 const bytesMax = 8 << 20
@@ -13,7 +13,7 @@ const lookMs = 20
  * memory. Requests are still taken in meanwhile, because renewals and pongs come the same way.
  */
 export class UnreadAnswers {
-  readonly #connection: Connection
+  readonly #connection: ClientSocket
   readonly #clock: Pick<Clock, 'sleep'>
   readonly #isClosed: () => boolean
   /** Bytes of answers that are being made. */
@@ -21,7 +21,7 @@ export class UnreadAnswers {
   #waiting = 0
   #queue: Promise<void> = Promise.resolve()
 
-  constructor(connection: Connection, clock: Pick<Clock, 'sleep'>, isClosed: () => boolean) {
+  constructor(connection: ClientSocket, clock: Pick<Clock, 'sleep'>, isClosed: () => boolean) {
     this.#connection = connection
     this.#clock = clock
     this.#isClosed = isClosed

@@ -1,7 +1,7 @@
 import { joinNames, pathOf, readFile, TreeView } from '@cairn/core'
 import { allows, type Ino } from '@cairn/protocol'
 import type { Scope } from '../access/access.ts'
-import type { Journals } from '../journal/journals.ts'
+import type { JournalKeeper } from '../journal/journal-keeper.ts'
 import { openSearchTarget, type SearchRequest, type SearchTarget } from '../search/search-target.ts'
 import { lastActors } from '../history/last-actors.ts'
 import { changeRows, sideRows } from './side-rows.ts'
@@ -23,7 +23,7 @@ export interface SqlParts {
 export interface SqlRequestTarget extends SearchRequest {
   readonly scope: Scope | undefined
   /** Absent where the server has no master key, and so no journals. */
-  readonly journals: Journals | undefined
+  readonly journals: JournalKeeper | undefined
 }
 
 export const ordinarySqlMs = 10_000

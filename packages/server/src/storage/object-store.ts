@@ -1,6 +1,6 @@
 import { CairnError } from '@cairn/protocol'
 
-export interface ByteRange {
+export interface ObjectRange {
   readonly start: number
   /** At least 1. */
   readonly length: number
@@ -31,7 +31,7 @@ export interface ObjectStore {
    * The whole object, or a part: shorter where the object ends earlier, empty past its end. Rejects with
    * `blob_missing`, the key as its subject. A truncated answer is `storage_unavailable`, never given.
    */
-  get(key: string, range?: ByteRange): Promise<Uint8Array>
+  get(key: string, range?: ObjectRange): Promise<Uint8Array>
   /** Succeeds also when there is none, because S3 does not tell. */
   delete(key: string): Promise<void>
   /**

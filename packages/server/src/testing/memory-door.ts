@@ -8,7 +8,7 @@ import {
 import type { CollectReport } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { OwnerKeys } from '../access/owner-keys.ts'
-import { Tokens } from '../access/tokens.ts'
+import { TokenKeeper } from '../access/token-keeper.ts'
 import { type AppParts, buildApp } from '../http/app.ts'
 import { openMasterKey } from '../access/master-key.ts'
 import { hashSecret } from '../access/authenticator.ts'
@@ -82,7 +82,7 @@ export function memoryDoor(
     findKey: async (hash) =>
       Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined,
     keys: new OwnerKeys(new MemoryKeyStore(), clock),
-    tokens: new Tokens({ store: tokens, master, clock }),
+    tokens: new TokenKeeper({ store: tokens, master, clock }),
     collect: async () => nothingCollected,
     metrics,
     checkReady: async () => {},

@@ -1,4 +1,4 @@
-import type { ByteRange, ObjectInfo, ObjectStore } from '../storage/object-store.ts'
+import type { ObjectRange, ObjectInfo, ObjectStore } from '../storage/object-store.ts'
 
 /** A store that a case which was given up can no longer write to: what is deleted afterwards stays deleted. */
 export class EndableObjects implements ObjectStore {
@@ -21,7 +21,7 @@ export class EndableObjects implements ObjectStore {
     }
   }
 
-  get(key: string, range?: ByteRange): Promise<Uint8Array> {
+  get(key: string, range?: ObjectRange): Promise<Uint8Array> {
     return this.#store.get(key, range)
   }
 

@@ -1,7 +1,11 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import type { Cli } from '../../cli.ts'
 import { getContext, readConfig, withContext, writeConfig } from '../../context/config.ts'
-import { connectionOptions, type Credentials, findCredentials } from '../../context/credentials.ts'
+import {
+  connectionOptions,
+  type ApiCredentials,
+  findCredentials,
+} from '../../context/credentials.ts'
 import { commandLine } from '../../output/shell-words.ts'
 import { connect } from '../../remote/open.ts'
 
@@ -20,7 +24,7 @@ export const command: Command = defineCommand({
   },
 })
 
-function noteOf({ context }: Credentials, name: string, isDefault: boolean): string {
+function noteOf({ context }: ApiCredentials, name: string, isDefault: boolean): string {
   if (context === undefined) return ''
   if (isDefault) return `, which context ${context} uses from now on`
   return commandLine`; use it with: cairn ctx use ${context} --workspace ${name}`

@@ -2,13 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ApiError } from '../api-error.ts'
 import { isEqual } from '../envd/signature.ts'
 import { sendNothing } from '../http.ts'
-import { type Control, matchRoute, type Routes } from './route.ts'
+import { type Control, matchRoute, type ControlRoutes } from './route.ts'
 import { sandboxRoutes } from './sandbox-routes.ts'
 import { snapshotRoutes } from './snapshot-routes.ts'
 import { templateRoutes } from './template-routes.ts'
 import { volumeRoutes } from './volume-routes.ts'
 
-const routes: Routes = { ...sandboxRoutes, ...snapshotRoutes, ...templateRoutes, ...volumeRoutes }
+const routes: ControlRoutes = {
+  ...sandboxRoutes,
+  ...snapshotRoutes,
+  ...templateRoutes,
+  ...volumeRoutes,
+}
 
 /** What is asked of the server, with its key. */
 export class ControlPlane {

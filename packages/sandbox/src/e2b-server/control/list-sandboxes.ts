@@ -1,14 +1,14 @@
 import { ApiError } from '../api-error.ts'
 import type { HostedSandbox } from '../sandboxes/hosted-sandbox.ts'
 import type { Catalog } from '../templates/catalog.ts'
-import { type Page, pageOf } from './pages.ts'
+import { type RowPage, pageOf } from './pages.ts'
 
 /** Those that the query asks for, newest first unless it says otherwise. */
 export function listSandboxes(
   all: readonly HostedSandbox[],
   query: URLSearchParams,
   catalog: Catalog,
-): Page<HostedSandbox> {
+): RowPage<HostedSandbox> {
   const wanted = all.filter(filterOf(query, catalog))
   const direction = query.get('order') === 'asc' ? 1 : -1
   const sorted = wanted.toSorted((a, b) => direction * (keyOf(a) < keyOf(b) ? -1 : 1))

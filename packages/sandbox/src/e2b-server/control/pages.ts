@@ -2,7 +2,7 @@ import { ApiError } from '../api-error.ts'
 
 const limitMax = 100
 
-export interface Page<Row> {
+export interface RowPage<Row> {
   readonly rows: readonly Row[]
   /** What asks for the next one. */
   readonly headers: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ export function pageOf<Row>(
   sorted: readonly Row[],
   keyOf: (row: Row) => string,
   query: URLSearchParams,
-): Page<Row> {
+): RowPage<Row> {
   const limit = limitOf(query.get('limit'))
   const token = query.get('nextToken')
   const after = token === null ? undefined : Buffer.from(token, 'base64url').toString()

@@ -34,14 +34,18 @@ export interface ControlRequest {
 export type Handler = (request: ControlRequest) => Promise<void> | void
 
 /** `POST /sandboxes/{id}/pause`; a `/v2` before it makes no difference unless it is a route of its own. */
-export type Routes = Readonly<Record<string, Handler>>
+export type ControlRoutes = Readonly<Record<string, Handler>>
 
 export interface Match {
   readonly handler: Handler
   readonly params: Readonly<Record<string, string>>
 }
 
-export function matchRoute(routes: Routes, method: string, pathname: string): Match | undefined {
+export function matchRoute(
+  routes: ControlRoutes,
+  method: string,
+  pathname: string,
+): Match | undefined {
   const segments = pathname.split('/')
   for (const [route, handler] of Object.entries(routes)) {
     const [wantedMethod, pattern = ''] = route.split(' ')

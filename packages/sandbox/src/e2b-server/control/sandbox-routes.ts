@@ -6,7 +6,7 @@ import type { HostedSandbox } from '../sandboxes/hosted-sandbox.ts'
 import type { Lifecycle, VolumeMount } from '../sandboxes/record.ts'
 import { type Fields, flag, lifetime, optionalNumber, optionalText, texts } from './fields.ts'
 import { listSandboxes } from './list-sandboxes.ts'
-import type { Control, ControlRequest, Handler, Routes } from './route.ts'
+import type { Control, ControlRequest, Handler, ControlRoutes } from './route.ts'
 import type { Build } from '../template.ts'
 import { showDetail, showListed, showSandbox } from './show.ts'
 
@@ -190,7 +190,7 @@ function sandboxOf({ control, params }: ControlRequest): HostedSandbox {
   return control.sandboxes.get(params['id'] ?? '')
 }
 
-export const sandboxRoutes: Routes = {
+export const sandboxRoutes: ControlRoutes = {
   'POST /v2/sandboxes': create(300),
   'POST /sandboxes': create(15),
   'POST /v2/sandboxes/{id}/connect': connect(300),

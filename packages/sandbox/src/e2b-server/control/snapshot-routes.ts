@@ -4,7 +4,7 @@ import { newBuild } from '../templates/catalog.ts'
 import { defaultTag, parseReference, type Template } from '../template.ts'
 import { optionalText } from './fields.ts'
 import { pageOf } from './pages.ts'
-import type { Handler, Routes } from './route.ts'
+import type { Handler, ControlRoutes } from './route.ts'
 
 const createSnapshot: Handler = async ({ control, params, request, response }) => {
   const { sandboxes, catalog, disks } = control
@@ -67,7 +67,7 @@ const removeTemplate: Handler = async ({ control, params, response }) => {
   response.writeHead(204).end()
 }
 
-export const snapshotRoutes: Routes = {
+export const snapshotRoutes: ControlRoutes = {
   'POST /sandboxes/{id}/snapshots': createSnapshot,
   'GET /snapshots': listSnapshots,
   'DELETE /templates/{id}': removeTemplate,

@@ -4,7 +4,7 @@ import { newBuild } from '../templates/catalog.ts'
 import { parseSpec } from '../templates/build-spec.ts'
 import { type Build, defaultTag, parseReference, parseTag, type Template } from '../template.ts'
 import { type Fields, optionalNumber, optionalText } from './fields.ts'
-import type { ControlRequest, Handler, Routes } from './route.ts'
+import type { ControlRequest, Handler, ControlRoutes } from './route.ts'
 import { envdVersion } from './show.ts'
 
 const logEntriesMax = 100
@@ -163,7 +163,7 @@ function show({ id, names, tags, builds, createdAt }: Template, diskSizeMB: numb
   }
 }
 
-export const templateRoutes: Routes = {
+export const templateRoutes: ControlRoutes = {
   'POST /v3/templates': requestBuild,
   'POST /v2/templates': requestBuild,
   'GET /templates': list,

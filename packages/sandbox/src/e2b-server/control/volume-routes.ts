@@ -1,6 +1,6 @@
 import { readJson, sendJson, sendNothing } from '../http.ts'
 import { optionalText } from './fields.ts'
-import type { Handler, Routes } from './route.ts'
+import type { Handler, ControlRoutes } from './route.ts'
 
 const create: Handler = async ({ control, request, response }) => {
   const name = optionalText(await readJson(request), 'name') ?? ''
@@ -20,7 +20,7 @@ const destroy: Handler = async ({ control, params, response }) => {
   sendNothing(response)
 }
 
-export const volumeRoutes: Routes = {
+export const volumeRoutes: ControlRoutes = {
   'POST /volumes': create,
   'GET /volumes': list,
   'GET /volumes/{id}': get,

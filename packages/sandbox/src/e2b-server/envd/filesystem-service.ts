@@ -4,7 +4,7 @@ import type { Service, ServerStream, Unary } from '../connect/service.ts'
 import type { EnvdCaller } from './caller.ts'
 import { entryInfo } from './entry-info.ts'
 import { rpcErrors } from './rpc-errors.ts'
-import type { WatchEvent, WatchOptions } from './watchers.ts'
+import type { WatchEvent, WatchRequest } from './watchers.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -81,7 +81,7 @@ const removeWatcher: Unary<EnvdCaller> = async (request, { context }) => {
   return {}
 }
 
-async function watchOptions(request: Fields, caller: EnvdCaller): Promise<WatchOptions> {
+async function watchOptions(request: Fields, caller: EnvdCaller): Promise<WatchRequest> {
   return {
     path: await caller.resolve(text(request, 'path')),
     recursive: request['recursive'] === true,
@@ -93,7 +93,7 @@ async function watchOptions(request: Fields, caller: EnvdCaller): Promise<WatchO
 /** With the entry where that was asked for and there still is one. */
 async function describe(
   { name, type }: WatchEvent,
-  { path: top, includeEntry }: WatchOptions,
+  { path: top, includeEntry }: WatchRequest,
   { machine }: EnvdCaller,
 ): Promise<object> {
   const event = { name, type: `EVENT_TYPE_${type}` }

@@ -4,7 +4,7 @@ import { AgentError } from '../agent/entry.ts'
 import { watchProgram } from '../agent/watch-program.ts'
 import { linesOf } from '../lines.ts'
 
-export interface WatchOptions {
+export interface WatchRequest {
   readonly path: string
   readonly recursive: boolean
   readonly allowNetworkMounts: boolean
@@ -30,7 +30,7 @@ export interface Watch {
 
 interface PolledWatch {
   readonly watch: Watch
-  readonly options: WatchOptions
+  readonly options: WatchRequest
   events: WatchEvent[]
 }
 
@@ -47,7 +47,7 @@ export class Watchers {
   }
 
   /** Resolves when every later change will be told. */
-  async watch({ path, recursive, allowNetworkMounts }: WatchOptions): Promise<Watch> {
+  async watch({ path, recursive, allowNetworkMounts }: WatchRequest): Promise<Watch> {
     const flags = [recursive, allowNetworkMounts].map((flag) => (flag ? '1' : '0'))
     const process = await this.#jail.start({
       args: ['/usr/bin/python3', '-I', '-S', '-c', watchProgram, path, ...flags],
@@ -68,7 +68,7 @@ export class Watchers {
   }
 
   /** For callers that ask now and then instead of listening. */
-  async poll(options: WatchOptions): Promise<string> {
+  async poll(options: WatchRequest): Promise<string> {
     const watch = await this.watch(options)
     const id = randomBytes(8).toString('hex')
     const polled: PolledWatch = { watch, options, events: [] }
@@ -79,7 +79,7 @@ export class Watchers {
   }
 
   /** What has happened since the last time, and what was asked for. */
-  take(id: string): { readonly events: WatchEvent[]; readonly options: WatchOptions } | undefined {
+  take(id: string): { readonly events: WatchEvent[]; readonly options: WatchRequest } | undefined {
     const polled = this.#polled.get(id)
     return polled && { events: polled.events.splice(0), options: polled.options }
   }

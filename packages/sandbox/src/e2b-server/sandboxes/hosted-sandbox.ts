@@ -3,7 +3,7 @@ import { ApiError, notFound } from '../api-error.ts'
 import { bootMachine } from './boot.ts'
 import { egressOf } from './egress.ts'
 import type { Host } from './host.ts'
-import { Metrics } from './metrics.ts'
+import { SandboxMetrics } from './metrics.ts'
 import type { NetworkRules, SandboxRecord } from './record.ts'
 
 /** How long a sandbox lives that woke up for a request. */
@@ -17,7 +17,7 @@ export interface Cuttable {
 /** One sandbox, from its first boot to its end. What changes it happens one after the other. */
 export class HostedSandbox {
   readonly record: SandboxRecord
-  readonly metrics: Metrics
+  readonly metrics: SandboxMetrics
   readonly #host: Host
   readonly #inFlight = new Set<Cuttable>()
   readonly #onEnd: (sandbox: HostedSandbox) => void
@@ -28,7 +28,7 @@ export class HostedSandbox {
 
   constructor(record: SandboxRecord, host: Host, onEnd: (sandbox: HostedSandbox) => void) {
     this.record = record
-    this.metrics = new Metrics(record)
+    this.metrics = new SandboxMetrics(record)
     this.#host = host
     this.#onEnd = onEnd
   }

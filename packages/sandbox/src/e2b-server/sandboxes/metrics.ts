@@ -22,7 +22,7 @@ interface Size {
 }
 
 /** What a sandbox used, every few seconds while it runs and whenever it is asked for. */
-export class Metrics {
+export class SandboxMetrics {
   readonly #size: Size
   readonly #kept: Metric[] = []
   #machine: Machine | undefined

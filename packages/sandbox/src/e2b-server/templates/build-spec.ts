@@ -1,7 +1,7 @@
 import { ApiError } from '../api-error.ts'
 
 /** One line of what is like a Dockerfile. */
-export interface Step {
+export interface BuildStep {
   readonly type: string
   readonly args: readonly string[]
   /** The uploaded archive of a COPY. */
@@ -13,7 +13,7 @@ export interface BuildSpec {
   readonly fromTemplate: string | undefined
   readonly startCommand: string | undefined
   readonly readyCommand: string | undefined
-  readonly steps: readonly Step[]
+  readonly steps: readonly BuildStep[]
 }
 
 const stepTypes = ['RUN', 'COPY', 'ENV', 'WORKDIR', 'USER']
@@ -27,7 +27,7 @@ export function parseSpec(body: Readonly<Record<string, unknown>>): BuildSpec {
   const fromTemplate = text('fromTemplate')
   if ((fromImage === undefined) === (fromTemplate === undefined))
     throw new ApiError(400, 'want exactly one of fromImage and fromTemplate')
-  const steps = (body['steps'] ?? []) as Step[]
+  const steps = (body['steps'] ?? []) as BuildStep[]
   for (const { type, args } of steps) {
     if (!stepTypes.includes(type)) throw new ApiError(400, `there is no step ${type}`)
     if (!Array.isArray(args) || !args.every((arg) => typeof arg === 'string'))

@@ -5,7 +5,7 @@ import { killGroup } from '../../jail/kill-group.ts'
 import type { MachineSettings } from '../envd/machine.ts'
 import type { BuildFiles } from './build-files.ts'
 import { linesOf } from '../lines.ts'
-import type { Step } from './build-spec.ts'
+import type { BuildStep } from './build-spec.ts'
 
 /** Which step of a build failed: `base`, `finalize` or its number from 1. */
 export class StepError extends Error {
@@ -19,7 +19,7 @@ export class StepError extends Error {
 
 interface StepRun {
   readonly jail: Jail
-  readonly step: Step
+  readonly step: BuildStep
   readonly number: string
   readonly settings: MachineSettings
   readonly files: BuildFiles

@@ -3,7 +3,7 @@ import type { RemoteInfo, Socket as Datagrams } from 'node:dgram'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EgressRules, JailOutside } from '../jail.ts'
-import { encodeAnswer, parseQuestion, type Question, typeA } from './names.ts'
+import { encodeAnswer, parseQuestion, type DnsQuestion, typeA } from './names.ts'
 import { compileRules, type Policy } from './rules.ts'
 import { sniffName } from './sniff.ts'
 
@@ -64,7 +64,7 @@ export class Exit {
     return found.find((each) => policy.judge(each) !== 'deny')
   }
 
-  async #find(question: Question): Promise<Buffer> {
+  async #find(question: DnsQuestion): Promise<Buffer> {
     if (!this.#policy.answersName(question.name)) return encodeAnswer(question, 'refused')
     if (question.type !== typeA) return encodeAnswer(question, 'answer')
     try {

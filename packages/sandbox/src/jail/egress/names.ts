@@ -1,5 +1,5 @@
 /** The part of DNS that a jail needs: addresses of names. Everything else has no answer. */
-export interface Question {
+export interface DnsQuestion {
   readonly id: number
   readonly name: string
   readonly type: number
@@ -16,7 +16,7 @@ const flags = { answer: 0x8180, missing: 0x8183, refused: 0x8185, failed: 0x8182
 export type LookupOutcome = keyof typeof flags
 
 /** Undefined for what is no question. */
-export function parseQuestion(message: Buffer): Question | undefined {
+export function parseQuestion(message: Buffer): DnsQuestion | undefined {
   if (message.length < headerBytes + 5 || message.readUInt16BE(4) !== 1) return undefined
   const labels: string[] = []
   let at = headerBytes
@@ -37,7 +37,7 @@ export function parseQuestion(message: Buffer): Question | undefined {
 }
 
 export function encodeAnswer(
-  { id, bytes }: Question,
+  { id, bytes }: DnsQuestion,
   outcome: LookupOutcome,
   addresses: readonly string[] = [],
 ): Buffer {

@@ -7,7 +7,7 @@ import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf } from '../add-routes.ts'
 import { openTarget } from '../context.ts'
 import { OperationFailed } from '../errors.ts'
-import { type Operation, readOperation } from '../operations.ts'
+import { type PathOperation, readOperation } from '../operations.ts'
 import { spelledPath } from '../raw-path.ts'
 
 export function batchRoutes(app: FastifyInstance, workspaces: Workspaces): void {
@@ -31,7 +31,7 @@ export function batchRoutes(app: FastifyInstance, workspaces: Workspaces): void 
   )
 }
 
-function* doNumbered(edit: TreeEdit, operation: Operation, place: string): Steps<void> {
+function* doNumbered(edit: TreeEdit, operation: PathOperation, place: string): Steps<void> {
   try {
     yield* inSteps(operation(edit))
   } catch (error) {

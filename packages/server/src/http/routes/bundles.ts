@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readEarlier } from '../../bundle/earlier-bundle.ts'
 import { importBundles } from '../../bundle/import-bundles.ts'
 import { type EarlierBundle, writeBundle } from '../../bundle/write-bundle.ts'
-import type { Journals } from '../../journal/journals.ts'
+import type { JournalKeeper } from '../../journal/journal-keeper.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf } from '../add-routes.ts'
 import { bodyOf, openWorkspace, ownerOf } from '../context.ts'
@@ -13,7 +13,7 @@ import { bodyOf, openWorkspace, ownerOf } from '../context.ts'
 export function bundleRoutes(
   app: FastifyInstance,
   workspaces: Workspaces,
-  journals: Journals | undefined,
+  journals: JournalKeeper | undefined,
 ): void {
   const add = adderOf(app, table)
 

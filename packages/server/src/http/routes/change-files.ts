@@ -23,7 +23,7 @@ import { importTar } from '../archive-requests.ts'
 import { arriving } from '../arrival.ts'
 import { bodyOf, openTarget, readTarget, type Target } from '../context.ts'
 import { readJson } from '../json-body.ts'
-import { type Operation, type OperationBodies, readOperation } from '../operations.ts'
+import { type PathOperation, type OperationBodies, readOperation } from '../operations.ts'
 import { parseContentRange } from '../range.ts'
 import { pathOfRequest } from '../raw-path.ts'
 import { type Validate, validatorOf } from '../validate.ts'
@@ -46,11 +46,11 @@ type JsonVerb = Exclude<(typeof verbs)[number], 'append'>
 /** Reads the body of each verb that takes JSON. */
 const takers = Object.fromEntries(
   verbs.flatMap((verb) => (verb === 'append' ? [] : [[verb, takerOf(verb)]])),
-) as Readonly<Record<JsonVerb, (body: unknown, path: ByteString) => Operation>>
+) as Readonly<Record<JsonVerb, (body: unknown, path: ByteString) => PathOperation>>
 
 function takerOf<Verb extends JsonVerb>(
   verb: Verb,
-): (body: unknown, path: ByteString) => Operation {
+): (body: unknown, path: ByteString) => PathOperation {
   const validate = validatorOf(operationBodies[verb]) as Validate<OperationBodies[Verb]>
   return (body, path) => readOperation(verb, validate(body, 'the body'), path)
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { journalRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { findEntries } from '../../journal/find.ts'
-import type { JournalAsker, Journals } from '../../journal/journals.ts'
+import type { JournalAsker, JournalKeeper } from '../../journal/journal-keeper.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf } from '../add-routes.ts'
 import { askerOf, openWorkspace } from '../context.ts'
@@ -21,14 +21,14 @@ async function openJournals(
 export function journalRoutes(
   app: FastifyInstance,
   workspaces: Workspaces,
-  journals: Journals,
+  journals: JournalKeeper,
 ): void {
   writeRoutes(app, workspaces, journals)
   readRoutes(app, workspaces, journals)
   entryRoutes(app, workspaces, journals)
 }
 
-function writeRoutes(app: FastifyInstance, workspaces: Workspaces, journals: Journals): void {
+function writeRoutes(app: FastifyInstance, workspaces: Workspaces, journals: JournalKeeper): void {
   const add = adderOf(app, table)
 
   add('POST /v1/workspaces/:workspace/journals', { access: 'owner' }, async (request, reply) => {
@@ -58,7 +58,7 @@ function writeRoutes(app: FastifyInstance, workspaces: Workspaces, journals: Jou
   )
 }
 
-function readRoutes(app: FastifyInstance, workspaces: Workspaces, journals: Journals): void {
+function readRoutes(app: FastifyInstance, workspaces: Workspaces, journals: JournalKeeper): void {
   const add = adderOf(app, table)
 
   add('GET /v1/workspaces/:workspace/journals', { access: 'owner' }, async (request) => {
@@ -94,7 +94,7 @@ function readRoutes(app: FastifyInstance, workspaces: Workspaces, journals: Jour
   )
 }
 
-function entryRoutes(app: FastifyInstance, workspaces: Workspaces, journals: Journals): void {
+function entryRoutes(app: FastifyInstance, workspaces: Workspaces, journals: JournalKeeper): void {
   const add = adderOf(app, table)
 
   add(

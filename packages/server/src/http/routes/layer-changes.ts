@@ -6,7 +6,7 @@ import type { Scope } from '../../access/access.ts'
 import { findScopedLayer, requireLayer, requireUnbound } from '../../layers/scoped-layers.ts'
 import { RefusedMergeError } from '../../points/errors.ts'
 import { abandon, reopen } from '../../layers/layers.ts'
-import { commit, type CommitOptions, rebase, tryCommit } from '../../merging/commit-and-rebase.ts'
+import { commit, type CommitRequest, rebase, tryCommit } from '../../merging/commit-and-rebase.ts'
 import { pick, tryPick } from '../../merging/pick.ts'
 import { resolve, type ResolveOptions } from '../../merging/resolve.ts'
 import { rollBack, type RollbackTarget, undo } from '../../merging/rollbacks.ts'
@@ -93,7 +93,7 @@ async function requireSiblings(workspace: Workspace, scope: Scope, layer: string
   if (record) await requireLayer(workspace, scope, record.parent, 'commit')
 }
 
-function optionsOf({ message = '', merge = false, checkpoint }: BodyOf<'commit'>): CommitOptions {
+function optionsOf({ message = '', merge = false, checkpoint }: BodyOf<'commit'>): CommitRequest {
   return { message, mergeText: merge, checkpoint }
 }
 

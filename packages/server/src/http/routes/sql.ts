@@ -1,7 +1,7 @@
 import { sqlRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import { type PlaceLimits, Places } from '../../access/places.ts'
-import type { Journals } from '../../journal/journals.ts'
+import type { JournalKeeper } from '../../journal/journal-keeper.ts'
 import { runSql, type SqlParts } from '../../sql/run-sql.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf } from '../add-routes.ts'
@@ -15,7 +15,7 @@ export function sqlRoute(
   app: FastifyInstance,
   workspaces: Workspaces,
   parts: SqlParts,
-  journals: Journals | undefined,
+  journals: JournalKeeper | undefined,
 ): void {
   const places = new Places(sqlPlaces, 'SQL statements under way')
   adderOf(app, table)(

@@ -10,7 +10,7 @@ import {
 import { tokenRoutes as table, tokenTtlMsMax } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import type { TokenRecord } from '../../ports/token-store.ts'
-import { caveatOf, type Tokens } from '../../access/tokens.ts'
+import { caveatOf, type TokenKeeper } from '../../access/token-keeper.ts'
 import { ambiguousReference } from '../../points/errors.ts'
 import { findLayer } from '../../points/references.ts'
 import type { Workspace } from '../../workspaces/workspace.ts'
@@ -21,13 +21,17 @@ import { askerOf, openWorkspace, ownerOf } from '../context.ts'
 const config = { access: 'owner' } as const
 
 /** Only an owner manages tokens: a holder narrows one without a request. */
-export function tokenRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
+export function tokenRoutes(
+  app: FastifyInstance,
+  workspaces: Workspaces,
+  tokens: TokenKeeper,
+): void {
   issueRoute(app, workspaces, tokens)
   listRoutes(app, workspaces, tokens)
   changeRoutes(app, workspaces, tokens)
 }
 
-function issueRoute(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
+function issueRoute(app: FastifyInstance, workspaces: Workspaces, tokens: TokenKeeper): void {
   const add = adderOf(app, table)
 
   add('POST /v1/workspaces/:workspace/tokens', config, async (request, reply) => {
@@ -46,7 +50,7 @@ function issueRoute(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens
   })
 }
 
-function listRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
+function listRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: TokenKeeper): void {
   const add = adderOf(app, table)
 
   add('GET /v1/workspaces/:workspace/tokens', config, async (request) => {
@@ -63,7 +67,7 @@ function listRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens
   })
 }
 
-function changeRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Tokens): void {
+function changeRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: TokenKeeper): void {
   const add = adderOf(app, table)
 
   add('DELETE /v1/workspaces/:workspace/tokens/:token', config, async (request) => {
@@ -101,7 +105,7 @@ async function caveatFrom(workspace: Workspace, request: TokenRequest): Promise<
 /** All living tokens with the name; by id also one that is over. */
 async function findAll(
   { info, clock }: Workspace,
-  { store }: Tokens,
+  { store }: TokenKeeper,
   reference: string,
 ): Promise<readonly TokenRecord[]> {
   const exact = await store.find(reference)
@@ -121,7 +125,7 @@ async function findAll(
 
 async function findOne(
   workspace: Workspace,
-  tokens: Tokens,
+  tokens: TokenKeeper,
   reference: string,
 ): Promise<TokenRecord> {
   const [record, ...more] = await findAll(workspace, tokens, reference)

@@ -1,7 +1,7 @@
 import { CairnError, type SecretValues, type VaultValue } from '@cairn/protocol'
 import { vaultRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
-import { type Vault, valueBytesMax } from '../../vault/vault.ts'
+import { type VaultKeeper, valueBytesMax } from '../../vault/vault-keeper.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { adderOf } from '../add-routes.ts'
 import { openVault } from '../vault-context.ts'
@@ -10,13 +10,17 @@ import { openVault } from '../vault-context.ts'
 const config = { access: 'owner', takesGrants: true } as const
 
 /** Secrets. Nothing of them may stay in a cache on the way. */
-export function vaultRoutes(app: FastifyInstance, workspaces: Workspaces, vault: Vault): void {
+export function vaultRoutes(
+  app: FastifyInstance,
+  workspaces: Workspaces,
+  vault: VaultKeeper,
+): void {
   readRoutes(app, workspaces, vault)
   listRoutes(app, workspaces, vault)
   writeRoutes(app, workspaces, vault)
 }
 
-function readRoutes(app: FastifyInstance, workspaces: Workspaces, vault: Vault): void {
+function readRoutes(app: FastifyInstance, workspaces: Workspaces, vault: VaultKeeper): void {
   const add = adderOf(app, table)
 
   add(
@@ -45,7 +49,7 @@ function readRoutes(app: FastifyInstance, workspaces: Workspaces, vault: Vault):
   )
 }
 
-function listRoutes(app: FastifyInstance, workspaces: Workspaces, vault: Vault): void {
+function listRoutes(app: FastifyInstance, workspaces: Workspaces, vault: VaultKeeper): void {
   const add = adderOf(app, table)
 
   add('GET /v1/workspaces/:workspace/vault/secrets', config, async (request) => {
@@ -59,7 +63,7 @@ function listRoutes(app: FastifyInstance, workspaces: Workspaces, vault: Vault):
   })
 }
 
-function writeRoutes(app: FastifyInstance, workspaces: Workspaces, vault: Vault): void {
+function writeRoutes(app: FastifyInstance, workspaces: Workspaces, vault: VaultKeeper): void {
   const add = adderOf(app, table)
 
   add('PUT /v1/workspaces/:workspace/vault/secrets/:secret', config, async (request) => {

@@ -4,7 +4,14 @@ import { Dfa, gaveUp } from '../pattern/dfa.ts'
 import { parsePattern } from '../pattern/parse.ts'
 import { findByStates } from '../pattern/pike.ts'
 import { compileProgram } from '../pattern/program.ts'
-import { codePointMax, negate, type Ranges, single, subtract, union } from '../pattern/ranges.ts'
+import {
+  codePointMax,
+  negate,
+  type CodeRanges,
+  single,
+  subtract,
+  union,
+} from '../pattern/ranges.ts'
 
 const slash = 0x2f
 /** An ignore file may have thousands of globs, each with a table of its own. */
@@ -98,14 +105,14 @@ class GlobParser {
     return this.#literal(single(own.codePointAt(0)!))
   }
 
-  #literal(set: Ranges): Ast {
+  #literal(set: CodeRanges): Ast {
     return { type: 'characters', set }
   }
 
   #set(): Ast {
     const cursor = this.#cursor
     const isNegated = cursor.take('!') || cursor.take('^')
-    const sets: Ranges[] = []
+    const sets: CodeRanges[] = []
     for (let isFirst = true; isFirst || cursor.peek() !== ']'; isFirst = false) {
       const first = this.#member()
       const isRange = cursor.peek() === '-' && cursor.peek(1) !== ']'

@@ -1,4 +1,4 @@
-import type { Ranges } from './ranges.ts'
+import type { CodeRanges } from './ranges.ts'
 
 /** Things that are true of a place between two characters. */
 export const looks = [
@@ -16,8 +16,8 @@ export type Look = (typeof looks)[number]
 
 /** A pattern as a tree. Groups leave no trace: only whole matches are asked for. */
 export type Ast =
-  | { readonly type: 'characters'; readonly set: Ranges }
-  | { readonly type: 'bytes'; readonly set: Ranges }
+  | { readonly type: 'characters'; readonly set: CodeRanges }
+  | { readonly type: 'bytes'; readonly set: CodeRanges }
   | { readonly type: 'look'; readonly look: Look; readonly isUnicode: boolean }
   | { readonly type: 'concat'; readonly parts: readonly Ast[] }
   | { readonly type: 'either'; readonly parts: readonly Ast[] }

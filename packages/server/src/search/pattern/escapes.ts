@@ -1,6 +1,6 @@
 import { PatternError } from './ast.ts'
 import type { Cursor } from './cursor.ts'
-import { byteMax, codePointMax, negate, type Ranges } from './ranges.ts'
+import { byteMax, codePointMax, negate, type CodeRanges } from './ranges.ts'
 import {
   asciiDigit,
   asciiSpace,
@@ -29,7 +29,7 @@ const controls: Readonly<Record<string, number>> = {
 const hexDigits: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 }
 
 /** `\d`, `\W`, `\pL` and the like; undefined, and nothing is read, where another escape stands. */
-export function classEscape(cursor: Cursor, flags: EscapeFlags): Ranges | undefined {
+export function classEscape(cursor: Cursor, flags: EscapeFlags): CodeRanges | undefined {
   const letter = cursor.peek(1) ?? ''
   const max = flags.isUnicode ? codePointMax : byteMax
   const perl = perlClass(letter.toLowerCase(), flags.isUnicode)
@@ -42,14 +42,14 @@ export function classEscape(cursor: Cursor, flags: EscapeFlags): Ranges | undefi
   return property(cursor, flags, letter === 'P')
 }
 
-function perlClass(letter: string, isUnicode: boolean): Ranges | undefined {
+function perlClass(letter: string, isUnicode: boolean): CodeRanges | undefined {
   if (letter === 'd') return isUnicode ? digitRanges() : asciiDigit
   if (letter === 's') return isUnicode ? spaceRanges() : asciiSpace
   if (letter === 'w') return isUnicode ? wordRanges() : asciiWord
   return undefined
 }
 
-function property(cursor: Cursor, flags: EscapeFlags, isNegated: boolean): Ranges {
+function property(cursor: Cursor, flags: EscapeFlags, isNegated: boolean): CodeRanges {
   if (!flags.isUnicode)
     throw new PatternError('it names a Unicode class where Unicode is switched off')
   const text = cursor.take('{') ? cursor.until('}') : cursor.next()

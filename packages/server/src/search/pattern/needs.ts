@@ -1,5 +1,5 @@
 import type { Ast } from './ast.ts'
-import { countOf, type Ranges } from './ranges.ts'
+import { countOf, type CodeRanges } from './ranges.ts'
 import { encode } from './utf8.ts'
 
 /** Texts, one character a byte, of which every match holds at least one. */
@@ -62,7 +62,7 @@ function know(ast: Ast, spell: (text: string) => string): Known {
 }
 
 function ofSet(
-  set: Ranges,
+  set: CodeRanges,
   spell: (text: string) => string,
   write: (code: number) => string,
 ): Known {

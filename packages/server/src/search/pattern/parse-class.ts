@@ -1,10 +1,18 @@
 import { PatternError } from './ast.ts'
 import type { Cursor } from './cursor.ts'
 import { classEscape, type EscapeFlags, readCode } from './escapes.ts'
-import { byteMax, codePointMax, intersect, negate, type Ranges, subtract, union } from './ranges.ts'
+import {
+  byteMax,
+  codePointMax,
+  intersect,
+  negate,
+  type CodeRanges,
+  subtract,
+  union,
+} from './ranges.ts'
 import { foldAscii, foldCase } from './unicode.ts'
 
-const named: Readonly<Record<string, Ranges>> = {
+const named: Readonly<Record<string, CodeRanges>> = {
   alnum: [0x30, 0x39, 0x41, 0x5a, 0x61, 0x7a],
   alpha: [0x41, 0x5a, 0x61, 0x7a],
   ascii: [0x00, 0x7f],
@@ -24,7 +32,7 @@ const named: Readonly<Record<string, Ranges>> = {
 const depthMax = 50
 
 /** Reads a class such as `[^a-z&&[:alpha:]]`; the cursor stands after its opening bracket. */
-export function parseClass(cursor: Cursor, flags: EscapeFlags, depth = 0): Ranges {
+export function parseClass(cursor: Cursor, flags: EscapeFlags, depth = 0): CodeRanges {
   if (depth > depthMax) throw new PatternError('its classes are nested too deeply')
   const max = flags.isUnicode ? codePointMax : byteMax
   const isNegated = cursor.take('^')
@@ -43,8 +51,13 @@ export function parseClass(cursor: Cursor, flags: EscapeFlags, depth = 0): Range
 }
 
 /** Members up to an operator or the closing bracket. A bracket that comes first is a member. */
-function parseUnion(cursor: Cursor, flags: EscapeFlags, depth: number, isFirst: boolean): Ranges {
-  const sets: Ranges[] = []
+function parseUnion(
+  cursor: Cursor,
+  flags: EscapeFlags,
+  depth: number,
+  isFirst: boolean,
+): CodeRanges {
+  const sets: CodeRanges[] = []
   if (isFirst && cursor.take(']')) sets.push([0x5d, 0x5d])
   while (isFirst && cursor.peek() === '-' && cursor.peek(1) !== '-') {
     cursor.next()
@@ -57,7 +70,7 @@ function parseUnion(cursor: Cursor, flags: EscapeFlags, depth: number, isFirst: 
   return union(...sets)
 }
 
-function parseItem(cursor: Cursor, flags: EscapeFlags, depth: number): Ranges {
+function parseItem(cursor: Cursor, flags: EscapeFlags, depth: number): CodeRanges {
   if (cursor.startsWith('[:')) {
     const set = readNamed(cursor, flags)
     if (set) return set
@@ -80,7 +93,7 @@ function readMember(cursor: Cursor, flags: EscapeFlags): number {
   return cursor.peek() === '\\' ? readCode(cursor, flags) : cursor.next().codePointAt(0)!
 }
 
-function readNamed(cursor: Cursor, flags: EscapeFlags): Ranges | undefined {
+function readNamed(cursor: Cursor, flags: EscapeFlags): CodeRanges | undefined {
   const match = /^\[:(\^?)([a-z]+):\]/.exec(cursor.rest(20))
   const set = match && named[match[2]!]
   if (!match || !set) return undefined

@@ -2,7 +2,7 @@ import { type Ast, empty, type Look, PatternError } from './ast.ts'
 import { Cursor } from './cursor.ts'
 import { classEscape, readCode } from './escapes.ts'
 import { parseClass } from './parse-class.ts'
-import { byteMax, codePointMax, includes, negate, type Ranges, single } from './ranges.ts'
+import { byteMax, codePointMax, includes, negate, type CodeRanges, single } from './ranges.ts'
 import { foldAscii, foldCase } from './unicode.ts'
 
 export interface ParseOptions {
@@ -60,7 +60,7 @@ function fixed(text: string, flags: Flags): Ast {
   return { type: 'concat', parts }
 }
 
-function characters(set: Ranges, { ignoreCase, isUnicode }: Flags): Ast {
+function characters(set: CodeRanges, { ignoreCase, isUnicode }: Flags): Ast {
   if (isUnicode) return { type: 'characters', set: ignoreCase ? foldCase(set) : set }
   return { type: 'bytes', set: ignoreCase ? foldAscii(set) : set }
 }
@@ -210,7 +210,7 @@ function look(at: Look, { isUnicode }: Flags): Ast {
 }
 
 /** A class that was folded when it was read. */
-function ofClass(set: Ranges, { isUnicode }: Flags): Ast {
+function ofClass(set: CodeRanges, { isUnicode }: Flags): Ast {
   return isUnicode ? { type: 'characters', set } : { type: 'bytes', set }
 }
 
@@ -274,7 +274,7 @@ export function withoutNewlines(ast: Ast): Ast {
   }
 }
 
-function withoutNewline(set: Ranges): Ranges {
+function withoutNewline(set: CodeRanges): CodeRanges {
   if (set.length === 2 && set[0] === newline && set[1] === newline)
     throw new PatternError('it asks for a newline: matches of several lines need -U')
   const kept: number[] = []

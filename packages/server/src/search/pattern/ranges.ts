@@ -1,14 +1,14 @@
 /** Sorted and disjoint: the first and the last of each range, one after the other. */
-export type Ranges = readonly number[]
+export type CodeRanges = readonly number[]
 
 export const codePointMax = 0x10ffff
 export const byteMax = 0xff
 
-export function single(code: number): Ranges {
+export function single(code: number): CodeRanges {
   return [code, code]
 }
 
-export function union(...sets: readonly Ranges[]): Ranges {
+export function union(...sets: readonly CodeRanges[]): CodeRanges {
   const pairs: [number, number][] = []
   for (const set of sets)
     for (let at = 0; at < set.length; at += 2) pairs.push([set[at]!, set[at + 1]!])
@@ -22,7 +22,7 @@ export function union(...sets: readonly Ranges[]): Ranges {
   return merged
 }
 
-export function negate(set: Ranges, max: number): Ranges {
+export function negate(set: CodeRanges, max: number): CodeRanges {
   const gaps: number[] = []
   let next = 0
   for (let at = 0; at < set.length; at += 2) {
@@ -33,7 +33,7 @@ export function negate(set: Ranges, max: number): Ranges {
   return gaps
 }
 
-export function intersect(a: Ranges, b: Ranges): Ranges {
+export function intersect(a: CodeRanges, b: CodeRanges): CodeRanges {
   const both: number[] = []
   for (let i = 0, j = 0; i < a.length && j < b.length;) {
     const first = Math.max(a[i]!, b[j]!)
@@ -45,11 +45,11 @@ export function intersect(a: Ranges, b: Ranges): Ranges {
   return both
 }
 
-export function subtract(a: Ranges, b: Ranges, max: number): Ranges {
+export function subtract(a: CodeRanges, b: CodeRanges, max: number): CodeRanges {
   return intersect(a, negate(b, max))
 }
 
-export function includes(set: Ranges, code: number): boolean {
+export function includes(set: CodeRanges, code: number): boolean {
   let [low, high] = [0, set.length / 2 - 1]
   while (low <= high) {
     const middle = (low + high) >> 1
@@ -60,7 +60,7 @@ export function includes(set: Ranges, code: number): boolean {
   return false
 }
 
-export function countOf(set: Ranges): number {
+export function countOf(set: CodeRanges): number {
   let count = 0
   for (let at = 0; at < set.length; at += 2) count += set[at + 1]! - set[at]! + 1
   return count

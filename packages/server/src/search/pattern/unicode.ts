@@ -1,9 +1,9 @@
-import { codePointMax, type Ranges, union } from './ranges.ts'
+import { codePointMax, type CodeRanges, union } from './ranges.ts'
 
-const cache = new Map<string, Ranges>()
+const cache = new Map<string, CodeRanges>()
 
 /** What a property such as `L`, `Greek` or `Script=Greek` holds; undefined for one that Unicode does not know. */
-export function propertyRanges(name: string): Ranges | undefined {
+export function propertyRanges(name: string): CodeRanges | undefined {
   const spelled = /^[A-Za-z_]+(=[A-Za-z_]+)?$/.test(name) ? name : undefined
   for (const form of spelled === undefined ? [] : [spelled, `Script=${spelled}`]) {
     try {
@@ -15,17 +15,17 @@ export function propertyRanges(name: string): Ranges | undefined {
   return undefined
 }
 
-export const wordRanges = (): Ranges =>
+export const wordRanges = (): CodeRanges =>
   rangesOf('\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}')
-export const digitRanges = (): Ranges => rangesOf('\\p{Nd}')
-export const spaceRanges = (): Ranges => rangesOf('\\p{White_Space}')
+export const digitRanges = (): CodeRanges => rangesOf('\\p{Nd}')
+export const spaceRanges = (): CodeRanges => rangesOf('\\p{White_Space}')
 
-export const asciiWord: Ranges = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a]
-export const asciiDigit: Ranges = [0x30, 0x39]
-export const asciiSpace: Ranges = [0x09, 0x0d, 0x20, 0x20]
+export const asciiWord: CodeRanges = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a]
+export const asciiDigit: CodeRanges = [0x30, 0x39]
+export const asciiSpace: CodeRanges = [0x09, 0x0d, 0x20, 0x20]
 
 /** The engine that runs this file knows Unicode's tables, so they are asked for instead of shipped. */
-function rangesOf(members: string): Ranges {
+function rangesOf(members: string): CodeRanges {
   const known = cache.get(members)
   if (known) return known
   const isMember = new RegExp(`[${members}]+`, 'gu')
@@ -57,17 +57,17 @@ function isSurrogate(code: number): boolean {
 let orbits: ReadonlyMap<number, readonly number[]> | undefined
 
 /** The set and everything that equals a member when case is ignored (simple folding, as ripgrep does it). */
-export function foldCase(set: Ranges): Ranges {
+export function foldCase(set: CodeRanges): CodeRanges {
   orbits ??= findOrbits()
-  const more: Ranges[] = [set]
+  const more: CodeRanges[] = [set]
   for (const [code, others] of orbits)
     if (isIn(set, code)) for (const other of others) more.push([other, other])
   return union(...more)
 }
 
 /** The same where only ASCII counts as letters. */
-export function foldAscii(set: Ranges): Ranges {
-  const more: Ranges[] = [set]
+export function foldAscii(set: CodeRanges): CodeRanges {
+  const more: CodeRanges[] = [set]
   for (let code = 0x41; code <= 0x5a; code++) {
     if (isIn(set, code)) more.push([code + 0x20, code + 0x20])
     if (isIn(set, code + 0x20)) more.push([code, code])
@@ -75,7 +75,7 @@ export function foldAscii(set: Ranges): Ranges {
   return union(...more)
 }
 
-function isIn(set: Ranges, code: number): boolean {
+function isIn(set: CodeRanges, code: number): boolean {
   for (let at = 0; at < set.length; at += 2)
     if (code >= set[at]! && code <= set[at + 1]!) return true
   return false

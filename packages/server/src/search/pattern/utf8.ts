@@ -1,4 +1,4 @@
-import type { Ranges } from './ranges.ts'
+import type { CodeRanges } from './ranges.ts'
 
 /** Bytes one after the other: the first and the last that may stand there. */
 export type ByteSequence = readonly (readonly [first: number, last: number])[]
@@ -6,7 +6,7 @@ export type ByteSequence = readonly (readonly [first: number, last: number])[]
 const lastOfLength = [0x7f, 0x7ff, 0xffff, 0x10ffff] as const
 
 /** A set of code points as sequences of bytes of UTF-8, in order. Surrogates have none. */
-export function* utf8Sequences(set: Ranges): Generator<ByteSequence> {
+export function* utf8Sequences(set: CodeRanges): Generator<ByteSequence> {
   for (let at = 0; at < set.length; at += 2) yield* ofRange(set[at]!, set[at + 1]!)
 }
 

@@ -14,7 +14,7 @@ export interface FoundLines {
 }
 
 /** Where a content is found. */
-export interface Place {
+export interface FoundPlace {
   /** As JSON. */
   readonly path: string
   /** The attempts, one a line. In one text, because most files are in all of them. */
@@ -27,7 +27,7 @@ export interface EventPlace {
   readonly layer?: string
 }
 
-export function eventPlaces(places: readonly Place[]): readonly EventPlace[] {
+export function eventPlaces(places: readonly FoundPlace[]): readonly EventPlace[] {
   return places.flatMap(({ path, layers }): EventPlace[] =>
     layers === undefined ? [{ path }] : layers.split('\n').map((layer) => ({ path, layer })),
   )

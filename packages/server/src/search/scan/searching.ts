@@ -1,4 +1,4 @@
-import type { Piece, ScanCounts, Scanned, SearchSpec } from '../scan-messages.ts'
+import type { FilePart, ScanCounts, Scanned, SearchSpec } from '../scan-messages.ts'
 import { Pattern } from '../pattern/pattern.ts'
 import {
   beginEvent,
@@ -49,7 +49,7 @@ export class Searching {
     this.pattern = new Pattern(spec.pattern, spec.options, () => this.#tick())
   }
 
-  scan(pieces: readonly Piece[], limits: Limits): Scanned {
+  scan(pieces: readonly FilePart[], limits: Limits): Scanned {
     this.#limits = limits
     this.#deadlineMs = performance.now() + limits.timeMs
     this.#text = []
@@ -67,7 +67,7 @@ export class Searching {
     }
   }
 
-  #scanAll(pieces: readonly Piece[]): Scanned['stop'] {
+  #scanAll(pieces: readonly FilePart[]): Scanned['stop'] {
     for (const [index, piece] of pieces.entries()) {
       try {
         this.#scanPiece(piece)
@@ -81,7 +81,7 @@ export class Searching {
     return undefined
   }
 
-  #scanPiece(piece: Piece): void {
+  #scanPiece(piece: FilePart): void {
     const bytes = Buffer.from(piece.bytes.buffer, piece.bytes.byteOffset, piece.bytes.byteLength)
     if (piece.isFirst)
       this.#file = new OpenFile(this.pattern, this.#spec, piece, (text) => this.#write(text))
@@ -128,7 +128,7 @@ export class Searching {
 class OpenFile {
   readonly scan: FileScan
   readonly #spec: SearchSpec
-  readonly #piece: Piece
+  readonly #piece: FilePart
   readonly #write: (text: string) => void
   #places: readonly EventPlace[] | undefined
   readonly #words: WordCounts | undefined
@@ -139,7 +139,7 @@ class OpenFile {
   #hasBegun = false
   readonly #beganMs = performance.now()
 
-  constructor(pattern: Pattern, spec: SearchSpec, piece: Piece, write: (text: string) => void) {
+  constructor(pattern: Pattern, spec: SearchSpec, piece: FilePart, write: (text: string) => void) {
     this.#spec = spec
     this.#piece = piece
     this.#write = write

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
-  type ByteRange,
+  type ObjectRange,
   checkKey,
   checkPrefix,
   type ObjectInfo,
@@ -57,7 +57,7 @@ export class DiskObjectStore implements ObjectStore {
     }
   }
 
-  async get(key: string, range?: ByteRange): Promise<Uint8Array> {
+  async get(key: string, range?: ObjectRange): Promise<Uint8Array> {
     const path = this.#path(key)
     try {
       return range ? await readRange(path, range) : await readFile(path)
@@ -129,7 +129,7 @@ async function writeSynced(path: string, parts: readonly Uint8Array[]): Promise<
   }
 }
 
-async function readRange(path: string, { start, length }: ByteRange): Promise<Uint8Array> {
+async function readRange(path: string, { start, length }: ObjectRange): Promise<Uint8Array> {
   const file = await open(path, 'r')
   try {
     const { size } = await file.stat()

@@ -7,7 +7,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import {
-  type ByteRange,
+  type ObjectRange,
   checkKey,
   checkPrefix,
   type ObjectInfo,
@@ -45,7 +45,7 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  async get(key: string, range?: ByteRange): Promise<Uint8Array> {
+  async get(key: string, range?: ObjectRange): Promise<Uint8Array> {
     const command = new GetObjectCommand({ ...this.#object(key), ...rangeHeader(range) })
     try {
       return await readBody(await this.#client.send(command))
@@ -142,7 +142,7 @@ export function openClient(config: S3Config): S3Client {
   })
 }
 
-function rangeHeader(range: ByteRange | undefined): { readonly Range?: string } {
+function rangeHeader(range: ObjectRange | undefined): { readonly Range?: string } {
   return range ? { Range: `bytes=${range.start}-${range.start + range.length - 1}` } : {}
 }
 

@@ -55,7 +55,7 @@ export interface JournalsParts {
 const attemptsMax = 50
 
 /** What agents and workflows tell: entries that follow from one another under a signed head, and are never changed. */
-export class Journals {
+export class JournalKeeper {
   readonly table: JournalTable
   /** Hear of appends on this server. */
   readonly listeners: Listeners = new Listeners()

@@ -4,16 +4,16 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { openMasterKey } from './master-key.ts'
 import { MemoryTokenStore } from '../testing/memory-token-store.ts'
 import { expectCode } from '@cairn/core/conformance'
-import { Tokens } from './tokens.ts'
+import { TokenKeeper } from './token-keeper.ts'
 
 const rules = [makeRule('/repo', ['read', 'list'])]
 
 describe('tokens', () => {
   let nowMs = 0
   let store: MemoryTokenStore
-  let tokens: Tokens
-  const open = async (key = '11'.repeat(32)): Promise<Tokens> =>
-    new Tokens({
+  let tokens: TokenKeeper
+  const open = async (key = '11'.repeat(32)): Promise<TokenKeeper> =>
+    new TokenKeeper({
       store,
       master: await openMasterKey({ data: '', key }),
       clock: { nowMs: () => nowMs },

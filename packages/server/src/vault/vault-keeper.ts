@@ -48,7 +48,7 @@ const attemptsMax = 20
 const listedMax = 1000
 
 /** Secrets of workspaces: fields under a name, in versions, each sealed with a key of its own. */
-export class Vault {
+export class VaultKeeper {
   readonly #table: VaultTable
   readonly #keys: WorkspaceKeys
   readonly #audit: VaultAudit

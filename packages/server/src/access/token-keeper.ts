@@ -43,7 +43,7 @@ const idBytes = 16
 const markCharacters = 10
 
 /** Makes tokens and tells true ones from others. */
-export class Tokens {
+export class TokenKeeper {
   readonly #store: TokenStore
   readonly #master: MasterKeys
   readonly #clock: Pick<Clock, 'nowMs'>
