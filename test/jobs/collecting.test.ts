@@ -14,7 +14,7 @@ import {
   sha256,
   type Storage,
   systemClock,
-  Workspaces,
+  WorkspaceKeeper,
 } from '@cairn/server'
 import {
   makeTemporaryDirectory,
@@ -167,7 +167,7 @@ class TickingClock implements Clock {
 }
 
 class TestServer {
-  readonly workspaces: Workspaces
+  readonly workspaces: WorkspaceKeeper
   readonly #app: ReturnType<typeof buildApp>
 
   constructor(on: Storage, clock: Clock) {
@@ -182,7 +182,7 @@ class TestServer {
       }
       return stores
     }
-    this.workspaces = new Workspaces({
+    this.workspaces = new WorkspaceKeeper({
       directory: on.workspaces,
       storesOf,
       clock,

@@ -29,7 +29,7 @@ import {
   systemClock,
   TokenKeeper,
   AccessWatch,
-  Workspaces,
+  WorkspaceKeeper,
 } from '@cairn/server'
 import {
   MemoryDirectory,
@@ -73,7 +73,7 @@ export class SharedStores {
 
 export interface RunningServer {
   readonly url: string
-  readonly workspaces: Workspaces
+  readonly workspaces: WorkspaceKeeper
   readonly close: () => Promise<void>
 }
 
@@ -86,7 +86,7 @@ export async function startServer(
   const clock = systemClock()
   const metrics = new Metrics()
   const stores = shared.open()
-  const workspaces = new Workspaces({
+  const workspaces = new WorkspaceKeeper({
     directory: shared.directory,
     storesOf: () => stores,
     clock,

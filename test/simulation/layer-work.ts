@@ -1,4 +1,4 @@
-import type { Workspaces } from '@cairn/server'
+import type { WorkspaceKeeper } from '@cairn/server'
 import { appendFile, commit, createLayer, findLayer, rebase, rollBack } from '@cairn/server/testing'
 import { type ByteString, isCairnError, isFsError } from '@cairn/protocol'
 import type { Chance } from '../model/chance.ts'
@@ -28,7 +28,7 @@ export interface LayerWorkParts {
   readonly nextTag: () => number
 }
 
-type Workspace = Awaited<ReturnType<Workspaces['open']>>
+type Workspace = Awaited<ReturnType<WorkspaceKeeper['open']>>
 
 const layersMax = 4
 const retryMs = 200

@@ -5,7 +5,7 @@ import {
   MessagePieces,
   serveConnection,
   type ServedConnection,
-  Workspaces,
+  WorkspaceKeeper,
 } from '@cairn/server'
 import type { Chance } from '../model/chance.ts'
 import type { Conditions } from './conditions.ts'
@@ -27,7 +27,7 @@ export interface ServerParts {
 
 /** One run of a server's process, from its start to its crash. */
 interface Life {
-  readonly workspaces: Workspaces
+  readonly workspaces: WorkspaceKeeper
   readonly pieces: MessagePieces
   readonly died: PromiseWithResolvers<'died'>
 }
@@ -58,7 +58,7 @@ export class Server implements Host {
     const { stores, leases, notes, locks, layers, directory } = disk.open(way)
     const clock = this.#makeClock(isDead)
     const { leaseMs, lookMs } = conditions
-    const workspaces = new Workspaces({
+    const workspaces = new WorkspaceKeeper({
       directory,
       storesOf: () => stores,
       clock,
@@ -81,7 +81,7 @@ export class Server implements Host {
   }
 
   /** Does something inside the server, unless it dies first. */
-  async within<T>(work: (workspaces: Workspaces) => Promise<T>): Promise<T | 'died'> {
+  async within<T>(work: (workspaces: WorkspaceKeeper) => Promise<T>): Promise<T | 'died'> {
     if (!this.#life) return 'died'
     return Promise.race([work(this.#life.workspaces), this.#life.died.promise])
   }

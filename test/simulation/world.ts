@@ -8,7 +8,7 @@ import {
   rootIno,
   type SessionReply,
 } from '@cairn/protocol'
-import { Workspaces } from '@cairn/server'
+import { WorkspaceKeeper } from '@cairn/server'
 import { Chance } from '../model/chance.ts'
 import { isReap } from './checks.ts'
 import { Client, createOps } from './client.ts'
@@ -94,7 +94,7 @@ export class World {
     const options = { store: leases, notes, clock, leaseMs: 1, lookMs: 1 }
     const storesOf = (): typeof stores => stores
     const parts = { directory, storesOf, clock, leases: options, locks, layers }
-    const workspaces = new Workspaces(parts)
+    const workspaces = new WorkspaceKeeper(parts)
     const { id } = await workspaces.create(owner, 'w')
     this.trace.name(id, 'w')
     this.main = `${id}/main` as BranchId

@@ -22,4 +22,4 @@ export type { SessionNote, SessionNoteStore } from './ports/session-note-store.t
 export { serveConnection, type ServedConnection } from './sessions/serve-connection.ts'
 export { openStorage, type Storage, withStorage } from './storage/open.ts'
 export { type Clock, systemClock } from './ports/clock.ts'
-export { Workspaces } from './workspaces/workspaces.ts'
+export { WorkspaceKeeper } from './workspaces/workspace-keeper.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ObserveCollecting } from './jobs/collector.ts'
-import type { ObserveWork } from './workspaces/workspace.ts'
+import type { ObserveWork } from './workspaces/open-workspace.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]

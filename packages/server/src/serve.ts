@@ -32,7 +32,7 @@ import { openSessionDoor } from './sessions/door.ts'
 import { openStorage, type Storage } from './storage/open.ts'
 import { openVaultDoor } from './open-vault.ts'
 import { type Clock, systemClock } from './ports/clock.ts'
-import { Workspaces } from './workspaces/workspaces.ts'
+import { WorkspaceKeeper } from './workspaces/workspace-keeper.ts'
 
 export interface ServeOptions {
   readonly data: string
@@ -234,9 +234,9 @@ function openWorkspaces(
   metrics: Metrics,
   clock: Clock,
   { meta, leaseMs = ordinaryLeaseMs, keep = ordinaryKeepTimes }: ListenOptions,
-): Workspaces {
+): WorkspaceKeeper {
   const { leases: store, sessionNotes: notes } = storage
-  return new Workspaces({
+  return new WorkspaceKeeper({
     directory: storage.workspaces,
     storesOf: storesByPool(storage),
     clock,
@@ -252,7 +252,7 @@ function openWorkspaces(
 
 /** Undefined where there is one already: servers that share a database start with what the others made. */
 async function makeFirstWorkspace(
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   { firstWorkspace: name, isFirstStart }: ListenOptions,
 ): Promise<string | undefined> {
   if (name === undefined || !isFirstStart) return undefined

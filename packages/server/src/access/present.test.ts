@@ -5,11 +5,11 @@ import { blame } from '../history/blame.ts'
 import { readPathLog } from '../history/path-log.ts'
 import { scanLog } from '../history/scan-log.ts'
 import { memoryServers } from '../testing/memory-servers.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 
 const options = { mode: 0o755, parents: false }
 
-async function openWorkspace(): Promise<Workspace> {
+async function openWorkspace(): Promise<OpenWorkspace> {
   const { workspaces } = memoryServers().open()
   await workspaces.create('o', 'w')
   return workspaces.open('o', 'w')

@@ -3,13 +3,13 @@ import type { ByteString } from '@cairn/protocol'
 import { createLayer, deleteLayer } from '../layers/layers.ts'
 import { commitUnseen } from '../merging/commit-and-rebase.ts'
 import { once } from '../once/once.ts'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { applyArchive, type ApplyOptions } from './apply-archive.ts'
 import { InodeRuns } from './inode-runs.ts'
 import type { ArchiveEntry } from './receive-archive.ts'
 
 interface ImportTarget {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly branch: Branch
   readonly asker: Asker
 }
@@ -92,7 +92,7 @@ async function importInParts(
 }
 
 /** The client may have gone: that must not stop it. What cannot be deleted now stays as an open layer, for the owner. */
-async function dropLayer(workspace: Workspace, { actor }: Asker, id: string): Promise<void> {
+async function dropLayer(workspace: OpenWorkspace, { actor }: Asker, id: string): Promise<void> {
   const asker = { actor, idempotencyKey: undefined }
   await deleteLayer(workspace, asker, id, false).catch(() => {})
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BranchRecord, LogRow, Stores } from '@cairn/core'
 import { type BranchId, CairnError, isCairnError } from '@cairn/protocol'
-import type { AdoptionParts, WorkspaceRecord } from '../workspaces/workspaces.ts'
+import type { AdoptionParts, WorkspaceRecord } from '../workspaces/workspace-keeper.ts'
 import { type BundleContents, receiveBundles } from './receive-bundles.ts'
 import type { BundleHead } from './head.ts'
 

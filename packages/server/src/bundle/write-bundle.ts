@@ -3,7 +3,7 @@ import { type BranchId, CairnError, hashBytes, type Hash, toByteString } from '@
 import { isoTime, millisecondsOf } from '../ports/clock.ts'
 import type { JournalKeeper } from '../journal/journal-keeper.ts'
 import { type CheckpointLabel, listAll } from '../ports/layer-store.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { BundleWriter } from './chain.ts'
 import { type BundleHead, encodeHead, snapshotsOf } from './head.ts'
 import { bundleMagic, encodeRow } from './records.ts'
@@ -28,7 +28,7 @@ export interface BundleOptions {
  * writing. Of each branch it has what was folded when the bundle began.
  */
 export async function writeBundle(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   { earlier, journals }: BundleOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (earlier && earlier.head.workspace.id !== workspace.info.id)
@@ -42,7 +42,7 @@ export async function writeBundle(
 }
 
 async function* recordsOf(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   head: BundleHead,
   { earlier, journals }: BundleOptions,
 ): AsyncGenerator<Uint8Array> {
@@ -89,7 +89,7 @@ export function splitBlob(payload: Uint8Array): { readonly id: Hash; readonly st
 }
 
 async function describe(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   earlier: EarlierBundle | undefined,
 ): Promise<BundleHead> {
   const { info, layers, clock, stores } = workspace
@@ -126,14 +126,14 @@ async function describe(
   }
 }
 
-async function folded(workspace: Workspace, id: BranchId): Promise<BranchRecord> {
+async function folded(workspace: OpenWorkspace, id: BranchId): Promise<BranchRecord> {
   const branch = await workspace.openBranch(id)
   await branch.refresh()
   await branch.fold()
   return workspace.stores.refs.getBranch(id)
 }
 
-async function reachOf({ stores, clock, keep }: Workspace, head: BundleHead): Promise<Reach> {
+async function reachOf({ stores, clock, keep }: OpenWorkspace, head: BundleHead): Promise<Reach> {
   const reach = new Reach(stores, pause(stores))
   for (const snapshot of snapshotsOf(head)) await reach.addSnapshot(snapshot)
   // What a rollback left may be brought back, and a collector looks for it.
@@ -144,12 +144,15 @@ async function reachOf({ stores, clock, keep }: Workspace, head: BundleHead): Pr
 }
 
 /** What was collected since is not known: then the bundle has it once more. */
-async function knownOf({ stores }: Workspace, snapshots: readonly Snapshot[]): Promise<TreeReach> {
+async function knownOf(
+  { stores }: OpenWorkspace,
+  snapshots: readonly Snapshot[],
+): Promise<TreeReach> {
   const known = new TreeReach(stores.nodes, pause(stores), () => {})
   for (const snapshot of snapshots) await known.addSnapshot(snapshot)
   return known
 }
 
-function pause({ nodes: { pacer } }: Workspace['stores']): () => Promise<void> | void {
+function pause({ nodes: { pacer } }: OpenWorkspace['stores']): () => Promise<void> | void {
   return () => (pacer.isDue() ? pacer.rest() : undefined)
 }

@@ -32,7 +32,7 @@ import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
 import { MemoryLockStore } from '../testing/memory-lock-store.ts'
 import { MemorySessionNoteStore } from '../testing/memory-session-note-store.ts'
 import { systemClock } from '../ports/clock.ts'
-import { Workspaces } from '../workspaces/workspaces.ts'
+import { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import { MessagePieces } from '../sessions/message-pieces.ts'
 import { serveConnection, type ServedConnection } from '../sessions/serve-connection.ts'
 import { StoredBlobs } from './stored-blobs.ts'
@@ -65,7 +65,7 @@ function writeFrom(id: Hash, blobLength: number): Op {
 describe('a session that writes from blobs', () => {
   let stores: Stores
   let blobStore: MemoryBlobStore
-  let workspaces: Workspaces
+  let workspaces: WorkspaceKeeper
   let branch: Branch
   let served: ServedConnection
   let heard: SessionReply[]
@@ -81,7 +81,7 @@ describe('a session that writes from blobs', () => {
     const [clock, store] = [systemClock(), new MemoryLeaseStore()]
     const notes = new MemorySessionNoteStore()
     const leases = { store, notes, clock, leaseMs, lookMs: 20 }
-    workspaces = new Workspaces({
+    workspaces = new WorkspaceKeeper({
       directory: new MemoryDirectory(),
       storesOf: () => stores,
       clock,

@@ -14,7 +14,7 @@ import { receiveArchive } from '../archive/receive-archive.ts'
 import { endDraft } from '../files/end-draft.ts'
 import type { TreeEdit } from '../files/tree-edit.ts'
 import { remove } from '../files/trees.ts'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { IncomingObjects } from './incoming-objects.ts'
 import type { GitChange } from './tree-changes.ts'
 
@@ -25,7 +25,7 @@ const readAtOnce = 200
 const targetBytesMax = 4095
 
 interface PushTarget {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   /** The branch of a layer that no other client writes to yet. */
   readonly branch: Branch
   readonly asker: Asker

@@ -2,7 +2,7 @@ import { type Batch, type Branch, decodeBatch, findBase, type Snapshot } from '@
 import { formatHash } from '@cairn/protocol'
 import { timeOf } from '../ports/clock.ts'
 import { type LayerRecord, listAll, shownName } from '../ports/layer-store.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { ExportedRef, ExportedRepository } from './exported-repository.ts'
 import type { CommitPlan } from './fast-import.ts'
 import { refName } from './ref-names.ts'
@@ -14,7 +14,7 @@ const rowsAtOnce = 256
 
 /** Brings the repository up to date with main, the layers and the checkpoints. What has not changed keeps its commit. */
 export async function exportWorkspace(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   repository: ExportedRepository,
 ): Promise<void> {
   await repository.open()
@@ -35,7 +35,7 @@ export async function exportWorkspace(
 /** One export: which commits are missing. */
 class Round {
   readonly plans: CommitPlan[] = []
-  readonly #workspace: Workspace
+  readonly #workspace: OpenWorkspace
   readonly #refs: ReadonlyMap<string, ExportedRef>
   /** What each ref will be: a commit, or `@N` of the plans. */
   readonly #heads = new Map<string, { readonly commit: string; readonly root: string }>()
@@ -48,7 +48,7 @@ class Round {
   readonly #planned: ExportedRef[] = []
 
   constructor(
-    workspace: Workspace,
+    workspace: OpenWorkspace,
     refs: ReadonlyMap<string, ExportedRef>,
     history: readonly ExportedRef[],
   ) {

@@ -3,7 +3,7 @@ import { type ByteQueue, CairnError, isCairnError } from '@cairn/protocol'
 import { createLayer, deleteLayer } from '../layers/layers.ts'
 import { commitUnseen } from '../merging/commit-and-rebase.ts'
 import { findRealLayer } from '../points/references.ts'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { applyPush } from './apply-push.ts'
 import type { ExportedRef, ExportedRepository } from './exported-repository.ts'
 import { IncomingObjects } from './incoming-objects.ts'
@@ -33,7 +33,7 @@ interface Outcome {
 }
 
 export interface Push {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly asker: Asker
   readonly repository: ExportedRepository
   /** Runs when no other export or push of the workspace does, after an export. */
@@ -213,7 +213,7 @@ async function filled(
   { workspace, asker }: Pick<Push, 'workspace' | 'asker'>,
   id: string,
   { root }: ExportedRef,
-  work: (branch: Awaited<ReturnType<Workspace['openBranch']>>) => Promise<void>,
+  work: (branch: Awaited<ReturnType<OpenWorkspace['openBranch']>>) => Promise<void>,
 ): Promise<string> {
   try {
     const { branch, record } = await findRealLayer(workspace, id, 'push to')

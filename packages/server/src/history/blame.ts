@@ -22,7 +22,7 @@ import { spellPath } from '../files/spelling.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
 import type { Point } from '../points/references.ts'
 import { isoTime, millisecondsOf } from '../ports/clock.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { isGone, walkHistory } from './history-walk.ts'
 import {
   carryOrigins,
@@ -38,7 +38,7 @@ const runMs = 1000
 
 /** Who had changed each line of a file last by then; of a file that had gone, as it was. Throws ENOENT where there never was one. */
 export async function blame(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   point: Point,
   path: ByteString,
   gone?: AbortSignal,
@@ -71,7 +71,7 @@ type Brought = (ino: Ino) => FileVersion | undefined
 
 /** The histories of one path, on as many branches as it came by. */
 class BlameWalk {
-  readonly #workspace: Workspace
+  readonly #workspace: OpenWorkspace
   readonly #names: readonly Name[]
   /** What was asked about: entries of its branch name no layer, and end there. */
   readonly #asked: Point
@@ -80,7 +80,7 @@ class BlameWalk {
   readonly #histories = new Map<BranchId, History>()
 
   constructor(
-    workspace: Workspace,
+    workspace: OpenWorkspace,
     names: readonly Name[],
     asked: Point,
     gone: AbortSignal | undefined,
@@ -207,7 +207,7 @@ interface Dirty {
 
 /** The history of a path on one branch. */
 class BranchBlame {
-  readonly #workspace: Workspace
+  readonly #workspace: OpenWorkspace
   readonly #names: readonly Name[]
   readonly #history: History
   readonly #sources: Sources
@@ -216,7 +216,12 @@ class BranchBlame {
   #ino: Ino | undefined
   #current: FileVersion | undefined
 
-  constructor(workspace: Workspace, names: readonly Name[], history: History, sources: Sources) {
+  constructor(
+    workspace: OpenWorkspace,
+    names: readonly Name[],
+    history: History,
+    sources: Sources,
+  ) {
     this.#workspace = workspace
     this.#names = names
     this.#history = history
@@ -363,7 +368,7 @@ function isSameRun(a: Batch, b: Batch): boolean {
 
 /** Which files came in whose place: a save by rename goes on where the file before it ended. */
 async function findReplaced(
-  { stores }: Workspace,
+  { stores }: OpenWorkspace,
   { body }: Batch,
   { before, after }: { readonly before: View; readonly after: View },
 ): Promise<{ readonly from: Ino; readonly to: Ino }[]> {
@@ -379,7 +384,7 @@ async function findReplaced(
 
 /** The file at a path, without following symlinks. */
 function findIno(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   view: View,
   names: readonly Name[],
 ): Promise<Ino | undefined> {
@@ -396,7 +401,7 @@ function findIno(
 
 /** Undefined also where trees are gone. */
 async function readNodes<T>(
-  { stores }: Workspace,
+  { stores }: OpenWorkspace,
   read: () => T | undefined,
 ): Promise<T | undefined> {
   try {

@@ -5,7 +5,7 @@ import { CairnError, isCairnError } from '@cairn/protocol'
 import type { UploadStore } from '../ports/upload-store.ts'
 import type { Metrics } from '../metrics.ts'
 import type { VaultDoor } from '../open-vault.ts'
-import type { Workspaces } from '../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import { ordinaryPlaces, type PlaceLimits } from '../access/places.ts'
 import { Authenticator, type AuthenticatorParts } from '../access/authenticator.ts'
 import type { AccessWatch } from '../access/access-watch.ts'
@@ -60,7 +60,7 @@ import { workspaceRoutes } from './routes/workspaces.ts'
 import { limitGrants } from './vault-context.ts'
 
 export interface AppParts extends AuthenticatorParts {
-  readonly workspaces: Workspaces
+  readonly workspaces: WorkspaceKeeper
   readonly uploads: UploadStore
   /**
    * Deletes unreachable data, or with a dry run reports what it would delete. Absent where there is

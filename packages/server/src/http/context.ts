@@ -5,14 +5,14 @@ import type { Access, Scope } from '../access/access.ts'
 import { findScopedPoint } from '../layers/scoped-layers.ts'
 import { readPoint } from '../points/read-point.ts'
 import { findPoint, type Point, type PointQuery } from '../points/references.ts'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
-import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import { workspaceMissing, type WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import type { Body } from './body.ts'
 import { toolCallOf } from './tool-call.ts'
 
 /** What a handler works with: who asks, and what they ask about. With a snapshot, that instead of the branch's head. */
 export interface Target extends Point {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly asker: Asker
 }
 
@@ -27,7 +27,10 @@ declare module 'fastify' {
   }
 }
 
-export async function openTarget(workspaces: Workspaces, request: FastifyRequest): Promise<Target> {
+export async function openTarget(
+  workspaces: WorkspaceKeeper,
+  request: FastifyRequest,
+): Promise<Target> {
   const workspace = await openWorkspace(workspaces, request)
   const asker = askerOf(request)
   const query = request.query as PointQuery
@@ -81,9 +84,9 @@ export function readTarget<T>(target: Target, read: (view: View) => T): Promise<
 
 /** The one in the URL. For a token there is no other than its own. */
 export async function openWorkspace(
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   request: FastifyRequest,
-): Promise<Workspace> {
+): Promise<OpenWorkspace> {
   const { workspace: name } = request.params as { workspace: string }
   const workspace = await workspaces.open(ownerOf(request), name)
   const scope = scopeOf(request)

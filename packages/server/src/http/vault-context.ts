@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { StoredGrant } from '../storage/vault-grant-table.ts'
 import type { VaultAsker } from '../vault/audit.ts'
 import { isGrantId, type VaultGrants } from '../vault/grants.ts'
-import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
+import { workspaceMissing, type WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import { askerOf, ownerOf } from './context.ts'
 
 declare module 'fastify' {
@@ -41,7 +41,7 @@ export function limitGrants(app: FastifyInstance, grants: VaultGrants): void {
 
 /** Who asks, and of which workspace's vault. A grant is good for its own workspace alone. */
 export async function openVault(
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   request: FastifyRequest,
 ): Promise<VaultAsker> {
   const { workspace: name } = request.params as { workspace: string }

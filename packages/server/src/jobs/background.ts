@@ -1,7 +1,7 @@
 import { type CollectReport, isCairnError } from '@cairn/protocol'
 import type { Storage } from '../storage/open.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Workspaces } from '../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import {
   Collector,
   type CollectorOptions,
@@ -12,7 +12,7 @@ import { type KeepTimes, renewEveryMs } from '../workspaces/keep-times.ts'
 
 export interface CollectingParts {
   readonly storage: Storage
-  readonly workspaces: Workspaces
+  readonly workspaces: WorkspaceKeeper
   readonly clock: Clock
   readonly keep: KeepTimes
   readonly observe: ObserveCollecting

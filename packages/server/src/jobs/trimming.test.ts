@@ -12,8 +12,8 @@ import { contentWorker, sha256 } from '../ports/content-worker.ts'
 import { openStorage, type Storage } from '../storage/open.ts'
 import { makeTemporaryDirectory, removeDirectory } from '../conformance/temporary-directory.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
-import { Workspaces } from '../workspaces/workspaces.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import { checkStores } from './check.ts'
 import { Collector } from './collector.ts'
 import { Trimming } from './trimming.ts'
@@ -23,8 +23,8 @@ const content = new Uint8Array(4096).map((_, index) => (index * 7919) >> 3)
 describe('trimming logs on SQLite', () => {
   let data: string
   let storage: Storage
-  let workspaces: Workspaces
-  let workspace: Workspace
+  let workspaces: WorkspaceKeeper
+  let workspace: OpenWorkspace
   let branch: BranchId
   /** Sleeps end when the test says so. */
   let wake: (() => void)[]
@@ -41,7 +41,7 @@ describe('trimming logs on SQLite', () => {
       log: storage.log,
       refs: storage.refs,
     })
-    workspaces = new Workspaces({
+    workspaces = new WorkspaceKeeper({
       directory: storage.workspaces,
       storesOf,
       clock,

@@ -1,8 +1,8 @@
 import type { Clock } from '../ports/clock.ts'
-import type { Workspaces } from '../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 
 export interface TrimmingParts {
-  readonly workspaces: Workspaces
+  readonly workspaces: WorkspaceKeeper
   readonly clock: Clock
   /** Hears why it failed; it is tried again. */
   readonly onFailure: (error: unknown) => void

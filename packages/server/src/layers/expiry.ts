@@ -1,5 +1,5 @@
 import type { LayerInfo } from '@cairn/protocol'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { LayerRecord } from '../ports/layer-store.ts'
  * layers on it stays.
  */
 export async function describeExpiry(
-  { layers, info, keep }: Workspace,
+  { layers, info, keep }: OpenWorkspace,
   { id, branch, closedAt }: LayerRecord,
 ): Promise<Pick<LayerInfo, 'expiresAt'>> {
   if (closedAt === undefined) return {}

@@ -3,7 +3,7 @@ import { abandonLayer, findClosedState, forkBranch, isClosedState, reopenLayer }
 import { type BranchId, CairnError, isCairnError, type LayerInfo, type Page } from '@cairn/protocol'
 import { freeName } from './layer-names.ts'
 import { exactTime, isoTime } from '../ports/clock.ts'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { describeExpiry } from './expiry.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import { describeLayer } from '../points/describe.ts'
@@ -36,7 +36,7 @@ export interface CreateOptions extends StartOptions {
  * says so: the collector deletes it where a server ended in the middle.
  */
 export async function createLayer(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   options: CreateOptions,
   stages?: 'import',
@@ -85,7 +85,10 @@ export async function createLayer(
   })
 }
 
-async function isThere({ layers, info }: Workspace, { id, record }: LayerPlace): Promise<boolean> {
+async function isThere(
+  { layers, info }: OpenWorkspace,
+  { id, record }: LayerPlace,
+): Promise<boolean> {
   return !record || (await layers.find(info.id, id)) !== undefined
 }
 
@@ -102,7 +105,7 @@ function isSameRequest(made: LayerRecord, asker: Asker, options: CreateOptions):
 }
 
 export async function listLayers(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   filter: LayerFilter,
   cursor: string | undefined,
   limit: number,
@@ -126,7 +129,7 @@ type IsShown = (record: LayerRecord) => boolean
 
 /** Looks on behind what is hidden: neither the length of a page nor its cursor tells of it. */
 async function listShown(
-  { layers, info }: Workspace,
+  { layers, info }: OpenWorkspace,
   filter: LayerFilter,
   cursor: string | undefined,
   count: number,
@@ -150,7 +153,7 @@ export interface LayerEdit extends SettingsEdit {
 }
 
 export async function editLayer(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   edit: LayerEdit,
@@ -187,7 +190,7 @@ function withTags(
 
 /** Retries when a concurrent update wins. */
 async function updateRecord(
-  { layers, info }: Workspace,
+  { layers, info }: OpenWorkspace,
   id: string,
   change: (record: LayerRecord) => Partial<LayerRecord>,
 ): Promise<LayerRecord> {
@@ -208,7 +211,10 @@ async function updateRecord(
 }
 
 /** With the state that the log has: a server may have ended before it noted that it closed the layer, or reopened it. */
-export async function mendState(workspace: Workspace, record: LayerRecord): Promise<LayerRecord> {
+export async function mendState(
+  workspace: OpenWorkspace,
+  record: LayerRecord,
+): Promise<LayerRecord> {
   if (record.state === 'committed') return record
   const closed = await findClosedState(workspace.stores.log, record.branch)
   if ((closed !== undefined) === (record.state === 'abandoned')) return record
@@ -218,7 +224,7 @@ export async function mendState(workspace: Workspace, record: LayerRecord): Prom
 }
 
 /** Writes down the state that the log has, for listings. */
-export async function noteState(workspace: Workspace, place: LayerPlace): Promise<LayerRecord> {
+export async function noteState(workspace: OpenWorkspace, place: LayerPlace): Promise<LayerRecord> {
   const { state } = place.branch.head.position
   if (place.record!.state === state) return place.record!
   const closedAt = isClosedState(state) ? isoTime(workspace.clock.now()) : undefined
@@ -226,7 +232,7 @@ export async function noteState(workspace: Workspace, place: LayerPlace): Promis
 }
 
 /** After something that is done, whatever became of the layer since. */
-export async function noteStateIfThere(workspace: Workspace, place: LayerPlace): Promise<void> {
+export async function noteStateIfThere(workspace: OpenWorkspace, place: LayerPlace): Promise<void> {
   try {
     await noteState(workspace, place)
   } catch (error) {
@@ -235,7 +241,7 @@ export async function noteStateIfThere(workspace: Workspace, place: LayerPlace):
 }
 
 export async function abandon(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
 ): Promise<LayerInfo> {
@@ -248,7 +254,7 @@ export async function abandon(
 
 /** What a live mount has acknowledged is in the layer first: it may be reopened. */
 export async function abandonPlace(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   { actor, toolCall }: Asker,
   { branch }: LayerPlace,
 ): Promise<void> {
@@ -258,7 +264,7 @@ export async function abandonPlace(
 }
 
 export async function reopen(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
 ): Promise<LayerInfo> {
@@ -273,7 +279,7 @@ export async function reopen(
 
 /** Gives the ids of what was deleted, children first. */
 export async function deleteLayer(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   cascade: boolean,
@@ -292,7 +298,7 @@ export async function deleteLayer(
 }
 
 async function deleteTree(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   place: LayerPlace,
   cascade: boolean,
@@ -319,7 +325,7 @@ async function deleteTree(
 }
 
 /** One that was committed meanwhile is over, too. */
-async function giveUp(workspace: Workspace, asker: Asker, place: LayerPlace): Promise<void> {
+async function giveUp(workspace: OpenWorkspace, asker: Asker, place: LayerPlace): Promise<void> {
   try {
     await abandonPlace(workspace, asker, place)
   } catch (error) {
@@ -335,13 +341,16 @@ function inUse(layer: string, children: readonly LayerRecord[]): CairnError {
   })
 }
 
-function childrenOf({ layers, info }: Workspace, parent: string): Promise<readonly LayerRecord[]> {
+function childrenOf(
+  { layers, info }: OpenWorkspace,
+  parent: string,
+): Promise<readonly LayerRecord[]> {
   return listAll(layers, info.id, { parent })
 }
 
 /** From the layer that stands on main to this one. */
 export async function chainOf(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   reference: string,
 ): Promise<readonly LayerInfo[]> {
   const chain: LayerInfo[] = []

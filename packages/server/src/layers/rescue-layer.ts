@@ -1,7 +1,7 @@
 import type { Branch } from '@cairn/core'
 import type { ActorId } from '@cairn/protocol'
 import { exactTime } from '../ports/clock.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
 import { noteState } from './layers.ts'
 import { digest } from '../once/once.ts'
@@ -11,7 +11,7 @@ import { digest } from '../once/once.ts'
  * commit, and that expires like any other. Repeating it is fine, and records its current state.
  */
 export async function keepRescueLayer(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   layer: Branch,
   parent: Branch,
   actor: ActorId,
@@ -22,7 +22,7 @@ export async function keepRescueLayer(
 }
 
 async function make(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   layer: Branch,
   parent: Branch,
   actor: ActorId,

@@ -14,7 +14,7 @@ import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
 import { MemoryLockStore } from '../testing/memory-lock-store.ts'
 import { MemorySessionNoteStore } from '../testing/memory-session-note-store.ts'
-import { Workspaces } from '../workspaces/workspaces.ts'
+import { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import { Feed } from './feed.ts'
 
 const crowd = 500
@@ -66,7 +66,7 @@ beforeEach(async () => {
     refs: new MemoryRefStore(),
   }
   const leases = { store: new MemoryLeaseStore(), notes: new MemorySessionNoteStore(), clock }
-  const workspaces = new Workspaces({
+  const workspaces = new WorkspaceKeeper({
     directory: new MemoryDirectory(),
     storesOf: () => stores,
     clock,

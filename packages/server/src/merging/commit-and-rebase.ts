@@ -19,7 +19,7 @@ import {
   type RootReceipt,
 } from '@cairn/protocol'
 import { isoTime } from '../ports/clock.ts'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { atBarrier, whenShown } from '../workspaces/barrier.ts'
 import { findCommitted, noteCommit } from '../once/commit-points.ts'
 import { decisionsOf } from './decisions.ts'
@@ -32,7 +32,7 @@ import { findCheckpoint, findRealLayer, type LayerPlace, targetOf } from '../poi
 
 /** Puts a layer's changes on top of its parent as it is now. */
 export async function rebase(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   wishes: Omit<CommitRequest, 'checkpoint'>,
@@ -69,7 +69,7 @@ export interface CommitRequest {
 
 /** Applies a layer to its parent, all or nothing. Rejects with `layer_conflict` and every conflict. */
 export async function commit(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   options: CommitRequest,
@@ -86,7 +86,7 @@ export async function commit(
 }
 
 export async function commitPlace(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   place: RealPlace,
   options: CommitRequest,
@@ -97,7 +97,7 @@ export async function commitPlace(
 
 /** The same for a layer that no client knows: gives the sequence number alone, and does not list what changed. */
 export async function commitUnseen(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   options: CommitRequest,
@@ -114,7 +114,7 @@ interface Applied extends CommitOutcome {
 }
 
 async function applyPlace(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   place: RealPlace,
   options: CommitRequest,
@@ -152,7 +152,7 @@ async function isOvertaken(
 }
 
 async function commitTo(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   { actor, toolCall }: Asker,
   place: RealPlace,
   { id: targetId, branch: target }: Pick<LayerPlace, 'id' | 'branch'>,
@@ -181,7 +181,7 @@ async function commitTo(
 }
 
 async function describeCommit(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   place: RealPlace,
   { seq, before, after, sides, targetId, target, mergeText }: Applied,
 ): Promise<CommitReceipt> {
@@ -205,7 +205,7 @@ async function describeCommit(
 
 /** The receipt that a commit would have, or the conflict that it would meet. */
 export async function tryCommit(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   { message, mergeText, checkpoint }: CommitRequest,

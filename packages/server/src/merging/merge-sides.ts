@@ -1,5 +1,5 @@
 import { type Conflict, merge, type MergeResult, readLayer, type Snapshot } from '@cairn/core'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { type LayerRecord, listAll } from '../ports/layer-store.ts'
 import { mendState } from '../layers/layers.ts'
 import { type LayerPlace, targetOf } from '../points/references.ts'
@@ -16,7 +16,10 @@ export interface MergeSides {
   readonly resolutions: Parameters<typeof merge>[0]['resolutions'] & object
 }
 
-export async function mergeSidesOf(workspace: Workspace, place: RealPlace): Promise<MergeSides> {
+export async function mergeSidesOf(
+  workspace: OpenWorkspace,
+  place: RealPlace,
+): Promise<MergeSides> {
   const parent = await targetOf(workspace, place)
   await place.branch.refresh()
   await parent.branch.refresh()
@@ -28,7 +31,7 @@ export async function mergeSidesOf(workspace: Workspace, place: RealPlace): Prom
 
 /** What a commit would give now. The parent is not touched. */
 export function tryMerge(
-  { stores: { nodes, blobs } }: Workspace,
+  { stores: { nodes, blobs } }: OpenWorkspace,
   { base, layer, target, resolutions }: MergeSides,
   mergeText = false,
 ): Promise<MergeResult> {
@@ -36,7 +39,7 @@ export function tryMerge(
 }
 
 export async function conflictsOf(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   standing: MergeSides,
   mergeText = false,
 ): Promise<readonly Conflict[]> {
@@ -47,7 +50,7 @@ export async function conflictsOf(
 
 /** Other layers of the same parent that can still be written to. */
 export async function siblingsOf(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   { id, parent }: LayerRecord,
 ): Promise<readonly LayerRecord[]> {
   const { layers, info } = workspace

@@ -1,6 +1,6 @@
 import { findBase } from '@cairn/core'
 import { type Hash, isCairnError, type PickReceipt } from '@cairn/protocol'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { findCommitted } from '../once/commit-points.ts'
 import { abandonPlace, noteState } from '../layers/layers.ts'
 import { type RealPlace, siblingsOf } from './merge-sides.ts'
@@ -10,7 +10,7 @@ import { type CommitRequest, commitPlace, tryCommit } from './commit-and-rebase.
 
 /** Commits one of several attempts, and abandons those that started from the same base at the same path. */
 export async function pick(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   options: CommitRequest,
@@ -27,7 +27,7 @@ export async function pick(
 
 /** What a pick would commit and abandon, or the conflict that it would meet. */
 export async function tryPick(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   options: CommitRequest,
@@ -42,7 +42,7 @@ export async function tryPick(
  * Recorded before the first of them is abandoned: a repetition after a crash means the same ones.
  */
 async function noteRivals(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   place: RealPlace,
   key: string,
 ): Promise<readonly string[]> {
@@ -56,7 +56,7 @@ async function noteRivals(
 }
 
 async function findRivals(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   place: RealPlace,
   base: Hash,
 ): Promise<readonly string[]> {
@@ -70,14 +70,14 @@ async function findRivals(
 }
 
 /** What the layer stood on when it was committed. What came late has another base by now. */
-async function pickedBase(workspace: Workspace, place: RealPlace, key: string): Promise<Hash> {
+async function pickedBase(workspace: OpenWorkspace, place: RealPlace, key: string): Promise<Hash> {
   const { branch: target } = await targetOf(workspace, place)
   const committed = await findCommitted(workspace, place.branch, target, key)
   return committed?.base ?? (await findBase(workspace.stores, place.branch)).base.root
 }
 
 /** False for one that is over in another way, or gone. */
-async function giveUp(workspace: Workspace, asker: Asker, id: string): Promise<boolean> {
+async function giveUp(workspace: OpenWorkspace, asker: Asker, id: string): Promise<boolean> {
   const record = await workspace.layers.find(workspace.info.id, id)
   if (!record) return false
   const rival = await placeOf(workspace, record)

@@ -7,7 +7,7 @@ import {
   type Snapshot,
 } from '@cairn/core'
 import type { BranchId, LayerOverlap, RadarEvent } from '@cairn/protocol'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { type RealPlace, siblingsOf } from './merge-sides.ts'
 import { describeOverlap, Footprint, type Other, type Sight } from './overlaps.ts'
 import { placeOf, targetOf } from '../points/references.ts'
@@ -37,7 +37,7 @@ interface Known<T> {
  * one; a branch without writes costs no more than the question.
  */
 export class Radar {
-  readonly #workspace: Workspace
+  readonly #workspace: OpenWorkspace
   readonly #place: RealPlace
   readonly #sight: Sight | undefined
   readonly #overlaps = new Map<string, Known<readonly LayerOverlap[]>>()
@@ -46,7 +46,7 @@ export class Radar {
   #told = new Set<string>()
 
   /** Without a sight, everything is told. */
-  constructor(workspace: Workspace, place: RealPlace, sight?: Sight) {
+  constructor(workspace: OpenWorkspace, place: RealPlace, sight?: Sight) {
     this.#workspace = workspace
     this.#place = place
     this.#sight = sight

@@ -6,7 +6,7 @@ import {
   type Name,
   type ResolveReceipt,
 } from '@cairn/protocol'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import { describeConflict } from '../points/describe.ts'
 import { conflictsOf, type RealPlace, mergeSidesOf } from './merge-sides.ts'
@@ -21,7 +21,7 @@ export interface ResolveOptions {
 
 /** Decides all conflicts at a path, as they are with all that live mounts have acknowledged. The next commit or rebase goes by it. */
 export async function resolve(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   { path, take }: ResolveOptions,
@@ -43,7 +43,7 @@ export async function resolve(
 
 /** What it is about is noted first: decided already and asked for again after a cut, it is in conflict no more. */
 async function decideAt(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   place: RealPlace,
   path: readonly Name[],
   choice: Choice,

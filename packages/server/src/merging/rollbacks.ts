@@ -8,7 +8,7 @@ import {
   undoRollback,
 } from '@cairn/core'
 import { CairnError, isCairnError, type RootReceipt } from '@cairn/protocol'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { isAutomatic, makeAutomatic } from '../workspaces/auto-checkpoints.ts'
 import { atBarrier, whenShown } from '../workspaces/barrier.ts'
 import { once } from '../once/once.ts'
@@ -30,7 +30,7 @@ export interface RollbackTarget {
 
 /** What it leaves is an automatic checkpoint: it can be had again also after more was written. */
 export async function rollBack(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   options: RollbackTarget,
@@ -52,7 +52,7 @@ export async function rollBack(
 }
 
 async function rollBackTo(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   author: Author,
   { id, branch }: LayerPlace,
   checkpoint: Checkpoint,
@@ -68,7 +68,7 @@ async function rollBackTo(
 }
 
 async function findTarget(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   place: LayerPlace,
   { to, beforeToolCall }: RollbackTarget,
 ): Promise<Checkpoint> {
@@ -78,7 +78,7 @@ async function findTarget(
 }
 
 export async function undo(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
 ): Promise<RootReceipt> {
@@ -98,7 +98,10 @@ export async function undo(
 }
 
 /** What the newest rollback left, where one can still go there. */
-async function findLeft({ stores }: Workspace, branch: Branch): Promise<Checkpoint | undefined> {
+async function findLeft(
+  { stores }: OpenWorkspace,
+  branch: Branch,
+): Promise<Checkpoint | undefined> {
   const { baseSeq } = await findBase(stores, branch)
   const all = await stores.refs.listCheckpoints(branch.id)
   for (const checkpoint of all.toReversed()) {

@@ -9,18 +9,22 @@ import {
 } from '@cairn/core'
 import { formatHash, type RootReceipt } from '@cairn/protocol'
 import { isoTime } from '../ports/clock.ts'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { describeChange } from '../points/describe.ts'
 
 /** The author of a change that is done once under a key. */
-export function authorOf({ clock }: Workspace, { actor, toolCall }: Asker, key: string): Author {
+export function authorOf(
+  { clock }: OpenWorkspace,
+  { actor, toolCall }: Asker,
+  key: string,
+): Author {
   const session = sessionIds.operationSession(key)
   return { actor, session, number: 1, time: clock.now(), toolCall }
 }
 
 /** What a batch that changed a root did. */
 export async function rootReceipt(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   layer: string,
   branch: Branch,
   { seq }: Pick<Receipt, 'seq'>,
@@ -41,7 +45,7 @@ export async function rootReceipt(
 }
 
 export async function readBatch(
-  { stores }: Workspace,
+  { stores }: OpenWorkspace,
   { id }: Branch,
   seq: number,
 ): Promise<ReturnType<typeof decodeBatch>> {

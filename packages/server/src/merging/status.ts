@@ -1,6 +1,6 @@
 import { diffPaths, mapPaced, ownBytesOf } from '@cairn/core'
 import { formatHash, type LayerStatus } from '@cairn/protocol'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { describeChange, describeConflict, describeLayer } from '../points/describe.ts'
 import { describeExpiry } from '../layers/expiry.ts'
 import { noteState } from '../layers/layers.ts'
@@ -12,7 +12,7 @@ import { findRealLayer } from '../points/references.ts'
 
 /** What a layer has, how it stands to its parent, and who else works on the same paths. */
 export async function statusOf(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   reference: string,
   sight?: Sight,
 ): Promise<LayerStatus> {

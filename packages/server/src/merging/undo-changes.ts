@@ -27,7 +27,7 @@ import { describeChange } from '../points/describe.ts'
 import type { Point } from '../points/references.ts'
 import { isoTime, millisecondsOf } from '../ports/clock.ts'
 import { atBarrier, whenShown } from '../workspaces/barrier.ts'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { authorOf, readBatch } from './root-receipt.ts'
 
 /** Whose changes are taken back. */
@@ -42,7 +42,7 @@ export interface UndoTarget {
 
 /** Takes back what a tool call or an actor changed, unless something else changed the same since. */
 export async function undoChanges(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   { branch }: Pick<Point, 'branch'>,
   target: UndoTarget,
@@ -73,7 +73,7 @@ export async function undoChanges(
 
 /** What it would do now. */
 export async function tryUndo(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   { branch }: Pick<Point, 'branch'>,
   target: UndoTarget,
@@ -105,7 +105,7 @@ function requireRight({ scope }: Asker, { toolCall, actor, path }: UndoTarget): 
 }
 
 async function wishOf(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   branch: Point['branch'],
   { toolCall, actor, path, sinceMs = -Infinity }: UndoTarget,
 ): Promise<UndoWish> {
@@ -122,7 +122,7 @@ async function wishOf(
 
 /** A commit that is taken back changes what it brought: a token must be allowed all of that. */
 async function requireAllowed(
-  { stores }: Workspace,
+  { stores }: OpenWorkspace,
   { scope }: Asker,
   before: Snapshot,
   after: Snapshot,
@@ -147,7 +147,7 @@ async function visibly<T>({ scope }: Asker, work: () => Promise<T>): Promise<T> 
 }
 
 async function describeUndo(
-  { stores: { nodes } }: Workspace,
+  { stores: { nodes } }: OpenWorkspace,
   before: Snapshot,
   after: Snapshot,
 ): Promise<Pick<UndoReceipt, 'before' | 'after' | 'paths'>> {

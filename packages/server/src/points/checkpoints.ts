@@ -1,6 +1,6 @@
 import { type Checkpoint, makeCheckpoint } from '@cairn/core'
 import type { CheckpointId, CheckpointInfo } from '@cairn/protocol'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import { describeCheckpoint } from './describe.ts'
 import { checkpointMissing } from './errors.ts'
@@ -15,7 +15,7 @@ export interface CheckpointNames {
 
 /** Names a branch as it is now, with all that its live mounts have acknowledged. */
 export async function createCheckpoint(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   reference: string,
   options: CheckpointNames,
@@ -42,7 +42,7 @@ export async function createCheckpoint(
 
 /** Oldest first. Those that the server makes for itself are left out. */
 export async function listCheckpoints(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   reference: string,
 ): Promise<readonly CheckpointInfo[]> {
   const { branch } = await findLayer(workspace, reference)
@@ -60,7 +60,7 @@ export async function listCheckpoints(
 }
 
 export async function deleteCheckpoint(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   reference: string,
   checkpoint: string,
 ): Promise<void> {

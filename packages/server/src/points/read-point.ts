@@ -1,10 +1,10 @@
 import { type Steps, TreeView, type View } from '@cairn/core'
 import type { Point } from './references.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 
 /** Reads a branch as it is, or as it was at the point. */
 export function readPoint<T>(
-  workspace: Pick<Workspace, 'stores' | 'read'>,
+  workspace: Pick<OpenWorkspace, 'stores' | 'read'>,
   { branch, snapshot }: Point,
   read: (view: View) => T,
 ): Promise<T> {
@@ -15,7 +15,7 @@ export function readPoint<T>(
 
 /** The same in steps. The branch may change between two of them, so each must make sense by itself. */
 export function readPointInSteps<T>(
-  { stores: { nodes } }: Pick<Workspace, 'stores'>,
+  { stores: { nodes } }: Pick<OpenWorkspace, 'stores'>,
   { branch, snapshot }: Point,
   read: (view: View) => Steps<T>,
 ): Promise<T> {

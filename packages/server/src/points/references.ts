@@ -1,6 +1,6 @@
 import { type Branch, type Checkpoint, findBase, sessionIds, type Snapshot } from '@cairn/core'
 import { type BranchId, CairnError, type ConflictSideName } from '@cairn/protocol'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { ambiguousReference, checkpointMissing, layerMissing } from './errors.ts'
 import type { CheckpointLabel, LayerRecord } from '../ports/layer-store.ts'
 
@@ -17,7 +17,7 @@ export interface LayerPlace {
 const candidatesMax = 100
 
 /** By id, name, tag `k=v` or a checkpoint's label. Rejects with `branch_missing` or `reference_ambiguous`. */
-export async function findLayer(workspace: Workspace, reference: string): Promise<LayerPlace> {
+export async function findLayer(workspace: OpenWorkspace, reference: string): Promise<LayerPlace> {
   const { layers, info } = workspace
   if (reference === 'main') return mainOf(workspace)
   const exact =
@@ -33,7 +33,7 @@ export async function findLayer(workspace: Workspace, reference: string): Promis
 
 /** However many of the tag are over, they do not hide one that can be written to. */
 async function findTagged(
-  { layers, info }: Workspace,
+  { layers, info }: OpenWorkspace,
   tag: string,
 ): Promise<readonly LayerRecord[]> {
   const live: LayerRecord[] = []
@@ -44,7 +44,7 @@ async function findTagged(
 
 /** Logs and rescues speak of branches. */
 async function findByBranch(
-  { layers, info }: Workspace,
+  { layers, info }: OpenWorkspace,
   branch: string,
 ): Promise<LayerRecord | undefined> {
   const record = await layers.findByBranch(branch as BranchId)
@@ -53,7 +53,7 @@ async function findByBranch(
 
 /** A layer that is not `main`. */
 export async function findRealLayer(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   reference: string,
   verb: string,
 ): Promise<LayerPlace & { readonly record: LayerRecord }> {
@@ -71,7 +71,7 @@ export async function findRealLayer(
  * been committed stays with the branch that took it.
  */
 export async function targetOf(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   { branch, record }: LayerPlace & { readonly record: LayerRecord },
 ): Promise<LayerPlace> {
   const { log } = workspace.stores
@@ -90,15 +90,15 @@ export async function targetOf(
   }
 }
 
-export async function placeOf(workspace: Workspace, record: LayerRecord): Promise<LayerPlace> {
+export async function placeOf(workspace: OpenWorkspace, record: LayerRecord): Promise<LayerPlace> {
   return { id: record.id, branch: await workspace.openBranch(record.branch), record }
 }
 
-async function mainOf(workspace: Workspace): Promise<LayerPlace> {
+async function mainOf(workspace: OpenWorkspace): Promise<LayerPlace> {
   return { id: 'main', branch: await workspace.branch('main'), record: undefined }
 }
 
-async function findByLabel(workspace: Workspace, label: string): Promise<LayerPlace> {
+async function findByLabel(workspace: OpenWorkspace, label: string): Promise<LayerPlace> {
   const { layers, info, stores } = workspace
   const found: LayerRecord[] = []
   const labels = label === '' ? [] : await layers.findLabels(info.id, label)
@@ -130,7 +130,7 @@ function candidate({ id, name, state }: LayerRecord): string {
 
 /** By id, label or tool call; `base` is what the layer stands on. */
 export async function findCheckpoint(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   place: LayerPlace,
   reference: string,
 ): Promise<Checkpoint> {
@@ -148,7 +148,7 @@ export async function findCheckpoint(
 
 /** The checkpoint that was made for a call of an agent's tool, whatever others are called. */
 export async function findToolCall(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   place: LayerPlace,
   call: string,
 ): Promise<Checkpoint> {
@@ -158,7 +158,7 @@ export async function findToolCall(
 }
 
 async function chooseCheckpoint(
-  { stores }: Workspace,
+  { stores }: OpenWorkspace,
   place: LayerPlace,
   reference: string,
   meant: readonly CheckpointLabel[],
@@ -176,7 +176,10 @@ async function chooseCheckpoint(
 /** The name of what a layer stands on, among its checkpoints. */
 export const baseId = 'base' as Checkpoint['id']
 
-async function baseOf({ stores }: Workspace, { branch, record }: LayerPlace): Promise<Checkpoint> {
+async function baseOf(
+  { stores }: OpenWorkspace,
+  { branch, record }: LayerPlace,
+): Promise<Checkpoint> {
   if (!record) throw checkpointMissing('base', 'main')
   const { base: snapshot, baseSeq: seq } = await findBase(stores, branch)
   return { id: baseId, branch: branch.id, label: 'base', seq, snapshot, time: { sec: 0, nsec: 0 } }
@@ -198,7 +201,7 @@ export interface Point {
 }
 
 export async function findPoint(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   { branch, layer, at, side }: PointQuery,
 ): Promise<Point> {
   if (layer === undefined && at === undefined && side === undefined)
@@ -213,7 +216,7 @@ export async function findPoint(
 
 /** A branch, at one of its checkpoints if `at` names one. A label alone is enough where only one branch has it. */
 export async function findPlaceAt(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   layer: string | undefined,
   at: string | undefined,
 ): Promise<LayerPlace> {
@@ -223,7 +226,7 @@ export async function findPlaceAt(
   return { ...place, checkpoint: await findCheckpoint(workspace, place, at) }
 }
 
-async function findBranchOf(workspace: Workspace, at: string): Promise<LayerPlace> {
+async function findBranchOf(workspace: OpenWorkspace, at: string): Promise<LayerPlace> {
   const main = await mainOf(workspace)
   const isOnMain = (await workspace.layers.listLabels(main.branch.id)).some(
     ({ id, label, toolCall }) => [id, label, toolCall].includes(at),
@@ -232,7 +235,7 @@ async function findBranchOf(workspace: Workspace, at: string): Promise<LayerPlac
 }
 
 async function findSide(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   place: LayerPlace,
   side: ConflictSideName,
 ): Promise<Point> {

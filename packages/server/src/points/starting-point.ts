@@ -11,7 +11,7 @@ import {
   type Stores,
 } from '@cairn/core'
 import { type BranchId, CairnError, formatPath } from '@cairn/protocol'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
 import { findCheckpoint, findLayer, type LayerPlace } from './references.ts'
@@ -42,7 +42,7 @@ export interface StartOptions {
  * committed again.
  */
 export async function findStart(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   options: StartOptions,
 ): Promise<StartingPoint> {
   const place = await findLayer(workspace, options.parent ?? 'main')
@@ -61,7 +61,7 @@ export async function findStart(
 }
 
 async function startBeside(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   { branch, record }: LayerPlace & { readonly record: LayerRecord },
   path: string,
   named: LayerPlace['checkpoint'],
@@ -87,7 +87,7 @@ async function findFirstBase(stores: Stores, branch: Branch): Promise<Snapshot> 
 
 /** Puts a new branch on the work of a layer that is over: whose lines they are is found there. */
 export async function takeWork(
-  { stores, clock }: Workspace,
+  { stores, clock }: OpenWorkspace,
   { actor }: Asker,
   id: BranchId,
   { of, snapshot }: NonNullable<StartingPoint['work']>,

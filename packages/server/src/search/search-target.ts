@@ -14,12 +14,12 @@ import {
 } from '@cairn/core'
 import { type ByteString, FsError, type Grant, isWay } from '@cairn/protocol'
 import type { Point } from '../points/references.ts'
-import type { Asker, Workspace } from '../workspaces/workspace.ts'
+import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { SearchPlace } from './tree-files.ts'
 
 /** The point that is searched, and who asks. */
 export interface SearchRequest extends Point {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly asker: Asker
 }
 

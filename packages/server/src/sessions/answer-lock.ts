@@ -8,13 +8,13 @@ import {
   lockModes,
 } from '@cairn/core'
 import { CairnError, type Ino, type SessionId, type SessionRequest, Writer } from '@cairn/protocol'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { Waits } from '../leases/waits.ts'
 
 export type LockQuestion = Extract<SessionRequest, { type: 'lock' | 'blocker' | 'locks' }>
 
 export interface LockPlace {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly branch: Branch
   readonly session: SessionId
   readonly waits: Waits

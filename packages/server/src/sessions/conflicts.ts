@@ -2,10 +2,10 @@ import { type Branch, type Conflict, isClosedState } from '@cairn/core'
 import { allows, formatPath, Writer } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
 import { conflictsOf, mergeSidesOf } from '../merging/merge-sides.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 
 interface Asker {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly branch: Branch
   readonly scope?: SessionScope
 }

@@ -10,7 +10,7 @@ import { isShown } from '../layers/layer-names.ts'
 import type { SessionScope } from '../access/session-scope.ts'
 import { checkpointMissing } from '../points/errors.ts'
 import { findPlaceAt, type LayerPlace } from '../points/references.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { ClientSocket } from './connection.ts'
 import { outOfPlace } from './refusals.ts'
 import { findDirectory, pastPlace, type ReadPlace } from './place.ts'
@@ -21,7 +21,7 @@ type Revisit = Extract<SessionRequest, { type: 'revisit' }>
 type Moment = LayerPlace & { readonly checkpoint: Checkpoint }
 
 interface PastParts {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly scope: SessionScope | undefined
   readonly leaseMs: number
 }
@@ -102,7 +102,10 @@ function withOwnLayer(revisit: Revisit, scope: SessionScope | undefined): Revisi
 }
 
 /** By the name it was given before, if it was: a label may be another checkpoint's by now. */
-async function findMoment(workspace: Workspace, { branch, at, session }: Revisit): Promise<Moment> {
+async function findMoment(
+  workspace: OpenWorkspace,
+  { branch, at, session }: Revisit,
+): Promise<Moment> {
   const [layer, id] = session.split(' ')
   const place = id
     ? await findPlaceAt(workspace, layer, id)

@@ -8,7 +8,7 @@ import {
 } from '@cairn/core'
 import { type ByteString, FsError, type Ino, rootIno } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { UnusedContent } from './unused-content.ts'
 
 /**
@@ -17,7 +17,7 @@ import { UnusedContent } from './unused-content.ts'
  */
 /** What a session's questions are about: a branch as it is, or as it was. */
 export interface ReadPlace {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly branch: Branch
   /** The batch after which the branch is as `view` shows it. Both may move on at each await. */
   readonly seq: number
@@ -29,7 +29,7 @@ export interface ReadPlace {
 }
 
 export function headPlace(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   branch: Branch,
   scope: SessionScope | undefined,
 ): ReadPlace {
@@ -48,7 +48,7 @@ export function headPlace(
 }
 
 export function pastPlace(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   branch: Branch,
   { seq, snapshot }: { readonly seq: number; readonly snapshot: Snapshot },
   scope: SessionScope | undefined,

@@ -29,14 +29,14 @@ import { requireChanges } from '../access/merged-changes.ts'
 import type { SessionScope } from '../access/session-scope.ts'
 import { baseUsage } from '../workspaces/quotas.ts'
 import { keepRescueLayer } from '../layers/rescue-layer.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { findEpochEnd, requireHeld } from '../leases/epoch-end.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 
 export type RescueRequest = Extract<SessionRequest, { type: 'rescue' }>
 
 interface RescuePlace {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly branch: Branch
   readonly keeper: LeaseKeeper
   readonly actor: ActorId

@@ -9,11 +9,11 @@ import {
 } from '@cairn/core'
 import { requireLeft } from '../access/budget.ts'
 import type { SessionScope } from '../access/session-scope.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { Room } from './room.ts'
 
 interface Parts {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly branch: Branch
   readonly scope: SessionScope
   readonly room: Room

@@ -11,15 +11,15 @@ import type { Scope } from '../access/access.ts'
 import { findScopedLayer } from '../layers/scoped-layers.ts'
 import { SessionScope } from '../access/session-scope.ts'
 import { findLayer } from '../points/references.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
-import { workspaceMissing, type Workspaces } from '../workspaces/workspaces.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import { workspaceMissing, type WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import type { ClientSocket } from './connection.ts'
 import type { MessagePieces } from './message-pieces.ts'
 import { PastSession } from './past-session.ts'
 import { Session } from './session.ts'
 
 export interface ServeParts {
-  readonly workspaces: Workspaces
+  readonly workspaces: WorkspaceKeeper
   readonly leaseMs: number
   /** Shared by all connections of a server. */
   readonly pieces: MessagePieces
@@ -123,7 +123,7 @@ function requireVersion(version: number): void {
 
 /** Other than a branch of that name, a layer that is so called: by its tag, say. */
 async function openBranch(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   name: string,
   scope: Scope | undefined,
 ): Promise<Branch> {

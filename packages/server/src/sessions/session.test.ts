@@ -21,7 +21,7 @@ import { MemoryLeaseStore } from '../testing/memory-lease-store.ts'
 import { MemoryLockStore } from '../testing/memory-lock-store.ts'
 import { MemorySessionNoteStore } from '../testing/memory-session-note-store.ts'
 import type { Clock } from '../ports/clock.ts'
-import { Workspaces } from '../workspaces/workspaces.ts'
+import { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 import { Session } from './session.ts'
 
@@ -40,7 +40,7 @@ interface Peer {
 
 describe('session', () => {
   let nowMs: number
-  let servers: { workspaces: Workspaces; branch: Branch; keeper: LeaseKeeper }[]
+  let servers: { workspaces: WorkspaceKeeper; branch: Branch; keeper: LeaseKeeper }[]
   let asleep: (() => void)[]
   const clock: Clock = {
     nowMs: () => nowMs,
@@ -69,7 +69,7 @@ describe('session', () => {
         refs: parts.refs,
       }
       const options = { store: leases, notes, clock, leaseMs, lookMs: 10 }
-      const workspaces = new Workspaces({
+      const workspaces = new WorkspaceKeeper({
         directory,
         storesOf: () => stores,
         clock,

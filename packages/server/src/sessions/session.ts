@@ -15,7 +15,7 @@ import type { SessionScope } from '../access/session-scope.ts'
 import { answerLock, type LockQuestion } from './answer-lock.ts'
 import type { Waits } from '../leases/waits.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
-import type { Workspace } from '../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { Member } from '../leases/audience.ts'
 import { answerConflicts } from './conflicts.ts'
 import type { ClientSocket } from './connection.ts'
@@ -34,7 +34,7 @@ import { answerSharer, type RequireGiven, Sharer } from './sharer.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 export interface SessionParts {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly branch: Branch
   readonly keeper: LeaseKeeper
   readonly actor: ActorId

@@ -6,7 +6,7 @@ import { ChildProgram } from '../testing/programs/child-program.ts'
 import { codeOf, expectCode } from '@cairn/core/conformance'
 import { withTemporaryDirectory } from '../conformance/temporary-directory.ts'
 import { waitUntil } from '../testing/wait-until.ts'
-import type { WorkspaceDirectory } from '../workspaces/workspaces.ts'
+import type { WorkspaceDirectory } from '../workspaces/workspace-keeper.ts'
 import type { StoreCall } from './metrics.ts'
 import { openStorage, type Storage } from './open.ts'
 

@@ -3,7 +3,7 @@ import type {
   DeletedRecord,
   WorkspaceDirectory,
   WorkspaceRecord,
-} from '../workspaces/workspaces.ts'
+} from '../workspaces/workspace-keeper.ts'
 
 export class MemoryDirectory implements WorkspaceDirectory {
   readonly #records = new Map<string, WorkspaceRecord>()

@@ -15,7 +15,7 @@ import { hashSecret } from '../access/authenticator.ts'
 import { Metrics } from '../metrics.ts'
 import { contentWorker, sha256 } from '../ports/content-worker.ts'
 import { systemClock } from '../ports/clock.ts'
-import { Workspaces } from '../workspaces/workspaces.ts'
+import { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import { MemoryDirectory } from './memory-directory.ts'
 import { MemoryKeyStore } from './memory-key-store.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
@@ -63,7 +63,7 @@ export function memoryDoor(
     return stores
   }
   return buildApp({
-    workspaces: new Workspaces({
+    workspaces: new WorkspaceKeeper({
       directory: new MemoryDirectory(),
       storesOf,
       clock,

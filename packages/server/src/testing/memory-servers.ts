@@ -12,7 +12,7 @@ import { hashSecret } from '../access/authenticator.ts'
 import { Metrics } from '../metrics.ts'
 import { contentWorker, sha256 } from '../ports/content-worker.ts'
 import { type Clock, systemClock } from '../ports/clock.ts'
-import { Workspaces } from '../workspaces/workspaces.ts'
+import { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import { MemoryDirectory } from './memory-directory.ts'
 import { MemoryLayerStore } from './memory-layer-store.ts'
 import { MemoryLeaseStore } from './memory-lease-store.ts'
@@ -36,7 +36,7 @@ interface OpenApi {
 
 /** A server in this process. */
 export interface MemoryServer {
-  readonly workspaces: Workspaces
+  readonly workspaces: WorkspaceKeeper
   call<T = never>(
     method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE',
     url: string,
@@ -80,7 +80,7 @@ export function memoryServers(
       const leases = { store: leaseStore, notes, clock: own, leaseMs: 10_000, lookMs: 10 }
       const storesOf = (): Stores => stores
       const parts = { directory, storesOf, clock: own, leases, locks, layers, isShared: true }
-      return openServer(new Workspaces(parts))
+      return openServer(new WorkspaceKeeper(parts))
     },
   }
 }
@@ -99,7 +99,7 @@ function counted<Store extends object>(store: Store, count: () => void): Store {
   })
 }
 
-function openServer(workspaces: Workspaces): MemoryServer {
+function openServer(workspaces: WorkspaceKeeper): MemoryServer {
   const app = buildApp({
     workspaces,
     uploads: new MemoryUploadStore(),

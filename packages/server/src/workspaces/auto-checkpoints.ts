@@ -1,7 +1,7 @@
 import { type Batch, type Branch, type Checkpoint, isClosedState, type Snapshot } from '@cairn/core'
 import type { CheckpointId } from '@cairn/protocol'
 import { millisecondsOf } from '../ports/clock.ts'
-import type { Workspace } from './workspace.ts'
+import type { OpenWorkspace } from './open-workspace.ts'
 
 /** No id that people give has a colon. */
 const prefix = 'auto:'
@@ -17,14 +17,14 @@ export function isAutomatic(id: CheckpointId): boolean {
  * acknowledged is here a moment later, and is a change then.
  */
 export class AutoCheckpoints {
-  readonly #workspace: Workspace
+  readonly #workspace: OpenWorkspace
   readonly #branch: Branch
   /** The newest batch that changed a file. */
   #seq: number
   #changedMs: number
   #isWaiting = false
 
-  constructor(workspace: Workspace, branch: Branch) {
+  constructor(workspace: OpenWorkspace, branch: Branch) {
     this.#workspace = workspace
     this.#branch = branch
     this.#seq = branch.head.position.seq
@@ -80,7 +80,7 @@ export class AutoCheckpoints {
 
 /** The place in the log is its id: again is fine. Lets go of those that have become too many. */
 export async function makeAutomatic(
-  { stores, layers, info, clock }: Workspace,
+  { stores, layers, info, clock }: OpenWorkspace,
   { id: branch }: Branch,
   { seq, snapshot }: Pick<Checkpoint, 'seq' | 'snapshot'>,
 ): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Branch } from '@cairn/core'
-import type { Workspace } from './workspace.ts'
+import type { OpenWorkspace } from './open-workspace.ts'
 
 /**
  * Works on a branch as a writer of it: the lease holder submits what it acknowledged first, and
  * waits. Another server may have given the lease away since this one last looked, so it looks.
  */
 export async function atBarrier<T>(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   branch: Branch,
   work: (epoch: number) => Promise<T>,
 ): Promise<T> {
@@ -19,6 +19,6 @@ export async function atBarrier<T>(
 }
 
 /** Resolves when all read-write mounts of a branch show what it is now. For those who changed it, after their barrier. */
-export function whenShown(workspace: Workspace, branch: Branch): Promise<void> {
+export function whenShown(workspace: OpenWorkspace, branch: Branch): Promise<void> {
   return workspace.lease(branch).whenSeen(branch.head.position.seq)
 }

@@ -7,7 +7,7 @@ import {
   usageOf,
 } from '@cairn/core'
 import type { BranchId, Quota } from '@cairn/protocol'
-import type { Workspace } from './workspace.ts'
+import type { OpenWorkspace } from './open-workspace.ts'
 import { type LayerStore, listAll, type Settings } from '../ports/layer-store.ts'
 import { atBarrier } from './barrier.ts'
 
@@ -28,10 +28,10 @@ interface Known {
  * layer's is what the layer may add to its base.
  */
 export class Quotas {
-  readonly #workspace: Workspace
+  readonly #workspace: OpenWorkspace
   readonly #known = new Map<BranchId, Promise<Known>>()
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: OpenWorkspace) {
     this.#workspace = workspace
   }
 
@@ -82,7 +82,7 @@ export class Quotas {
 }
 
 /** What a layer's own quota counts from. */
-export async function baseUsage({ stores }: Workspace, branch: Branch): Promise<Usage> {
+export async function baseUsage({ stores }: OpenWorkspace, branch: Branch): Promise<Usage> {
   const { base } = await findBase(stores, branch)
   return stores.nodes.read(() => usageOf(stores.nodes, base))
 }
@@ -115,7 +115,7 @@ export function hasSettings({ maxBytes, maxFiles, autoCheckpointMs }: SettingsEd
  * learns the new room with its next lease: so nothing that was acknowledged is refused.
  */
 export async function changeSettings(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   layer: string,
   edit: SettingsEdit,
 ): Promise<Settings> {
@@ -140,7 +140,7 @@ function withEdit(before: Settings, edit: SettingsEdit): Settings {
   return Object.fromEntries(after.filter(([, value]) => value !== null)) as Settings
 }
 
-async function liveBranches(workspace: Workspace): Promise<readonly BranchId[]> {
+async function liveBranches(workspace: OpenWorkspace): Promise<readonly BranchId[]> {
   const { layers, info } = workspace
   const live = (
     await Promise.all(
@@ -150,7 +150,7 @@ async function liveBranches(workspace: Workspace): Promise<readonly BranchId[]> 
   return [(await workspace.branch('main')).id, ...live.map(({ branch }) => branch)]
 }
 
-async function branchOf({ layers, info }: Workspace, layer: string): Promise<BranchId> {
+async function branchOf({ layers, info }: OpenWorkspace, layer: string): Promise<BranchId> {
   return (await layers.find(info.id, layer))!.branch
 }
 

@@ -3,14 +3,14 @@ import { type ChangeReceipt, isFsError } from '@cairn/protocol'
 import { fileRoutes } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import type { TreeEdit } from '../../files/tree-edit.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { openTarget } from '../context.ts'
 import { OperationFailed } from '../errors.ts'
 import { type PathOperation, readOperation } from '../operations.ts'
 import { spelledPath } from '../raw-path.ts'
 
-export function batchRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function batchRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   const config = { access: ['write', 'delete'] } as const
   adderOf(app, fileRoutes)(
     'POST /v1/workspaces/:workspace/batch',

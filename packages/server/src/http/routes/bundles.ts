@@ -5,14 +5,14 @@ import { readEarlier } from '../../bundle/earlier-bundle.ts'
 import { importBundles } from '../../bundle/import-bundles.ts'
 import { type EarlierBundle, writeBundle } from '../../bundle/write-bundle.ts'
 import type { JournalKeeper } from '../../journal/journal-keeper.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { bodyOf, openWorkspace, ownerOf } from '../context.ts'
 
 /** Workspaces as files. All of a workspace is in one, so it takes an owner's key. */
 export function bundleRoutes(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   journals: JournalKeeper | undefined,
 ): void {
   const add = adderOf(app, table)

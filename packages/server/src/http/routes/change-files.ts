@@ -16,8 +16,8 @@ import { endDraft } from '../../files/end-draft.ts'
 import { bodyBytesMax, receiveBody, type Received, requireLength } from '../../files/receive.ts'
 import { statOf } from '../../files/stat.ts'
 import { remove } from '../../files/trees.ts'
-import type { Decide } from '../../workspaces/workspace.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { Decide } from '../../workspaces/open-workspace.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { importTar } from '../archive-requests.ts'
 import { arriving } from '../arrival.ts'
@@ -55,14 +55,14 @@ function takerOf<Verb extends JsonVerb>(
   return (body, path) => readOperation(verb, validate(body, 'the body'), path)
 }
 
-export function changeFileRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function changeFileRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   putRoute(app, workspaces)
   patchRoute(app, workspaces)
   postRoute(app, workspaces)
   deleteRoute(app, workspaces)
 }
 
-function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function putRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'PUT /v1/workspaces/:workspace/files',
     { access: ['write'] },
@@ -87,7 +87,7 @@ function putRoute(app: FastifyInstance, workspaces: Workspaces): void {
   )
 }
 
-function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function patchRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'PATCH /v1/workspaces/:workspace/files',
     { access: ['write'] },
@@ -112,7 +112,7 @@ function patchRoute(app: FastifyInstance, workspaces: Workspaces): void {
   )
 }
 
-function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function postRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'POST /v1/workspaces/:workspace/files',
     { access: ['write', 'delete'] },
@@ -135,7 +135,7 @@ function postRoute(app: FastifyInstance, workspaces: Workspaces): void {
   )
 }
 
-function deleteRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function deleteRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'DELETE /v1/workspaces/:workspace/files',
     // What it created itself a token may remove if it may write.

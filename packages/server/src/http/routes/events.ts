@@ -11,8 +11,8 @@ import { overlapSight } from '../../merging/visible-overlaps.ts'
 import { Radar } from '../../merging/radar.ts'
 import { placeOf, type PointQuery } from '../../points/references.ts'
 import { concerning, describeBatch } from '../../history/describe.ts'
-import type { Workspace } from '../../workspaces/workspace.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { OpenWorkspace } from '../../workspaces/open-workspace.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { openTarget } from '../context.ts'
 import { Bell, send } from '../event-stream.ts'
@@ -26,7 +26,7 @@ const radarMs = 1000
 
 export function eventRoutes(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   watch: AccessWatch | undefined,
 ): void {
   adderOf(app, logRoutes)(
@@ -81,7 +81,7 @@ function requirePresent({ at, side }: PointQuery): void {
 
 /** Opens the radar of an open layer: other layers have no one to warn. */
 async function openRadar(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   { id }: Branch,
   scope: Scope | undefined,
 ): Promise<Radar> {
@@ -96,7 +96,7 @@ async function openRadar(
 
 /** As long as the reader stays. A store that does not answer now is asked again. */
 async function sendRadar(
-  { clock }: Workspace,
+  { clock }: OpenWorkspace,
   radar: Radar,
   to: ServerResponse,
   closed: AbortController,
@@ -116,7 +116,7 @@ interface Following {
 
 /** Every batch after `after` (now, unless given) that concerns the path, from the log and then as they come. */
 async function* follow(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   branch: Branch,
   { path, after, scope }: Following,
   signal: AbortSignal,
@@ -143,7 +143,7 @@ async function* follow(
   }
 }
 
-function describe(workspace: Workspace, branch: Branch, batch: Batch): Promise<LogEntry> {
+function describe(workspace: OpenWorkspace, branch: Branch, batch: Batch): Promise<LogEntry> {
   return readPointInSteps(workspace, { branch }, (view) => describeBatch(view, batch))
 }
 

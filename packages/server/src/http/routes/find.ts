@@ -7,7 +7,7 @@ import { lastActors } from '../../history/last-actors.ts'
 import { find, type FindConditions } from '../../search/find.ts'
 import { compileNameGlob } from '../../search/grep-query.ts'
 import { openSearchTarget } from '../../search/search-target.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf, type RequestOf } from '../add-routes.ts'
 import { openTarget, requireHistory, type Target } from '../context.ts'
 import { pathOfQuery } from '../path-query.ts'
@@ -18,7 +18,7 @@ import { searchPlaces } from './grep.ts'
 
 type FindQuery = RequestOf<(typeof table)['GET /v1/workspaces/:workspace/find']>['query']
 
-export function findRoute(app: FastifyInstance, workspaces: Workspaces): void {
+export function findRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   const places = new Places(searchPlaces, 'searches under way')
   adderOf(app, table)(
     'GET /v1/workspaces/:workspace/find',

@@ -8,8 +8,8 @@ import { ExportedRepository, exportPath } from '../../git/exported-repository.ts
 import { flush, pktLine } from '../../git/pkt-lines.ts'
 import { pushCapabilities, receivePush } from '../../git/receive-push.ts'
 import { startGit, whenDone } from '../../git/run-git.ts'
-import type { Workspace } from '../../workspaces/workspace.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { OpenWorkspace } from '../../workspaces/open-workspace.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { type PlaceLimits, Places } from '../../access/places.ts'
 import { schemaOf } from '../add-routes.ts'
 import { answerGitError } from '../git-errors.ts'
@@ -45,7 +45,11 @@ const pushed: Route = {
 }
 
 /** A workspace as a git remote: git's smart HTTP protocol. */
-export function gitRoutes(app: FastifyInstance, workspaces: Workspaces, directory: string): void {
+export function gitRoutes(
+  app: FastifyInstance,
+  workspaces: WorkspaceKeeper,
+  directory: string,
+): void {
   const exports = new Exports(directory)
   const places = new Places(gitPlaces, 'requests of git under way')
   const takeOne = (request: FastifyRequest, reply: FastifyReply): void =>
@@ -124,7 +128,7 @@ class Exports {
     this.#directory = directory
   }
 
-  of({ info, stores }: Workspace): ExportedRepository {
+  of({ info, stores }: OpenWorkspace): ExportedRepository {
     const known = this.#repositories.get(info.id)
     if (known) return known
     const repository = new ExportedRepository(exportPath(this.#directory, info.id), stores)
@@ -133,7 +137,7 @@ class Exports {
   }
 
   /** `work` sees the repository as it is then, and no other export changes it meanwhile. */
-  async update(workspace: Workspace, work?: () => Promise<void>): Promise<ExportedRepository> {
+  async update(workspace: OpenWorkspace, work?: () => Promise<void>): Promise<ExportedRepository> {
     const { id } = workspace.info
     const repository = this.of(workspace)
     const before = this.#running.get(id) ?? Promise.resolve()

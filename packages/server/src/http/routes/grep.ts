@@ -12,7 +12,7 @@ import { searchedFiles } from '../../search/searched-files.ts'
 import { scanPool } from '../../search/scan-pool.ts'
 import { openSearchTarget } from '../../search/search-target.ts'
 import type { PointQuery } from '../../points/references.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { schemaOf } from '../add-routes.ts'
 import { openTarget } from '../context.ts'
 import { pathOfQuery, type PathQuery, pathQuery } from '../path-query.ts'
@@ -32,7 +32,7 @@ const route: Route = {
 
 export function grepRoutes(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   index: SearchIndex | undefined,
 ): void {
   const places = new Places(searchPlaces, 'searches under way')

@@ -3,7 +3,7 @@ import { journalRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { findEntries } from '../../journal/find.ts'
 import type { JournalAsker, JournalKeeper } from '../../journal/journal-keeper.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { askerOf, openWorkspace } from '../context.ts'
 import { sendEvents } from '../event-stream.ts'
@@ -11,7 +11,7 @@ import { followJournal } from '../follow-journal.ts'
 import { spanOfQuery } from '../time-query.ts'
 
 async function openJournals(
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   request: FastifyRequest,
 ): Promise<JournalAsker> {
   const { info } = await openWorkspace(workspaces, request)
@@ -20,7 +20,7 @@ async function openJournals(
 
 export function journalRoutes(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   journals: JournalKeeper,
 ): void {
   writeRoutes(app, workspaces, journals)
@@ -28,7 +28,11 @@ export function journalRoutes(
   entryRoutes(app, workspaces, journals)
 }
 
-function writeRoutes(app: FastifyInstance, workspaces: Workspaces, journals: JournalKeeper): void {
+function writeRoutes(
+  app: FastifyInstance,
+  workspaces: WorkspaceKeeper,
+  journals: JournalKeeper,
+): void {
   const add = adderOf(app, table)
 
   add('POST /v1/workspaces/:workspace/journals', { access: 'owner' }, async (request, reply) => {
@@ -58,7 +62,11 @@ function writeRoutes(app: FastifyInstance, workspaces: Workspaces, journals: Jou
   )
 }
 
-function readRoutes(app: FastifyInstance, workspaces: Workspaces, journals: JournalKeeper): void {
+function readRoutes(
+  app: FastifyInstance,
+  workspaces: WorkspaceKeeper,
+  journals: JournalKeeper,
+): void {
   const add = adderOf(app, table)
 
   add('GET /v1/workspaces/:workspace/journals', { access: 'owner' }, async (request) => {
@@ -94,7 +102,11 @@ function readRoutes(app: FastifyInstance, workspaces: Workspaces, journals: Jour
   )
 }
 
-function entryRoutes(app: FastifyInstance, workspaces: Workspaces, journals: JournalKeeper): void {
+function entryRoutes(
+  app: FastifyInstance,
+  workspaces: WorkspaceKeeper,
+  journals: JournalKeeper,
+): void {
   const add = adderOf(app, table)
 
   add(

@@ -11,8 +11,8 @@ import { pick, tryPick } from '../../merging/pick.ts'
 import { resolve, type ResolveOptions } from '../../merging/resolve.ts'
 import { rollBack, type RollbackTarget, undo } from '../../merging/rollbacks.ts'
 import { isoTime } from '../../ports/clock.ts'
-import type { Asker, Workspace } from '../../workspaces/workspace.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { Asker, OpenWorkspace } from '../../workspaces/open-workspace.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf, type RequestOf } from '../add-routes.ts'
 import { checkPath, bytesOfText } from '../raw-path.ts'
 import { openWholeLayer } from './layers.ts'
@@ -23,7 +23,7 @@ type KeyOf<V extends Verb> = `POST /v1/workspaces/:workspace/layers/:layer/${V}`
 type BodyOf<V extends Verb> = RequestOf<(typeof table)[KeyOf<V>]>['body']
 
 /** Everything that is done to a layer as a whole. */
-export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function layerChangeRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   mergeRoutes(app, workspaces)
   const add = changeAdder(app, workspaces)
   add('abandon', 'write', abandon)
@@ -34,7 +34,7 @@ export function layerChangeRoutes(app: FastifyInstance, workspaces: Workspaces):
   add('undo', 'write', undo)
 }
 
-function mergeRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+function mergeRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   const add = changeAdder(app, workspaces)
   add('rebase', 'write', (workspace, asker, layer, body) =>
     rebase(workspace, asker, layer, optionsOf(body)),
@@ -52,7 +52,7 @@ function mergeRoutes(app: FastifyInstance, workspaces: Workspaces): void {
 }
 
 type Run<V extends Verb> = (
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   asker: Asker,
   layer: string,
   body: BodyOf<V>,
@@ -61,7 +61,7 @@ type Run<V extends Verb> = (
 /** A token must allow the operation for all of the layer's path. */
 function changeAdder(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
 ): <V extends Verb>(verb: V, operation: AccessOperation, run: Run<V>) => void {
   return (verb, operation, run) => {
     const key: KeyOf<typeof verb> = `POST /v1/workspaces/:workspace/layers/:layer/${verb}`
@@ -87,7 +87,11 @@ function requireOneTarget(target: RollbackTarget): RollbackTarget {
 }
 
 /** Its siblings are abandoned: whatever their paths are, they lie within the parent's. */
-async function requireSiblings(workspace: Workspace, scope: Scope, layer: string): Promise<void> {
+async function requireSiblings(
+  workspace: OpenWorkspace,
+  scope: Scope,
+  layer: string,
+): Promise<void> {
   requireUnbound(scope)
   const { record } = await findScopedLayer(workspace, scope, layer)
   if (record) await requireLayer(workspace, scope, record.parent, 'commit')

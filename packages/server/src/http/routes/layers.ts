@@ -33,8 +33,8 @@ import {
 import { digest } from '../../once/once.ts'
 import { findPoint } from '../../points/references.ts'
 import { statusOf } from '../../merging/status.ts'
-import type { Asker, Workspace } from '../../workspaces/workspace.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { Asker, OpenWorkspace } from '../../workspaces/open-workspace.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { askerOf, openWorkspace, ownerOf, requireOnePoint } from '../context.ts'
 import { bytesOfText, pathOfText } from '../raw-path.ts'
@@ -47,12 +47,15 @@ interface LayerParams {
 
 /** What a request about a layer is about. */
 interface LayerTarget {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly asker: Asker
   readonly layer: string
 }
 
-async function openLayer(workspaces: Workspaces, request: FastifyRequest): Promise<LayerTarget> {
+async function openLayer(
+  workspaces: WorkspaceKeeper,
+  request: FastifyRequest,
+): Promise<LayerTarget> {
   const { layer = '' } = request.params as Partial<LayerParams>
   const [workspace, asker] = [await openWorkspace(workspaces, request), askerOf(request)]
   return { workspace, asker, layer: await ownReference(workspace, asker.scope, layer) }
@@ -60,7 +63,7 @@ async function openLayer(workspaces: Workspaces, request: FastifyRequest): Promi
 
 /** A layer as a whole: a token must allow the operation for all of its path. */
 export async function openWholeLayer(
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   request: FastifyRequest,
   operation: AccessOperation,
 ): Promise<LayerTarget> {
@@ -70,7 +73,7 @@ export async function openWholeLayer(
   return target
 }
 
-export function layerRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function layerRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   createRoute(app, workspaces)
   listRoute(app, workspaces)
   layerRoute(app, workspaces)
@@ -80,7 +83,7 @@ export function layerRoutes(app: FastifyInstance, workspaces: Workspaces): void 
   forkRoute(app, workspaces)
 }
 
-function createRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function createRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'POST /v1/workspaces/:workspace/layers',
     { access: ['write'] },
@@ -101,7 +104,7 @@ function createRoute(app: FastifyInstance, workspaces: Workspaces): void {
 
 /** Made at a path where everything may be written, on a layer that exists for the token. */
 async function requireCreatable(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   scope: Scope,
   { path, parent = 'main', id }: CreateOptions,
 ): Promise<void> {
@@ -118,7 +121,7 @@ function shownTo<Layer extends { readonly id: string; readonly path: string }>(
   return layers.filter(({ id, path }) => isShown(grant, id, bytesOfText(path)))
 }
 
-function listRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function listRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'GET /v1/workspaces/:workspace/layers',
     { access: accessOperations },
@@ -137,7 +140,7 @@ function listRoute(app: FastifyInstance, workspaces: Workspaces): void {
   )
 }
 
-function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function layerRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   const add = adderOf(app, table)
 
   add('GET /v1/workspaces/:workspace/layers/:layer', { access: ['list'] }, async (request) => {
@@ -159,7 +162,7 @@ function layerRoute(app: FastifyInstance, workspaces: Workspaces): void {
   })
 }
 
-function chainRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function chainRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'GET /v1/workspaces/:workspace/layers/:layer/chain',
     { access: accessOperations },
@@ -173,7 +176,7 @@ function chainRoute(app: FastifyInstance, workspaces: Workspaces): void {
   )
 }
 
-function checkpointRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+function checkpointRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   const add = adderOf(app, table)
 
   add(
@@ -212,7 +215,7 @@ function pageOf<Item>(all: readonly Item[], start: number, limit: number): Page<
   return all.length > start + limit ? { items, next: String(start + limit) } : { items }
 }
 
-function diffRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function diffRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'GET /v1/workspaces/:workspace/layers/:layer/diff',
     { access: ['list', 'read'] },
@@ -238,7 +241,7 @@ function sendPatch(reply: FastifyReply, patch: AsyncIterable<Uint8Array>): Fasti
   return reply.send(Readable.from(patch, { objectMode: false }))
 }
 
-function forkRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function forkRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'POST /v1/workspaces/:workspace/fork',
     { access: 'owner' },

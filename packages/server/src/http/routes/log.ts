@@ -10,7 +10,7 @@ import { readPathLog } from '../../history/path-log.ts'
 import { type LogFilter, type LogOrder, type LogRange, scanLog } from '../../history/scan-log.ts'
 import { tryUndo, undoChanges } from '../../merging/undo-changes.ts'
 import { millisecondsOf } from '../../ports/clock.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf, type RequestOf } from '../add-routes.ts'
 import { openTarget, requireHistory, type Target } from '../context.ts'
 import { pathOfQuery } from '../path-query.ts'
@@ -24,7 +24,7 @@ interface PageQuery {
 
 type LogQuery = RequestOf<(typeof table)['GET /v1/workspaces/:workspace/log']>['query']
 
-export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function logRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'GET /v1/workspaces/:workspace/log',
     { access: ['read', 'list'] },
@@ -48,7 +48,7 @@ export function logRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   )
 }
 
-export function blameRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function blameRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'GET /v1/workspaces/:workspace/blame',
     // It tells where a file has been, which may be where a token does not reach.
@@ -61,7 +61,7 @@ export function blameRoutes(app: FastifyInstance, workspaces: Workspaces): void 
   )
 }
 
-export function undoRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function undoRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'POST /v1/workspaces/:workspace/undo',
     { access: ['write'] },

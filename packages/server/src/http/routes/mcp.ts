@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { media, type Route } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { schemaOf } from '../add-routes.ts'
 import { ownerOf, scopeOf } from '../context.ts'
 import { fetchInProcess } from '../in-process.ts'
@@ -31,7 +31,7 @@ const noSessions: Route = {
  * MCP over streamable HTTP. Its tools call this server's own routes with the caller's key, so each rule of access is
  * decided there and nowhere else.
  */
-export function mcpRoute(app: FastifyInstance, workspaces: Workspaces): void {
+export function mcpRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   const access = 'workspace'
   app.post<{ Querystring: McpQuery }>(
     '/mcp',
@@ -51,7 +51,7 @@ export function mcpRoute(app: FastifyInstance, workspaces: Workspaces): void {
 
 async function answer(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   request: FastifyRequest<{ Querystring: McpQuery }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

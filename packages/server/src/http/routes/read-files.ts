@@ -12,7 +12,7 @@ import { fileRoutes } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { planRead, streamExtents } from '../../files/send.ts'
 import { statOf } from '../../files/stat.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { type RequestOf, schemaOf } from '../add-routes.ts'
 import { sendArchive } from '../archive-requests.ts'
 import { openTarget, readTarget, type Target } from '../context.ts'
@@ -26,7 +26,7 @@ const route = fileRoutes['GET /v1/workspaces/:workspace/files']
 type FileQuery = RequestOf<typeof route>['query']
 
 const pageDefault = 100
-export function readFileRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function readFileRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   app.route<{ Querystring: FileQuery }>({
     method: ['GET', 'HEAD'],
     url: '/v1/workspaces/:workspace/files',

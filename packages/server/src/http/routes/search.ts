@@ -7,7 +7,7 @@ import type { SearchIndex } from '../../search/index/search-index.ts'
 import { type AskedSearch, rankedSearch } from '../../search/ranking/ranked-search.ts'
 import { stemsOf } from '../../search/ranking/words.ts'
 import { openSearchTarget } from '../../search/search-target.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf, type RequestOf } from '../add-routes.ts'
 import { openTarget } from '../context.ts'
 import { pathOfQuery } from '../path-query.ts'
@@ -18,7 +18,7 @@ type SearchQuery = RequestOf<(typeof table)['GET /v1/workspaces/:workspace/searc
 
 export function searchRoute(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   index: SearchIndex | undefined,
 ): void {
   const places = new Places(searchPlaces, 'searches under way')

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { type PlaceLimits, Places } from '../../access/places.ts'
 import type { JournalKeeper } from '../../journal/journal-keeper.ts'
 import { runSql, type SqlParts } from '../../sql/run-sql.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { openTarget } from '../context.ts'
 import { takePlace } from '../take-place.ts'
@@ -13,7 +13,7 @@ const sqlPlaces: PlaceLimits = { all: 8, owner: 4, token: 2, address: 4 }
 
 export function sqlRoute(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   parts: SqlParts,
   journals: JournalKeeper | undefined,
 ): void {

@@ -13,8 +13,8 @@ import type { TokenRecord } from '../../ports/token-store.ts'
 import { caveatOf, type TokenKeeper } from '../../access/token-keeper.ts'
 import { ambiguousReference } from '../../points/errors.ts'
 import { findLayer } from '../../points/references.ts'
-import type { Workspace } from '../../workspaces/workspace.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { OpenWorkspace } from '../../workspaces/open-workspace.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { askerOf, openWorkspace, ownerOf } from '../context.ts'
 
@@ -23,7 +23,7 @@ const config = { access: 'owner' } as const
 /** Only an owner manages tokens: a holder narrows one without a request. */
 export function tokenRoutes(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   tokens: TokenKeeper,
 ): void {
   issueRoute(app, workspaces, tokens)
@@ -31,7 +31,7 @@ export function tokenRoutes(
   changeRoutes(app, workspaces, tokens)
 }
 
-function issueRoute(app: FastifyInstance, workspaces: Workspaces, tokens: TokenKeeper): void {
+function issueRoute(app: FastifyInstance, workspaces: WorkspaceKeeper, tokens: TokenKeeper): void {
   const add = adderOf(app, table)
 
   add('POST /v1/workspaces/:workspace/tokens', config, async (request, reply) => {
@@ -50,7 +50,7 @@ function issueRoute(app: FastifyInstance, workspaces: Workspaces, tokens: TokenK
   })
 }
 
-function listRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: TokenKeeper): void {
+function listRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper, tokens: TokenKeeper): void {
   const add = adderOf(app, table)
 
   add('GET /v1/workspaces/:workspace/tokens', config, async (request) => {
@@ -67,7 +67,11 @@ function listRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: TokenK
   })
 }
 
-function changeRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: TokenKeeper): void {
+function changeRoutes(
+  app: FastifyInstance,
+  workspaces: WorkspaceKeeper,
+  tokens: TokenKeeper,
+): void {
   const add = adderOf(app, table)
 
   add('DELETE /v1/workspaces/:workspace/tokens/:token', config, async (request) => {
@@ -91,7 +95,7 @@ function changeRoutes(app: FastifyInstance, workspaces: Workspaces, tokens: Toke
   })
 }
 
-async function caveatFrom(workspace: Workspace, request: TokenRequest): Promise<Caveat> {
+async function caveatFrom(workspace: OpenWorkspace, request: TokenRequest): Promise<Caveat> {
   const { allow, deny = [], layer, maxBytes, maxFiles } = request
   return {
     rules: allow.map(({ path, operations }) => makeRule(path, operations)),
@@ -104,7 +108,7 @@ async function caveatFrom(workspace: Workspace, request: TokenRequest): Promise<
 
 /** All living tokens with the name; by id also one that is over. */
 async function findAll(
-  { info, clock }: Workspace,
+  { info, clock }: OpenWorkspace,
   { store }: TokenKeeper,
   reference: string,
 ): Promise<readonly TokenRecord[]> {
@@ -124,7 +128,7 @@ async function findAll(
 }
 
 async function findOne(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   tokens: TokenKeeper,
   reference: string,
 ): Promise<TokenRecord> {
@@ -137,7 +141,7 @@ async function findOne(
   )
 }
 
-function describe({ clock }: Workspace, record: TokenRecord): TokenInfo {
+function describe({ clock }: OpenWorkspace, record: TokenRecord): TokenInfo {
   const { rules = [], deny = [], layer, maxBytes, maxFiles } = caveatOf(record)
   const { id, name, issuedBy, createdMs, expiresMs, revokedMs, used } = record
   const state = expiresMs > clock.nowMs() ? 'live' : 'expired'

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { writeFile } from '../../files/changes.ts'
 import { type Piece, receiveBlock, requireLength, storeBlock } from '../../files/receive.ts'
 import type { UploadedBlock, UploadStore } from '../../ports/upload-store.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf, type RequestOf } from '../add-routes.ts'
 import { arriving } from '../arrival.ts'
 import { bodyOf, openTarget, type Target } from '../context.ts'
@@ -23,7 +23,7 @@ type CompleteBody = RequestOf<
 
 export function uploadRoutes(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   uploads: UploadStore,
 ): void {
   const add = adderOf(app, table)
@@ -62,7 +62,7 @@ export function uploadRoutes(
   })
 }
 
-function blockRoute(app: FastifyInstance, workspaces: Workspaces, uploads: UploadStore): void {
+function blockRoute(app: FastifyInstance, workspaces: WorkspaceKeeper, uploads: UploadStore): void {
   adderOf(app, table)(
     'PUT /v1/workspaces/:workspace/uploads/:upload/blocks/:number',
     config,
@@ -90,7 +90,7 @@ function blockRoute(app: FastifyInstance, workspaces: Workspaces, uploads: Uploa
 }
 
 async function openUpload(
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   uploads: UploadStore,
   request: FastifyRequest,
 ): Promise<Target> {

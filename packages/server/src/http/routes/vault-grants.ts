@@ -2,7 +2,7 @@ import { vaultGrantRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import type { VaultAuditTable } from '../../storage/vault-audit-table.ts'
 import type { VaultGrants } from '../../vault/grants.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { ownerOf } from '../context.ts'
 import { spanOfQuery } from '../time-query.ts'
@@ -13,7 +13,7 @@ const config = { access: 'owner' } as const
 /** Who may use the vault, and who did. For owners: a grant makes no grants. */
 export function vaultGrantRoutes(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   grants: VaultGrants,
   audit: VaultAuditTable,
 ): void {

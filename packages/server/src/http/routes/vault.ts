@@ -2,7 +2,7 @@ import { CairnError, type SecretValues, type VaultValue } from '@cairn/protocol'
 import { vaultRoutes as table } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
 import { type VaultKeeper, valueBytesMax } from '../../vault/vault-keeper.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { openVault } from '../vault-context.ts'
 
@@ -12,7 +12,7 @@ const config = { access: 'owner', takesGrants: true } as const
 /** Secrets. Nothing of them may stay in a cache on the way. */
 export function vaultRoutes(
   app: FastifyInstance,
-  workspaces: Workspaces,
+  workspaces: WorkspaceKeeper,
   vault: VaultKeeper,
 ): void {
   readRoutes(app, workspaces, vault)
@@ -20,7 +20,7 @@ export function vaultRoutes(
   writeRoutes(app, workspaces, vault)
 }
 
-function readRoutes(app: FastifyInstance, workspaces: Workspaces, vault: VaultKeeper): void {
+function readRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper, vault: VaultKeeper): void {
   const add = adderOf(app, table)
 
   add(
@@ -49,7 +49,7 @@ function readRoutes(app: FastifyInstance, workspaces: Workspaces, vault: VaultKe
   )
 }
 
-function listRoutes(app: FastifyInstance, workspaces: Workspaces, vault: VaultKeeper): void {
+function listRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper, vault: VaultKeeper): void {
   const add = adderOf(app, table)
 
   add('GET /v1/workspaces/:workspace/vault/secrets', config, async (request) => {
@@ -63,7 +63,7 @@ function listRoutes(app: FastifyInstance, workspaces: Workspaces, vault: VaultKe
   })
 }
 
-function writeRoutes(app: FastifyInstance, workspaces: Workspaces, vault: VaultKeeper): void {
+function writeRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper, vault: VaultKeeper): void {
   const add = adderOf(app, table)
 
   add('PUT /v1/workspaces/:workspace/vault/secrets/:secret', config, async (request) => {

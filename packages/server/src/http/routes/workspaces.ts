@@ -2,18 +2,18 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CairnError, seesAll } from '@cairn/protocol'
 import { workspaceRoutes as table } from '@cairn/protocol/routes'
 import { requireUnbound, requireWhole } from '../../layers/scoped-layers.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { openWorkspace, ownerOf, scopeOf } from '../context.ts'
 import { isOn } from '../flag.ts'
 
-export function workspaceRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+export function workspaceRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   collectionRoutes(app, workspaces)
   workspaceRoute(app, workspaces)
   deletionRoutes(app, workspaces)
 }
 
-function collectionRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+function collectionRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   const add = adderOf(app, table)
 
   add('POST /v1/workspaces', { access: 'owner' }, async (request, reply) => {
@@ -34,7 +34,7 @@ function collectionRoutes(app: FastifyInstance, workspaces: Workspaces): void {
   })
 }
 
-function workspaceRoute(app: FastifyInstance, workspaces: Workspaces): void {
+function workspaceRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   const add = adderOf(app, table)
 
   add('GET /v1/workspaces/:workspace', { access: 'workspace' }, async (request) => {
@@ -61,7 +61,7 @@ function workspaceRoute(app: FastifyInstance, workspaces: Workspaces): void {
   })
 }
 
-function deletionRoutes(app: FastifyInstance, workspaces: Workspaces): void {
+function deletionRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   const add = adderOf(app, table)
 
   add('DELETE /v1/workspaces/:workspace', { access: 'owner' }, async (request) =>

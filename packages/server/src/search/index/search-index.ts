@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Workspace } from '../../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../../workspaces/open-workspace.ts'
 import { IndexThread } from './index-thread.ts'
 import { WorkspaceIndex } from './workspace-index.ts'
 
@@ -38,7 +38,7 @@ export class SearchIndex {
   }
 
   /** The longest unused are forgotten first; what they stored stays. */
-  of(workspace: Workspace): WorkspaceIndex {
+  of(workspace: OpenWorkspace): WorkspaceIndex {
     const { id } = workspace.info
     let index = this.#workspaces.get(id)
     if (index) this.#workspaces.delete(id)

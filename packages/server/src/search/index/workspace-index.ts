@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { readFile, type Snapshot, TreeView } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
-import type { Workspace } from '../../workspaces/workspace.ts'
+import type { OpenWorkspace } from '../../workspaces/open-workspace.ts'
 import type { SearchTarget } from '../search-target.ts'
 import type { TreeFile } from '../tree-files.ts'
 import {
@@ -19,7 +19,7 @@ import type { Lookup } from './lookup.ts'
 import { keyBytes } from './segment.ts'
 
 interface WorkspaceIndexParts {
-  readonly workspace: Workspace
+  readonly workspace: OpenWorkspace
   readonly thread: IndexThread
   readonly directory: string
   readonly takeTurn: (pass: () => Promise<void>) => void

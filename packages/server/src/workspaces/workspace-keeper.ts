@@ -16,7 +16,7 @@ import type { LockStore } from '../ports/lock-store.ts'
 import type { LeaseOptions } from '../leases/lease-keeper.ts'
 import type { Clock } from '../ports/clock.ts'
 import { isoTime } from '../ports/clock.ts'
-import { type ObserveWork, Workspace } from './workspace.ts'
+import { type ObserveWork, OpenWorkspace } from './open-workspace.ts'
 
 /** What is stored of a workspace. */
 export interface WorkspaceRecord {
@@ -69,7 +69,7 @@ export interface WorkspaceDirectory {
   takeInodes(workspace: string, count: number): Promise<number>
 }
 
-export interface WorkspacesParts {
+export interface WorkspaceKeeperParts {
   readonly directory: WorkspaceDirectory
   readonly storesOf: (pool: string) => Stores
   readonly clock: Clock
@@ -83,7 +83,7 @@ export interface WorkspacesParts {
 }
 
 /** Where the parts of a workspace are kept. */
-export type AdoptionParts = Pick<WorkspacesParts, 'directory' | 'layers' | 'storesOf'>
+export type AdoptionParts = Pick<WorkspaceKeeperParts, 'directory' | 'layers' | 'storesOf'>
 
 /** How long a name is remembered: what another server deletes or renames is felt within this time. */
 const knownMs = 500
@@ -92,7 +92,7 @@ const knownMs = 500
 const restoreMarginMs = 60_000
 
 /** Open workspaces. Each is opened once and kept: what is in memory of it is a cache of its log. */
-export class Workspaces {
+export class WorkspaceKeeper {
   readonly #directory: WorkspaceDirectory
   readonly #storesOf: (pool: string) => Stores
   readonly #clock: Clock
@@ -102,10 +102,10 @@ export class Workspaces {
   readonly #layers: LayerStore
   readonly #isShared: boolean
   readonly #keep: KeepTimes
-  readonly #open = new Map<string, Workspace>()
+  readonly #open = new Map<string, OpenWorkspace>()
   readonly #known = new Map<string, { record: WorkspaceRecord; untilMs: number }>()
 
-  constructor(parts: WorkspacesParts) {
+  constructor(parts: WorkspaceKeeperParts) {
     this.#directory = parts.directory
     this.#storesOf = parts.storesOf
     this.#clock = parts.clock
@@ -153,7 +153,7 @@ export class Workspaces {
   }
 
   /** By name or id. Rejects with `workspace_missing`. */
-  async open(owner: string, nameOrId: string): Promise<Workspace> {
+  async open(owner: string, nameOrId: string): Promise<OpenWorkspace> {
     const record = await this.#find(owner, nameOrId)
     if (!record) throw workspaceMissing(nameOrId)
     let workspace = this.#open.get(record.id)
@@ -282,8 +282,8 @@ export class Workspaces {
     return record
   }
 
-  #openRecord(record: WorkspaceRecord): Workspace {
-    return new Workspace({
+  #openRecord(record: WorkspaceRecord): OpenWorkspace {
+    return new OpenWorkspace({
       info: infoOf(record),
       pool: record.pool,
       stores: this.#storesOf(record.pool),

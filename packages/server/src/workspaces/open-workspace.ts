@@ -66,7 +66,7 @@ export interface ObserveWork {
   readonly lateSession?: () => void
 }
 
-export interface WorkspaceParts {
+export interface OpenWorkspaceParts {
   readonly info: WorkspaceInfo
   /** Names the nodes and blobs that it shares with its forks. */
   readonly pool: string
@@ -104,7 +104,7 @@ interface ChangeParts {
 }
 
 /** An open workspace: its branches, and changing them by path. */
-export class Workspace {
+export class OpenWorkspace {
   /** Replaced when the workspace is renamed. */
   info: WorkspaceInfo
   readonly pool: string
@@ -113,8 +113,8 @@ export class Workspace {
   readonly isShared: boolean
   readonly keep: KeepTimes
   readonly clock: Clock
-  readonly #findBranch: WorkspaceParts['findBranch']
-  readonly takeInodes: WorkspaceParts['takeInodes']
+  readonly #findBranch: OpenWorkspaceParts['findBranch']
+  readonly takeInodes: OpenWorkspaceParts['takeInodes']
   readonly #inodes: InodeRange
   readonly #tokenInodes = new Map<string, InodeRange>()
   readonly #session = sessionIds.processSession(randomUUID())
@@ -135,7 +135,7 @@ export class Workspace {
   readonly #limits = new Map<BranchId, string | undefined>()
   #main: BranchId | undefined
 
-  constructor(parts: WorkspaceParts) {
+  constructor(parts: OpenWorkspaceParts) {
     this.info = parts.info
     this.pool = parts.pool
     this.keep = parts.keep ?? ordinaryKeepTimes
@@ -318,7 +318,7 @@ export class Workspace {
       if (limit !== undefined) requireInside(view, op, limit)
     }
     let result: T | undefined
-    const attempt = function* (this: Workspace, view: View): Steps<readonly Op[]> {
+    const attempt = function* (this: OpenWorkspace, view: View): Steps<readonly Op[]> {
       const reapsAtOnce = this.lease(branch).isUnused
       const env = { now: this.clock.now(), newIno, reapsAtOnce }
       const looked = new LookedView(view)
