@@ -1,4 +1,4 @@
-import { type Batch, decodeBatch, encodeBody, type LogRow, type Op } from '@cairn/core'
+import { type Batch, decodeBatch, encodeBody, type LogRow, type Op, sessionIds } from '@cairn/core'
 import { type Connect, type Reservation, SessionClient } from '@cairn/mount'
 import { SharedDirectories } from './shared-directories.ts'
 import {
@@ -64,6 +64,8 @@ export class Client {
   /** Names in the root directory: what came in batches, and own ones that are on their way. */
   readonly #known = new Map<string, Ino>()
   readonly #own = new Map<string, Ino>()
+  /** Directories that it made, or tried to. */
+  readonly #made = new Map<string, Ino>()
   /** Submissions without an answer, by tag: nothing that depends on them may be acknowledged. */
   readonly #open = new Map<number, string>()
   /** Where the batches of receipts stand in the log. */
@@ -105,6 +107,14 @@ export class Client {
 
   get believesInLease(): boolean {
     return this.isAlive && !this.isClosed && this.session.canAcknowledge
+  }
+
+  /** Whether it may tell its programs, in that epoch, that something in the directory is done. */
+  mayAcknowledgeIn(directory: Ino, epoch: number): boolean {
+    if (!this.believesInLease || this.leaseEpoch !== epoch) return false
+    if (!this.shared) return true
+    const known = [rootIno, ...this.#known.values(), ...this.#own.values()]
+    return this.shared.holds(directory) && known.includes(directory)
   }
 
   get isSettled(): boolean {
@@ -162,6 +172,7 @@ export class Client {
     const reservation = acknowledges ? this.session.reserve() : undefined
     const kind = isDirectory(name) ? 'directory' : 'file'
     const ops = removes ? unlinkOps(tag, name) : createOps(tag, parent, name, kind)
+    if (!removes && kind === 'directory') this.#made.set(name, tag as Ino)
     if (reservation && kind === 'directory') {
       this.#own.set(name, tag as Ino)
       this.shared?.noteMade(tag as Ino)
@@ -254,6 +265,8 @@ export class Client {
   /** In the root directory, or in a directory that the client takes to be there. */
   #choosePlace(tag: number): { name: string; parent: Ino; removes: boolean } {
     const { chance, conditions } = this.#parts
+    if (conditions.straysOneIn > 0 && !chance.oneIn(conditions.straysOneIn))
+      return this.#chooseHomely(tag)
     const sort = chance.below(8)
     if (chance.oneIn(conditions.contestedOneIn))
       return { name: chance.choose(contested), parent: rootIno, removes: chance.oneIn(2) }
@@ -262,6 +275,15 @@ export class Client {
     if (sort < 5 && dirs.length > 0)
       return { name: `child-${tag}`, parent: chance.choose(dirs)[1], removes: false }
     return { name: `file-${tag}`, parent: rootIno, removes: false }
+  }
+
+  /** In a directory of its own, which it makes if there is none. */
+  #chooseHomely(tag: number): { name: string; parent: Ino; removes: boolean } {
+    const { chance } = this.#parts
+    const made = [...this.#made].filter(([name]) => this.#known.has(name) || this.#own.has(name))
+    if (made.length === 0 || chance.oneIn(12))
+      return { name: `dir-${tag}`, parent: rootIno, removes: false }
+    return { name: `child-${tag}`, parent: chance.choose(made)[1], removes: false }
   }
 
   #hear(reply: SessionReply): void {
@@ -299,6 +321,8 @@ export class Client {
     if (body.type === 'ops') {
       if (session === this.session.id && body.ops.length > 0)
         throw new Error(`${this.name} got the bytes of its own batch ${seq}`)
+      for (const op of sessionIds.isConnected(session) ? body.ops : [])
+        if (op.type === 'create' && op.kind === 'directory') this.shared?.noteMadeElsewhere(op.ino)
       this.#take(body.ops)
     }
     if (body.type !== 'root') return

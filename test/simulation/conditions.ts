@@ -9,8 +9,9 @@ export interface Conditions {
   /** How long everything is allowed to go wrong. */
   readonly stormMs: number
   readonly messageDelayMs: number
-  /** Between what a client does, and between troubles. */
+  /** Between what a client does. */
   readonly pauseMs: number
+  readonly troublePauseMs: number
   readonly storeDelayMs: number
   /** One in so many store calls fails; 0 for never. */
   readonly storeFailsOneIn: number
@@ -21,6 +22,8 @@ export interface Conditions {
   readonly hesitatesOneIn: number
   /** One in so many clients gives everything back or nothing, instead of single directories; 0 for none. */
   readonly wholeOneIn: number
+  /** One in so many changes is made in a directory that another client made, perhaps; 0 for most of them. */
+  readonly straysOneIn: number
   /** Swarm testing: a run without one trouble finds what a run with all of them hides. */
   readonly troubles: readonly Trouble[]
   /** How often clients append to the file that all of them append to; 0 for never. */
@@ -50,15 +53,36 @@ export function makeMixedConditions(seed: number): Conditions {
     ...conditions,
     servers: 2,
     pauseMs,
+    troublePauseMs: pauseMs,
     appendsOneIn: 3,
     troubles: [...conditions.troubles, ...requests, ...requests],
+  }
+}
+
+/** Two to four sessions on one server that give single directories back, and work all the time. */
+export function makeWritersConditions(seed: number): Conditions {
+  const chance = new Chance(seed ^ 0x3a11)
+  const conditions = makeConditions(seed)
+  return {
+    ...conditions,
+    servers: 1,
+    clients: 2 + chance.below(3),
+    storeDelayMs: chance.choose([0, 5]),
+    pauseMs: chance.choose([40, 120]),
+    messageDelayMs: chance.choose([1, 5, 40]),
+    contestedOneIn: chance.choose([3, 12, 40]),
+    wholeOneIn: chance.choose([0, 0, 0, 5]),
+    straysOneIn: chance.choose([2, 5, 20]),
+    troublePauseMs: chance.choose([300, 900]),
+    stormMs: chance.choose([1500, 3000]),
+    appendsOneIn: chance.choose([0, 0, 8]),
   }
 }
 
 export function makeConditions(seed: number): Conditions {
   const chance = new Chance(seed ^ 0x5eed)
   const storeDelayMs = chance.choose([0, 5, 20, 60])
-  return {
+  const conditions = {
     servers: chance.choose([1, 2, 2, 3]),
     clients: 1 + chance.below(3),
     // A lease must outlive the handful of store calls that renewing it takes.
@@ -75,5 +99,7 @@ export function makeConditions(seed: number): Conditions {
     troubles: chance.shuffle(troubles).slice(0, 1 + chance.below(5)),
     appendsOneIn: 0,
     wholeOneIn: chance.choose([0, 0, 1, 3]),
+    straysOneIn: 0,
   }
+  return { ...conditions, troublePauseMs: conditions.pauseMs }
 }

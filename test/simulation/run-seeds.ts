@@ -5,7 +5,7 @@ import { type Plot, simulate } from './simulate.ts'
 
 /** Seeds that failed once. Each is tried again in every run; keep the file when the fault is fixed. */
 function folderOf(plot: Plot): string {
-  const folder = join(import.meta.dirname, plot === 'mixed' ? 'mixed-seeds' : 'seeds')
+  const folder = join(import.meta.dirname, plot === 'sessions' ? 'seeds' : `${plot}-seeds`)
   mkdirSync(folder, { recursive: true })
   return folder
 }

@@ -55,6 +55,10 @@ export class SharedDirectories {
     this.#sharing.noteMade(ino)
   }
 
+  noteMadeElsewhere(ino: Ino): void {
+    this.#sharing.noteMadeElsewhere(ino)
+  }
+
   look(directory: Ino): void {
     this.#sharing.look(directory).catch(() => undefined)
   }

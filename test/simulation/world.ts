@@ -47,7 +47,9 @@ export class World {
   readonly #chance: Chance
   readonly #network: Network
   /** Who was told the lease of each epoch. */
-  readonly #holders = new Map<number, string>()
+  readonly #holders = new Map<number, Client>()
+  /** How often a session acknowledged something while another one held the lease, too. */
+  acknowledgedTogether = 0
   #tag = firstTag
   #isStormy = true
 
@@ -125,16 +127,24 @@ export class World {
     if (branch !== this.main || body.type === 'epoch' || isReap(body)) return
     for (const client of this.clients)
       if (
-        client.believesInLease &&
-        client.leaseEpoch === epoch &&
         client.session.id !== session &&
-        concerns(body).some((ino) => client.shared?.holds(ino) ?? true)
+        concerns(body).some((ino) => client.mayAcknowledgeIn(ino, epoch))
       )
         this.#complain(`batch ${seq} (${what}) while ${client.name} holds the lease of ${epoch}`)
   }
 
-  /** A holder tells its programs that something is done. No other client may take the directory for known. */
+  /**
+   * A holder tells its programs that something is done. No other client may take the directory for its own, nor for known.
+   */
   #noteAcknowledged(holder: Client, parent: Ino): void {
+    const isTogether = this.clients.some(
+      (client) =>
+        client !== holder && client.believesInLease && client.leaseEpoch === holder.leaseEpoch,
+    )
+    if (isTogether) this.acknowledgedTogether++
+    for (const client of this.clients)
+      if (client !== holder && client.mayAcknowledgeIn(parent, holder.leaseEpoch))
+        this.#complain(`${holder.name} acknowledges in ${parent}, as ${client.name} may`)
     // A client that is cut off, or too slow to keep its place, is not waited for.
     if (this.#losesMessages) return
     const others = this.clients.filter(
@@ -153,11 +163,12 @@ export class World {
     return storeFailsOneIn > 0 || troubles.some((trouble) => lossy.includes(trouble))
   }
 
-  /** One epoch's lease is one session's: so no two can believe in the newest. */
-  #noteLease(name: string, epoch: number): void {
-    const holder = this.#holders.get(epoch) ?? name
+  /** One epoch's lease is one session's, or of several that give single directories back. */
+  #noteLease(client: Client, epoch: number): void {
+    const holder = this.#holders.get(epoch) ?? client
     this.#holders.set(epoch, holder)
-    if (holder !== name) this.#complain(`${name} is told the lease of ${epoch}, as ${holder} was`)
+    if (holder !== client && (!holder.shared || !client.shared))
+      this.#complain(`${client.name} is told the lease of ${epoch}, as ${holder.name} was`)
   }
 
   get #isSettled(): boolean {
@@ -187,11 +198,11 @@ export class World {
   #startClient(): void {
     const name = `c${this.clients.length + 1}`
     const { scheduler, trace, conditions } = this
-    const client = new Client({
+    const client: Client = new Client({
       name,
       connect: (onReply) => {
         const hear = (reply: SessionReply): void => {
-          if (reply.type === 'lease' || reply.type === 'among') this.#noteLease(name, reply.epoch)
+          if (reply.type === 'lease' || reply.type === 'among') this.#noteLease(client, reply.epoch)
           onReply(reply)
         }
         return this.#network.connectTo(this.servers, { name, onReply: hear })
@@ -223,7 +234,7 @@ export class World {
   }
 
   #keepTroubling(): void {
-    this.scheduler.after(this.#chance.below(this.conditions.pauseMs), () => {
+    this.scheduler.after(this.#chance.below(this.conditions.troublePauseMs), () => {
       if (!this.#isStormy) return
       this.#trouble(this.#chance.choose(this.conditions.troubles))
       this.#keepTroubling()

@@ -186,6 +186,8 @@ export const status: readonly TwoMountQuestion[] = [
       const log = (text: string): number => Number(/^log: (\d+)$/m.exec(text)![1])
       const before = log(a.read('.cairn/status'))
       b.write('moves-the-log', 'x')
+      // Where that mount decides itself, a look has it send what it did.
+      a.read('moves-the-log')
       return log(a.read('.cairn/status')) > before
     },
     expect: true,

@@ -56,8 +56,18 @@ describe('the directories that an operation concerns', () => {
     ],
     [
       'a rename onto a file elsewhere',
+      { type: 'rename', parent: there, name: 'new', newParent: here, newName: 'twice' },
+      [there, here, here, there],
+    ],
+    [
+      'a directory that gets another parent: the root, too',
       { type: 'rename', parent: rootIno, name: 'there', newParent: here, newName: 'twice' },
-      [rootIno, here, there, here, there],
+      [rootIno, here, there, here, there, rootIno],
+    ],
+    [
+      'a directory that keeps its parent: not more than that',
+      { type: 'rename', parent: rootIno, name: 'there', newParent: rootIno, newName: 'new' },
+      [rootIno, rootIno, there],
     ],
     [
       'a copy: where it is read as well',

@@ -19,6 +19,11 @@ export function newSession(unique: string): SessionId {
   return `s_${unique}` as SessionId
 }
 
+/** Whether it is of a client that connects, and not of a request or of the server itself. */
+export function isConnected(session: SessionId): boolean {
+  return session.startsWith('s_')
+}
+
 /** A mount of a token. The id begins with the token's identity, so that no other token can resume it. */
 export function newTokenSession(identity: string, unique: string): SessionId {
   return `s_${identity}.${unique}` as SessionId
@@ -81,6 +86,11 @@ export function epochSession(unique: string, holder: SessionId | undefined): Ses
 /** Which session got the lease; undefined for an epoch that was begun before ids named it. */
 export function holderOfEpoch(session: SessionId): string | undefined {
   return /^epoch-[^:]*:(.*)$/s.exec(session)?.[1]
+}
+
+/** Notes in the log that a session acknowledges in an epoch which began with another one's lease. Its only batch. */
+export function coHolderSession(epoch: number, session: SessionId): SessionId {
+  return `beside-${epoch}:${session}` as SessionId
 }
 
 /** Batches from before they had a field for it hold the tool call in the session, behind a blank. */

@@ -36,6 +36,7 @@ export class Following {
       keep: (bytes) => spool.keep(bytes),
       seen: (seq) => client.seen(seq),
       onBatch: (batch) => notes.noteBatch(batch),
+      onMade: (directory) => reading.sharing.noteMadeElsewhere(directory),
       onCurrent: () => waiting.wake(),
       reset: () => this.reset(),
       doubt: () => {

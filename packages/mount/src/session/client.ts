@@ -347,12 +347,13 @@ export class SessionClient {
   }
 
   #share(epoch: number, isBeside: boolean): void {
+    this.#lease.noteShared(epoch)
     if (!this.#hasStood || isBeside) this.#events.onShared?.(isBeside)
     this.#stand('shared', epoch)
   }
 
   #hold(epoch: number, isAlone: boolean): void {
-    const isNew = epoch !== this.#lease.epoch
+    const isNew = this.#lease.isNew(epoch)
     this.#stand('lease', epoch)
     this.#events.onLease?.(isAlone, isNew)
   }
@@ -383,7 +384,8 @@ export class SessionClient {
   #sendPending(): void {
     const wire = this.#wire
     if (!wire || (this.#standing === 'waiting' && this.#recalledIn === undefined)) return
-    for (const { number, epoch, body } of this.#pending.toSend(this.#epoch))
+    const isRecalled = this.#recalledIn !== undefined
+    for (const { number, epoch, body } of this.#pending.toSend(this.#epoch, isRecalled))
       wire.send({ type: 'submit', number, epoch, body })
   }
 

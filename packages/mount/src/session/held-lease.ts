@@ -6,6 +6,18 @@
 export class HeldLease {
   #epoch: number | undefined
   #isRecalled = false
+  /** The newest in which the session wrote through the server. */
+  #sharedEpoch = 0
+
+  noteShared(epoch: number): void {
+    this.#sharedEpoch = epoch
+  }
+
+  /** A lease begins with an epoch of its own, unless the session joins others that hold already. */
+  isNew(epoch: number): boolean | 'joined' {
+    if (epoch === this.#epoch) return false
+    return epoch === this.#sharedEpoch ? 'joined' : true
+  }
 
   get epoch(): number | undefined {
     return this.#epoch

@@ -42,8 +42,11 @@ export interface SessionEvents {
   readonly onRecall?: () => void
   /** Hears that `standing`, `canAcknowledge` or `isConnected` has changed. */
   readonly onStanding?: () => void
-  /** Hears that it has the lease: alone or beside other writers, and whether it is a new one. */
-  readonly onLease?: (isAlone: boolean, isNew: boolean) => void
+  /**
+   * Hears that it has the lease: alone or beside other writers, and whether it is a new one. `joined`: it comes to the epoch
+   * of other holders.
+   */
+  readonly onLease?: (isAlone: boolean, isNew: boolean | 'joined') => void
   /**
    * Hears how it stands over a new connection, when it has no lease. Beside a holder, what it knew counts only after a
    * look; otherwise it knows all that the batches it was sent tell.

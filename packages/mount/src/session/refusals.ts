@@ -78,7 +78,7 @@ export class Refusals {
     pending.holdInDoubt(number, error)
     const settled = Promise.withResolvers<{ seq: number }>()
     const body = encodeBody({ type: 'ops', ops: [] }, { sec: 0, nsec: 0 })
-    pending.add({ body, leaseEpoch: undefined, settled })
+    pending.add({ body, leaseEpoch: undefined, settled, closes: true })
     void settled.promise
       .then(
         () => pending.sendAgain(number),

@@ -8,6 +8,8 @@ export interface PendingSubmission {
   /** The epoch of the lease under which it was acknowledged before the server saw it; undefined if it was not. */
   readonly leaseEpoch: number | undefined
   readonly settled: PromiseWithResolvers<{ seq: number }>
+  /** It is empty, and closes the log to lower numbers. */
+  readonly closes?: boolean
   /** Why it was refused, while an older copy of it may still be on its way to the log. */
   readonly doubt?: Error
 }
@@ -108,14 +110,19 @@ export class Submissions {
   /**
    * What may be sent in `epoch`, in order. Never a second copy beside one that is in flight: refused once, it could be
    * taken the second time. Nor anything behind one that was sent in another epoch and may have to go again, or that is
-   * not complete: the log takes numbers only as they grow.
+   * not complete: the log takes numbers only as they grow. With `isRecalled` only what was acknowledged, and what closes
+   * the log to a number. The rest may concern what another holder has not handed in, and waits for the next standing.
    */
-  toSend(epoch: number): readonly (FullSubmission & { readonly epoch: number })[] {
+  toSend(
+    epoch: number,
+    isRecalled = false,
+  ): readonly (FullSubmission & { readonly epoch: number })[] {
     this.#enter(epoch)
     const end = Math.min(Infinity, ...this.#outdated)
     const sending: (FullSubmission & { readonly epoch: number })[] = []
     for (const number of [...this.#unsent].sort((a, b) => a - b)) {
       const submission = this.#pending.get(number)!
+      if (isRecalled && submission.leaseEpoch === undefined && !submission.closes) continue
       const { leaseEpoch = epoch, body } = submission
       if (number >= end || body === undefined || !this.#pace.send(body.length)) break
       this.#unsent.delete(number)

@@ -93,6 +93,7 @@ class Following {
       changesAt: () => this.changes.promise,
       keep: (bytes) => segments.append([bytes]),
       seen: (seq) => this.seen.push(seq),
+      onMade: () => undefined,
       onCurrent: () => undefined,
       reset: () => this.resets++,
       nodes: {

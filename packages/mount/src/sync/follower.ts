@@ -1,4 +1,11 @@
-import { decodeSentBatch, type Inode, type Link, type Op, type SentBatch } from '@cairn/core'
+import {
+  decodeSentBatch,
+  type Inode,
+  type Link,
+  type Op,
+  type SentBatch,
+  sessionIds,
+} from '@cairn/core'
 import { isFsError, type Ino, type Name } from '@cairn/protocol'
 import { applyForeign, applyOwn } from '../data/apply.ts'
 import type { Contents } from '../data/contents.ts'
@@ -29,6 +36,8 @@ export interface FollowerParts {
   /** Everything up to `seq` has been taken in, the kernel's caches included. */
   readonly seen: (seq: number) => void
   readonly onBatch?: (batch: SentBatch) => void
+  /** Another session made that directory. */
+  readonly onMade: (directory: Ino) => void
   /** Everything that was heard of has been taken in. */
   readonly onCurrent: () => void
   /** Forgets all that is known, here and in the kernel. */
@@ -143,6 +152,7 @@ export class Follower {
   #takeBatch(batch: SentBatch): true {
     const changed = new Set<Ino>()
     if (batch.body.type === 'ops') for (const op of batch.body.ops) this.#applyForeign(op, changed)
+    for (const ino of madeBySession(batch)) this.#parts.onMade(ino)
     this.#advance(batch.seq, changed)
     this.#parts.onBatch?.(batch)
     return true
@@ -330,6 +340,12 @@ function keepsFiles({ body }: SentBatch): boolean {
   return (
     body.type === 'root' && body.change.cause === 'commit' && isRescueLayer(body.change.subject)
   )
+}
+
+/** Directories that a session made, and may hold. What requests make, no session holds yet. */
+function madeBySession({ session, body }: SentBatch): readonly Ino[] {
+  if (body.type !== 'ops' || !sessionIds.isConnected(session)) return []
+  return body.ops.flatMap((op) => (op.type === 'create' && op.kind === 'directory' ? [op.ino] : []))
 }
 
 function inodeOf(image: Image, ino: Ino): Inode | undefined {

@@ -32,7 +32,11 @@ describe('the directories of a mount', () => {
   beforeEach(() => {
     server = new Server()
     forgotten = []
-    sharing = new SharingClient({
+    sharing = open(true)
+  })
+
+  const open = (shares: boolean): SharingClient =>
+    new SharingClient({
       image: {
         inode: () => ({ kind: 'directory' }) as Inode,
         links: () => [],
@@ -62,9 +66,8 @@ describe('the directories of a mount', () => {
       whenSent: () => Promise.resolve(),
       forgetInKernel: () => forgotten.push('everything'),
       forgetDropped: () => forgotten.push('what was dropped'),
-      shares: true,
+      shares,
     })
-  })
 
   const create = (parent: Ino): Op => ({ type: 'create', parent }) as Op
 
@@ -121,6 +124,48 @@ describe('the directories of a mount', () => {
     await sharing.yield([d])
     await server.answer(1, 7)
     expect([await claimed, sharing.isMine(d)]).toEqual([false, false])
+  })
+
+  it('that others make while this mount holds the lease are theirs, and shown after a look', async () => {
+    sharing.onLease(true, true, 0)
+    await Promise.resolve()
+    sharing.noteMadeElsewhere(e)
+    expect([sharing.findUnclaimed(create(d)), sharing.findUnclaimed(create(e))]).toEqual([[], [e]])
+    expect(() => sharing.requireFresh(e)).toThrow(ImageMiss)
+    sharing.requireFresh(d)
+  })
+
+  it('that others make need no look by a mount that follows the log and no more', () => {
+    const reader = open(false)
+    reader.noteMadeElsewhere(e)
+    reader.requireFresh(e)
+    reader.onLease(true, 'joined', 0)
+    expect(reader.findUnclaimed(create(e))).toEqual([])
+  })
+
+  it('of a holder that joins others are those it claims or makes; others are shown after a look', async () => {
+    sharing.onShared(true, 0)
+    sharing.onLease(false, 'joined', 0)
+    await Promise.resolve()
+    expect(() => sharing.requireFresh(d)).toThrow(ImageMiss)
+    const claimed = sharing.claim([d])
+    await server.answer(1, 7)
+    expect([await claimed, sharing.findUnclaimed(create(d))]).toEqual([true, []])
+    sharing.requireFresh(d)
+    sharing.noteMade(e)
+    sharing.requireFresh(e)
+    await sharing.forget([d])
+    expect(() => sharing.requireFresh(d)).toThrow(ImageMiss)
+  })
+
+  it('are claimed with all that an operation concerns, and given up where the server decides', async () => {
+    sharing.onLease(false, true, 0)
+    sharing.noteMade(e)
+    const link = { type: 'rename', parent: d, newParent: e, name: 'f', newName: 'g' } as Op
+    expect(sharing.findUnclaimed(link)).toEqual([d, e])
+    const claimed = sharing.claim([d, e])
+    await server.answer(0, 7)
+    expect([await claimed, sharing.isMine(e)]).toEqual([false, false])
   })
 
   it('stay as they are when the same lease is heard of again', async () => {

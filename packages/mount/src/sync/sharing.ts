@@ -36,10 +36,12 @@ interface Pending {
 /**
  * Which directories this mount may change on its own, and which it may show without asking.
  *
- * The image follows the log, but another mount that holds the lease has acknowledged changes that are not in the log yet.
- * So a directory is shown after a look: the holder sends what it has, and this mount takes that in. Before the holder
+ * The image follows the log, but other mounts that hold the lease have acknowledged changes that are not in the log yet.
+ * So a directory is shown after a look: its holder sends what it has, and this mount takes that in. Before a holder
  * changes the directory again, this mount is asked to forget it. A mount that holds the lease gives directories back in
  * the same way, and claims them before it changes them.
+ *
+ * INVARIANT: what is this mount's own is its own for the server, too, until this mount has said that it gave it back.
  */
 export class SharingClient {
   readonly #parts: SharingClientParts
@@ -64,14 +66,19 @@ export class SharingClient {
     return this.#isAlone && this.#mine.isFull
   }
 
-  /** This mount gets the lease, or hears of it again. What others may know must be claimed first. */
-  onLease(isAlone: boolean, isNew: boolean, seq: number): void {
+  /**
+   * This mount gets the lease, or hears of it again. What others may know must be claimed first; where others hold the
+   * lease already, what they may have changed must be looked at, too.
+   */
+  onLease(isAlone: boolean, isNew: boolean | 'joined', seq: number): void {
     this.#isAlone = isAlone
-    if (!isNew) return
-    if (isAlone) this.#mine.fill()
-    else this.#mine.clear()
+    if (isNew === false) return
+    // Beside a mount that gives no directories back there is no other holder.
+    const hasJoined = isNew === 'joined' && this.#parts.shares
     this.#voidAll(this.#pending)
-    this.#refresh(seq)
+    if (isAlone && !hasJoined) this.#mine.fill()
+    else this.#mine.clear()
+    if (!hasJoined) this.#refresh(seq)
   }
 
   /** Over a new connection. Beside a holder, this mount may have missed what it was to forget. */
@@ -147,20 +154,38 @@ export class SharingClient {
 
   /** Whether the directory, or all that have the file, may be changed here. */
   isMine(ino: Ino): boolean {
-    return (
-      this.#mine.isFull || homesOf(this.#parts.image, ino).every((home) => this.#mine.has(home))
-    )
+    if (this.#mine.isFull) return true
+    const homes = homesOf(this.#parts.image, ino)
+    return homes.length > 0 && homes.every((home) => this.#mine.has(home))
   }
 
-  /** The directories of an operation that must be claimed before it is acknowledged. */
+  /** A file without a name is in no directory, so no holder can claim it: beside others the server decides. */
+  isInNoDirectory(op: Op): boolean {
+    return !this.#mine.isFull && directoriesOf(this.#parts.image, op).length === 0
+  }
+
+  /**
+   * The directories that must be claimed before an operation is acknowledged: all that it concerns, or none. The kernel
+   * may hold a lock on any of them until the operation is done. So of two claims with one in common only the first may go
+   * on, or each could wait for the other's kernel to forget.
+   */
   findUnclaimed(op: Op): readonly Ino[] {
     if (this.#mine.isFull) return []
-    return directoriesOf(this.#parts.image, op).filter((ino) => !this.#mine.has(ino))
+    const inos = directoriesOf(this.#parts.image, op)
+    return inos.every((ino) => this.#mine.has(ino)) ? [] : [...new Set(inos)]
   }
 
-  /** A directory that this mount made is known to no other. */
+  /** No other client knows a directory that this mount made. */
   noteMade(ino: Ino): void {
     this.#mine.add(ino)
+    this.#fresh.add(ino)
+  }
+
+  /** The log brings a directory that another session made: it may be that one's own. */
+  noteMadeElsewhere(ino: Ino): void {
+    if (!this.#parts.shares) return
+    this.#mine.delete(ino)
+    this.#fresh.delete(ino)
   }
 
   /** False where another client is at work: then the server decides. */
@@ -168,10 +193,14 @@ export class SharingClient {
     // The others have left: then all of it can be had at once.
     if (this.#isAlone && (await this.#ask('claim', everything))) {
       this.#mine.fill()
+      this.#fresh.fill()
       return true
     }
     const isMine = await this.#ask('claim', inos)
-    if (isMine) for (const ino of inos) this.#mine.add(ino)
+    // Where the server decides, nothing is acknowledged beside that until it is claimed again.
+    for (const ino of inos)
+      if (isMine) this.noteMade(ino)
+      else this.#mine.delete(ino)
     return isMine
   }
 

@@ -100,6 +100,7 @@ export class MountWriter {
       const op = this.#placed(this.#allowed(make()))
       const unclaimed = sharing.findUnclaimed(op)
       if (unclaimed.length > 0) return this.#claim(unclaimed, make, cause)
+      if (sharing.isInNoDirectory(op)) return this.#decideBehind(make, cause)
       if (!room.has(growthMax(op)) || this.#isForServer(op)) return this.#ask(make, cause)
       if (outbox.isFull || !this.#tryToAcknowledge(op, cause))
         return this.#whenRoom().then(() => this.change(make, cause))
@@ -115,9 +116,15 @@ export class MountWriter {
    * this one change. It goes behind all that was acknowledged before it.
    */
   async #claim(inos: readonly Ino[], make: () => Op, cause: Cause): Promise<void> {
-    const { outbox, refusal, sharing, standing } = this.#parts
+    const { refusal, sharing, standing } = this.#parts
     const isMine = await refusal.unlessRefused(sharing.claim(inos))
     if (isMine || standing() !== 'lease') return this.change(make, cause)
+    return this.#decideBehind(make, cause)
+  }
+
+  /** Has the server decide about one change, behind all that was acknowledged before it. */
+  #decideBehind(make: () => Op, cause: Cause): Promise<void> {
+    const { outbox } = this.#parts
     const op = this.#allowed(make())
     outbox.flushNow()
     outbox.deferrals.release()

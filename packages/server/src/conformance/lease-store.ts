@@ -57,6 +57,7 @@ function recordCases(test: StoreTest<LeaseStore>): void {
   test('a record comes back as it was put', async (store) => {
     const record = lease({
       holder: 'é' as SessionId,
+      coHolders: ['b' as SessionId, '"\\\n' as SessionId],
       recalled: true,
       writers: [writer('é', Number.MAX_SAFE_INTEGER), writer('"\\\n', 0)],
       epoch: 2 ** 40,

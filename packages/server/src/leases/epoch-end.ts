@@ -14,6 +14,7 @@ import {
   isCairnError,
   type SessionId,
 } from '@cairn/protocol'
+import { wasCoHolder } from './co-holders.ts'
 
 const server = 'server' as ActorId
 
@@ -56,7 +57,7 @@ export async function endEpoch(
 }
 
 /**
- * Refuses a session that did not get the lease with that epoch. Epochs that were begun before authors named the holder
+ * Refuses a session that did not get the lease with that epoch, and did not become a holder in it. Epochs that were begun before authors named the holder
  * belong to any session: an update of the server must not cost a client its late writes.
  */
 export async function requireHeld(
@@ -71,7 +72,7 @@ export async function requireHeld(
   const author = first && decodeBatch(first.bytes)
   const begins = author?.body.type === 'epoch' && author.epoch === epoch
   const holder = begins ? (sessionIds.holderOfEpoch(author.session) ?? session) : ''
-  if (holder === session) return
+  if (holder === session || (await wasCoHolder({ log }, branch, session, epoch))) return
   throw new CairnError('forbidden', {
     what: `rescue from epoch ${epoch} of branch ${branch.id}`,
     reason: `session ${session} did not have its lease`,

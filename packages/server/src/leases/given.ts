@@ -8,7 +8,7 @@ import {
 } from '@cairn/core'
 import { FsError, type Ino, isCairnError, isFsError, type Name } from '@cairn/protocol'
 
-/** A change concerns directories that the holder was not asked for. The caller asks for them and tries again. */
+/** A change concerns directories that were not asked for. The caller asks for them and tries again. */
 export class MoreDirectories extends FsError {
   readonly inos: readonly Ino[]
 
@@ -18,11 +18,17 @@ export class MoreDirectories extends FsError {
   }
 }
 
-/** The directories that the holder has given back for one change of another client. */
+/** The directories that no other session holds for one change of a client. */
 export class Given {
+  readonly #isHeld: (ino: Ino) => boolean
   readonly inos: Set<Ino> = new Set()
   /** Those that the change concerns, as it was last decided. */
   changed: readonly Ino[] = []
+
+  /** `isHeld`: whether the client itself holds the directory. A change that concerns no others needs to ask for none. */
+  constructor(isHeld: (ino: Ino) => boolean) {
+    this.#isHeld = isHeld
+  }
 
   /** Throws MoreDirectories. What the operations themselves make is known to no other client. */
   require(view: View, ops: readonly Op[]): void {
@@ -49,7 +55,7 @@ export class Given {
 
   #requireAll(inos: Iterable<Ino>): void {
     const missing = [...inos].filter((ino) => !this.inos.has(ino))
-    if (missing.length > 0) throw new MoreDirectories(missing)
+    if (!missing.every(this.#isHeld)) throw new MoreDirectories(missing)
   }
 }
 

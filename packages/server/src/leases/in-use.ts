@@ -1,9 +1,9 @@
 import type { Ino } from '@cairn/protocol'
 
 /**
- * Directories that clients look into or change just now, and directories that the holder claims. Looks and changes go
+ * Directories that clients look into or change just now, and directories that holders claim. Looks and changes go
  * first: a claim of a directory in use fails, and one that begins to be used ends the claim. If the claim went first, it
- * could wait for a session whose kernel waits for that very change.
+ * could wait for a session whose kernel waits for that very change. Of two claims the first goes on.
  */
 export class InUse {
   readonly #uses = new Map<Ino, number>()
@@ -39,15 +39,15 @@ export class InUse {
   }
 }
 
-/** A claim in progress. */
+/** A claim in progress. Until it is released no other one of its directories begins. */
 export class Claim {
-  readonly #release: () => void
+  readonly release: () => void
   readonly #ended = Promise.withResolvers<void>()
   /** False as soon as a look or a change concerns one of its directories. */
   isInForce = true
 
   constructor(release: () => void) {
-    this.#release = release
+    this.release = release
   }
 
   get ended(): Promise<void> {
@@ -55,9 +55,7 @@ export class Claim {
   }
 
   end(): void {
-    if (!this.isInForce) return
     this.isInForce = false
-    this.#release()
     this.#ended.resolve()
   }
 }

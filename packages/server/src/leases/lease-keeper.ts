@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { type Branch, sessionIds, type Stores } from '@cairn/core'
-import { type Ino, isCairnError, type SessionId } from '@cairn/protocol'
+import { isCairnError, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../ports/clock.ts'
-import { Audience, type Member, waitMsMax } from './audience.ts'
+import { Audience, type Member } from './audience.ts'
+import { noteCoHolder } from './co-holders.ts'
 import { endEpoch } from './epoch-end.ts'
 import type { Given } from './given.ts'
+import { whenHandedBack } from './handed-back.ts'
+import { HeldInodes } from './held-inodes.ts'
 import {
+  addHolder,
   areTogether,
   forfeit,
   grantBeside,
+  holdersOf,
   isOverdue,
   join,
   leave,
   newLease,
   type Patience,
+  patienceFor,
   progress,
   recall,
   release,
@@ -22,7 +28,7 @@ import {
   unchanged,
 } from './lease.ts'
 import type { LeaseRecord, LeaseStore } from '../ports/lease-store.ts'
-import { hurry, OtherServers } from './other-servers.ts'
+import { OtherServers } from './other-servers.ts'
 import type { SessionNoteStore } from '../ports/session-note-store.ts'
 import { LeaseSharing } from './sharing.ts'
 
@@ -50,13 +56,6 @@ interface Follower {
   readonly onLease: ((record: LeaseRecord) => void) | undefined
 }
 
-/** How long a recalled holder is waited for after its last receipt, and in all: 30 s and 10 min with ordinary leases. */
-const recallLeases = 3
-const recallLeasesMax = 60
-/** How long what a session holds counts after it last said so. */
-const holdLeases = 3
-const holdsMax = 10_000
-
 /** Moves one branch's lease from hand to hand. Any number of servers do so at once, through the store. */
 export class LeaseKeeper {
   readonly #stores: Stores
@@ -65,8 +64,10 @@ export class LeaseKeeper {
   readonly #followers = new Set<Follower>()
   /** Who is connected to this server, and what each has taken in. */
   readonly audience: Audience
-  /** Single directories that the holder gives back. */
+  /** Single directories that holders give back. */
   readonly sharing: LeaseSharing
+  /** Files without a name that sessions have open. */
+  readonly heldInodes: HeldInodes
   readonly #id = randomUUID()
   /** Sessions that give single directories back. */
   readonly #shares = new Set<SessionId>()
@@ -85,6 +86,7 @@ export class LeaseKeeper {
     const audience = new Audience(clock)
     this.audience = audience
     this.sharing = new LeaseSharing(this, clock)
+    this.heldInodes = new HeldInodes(branch.id, options)
     const findLiveWriters = async (): Promise<readonly SessionId[]> => {
       await this.look()
       return this.liveWriters
@@ -175,20 +177,11 @@ export class LeaseKeeper {
     if (!here || !elsewhere) this.#options.onLateSession?.()
   }
 
-  /**
-   * Resolves when no other session holds the lease that `session` joined for: until then the holder acknowledges
-   * changes that other clients do not see. A holder that is not connected is skipped.
-   */
-  async whenHandedBack(session: SessionId): Promise<void> {
-    const { clock, lookMs } = this.#options
-    const lateAtMs = clock.nowMs() + waitMsMax
-    for (;;) {
-      const { holder } = await this.look()
-      if (holder === undefined || holder === session || clock.nowMs() >= lateAtMs) return
-      const isHere = this.audience.seenBy(holder) !== undefined
-      if (!isHere && !(await this.#others?.has(holder))) return
-      await clock.sleep(lookMs / hurry)
-    }
+  /** See `whenHandedBack`. */
+  whenHandedBack(session: SessionId): Promise<void> {
+    const isConnected = async (other: SessionId): Promise<boolean> =>
+      this.audience.seenBy(other) !== undefined || ((await this.#others?.has(other)) ?? false)
+    return whenHandedBack(this, this.#options, session, isConnected)
   }
 
   /**
@@ -206,36 +199,27 @@ export class LeaseKeeper {
     return !this.#options.isShared && this.#followers.size === 0 && this.#hasNoSessions
   }
 
-  /** All files without a name that the session has open. They stay as long as it keeps saying so. */
-  async hold(session: SessionId, inos: readonly Ino[]): Promise<void> {
-    const { notes, clock, leaseMs } = this.#options
-    const untilMs = clock.nowMs() + holdLeases * leaseMs
-    await notes.hold(this.#branch.id, { session, inos: inos.slice(0, holdsMax), untilMs })
-  }
-
-  /** What sessions hold, whichever server they are connected to. */
-  async findHeld(): Promise<ReadonlySet<Ino>> {
-    const { notes, clock } = this.#options
-    const held = new Set<Ino>()
-    for (const hold of await notes.listHolds(this.#branch.id))
-      if (hold.untilMs > clock.nowMs()) for (const ino of hold.inos) held.add(ino)
-      else await notes.hold(this.#branch.id, { ...hold, inos: [] })
-    return held
-  }
-
   join(session: SessionId): Promise<LeaseRecord> {
     return this.#update((record) =>
       join(record, this.#writer(session), this.#options.clock.nowMs(), this.#patience),
     )
   }
 
+  /** Those that may acknowledge, or have acknowledged and not handed in. */
+  get holders(): readonly SessionId[] {
+    return holdersOf(this.#record)
+  }
+
+  holds(session: SessionId): boolean {
+    return this.holders.includes(session)
+  }
+
   /**
-   * The session that holds the lease and gives single directories back to this server. Undefined where no session holds it,
-   * or everything must be handed back first.
+   * The sessions that hold the lease and give single directories back to this server. None where no session holds it, or
+   * everything must be handed back first.
    */
-  get sharingHolder(): SessionId | undefined {
-    const { holder, recalled } = this.#record
-    return recalled || this.sharing.hasQuota || !this.#areHere ? undefined : holder
+  get sharingHolders(): readonly SessionId[] {
+    return this.#record.recalled || this.sharing.hasQuota || !this.#areHere ? [] : this.holders
   }
 
   /** All writers give single directories back, to this server. */
@@ -251,7 +235,7 @@ export class LeaseKeeper {
   /** Whether the server answers the session's writes. */
   isServed(session: SessionId): boolean {
     const { holder } = this.#record
-    return holder === undefined || (holder !== session && this.#areHere)
+    return holder === undefined || (!this.holds(session) && this.#areHere)
   }
 
   /** The session writes while no other does: it may get the lease. */
@@ -259,7 +243,18 @@ export class LeaseKeeper {
     await this.#update((record) => grantBeside(record, session))
   }
 
-  /** The holder does nothing, and another session works. */
+  /** The session works beside holders: it becomes one. That it did is in the log before it hears of it. */
+  async addHolder(session: SessionId): Promise<void> {
+    const { epoch } = this.#record
+    await noteCoHolder(this.#stores, this.#branch, {
+      session,
+      epoch,
+      time: this.#options.clock.now(),
+    })
+    await this.#update((record) => unchanged(addHolder(record, session, epoch)))
+  }
+
+  /** The holder does nothing, and another session works that cannot hold beside it. */
   async recallIdle(): Promise<void> {
     await this.#update((record) =>
       unchanged(recall(record, this.#options.clock.nowMs(), this.#patience)),
@@ -267,8 +262,7 @@ export class LeaseKeeper {
   }
 
   get #patience(): Patience {
-    const { leaseMs } = this.#options
-    return { ms: recallLeases * leaseMs, mostMs: recallLeasesMax * leaseMs }
+    return patienceFor(this.#options.leaseMs)
   }
 
   /** The session got a receipt. While it is asked to hand the lease back, that gives it more time. */
@@ -282,7 +276,8 @@ export class LeaseKeeper {
   async renew(session: SessionId): Promise<boolean> {
     let known = true
     await this.#update((record) => {
-      const renewed = renew(record, this.#writer(session), this.#options.clock.nowMs())
+      const nowMs = this.#options.clock.nowMs()
+      const renewed = renew(record, this.#writer(session), nowMs, this.#patience)
       known = renewed !== undefined
       return renewed ?? unchanged(record)
     })
@@ -293,8 +288,12 @@ export class LeaseKeeper {
     await this.#update((record) => release(record, session, epoch))
   }
 
+  /** Resolves when the epoch is over: other holders hand in first. */
   async forfeit(session: SessionId, epoch: number): Promise<void> {
-    await this.#update((record) => forfeit(record, session, epoch))
+    const { clock, lookMs } = this.#options
+    const end = (record: LeaseRecord): Transition =>
+      forfeit(record, session, epoch, clock.nowMs(), this.#patience)
+    while ((await this.#update(end)).epoch === epoch) await clock.sleep(lookMs)
   }
 
   async leave(session: SessionId): Promise<void> {
@@ -349,10 +348,10 @@ export class LeaseKeeper {
     await this.join(session)
     while (this.#record.holder !== undefined && this.#record.holder !== session) {
       await this.#options.clock.sleep(this.#options.lookMs)
-      const { holder, recalled } = await this.look()
+      const { recalled } = await this.look()
       const isLate = isOverdue(this.#record, this.#options.clock.nowMs())
-      if (!recalled || isLate || this.#isSilent(holder) || this.#isSilent(session))
-        await this.join(session)
+      const isAnySilent = [...this.holders, session].some((other) => this.#isSilent(other))
+      if (!recalled || isLate || isAnySilent) await this.join(session)
     }
   }
 
@@ -368,7 +367,7 @@ export class LeaseKeeper {
     this.#isLooking = false
   }
 
-  #isSilent(session: SessionId | undefined): boolean {
+  #isSilent(session: SessionId): boolean {
     const writer = this.#record.writers.find((other) => other.session === session)
     return writer === undefined || writer.expiresAtMs <= this.#options.clock.nowMs()
   }
@@ -428,8 +427,11 @@ export class LeaseKeeper {
     const next = { holder: record.holder, time }
     if (endingEpoch !== undefined && !(await endEpoch(stores, branch, endingEpoch, next)))
       return undefined
-    const epoch = endingEpoch === undefined ? before.epoch : endingEpoch + 1
-    const after = { ...record, epoch, version: before.version + 1 }
+    const version = before.version + 1
+    const after =
+      endingEpoch === undefined
+        ? { ...record, epoch: before.epoch, version }
+        : { ...record, coHolders: [], epoch: endingEpoch + 1, version }
     return (await this.#options.store.put(after)) ? after : undefined
   }
 

@@ -1,12 +1,17 @@
 import type { BranchId, SessionId } from '@cairn/protocol'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
+  addHolder,
   forfeit,
+  holdersOf,
+  isOverdue,
   join,
   leave,
   newLease,
+  type Patience,
   progress,
+  recall,
   release,
   renew,
   type Transition,
@@ -74,12 +79,11 @@ describe('lease', () => {
     ['its only writer', held, { holder: a, recalled: false }],
     ['a writer that another one waits for', wanted, { holder: undefined, recalled: false }],
   ])('forfeited by %s, its epoch is over', (_, record, after) => {
-    expect(forfeit(record, a, record.epoch)).toMatchObject({ newEpoch: true, record: after })
+    expect(forfeit(record, a, record.epoch, 0)).toMatchObject({ newEpoch: true, record: after })
   })
 
-  it('only its own holder forfeits it, and only in its epoch', () => {
-    expect(forfeit(held, b, held.epoch)).toEqual(unchanged(held))
-    expect(forfeit(held, a, held.epoch - 1)).toEqual(unchanged(held))
+  it('only in its epoch can it be forfeited', () => {
+    expect(forfeit(held, a, held.epoch - 1, 0)).toEqual(unchanged(held))
   })
 
   it('handed back by the only writer, it is granted again, in a new epoch', () => {
@@ -142,6 +146,171 @@ describe('lease', () => {
     )
   })
 })
+
+/** As the keeper does: each new epoch begins without co-holders. */
+class Keeper {
+  record: LeaseRecord = empty
+  newEpoch = false
+
+  take({ record, newEpoch }: Transition): this {
+    const epoch = this.record.epoch + (newEpoch ? 1 : 0)
+    this.record = { ...record, epoch }
+    this.newEpoch = newEpoch
+    return this
+  }
+}
+
+describe('a lease that several hold', () => {
+  const shares = (session: SessionId, expiresAtMs: number) => ({
+    session,
+    expiresAtMs,
+    sharesAt: 'server',
+  })
+  const patience = { ms: 30, mostMs: 100 }
+  const c = 'c' as SessionId
+  let keeper: Keeper
+
+  beforeEach(() => {
+    keeper = new Keeper()
+    for (const session of [a, b, c]) keeper.take(join(keeper.record, shares(session, 10), 0))
+    for (const session of [b, c])
+      keeper.take(unchanged(addHolder(keeper.record, session, keeper.record.epoch)))
+  })
+
+  it('is of one epoch', () => {
+    expect(keeper.record).toMatchObject({ holder: a, coHolders: [b, c], epoch: 2 })
+  })
+
+  it('takes no holder in when it is recalled, in another epoch, or beside a writer that shares nothing', () => {
+    const { record } = keeper
+    const without = { ...record, coHolders: [] }
+    expect(addHolder(without, b, record.epoch - 1)).toBe(without)
+    const recalled = recall(without, 0, patience)
+    expect(addHolder(recalled, b, record.epoch)).toBe(recalled)
+    const mixed = join(without, until('d' as SessionId, 10), 0).record
+    expect(addHolder({ ...mixed, recalled: false }, b, record.epoch).coHolders).toEqual([])
+    const unheld = { ...record, holder: undefined, coHolders: [] }
+    expect(addHolder(unheld, b, record.epoch)).toBe(unheld)
+  })
+
+  it('is another one’s when the first holder leaves, in the same epoch; the last one is alone with it', () => {
+    expect(keeper.take(leave(keeper.record, a)).record).toMatchObject({ holder: b, coHolders: [c] })
+    expect(keeper.take(leave(keeper.record, c)).record).toMatchObject({ holder: b, coHolders: [] })
+    expect(keeper.record).toMatchObject({ epoch: 2, recalled: false })
+  })
+
+  it('is recalled from all by a writer that shares nothing, and waits for each', () => {
+    const { epoch } = keeper.record
+    keeper.take(join(keeper.record, until('d' as SessionId, 10), 0, patience))
+    expect(keeper.record).toMatchObject({ holder: a, coHolders: [b, c], recalled: true, epoch })
+    for (const session of [a, c]) keeper.take(release(keeper.record, session, epoch))
+    expect(keeper.record).toMatchObject({ holder: b, coHolders: [], recalled: true, epoch })
+    keeper.take(release(keeper.record, b, epoch))
+    expect(keeper.record).toMatchObject({ holder: undefined, recalled: false, epoch })
+  })
+
+  it('ends with a silent holder, when those that are alive have handed in', () => {
+    const { epoch } = keeper.record
+    for (const session of [b, c])
+      keeper.take(renew(keeper.record, shares(session, 50), 9, patience)!)
+    keeper.take(renew(keeper.record, shares(b, 50), 20, patience)!)
+    expect(keeper.record).toMatchObject({ holder: a, recalled: true, deadline: { ms: 50 }, epoch })
+    keeper.take(release(keeper.record, c, epoch))
+    expect(keeper.record).toMatchObject({ recalled: true, epoch })
+    keeper.take(release(keeper.record, b, epoch))
+    expect(keeper.record).toMatchObject({ holder: undefined, coHolders: [], epoch: epoch + 1 })
+  })
+
+  it('goes on to the end in the same epoch when the silent one comes back in time', () => {
+    const { epoch } = keeper.record
+    keeper.take(renew(keeper.record, shares(b, 50), 20, patience)!)
+    keeper.take(join(keeper.record, shares(a, 50), 21, patience))
+    keeper.take(join(keeper.record, shares(c, 50), 21, patience))
+    for (const session of [b, c, a]) keeper.take(release(keeper.record, session, epoch))
+    expect(keeper.record).toMatchObject({ holder: undefined, coHolders: [], epoch })
+  })
+
+  it('ends at the deadline, whoever has not handed in', () => {
+    const { epoch } = keeper.record
+    for (const session of [a, b, c])
+      keeper.take(renew(keeper.record, shares(session, 500), 9, patience)!)
+    keeper.take(unchanged(recall(keeper.record, 9, patience)))
+    keeper.take(release(keeper.record, a, epoch))
+    keeper.take(renew(keeper.record, shares(a, 500), 39, patience)!)
+    expect(keeper.record).toMatchObject({ holder: undefined, coHolders: [], epoch: epoch + 1 })
+    expect(keeper.record.writers).toHaveLength(3)
+  })
+
+  it('forfeited by one of them, ends when the others have handed in', () => {
+    const { epoch } = keeper.record
+    keeper.take(forfeit(keeper.record, b, epoch, 0, patience))
+    expect(keeper.record).toMatchObject({ recalled: true, epoch })
+    for (const session of [a, b, c]) keeper.take(release(keeper.record, session, epoch))
+    keeper.take(forfeit(keeper.record, b, epoch, 1, patience))
+    expect(keeper.record).toMatchObject({ recalled: false, epoch: epoch + 1 })
+  })
+
+  it('gives more time to any holder that is at it', () => {
+    const recalled = recall(keeper.record, 0, patience)
+    expect(progress(recalled, c, 20, patience).deadline?.ms).toBe(50)
+  })
+
+  it('whatever happens: its epoch ends only when each holder has handed in, is silent or overdue', () => {
+    const sessions = [a, b, c]
+    const step = fc.record({
+      what: fc.constantFrom('join', 'renew', 'release', 'leave', 'add', 'recall', 'forfeit'),
+      session: fc.constantFrom(...sessions),
+      wait: fc.nat(12),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const keeper = new Keeper()
+        /** Who may acknowledge, or has and not handed in, as the sessions themselves know it. */
+        const holding = new Set<SessionId>()
+        let now = 0
+        for (const { what, session, wait } of steps) {
+          now += wait
+          const before = keeper.record
+          if (what === 'release' && !before.recalled) continue
+          keeper.take(moveSharing(before, what, shares(session, now + 10), now, patience))
+          if (what === 'release' || what === 'leave') holding.delete(session)
+          if (keeper.newEpoch) {
+            const live = before.writers.filter(({ expiresAtMs }) => expiresAtMs > now)
+            const left = live.filter(
+              (writer) => holding.has(writer.session) && writer.session !== session,
+            )
+            if (!isOverdue(before, now)) expect(left.map((writer) => writer.session)).toEqual([])
+            holding.clear()
+            expect(keeper.record.coHolders).toEqual([])
+          }
+          for (const holder of holdersOf(keeper.record)) holding.add(holder)
+          // Whoever has not handed in is known, so that no epoch passes it by.
+          expect(holdersOf(keeper.record)).toEqual(expect.arrayContaining([...holding]))
+        }
+      }),
+    )
+  })
+})
+
+function moveSharing(
+  record: LeaseRecord,
+  what: string,
+  writer: LeaseWriter,
+  now: number,
+  patience: Patience,
+): Transition {
+  const { session } = writer
+  if (what === 'join') return join(record, writer, now, patience)
+  if (what === 'renew') return renew(record, writer, now, patience) ?? unchanged(record)
+  if (what === 'leave') return leave(record, session)
+  if (what === 'add') return unchanged(addHolder(record, session, record.epoch))
+  if (what === 'recall') return unchanged(recall(record, now, patience))
+  if (what === 'forfeit')
+    return holdersOf(record).includes(session)
+      ? forfeit(record, session, record.epoch, now, patience)
+      : unchanged(record)
+  return release(record, session, record.epoch)
+}
 
 function move(record: LeaseRecord, what: string, writer: LeaseWriter, now: number): Transition {
   if (what === 'join') return join(record, writer, now)

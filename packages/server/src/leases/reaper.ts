@@ -74,10 +74,10 @@ export class Reaper {
 
   async #reap(due: readonly Ino[]): Promise<void> {
     const { branch, keeper, clock } = this.#parts
-    const { holder, epoch } = await keeper.look()
-    // It may have acknowledged writes to such files and come back with them.
-    if (holder !== undefined && !keeper.liveWriters.includes(holder)) return
-    const held = await keeper.findHeld()
+    const { epoch } = await keeper.look()
+    // One that is silent may have acknowledged writes to such files and come back with them.
+    if (keeper.holders.some((holder) => !keeper.liveWriters.includes(holder))) return
+    const held = await keeper.heldInodes.findAll()
     const free = due.filter((ino) => !held.has(ino)).slice(0, inosMax)
     if (free.length === 0) return
     const time = clock.now()

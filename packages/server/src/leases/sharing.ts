@@ -1,13 +1,18 @@
+import type { Op } from '@cairn/core'
 import type { Ino, SessionId } from '@cairn/protocol'
 import type { Clock } from '../ports/clock.ts'
 import { waitMsMax } from './audience.ts'
+import { DirectoryHolders } from './directory-holders.ts'
 import { Given, MoreDirectories } from './given.ts'
-import { InUse } from './in-use.ts'
+import { type Claim, InUse } from './in-use.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
+import { RecentChanges } from './recent-changes.ts'
 
 /** A connected session that gives single directories back. */
-interface Connected {
+export interface Connected {
   readonly session: SessionId
+  /** Whether it may acknowledge beside other sessions. */
+  readonly mayHoldBeside: boolean
   /** Resolves when the other end has done it; false when its connection ended before. */
   ask(what: 'yield' | 'forget', inos: readonly Ino[]): Promise<boolean>
 }
@@ -16,27 +21,28 @@ interface Known {
   readonly sharer: Connected
   /** Directories whose contents it may have cached. Undefined: it may be any of them. */
   looked: Set<Ino> | undefined
+  /** That the server decided, since it last got the lease. */
+  changes: number
 }
 
 /** A holder that takes longer than this for a directory is asked for everything: then it has a deadline. */
 const yieldMsMax = 2000
-/** For so long after another client's change, the holder does not get the directory back. */
-const contestedMs = 300
 /** A holder that sent nothing for so long may lose its lease to a session that works. Busy ones send every 2 s at least. */
 const idleMs = 2500
-/** So many changes in a row make a session one that works. */
-const changesInRow = 3
-/** What concerns more directories than this has the holder hand everything back. */
+/** So many changes make a session one that works. */
+const changesMin = 3
+/** What concerns more directories than this has the holders hand everything back. */
 const directoriesMax = 64
 
 /**
- * One session may hold the lease of a branch while others read and write. The holder acknowledges changes on its own,
- * but gives back single directories, which it gets back by a claim. A directory has two states:
+ * Sessions may hold the lease of a branch while others read and write. Holders acknowledge changes on their own, each in
+ * directories that no other one holds, and give back single directories, which they get back by a claim. A directory has
+ * two states:
  *
- * - The holder alone knows what is in it. Another client that looks into it, or changes it, first has the holder `yield`
+ * - One holder alone knows what is in it. Another client that looks into it, or changes it, first has that holder `yield`
  *   it: the holder submits what it acknowledged there.
- * - It is yielded. All that was acknowledged there is at the server, and sessions may cache it. Before the holder changes
- *   it, it claims it: the sessions that have looked into it `forget` it.
+ * - No session holds it. All that was acknowledged there is at the server, and sessions may cache it. Before a holder
+ *   changes it, it claims it: the sessions that have looked into it `forget` it.
  *
  * All of this is about one server's connections: the lease record says that all writers are connected to this one.
  */
@@ -45,15 +51,8 @@ export class LeaseSharing {
   readonly #clock: Clock
   readonly #known = new Map<SessionId, Known>()
   readonly #inUse = new InUse()
-  /** By the holder of that epoch, over that connection, since it last claimed them. */
-  readonly #yielded = new Set<Ino>()
-  #yieldedBy: { readonly sharer: Connected | undefined; readonly epoch: number } = {
-    sharer: undefined,
-    epoch: 0,
-  }
-  /** When a client other than the holder last changed a directory. */
-  readonly #changedMs = new Map<Ino, number>()
-  #active: { readonly session: SessionId; changes: number } | undefined
+  readonly #held: DirectoryHolders
+  readonly #recent: RecentChanges
   #holderActiveMs = 0
   /** The holder counts on all the room there is, so no other client may use any of it meanwhile. */
   hasQuota = false
@@ -61,13 +60,22 @@ export class LeaseSharing {
   constructor(keeper: LeaseKeeper, clock: Clock) {
     this.#keeper = keeper
     this.#clock = clock
+    this.#recent = new RecentChanges(clock)
+    this.#held = new DirectoryHolders(() => {
+      return { epoch: keeper.record.epoch, sessions: keeper.holders }
+    })
+  }
+
+  /** Several sessions came to hold the lease in this epoch. */
+  get isSplit(): boolean {
+    return this.#held.isSplit
   }
 
   /** True when what it has cached from before counts no more: a holder may have changed it since. */
   join(sharer: Connected): boolean {
-    const { holder } = this.#keeper.record
-    const isBeside = holder !== undefined && holder !== sharer.session
-    this.#known.set(sharer.session, { sharer, looked: isBeside ? new Set() : undefined })
+    const isBeside = this.#keeper.holders.some((holder) => holder !== sharer.session)
+    const looked = isBeside ? new Set<Ino>() : undefined
+    this.#known.set(sharer.session, { sharer, looked, changes: 0 })
     return isBeside
   }
 
@@ -78,28 +86,29 @@ export class LeaseSharing {
 
   /** The server has all that was acknowledged in these directories when it resolves, and the session is noted. */
   async look(session: SessionId, inos: readonly Ino[]): Promise<void> {
-    await this.#sharing(session, inos, async () => {
-      const known = this.#known.get(session)
-      for (const ino of inos) known?.looked?.add(ino)
-    })
+    await this.#sharing(session, inos, async () => this.#noteLooked(session, inos))
   }
 
   /**
-   * Runs a change by another client than the holder. `write` gets the directories that the holder has given back, or
-   * nothing where it has given back everything, and throws MoreDirectories where the change concerns others: then it runs
-   * again.
+   * Runs a change that the server decides. `write` gets the directories that no session holds, or nothing where all was
+   * handed back, and throws MoreDirectories where the change concerns others: then it runs again.
    */
   async change<T>(
     session: SessionId | undefined,
     write: (given: Given | undefined) => Promise<T>,
+    first: readonly Ino[] = [],
   ): Promise<T> {
-    const given = new Given()
+    const given = this.#given(session)
+    for (const ino of first) given.inos.add(ino)
     while (given.inos.size <= directoriesMax)
       try {
         return await this.#sharing(session, [...given.inos], async (isWhole) => {
-          const written = await write(isWhole ? undefined : given)
-          this.#noteChanged(given.changed)
-          return written
+          try {
+            return await write(isWhole ? undefined : given)
+          } finally {
+            // Also of one that is refused: it comes again.
+            this.#recent.note(session, given.changed)
+          }
         })
       } catch (error) {
         if (!(error instanceof MoreDirectories)) throw error
@@ -108,56 +117,98 @@ export class LeaseSharing {
     return this.#keeper.asTurn(() => write(undefined))
   }
 
+  /**
+   * Runs a change by a holder. Where it has all directories the change was acknowledged, perhaps, and waits for no other
+   * client: one of them may wait for this very holder.
+   */
+  async changeByHolder<T>(
+    session: SessionId,
+    write: (given: Given | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (session === this.#keeper.record.holder) this.#holderActiveMs = this.#clock.nowMs()
+    try {
+      return await write(this.#held.isSplit ? this.#given(session) : undefined)
+    } catch (error) {
+      if (!(error instanceof MoreDirectories)) throw error
+      return this.change(session, write, error.inos)
+    }
+  }
+
+  /** A directory that a holder makes is its own: no other client knows of it before the batch is in the log. */
+  noteMade(session: SessionId, ops: readonly Op[]): void {
+    if (!this.#isCoHolder(session)) return
+    const made = ops.flatMap((op) =>
+      op.type === 'create' && op.kind === 'directory' ? [op.ino] : [],
+    )
+    this.#held.give(made, session)
+    this.#noteLooked(session, made)
+  }
+
   /** Whether the holder may acknowledge in these directories from now on; in all of them if none is named. */
   async claim(session: SessionId, inos: readonly Ino[]): Promise<boolean> {
     if (inos.length === 0) return this.#claimAll(session)
-    if (this.#isContested(inos)) return false
+    if (this.#recent.isContested(session, inos)) return false
     const claim = this.#inUse.claim(inos)
     if (!claim) return false
+    return Promise.race([this.#take(session, inos, claim), claim.ended.then(() => false)])
+  }
+
+  async #take(session: SessionId, inos: readonly Ino[], claim: Claim): Promise<boolean> {
     try {
-      await Promise.race([this.#forgetAll(session, inos), claim.ended])
-      if (!claim.isInForce || this.#keeper.sharingHolder !== session) return false
-      for (const ino of inos) this.#yielded.delete(ino)
+      const wanted = inos.filter((ino) => !this.#held.isKnown(ino, session))
+      const asked = [this.#areYielded(session, wanted), this.#forgetAll(session, wanted)] as const
+      const [areYielded] = await Promise.all(asked)
+      if (!areYielded || !claim.isInForce) return false
+      if (!this.#keeper.sharingHolders.includes(session)) return false
+      this.#held.give(inos, session)
+      this.#noteLooked(session, inos)
       return true
     } finally {
-      claim.end()
+      // Not before all that was asked for is answered: an answer about a directory must not meet its next holder.
+      claim.release()
     }
   }
 
   #claimAll(session: SessionId): boolean {
-    const { hasOthers, sharingHolder } = this.#keeper
-    if (hasOthers || sharingHolder !== session || this.#inUse.isBusy) return false
-    this.#yielded.clear()
+    const { hasOthers, sharingHolders } = this.#keeper
+    if (hasOthers || !sharingHolders.includes(session) || this.#inUse.isBusy) return false
+    this.#held.clear()
+    const known = this.#known.get(session)
+    if (known) known.looked = undefined
     return true
   }
 
-  /** It gets the lease, and caches without looking. */
+  /** It gets the lease. Unless it came to another one's epoch, it caches without looking. */
   noteLease(session: SessionId, hasQuota: boolean): void {
     const known = this.#known.get(session)
-    if (known) known.looked = undefined
+    if (known && !this.#isCoHolder(session)) known.looked = undefined
+    if (known) known.changes = 0
     this.hasQuota = hasQuota
-    this.noteHolder()
-  }
-
-  /** The holder sent something. */
-  noteHolder(): void {
     this.#holderActiveMs = this.#clock.nowMs()
   }
 
   /** A session made a change that the server decided. If it goes on, it gets the lease. */
   noteWriter(session: SessionId): void {
-    if (this.#active?.session === session) this.#active.changes++
-    else this.#active = { session, changes: 1 }
-    if (this.#active.changes < changesInRow) return
-    const { holder } = this.#keeper.record
-    const isIdle = this.#clock.nowMs() - this.#holderActiveMs > idleMs
+    const known = this.#known.get(session)
+    if (!known || this.#keeper.holds(session) || ++known.changes < changesMin) return
     // What the store does not take now is tried with the next change.
-    if (holder === undefined) void this.#keeper.grantBeside(session).catch(() => undefined)
-    else if (isIdle && this.#keeper.sharingHolder !== undefined)
-      void this.#keeper.recallIdle().catch(() => undefined)
+    this.#letHold(known.sharer).catch(() => undefined)
   }
 
-  /** Runs `work` while the holder acknowledges nothing in these directories, or nothing at all (`isWhole`). */
+  async #letHold({ session, mayHoldBeside }: Connected): Promise<void> {
+    const { holders, sharingHolders, record } = this.#keeper
+    if (holders.length === 0) return this.#keeper.grantBeside(session)
+    if (sharingHolders.length === 0) return
+    const areReady = holders.every((holder) => this.#known.get(holder)?.sharer.mayHoldBeside)
+    if (mayHoldBeside && areReady) {
+      this.#held.noteSplit(record.epoch)
+      return this.#keeper.addHolder(session)
+    }
+    const isIdle = this.#clock.nowMs() - this.#holderActiveMs > idleMs
+    if (isIdle) await this.#keeper.recallIdle()
+  }
+
+  /** Runs `work` while no session acknowledges anything in these directories, or anything at all (`isWhole`). */
   async #sharing<T>(
     session: SessionId | undefined,
     inos: readonly Ino[],
@@ -172,30 +223,29 @@ export class LeaseSharing {
     }
   }
 
-  /** False where the holder must give everything back. */
+  /** No other session than that one holds the directories. False where everything must be handed back. */
   async #areYielded(session: SessionId | undefined, inos: readonly Ino[]): Promise<boolean> {
     for (;;) {
-      const { holder } = this.#keeper.record
-      if (holder === session && holder !== undefined) return true
-      const sharer = this.#keeper.sharingHolder && this.#known.get(holder!)?.sharer
-      if (!sharer) return false
-      const by = this.#beginYields(sharer)
-      const missing = inos.filter((ino) => !this.#yielded.has(ino))
-      if (missing.length === 0) return true
-      const late = this.#clock.sleep(yieldMsMax).then(() => false)
-      if (!(await Promise.race([sharer.ask('yield', missing), late]))) return false
-      if (this.#yieldedBy === by) for (const ino of missing) this.#yielded.add(ino)
+      const { holders, sharingHolders } = this.#keeper
+      if (holders.length > 0 && holders.every((holder) => holder === session)) return true
+      if (sharingHolders.length === 0) return false
+      const held = Map.groupBy(inos, (ino) => this.#held.of(ino))
+      held.delete(undefined)
+      if (session !== undefined) held.delete(session)
+      if (held.size === 0) return true
+      const yields = [...held].map(([holder, theirs]) => this.#yield(holder!, theirs))
+      if (!(await Promise.all(yields)).every(Boolean)) return false
     }
   }
 
-  /** What was yielded under another lease, or over another connection, is asked for again. */
-  #beginYields(sharer: Connected): object {
+  async #yield(holder: SessionId, inos: readonly Ino[]): Promise<boolean> {
+    const sharer = this.#known.get(holder)?.sharer
+    if (!sharer) return false
     const { epoch } = this.#keeper.record
-    if (this.#yieldedBy.sharer !== sharer || this.#yieldedBy.epoch !== epoch) {
-      this.#yielded.clear()
-      this.#yieldedBy = { sharer, epoch }
-    }
-    return this.#yieldedBy
+    const late = this.#clock.sleep(yieldMsMax).then(() => false)
+    if (!(await Promise.race([sharer.ask('yield', inos), late]))) return false
+    if (this.#keeper.record.epoch === epoch) this.#held.take(inos, holder)
+    return true
   }
 
   async #forgetAll(holder: SessionId, inos: readonly Ino[]): Promise<void> {
@@ -210,21 +260,17 @@ export class LeaseSharing {
     await Promise.all(asked)
   }
 
-  #noteChanged(inos: Iterable<Ino>): void {
-    const nowMs = this.#clock.nowMs()
-    for (const ino of inos) {
-      // In the order of their times, so that the old ones come first.
-      this.#changedMs.delete(ino)
-      this.#changedMs.set(ino, nowMs)
-    }
-    for (const [ino, changedMs] of this.#changedMs) {
-      if (changedMs > nowMs - contestedMs) break
-      this.#changedMs.delete(ino)
-    }
+  #given(session: SessionId | undefined): Given {
+    return new Given((ino) => session !== undefined && this.#held.of(ino) === session)
   }
 
-  #isContested(inos: readonly Ino[]): boolean {
-    const sinceMs = this.#clock.nowMs() - contestedMs
-    return inos.some((ino) => (this.#changedMs.get(ino) ?? -Infinity) > sinceMs)
+  /** Whether it is a holder that came to another one's epoch. */
+  #isCoHolder(session: SessionId): boolean {
+    return this.#keeper.record.coHolders.includes(session)
+  }
+
+  #noteLooked(session: SessionId, inos: readonly Ino[]): void {
+    const looked = this.#known.get(session)?.looked
+    for (const ino of inos) looked?.add(ino)
   }
 }

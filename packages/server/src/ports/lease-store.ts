@@ -14,12 +14,15 @@ export interface LeaseWriter {
 /**
  * Who may write to a branch, and how. With a holder, that session acknowledges writes to its own programs before
  * the server has seen them. The others wait; where all are together (`areTogether`), the server answers their writes,
- * and the holder gives back what these concern. Without a holder the server answers each write.
+ * and the holder gives back what these concern. Those that work become holders, too: which of them acknowledges where
+ * is decided directory by directory (sharing.ts). Without a holder the server answers each write.
  */
 export interface LeaseRecord {
   readonly branch: BranchId
   readonly holder: SessionId | undefined
-  /** The holder has been asked to hand the lease back. It stays so until it does: it acknowledges nothing more. */
+  /** Those that acknowledge beside the holder, in the same epoch. INVARIANT: none without a holder. */
+  readonly coHolders: readonly SessionId[]
+  /** All holders have been asked to hand in what they acknowledged. It stays so until each has: none acknowledges more. */
   readonly recalled: boolean
   /** Until when it has to; absent while it has not been asked. */
   readonly deadline?: LeaseDeadline | undefined

@@ -8,5 +8,5 @@ export async function holdInodes(
   bytes: Uint8Array,
 ): Promise<void> {
   const inos = decodeInos(bytes)
-  await keeper.hold(session, scope ? inos.filter((ino) => scope.mayKnow(ino)) : inos)
+  await keeper.heldInodes.hold(session, scope ? inos.filter((ino) => scope.mayKnow(ino)) : inos)
 }

@@ -1,5 +1,6 @@
 import { type Branch, isClosedState } from '@cairn/core'
 import type { SessionId } from '@cairn/protocol'
+import { holdersOf } from '../leases/lease.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 import type { LeaseRecord } from '../ports/lease-store.ts'
 import type { Sharer } from './sharer.ts'
@@ -15,21 +16,19 @@ export interface WriterSession {
 }
 
 /** Whether the session holds the lease, or the server answers its writes. */
-export function mayWrite(
-  { session, keeper, sharer }: WriterSession,
-  { holder }: LeaseRecord,
-): boolean {
-  if (holder === session || holder === undefined) return true
+export function mayWrite({ session, keeper, sharer }: WriterSession, record: LeaseRecord): boolean {
+  if (record.holder === undefined || holdersOf(record).includes(session)) return true
   return sharer !== undefined && keeper.isServed(session)
 }
 
 /** On a closed layer no client acknowledges anything: the log would refuse it. */
 export function standingOf(
   { session, branch, keeper, sharer }: WriterSession,
-  { holder, recalled }: LeaseRecord,
+  record: LeaseRecord,
 ): LeaseStanding {
-  if (holder !== session) return sharer?.isBeside ? 'beside' : 'shared'
-  if (recalled) return 'recall'
+  if (!holdersOf(record).includes(session))
+    return sharer?.isBeside && record.holder !== undefined ? 'beside' : 'shared'
+  if (record.recalled) return 'recall'
   if (isClosedState(branch.head.position.state)) return 'shared'
   return sharer && keeper.hasOthers ? 'among' : 'lease'
 }

@@ -21,7 +21,6 @@ import { answerConflicts } from './conflicts.ts'
 import type { ClientSocket } from './connection.ts'
 import { holdInodes } from './hold-inodes.ts'
 import { outOfPlace, readsOnly } from './refusals.ts'
-import type { LeaseRecord } from '../ports/lease-store.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
 import { mayWrite, standingOf, type WriterSession } from './lease-standing.ts'
 import { findDirectory, headPlace, type ReadPlace } from './place.ts'
@@ -123,9 +122,9 @@ export class Session {
       return this.#sending
     }
     this.#stop.push(this.#rows.follow(forward, this.#writes))
-    this.#stop.push(keeper.follow(this.#writes ? (record) => this.#stand(record) : undefined))
+    this.#stop.push(keeper.follow(this.#writes ? () => this.#stand() : undefined))
     this.#forward()
-    if (this.#writes) this.#stand(keeper.record)
+    if (this.#writes) this.#stand()
   }
 
   async #resumeScope(): Promise<void> {
@@ -221,7 +220,7 @@ export class Session {
   /** `drained` when the other end has said goodbye: its place is free at once. */
   async close(drained: boolean): Promise<void> {
     this.#end()
-    if (drained) await this.#parts.keeper.hold(this.id, [])
+    if (drained) await this.#parts.keeper.heldInodes.hold(this.id, [])
     if (drained && this.#writes) await this.#leave()
     this.#connection.close()
   }
@@ -280,7 +279,7 @@ export class Session {
       await allowed?.(view)
       await given?.(view)
     }
-    const isHolder = keeper.record.holder === this.id
+    const isHolder = keeper.holds(this.id)
     const limits = isHolder ? () => this.#room.heldTo() : undefined
     const author = { session: this.id, number, actor, toolCall, time: workspace.notAfterNow(time) }
     const submission = { ...author, epoch, ops, check, line: this, limits }
@@ -336,10 +335,9 @@ export class Session {
 
   async #whenOthersHaveSeen(seq: number): Promise<Uint8Array> {
     const { keeper, branch, workspace } = this.#parts
-    const { holder } = keeper.record
-    const isHeldByOther = holder !== undefined && holder !== this.id
-    const sharesWithHolder = this.#sharer && keeper.sharingHolder
-    if (isHeldByOther && !sharesWithHolder) {
+    const isHeldByOther = keeper.holders.some((holder) => holder !== this.id)
+    const sharesWithHolders = this.#sharer && keeper.sharingHolders.length > 0
+    if (isHeldByOther && !sharesWithHolders) {
       await keeper.whenHandedBack(this.id)
       if (workspace.isShared) await branch.refresh()
       // What the holder handed in comes before the answer.
@@ -355,22 +353,23 @@ export class Session {
     if (!this.#writes) return
     // Given up while it was silent: it joins like any other session, and learns the epoch it lost to.
     if (!(await keeper.renew(this.id))) await keeper.rejoin(this.id)
-    this.#stand(keeper.record)
+    this.#stand()
     this.#forward()
   }
 
-  #stand(record: LeaseRecord): void {
-    this.#inOrder(() => this.#tellStanding(record))
+  #stand(): void {
+    this.#inOrder(() => this.#tellStanding())
   }
 
   /** Tells the other end how it may write, when that changes. */
-  async #tellStanding(record: LeaseRecord): Promise<void> {
+  async #tellStanding(): Promise<void> {
+    const { keeper } = this.#parts
+    const { record } = keeper
     const { epoch } = record
-    const writing = this.#writing
-    if (!mayWrite(writing, record)) return
+    if (!mayWrite(this.#writing, record)) return
     // Behind the batches: the lease holder knows everything that came before its lease.
     await this.#sendRowsUpTo(epoch)
-    const standing = standingOf(writing, record)
+    const standing = standingOf(this.#writing, record)
     const told = `${standing} ${epoch}`
     if (told === this.#told) return
     this.#told = told
@@ -380,9 +379,10 @@ export class Session {
     if (standing !== 'recall')
       await this.#tellRoom(() => (goesOn ? this.#room.raise() : this.#room.begin(holds)))
     this.#heldEpoch = holds ? epoch : undefined
-    if (holds) this.#parts.keeper.sharing.noteLease(this.id, this.#room.hasQuota)
+    if (holds) keeper.sharing.noteLease(this.id, this.#room.hasQuota)
+    if (holds && this.#sharer?.comesBeside(epoch)) this.#send({ type: 'beside', epoch })
     this.#send({ type: standing, epoch })
-    this.#sharer?.noteTold()
+    this.#sharer?.noteTold(standing, epoch)
   }
 
   /** If it fails, the budget is guarded where the batches are planned. */
@@ -419,7 +419,7 @@ export class Session {
       if (!this.#writes) return
       await this.#tellRoom(() => this.#room.raise())
       // The layer may be over since, or open again.
-      if (this.#told !== '') await this.#tellStanding(this.#parts.keeper.record)
+      if (this.#told !== '') await this.#tellStanding()
     })
   }
 

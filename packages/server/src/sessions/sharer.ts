@@ -7,9 +7,12 @@ import {
   type SessionRequest,
   Writer,
 } from '@cairn/protocol'
+import type { LeaseStanding } from './lease-standing.ts'
 import type { SessionParts } from './session.ts'
+import type { Given } from '../leases/given.ts'
+import type { Connected } from '../leases/sharing.ts'
 
-/** Throws MoreDirectories where a batch, at its place in the log, concerns directories that the holder has. */
+/** Throws MoreDirectories where a batch, at its place in the log, concerns directories of others. */
 export type RequireGiven = (view: View) => Promise<void>
 
 type Question = Extract<SessionRequest, { type: 'look' | 'claim' }>
@@ -17,33 +20,51 @@ type Question = Extract<SessionRequest, { type: 'look' | 'claim' }>
 const directoriesAtOnce = 1000
 
 /** The part of a session that gives single directories back, and asks for those of others. */
-export class Sharer {
+export class Sharer implements Connected {
   readonly session: SessionId
+  readonly mayHoldBeside: boolean
   readonly #parts: SessionParts
   readonly #send: (reply: SessionReply) => void
   readonly #told = Promise.withResolvers<void>()
   readonly #asked = new Map<number, (isDone: boolean) => void>()
   #lastId = 0
   #hasLeft = false
+  /** Of the last standing over this connection in which it may write. */
+  #standingEpoch: number | undefined
   /** What the other end cached before this connection counts no more, and it has not heard of that yet. */
   isBeside = false
-  /** In order, where each may wait for the holder. */
+  /** In order, where each may wait for holders. */
   #writing: Promise<unknown> = Promise.resolve()
 
   /** `send` sends behind what was to be sent before. */
   constructor(session: SessionId, parts: SessionParts, send: (reply: SessionReply) => void) {
+    const { scope } = parts
     this.session = session
     this.#parts = parts
     this.#send = send
+    // A holder beside others must see which directories they make, and holders count on all that is left of a budget.
+    this.mayHoldBeside = !scope || (scope.seesAll && !scope.budget)
   }
 
   join(): void {
     this.isBeside = this.#parts.keeper.sharing.join(this)
   }
 
-  /** The other end has heard how it stands. */
-  noteTold(): void {
-    this.isBeside = false
+  /**
+   * Whether a holder is to hear first that it comes to an epoch of several: what it knows of a directory counts only
+   * after a look, and no directory is its own. Otherwise it takes all of them for its own.
+   */
+  comesBeside(epoch: number): boolean {
+    const isFirst = this.#standingEpoch !== epoch
+    return this.isBeside || (isFirst && this.#parts.keeper.sharing.isSplit)
+  }
+
+  /** The other end has heard how it stands, and before that that it is beside others if it had to. */
+  noteTold(standing: LeaseStanding, epoch: number): void {
+    const { holders } = this.#parts.keeper
+    if (standing !== 'recall') this.#standingEpoch = epoch
+    const hasHeard = standing !== 'recall' && standing !== 'shared'
+    if (hasHeard || holders.length === 0) this.isBeside = false
     this.#told.resolve()
   }
 
@@ -85,8 +106,16 @@ export class Sharer {
     if (type === 'look') await sharing.look(this.session, await this.#present(inos))
     // A claim of none is one of all.
     else if ((await this.#visible(inos)).length < inos.length) writer.u8(0)
-    else writer.u8((await sharing.claim(this.session, inos)) ? 1 : 0)
+    else writer.u8((await this.#claim(inos)) ? 1 : 0)
     return writer.varint(branch.head.position.seq).finish()
+  }
+
+  async #claim(inos: readonly Ino[]): Promise<boolean> {
+    const { keeper, branch } = this.#parts
+    if (!(await keeper.sharing.claim(this.session, inos))) return false
+    // Changes that were planned while others could make them come first.
+    await branch.refresh()
+    return true
   }
 
   /** The server has all that was acknowledged about the file when this resolves. */
@@ -96,24 +125,30 @@ export class Sharer {
     await keeper.sharing.look(this.session, inos)
   }
 
-  /** The holder's batches concern what is its own. Those of others wait until the holder has given that back. */
+  /** A holder's batches concern what is its own. Others wait until holders have given that back. */
   write(ops: readonly Op[], write: (given?: RequireGiven) => Promise<Receipt>): Promise<Receipt> {
-    const { keeper, workspace } = this.#parts
+    const { session } = this
+    const { keeper } = this.#parts
     const { sharing } = keeper
-    if (keeper.record.holder === this.session) {
-      sharing.noteHolder()
-      return write()
-    }
-    const written = this.#writing.then(() =>
-      sharing.change(this.session, (given) =>
-        write(given && ((view) => workspace.stores.nodes.read(() => given.require(view, ops)))),
-      ),
-    )
+    const writeGiven = (given: Given | undefined): Promise<Receipt> =>
+      write(this.#requireGiven(ops, given))
+    if (keeper.holds(session)) return sharing.changeByHolder(session, writeGiven)
+    const written = this.#writing.then(() => sharing.change(session, writeGiven))
     this.#writing = written.then(
-      () => sharing.noteWriter(this.session),
+      () => sharing.noteWriter(session),
       () => undefined,
     )
     return written
+  }
+
+  #requireGiven(ops: readonly Op[], given: Given | undefined): RequireGiven | undefined {
+    if (!given) return undefined
+    const { keeper, workspace } = this.#parts
+    const { sharing } = keeper
+    return async (view) => {
+      await workspace.stores.nodes.read(() => given.require(view, ops))
+      sharing.noteMade(this.session, ops)
+    }
   }
 
   /** A token's session learns nothing of directories that the token does not show. */

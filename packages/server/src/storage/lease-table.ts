@@ -46,7 +46,7 @@ export class LeaseTable implements LeaseStore {
       keyBytes(record.branch),
       record.holder === undefined ? null : keyBytes(record.holder),
       record.recalled ? 1 : 0,
-      textBytes(JSON.stringify(record.writers)),
+      textBytes(JSON.stringify(storedWriters(record))),
       record.epoch,
       record.version,
       record.deadline?.ms ?? null,
@@ -106,14 +106,26 @@ export class LeaseTable implements LeaseStore {
   }
 }
 
+/**
+ * Without co-holders it is the list that earlier versions wrote. With some it is nothing that those understand: a server
+ * that does not know of them must fail, not pass them by.
+ */
+type StoredWriters = LeaseRecord['writers'] | Pick<LeaseRecord, 'writers' | 'coHolders'>
+
+function storedWriters({ writers, coHolders }: LeaseRecord): StoredWriters {
+  return coHolders.length === 0 ? writers : { writers, coHolders }
+}
+
+function readWriters(stored: StoredWriters): Pick<LeaseRecord, 'writers' | 'coHolders'> {
+  return 'coHolders' in stored ? stored : { writers: stored, coHolders: [] }
+}
+
 function leaseRecord(branch: BranchId, row: Row): LeaseRecord {
   return {
     branch,
     holder: optionalTextOf<SessionId>(row, 'holder'),
     recalled: numberOf(row, 'recalled') === 1,
-    writers: JSON.parse(
-      new TextDecoder().decode(bytesOf(row, 'writers')),
-    ) as LeaseRecord['writers'],
+    ...readWriters(JSON.parse(new TextDecoder().decode(bytesOf(row, 'writers'))) as StoredWriters),
     epoch: numberOf(row, 'epoch'),
     version: numberOf(row, 'version'),
     ...deadlineOf(row),
