@@ -25,8 +25,8 @@ export class SharedDirectories {
       telling: async () => undefined,
       settled: async () => undefined,
     }
-    const kernel = { caches, forgetInKernel: nothing, forgetDropped: nothing, shares: true }
-    const sharing = new SharingClient({ ...parts, ...kernel, image: tree })
+    const kernel = { caches, isKnown: () => true, forgetInKernel: nothing, forgetDropped: nothing }
+    const sharing = new SharingClient({ ...parts, ...kernel, image: tree, shares: true })
     this.#sharing = sharing
     const session = {
       get seq() {

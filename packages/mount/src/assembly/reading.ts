@@ -52,6 +52,7 @@ export class Reading {
     this.sharing = new SharingClient({
       image,
       caches: this.caches,
+      isKnown: (ino) => this.nodes.isKnown(ino),
       ask,
       whenReached: (seq) => position.whenReached(seq),
       whenSent: (inos) => outbox.whenSent(inos),

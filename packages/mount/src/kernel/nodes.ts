@@ -166,8 +166,9 @@ export class KernelNodes {
     if (this.#image.nameless.has(this.inoOf(nodeid))) this.#note(-nodeid)
   }
 
+  /** Whether the kernel was told of it and may remember something. The root of the mount it always knows. */
   isKnown(ino: Ino): boolean {
-    return this.#counts.has(this.nodeid(ino))
+    return ino === this.root || this.#counts.has(this.nodeid(ino))
   }
 
   /** Everything the kernel may remember, as it is now. */

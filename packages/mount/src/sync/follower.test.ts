@@ -55,6 +55,8 @@ class Following {
   readonly acknowledged = new Set<number>()
   /** Files that are others to the kernel. */
   readonly replaced: Ino[] = []
+  /** What the kernel was told of. */
+  readonly known = new Set<Ino>([rootIno, file])
   canReplace = true
   doubts = 0
   resets = 0
@@ -97,7 +99,7 @@ class Following {
       onCurrent: () => undefined,
       reset: () => this.resets++,
       nodes: {
-        isKnown: (ino) => ino === file,
+        isKnown: (ino) => this.known.has(ino),
         isFile: (ino) => ino === file,
         replace: (ino) => {
           if (this.canReplace) this.replaced.push(ino)
@@ -166,10 +168,23 @@ describe('a batch of others', () => {
   })
 
   it('in a directory that is not known: the kernel is told, and nothing is made up', () => {
+    mount.known.add(directory)
     mount.hear({ ...create('g', 8), parent: directory } as Op)
     expect(mount.forgotten).toEqual(['g in 9', '9 from 0 for 0'])
     expect(mount.image.knowsDirectory(directory)).toBe(false)
     expect(mount.image.knows(8 as Ino)).toBe(false)
+  })
+
+  // The kernel looks a name up under a lock that it needs to forget other names. The answer must not wait for that.
+  it('a file that the kernel does not know yet: only its name is forgotten', () => {
+    mount.hear(create('g', 8), write(8 as Ino, 0, 'text'))
+    expect(mount.image.inode(8 as Ino)!.size).toBe(4)
+    expect(mount.forgotten).toEqual(['g in 1', '1 from 0 for 0'])
+  })
+
+  it('in a directory that the kernel does not know: it is told nothing', () => {
+    mount.hear({ ...create('g', 8), parent: directory } as Op)
+    expect(mount.forgotten).toEqual([])
   })
 
   it('leaves what it does not touch', () => {
@@ -189,6 +204,7 @@ describe('a name taken from an inode that is not known', () => {
   })
 
   it('is doubted, and its attributes are forgotten, where only the inode is known', () => {
+    mount.known.add(8 as Ino)
     mount.hear({ ...create('g', 8), parent: directory } as Op)
     const { image } = mount
     const inode = { ...image.inode(file)!, home: { parent: directory, name: name('g') } }

@@ -304,12 +304,17 @@ export class Follower {
     for (const { parent } of names) caches.bytes(parent, 0, 0)
   }
 
+  /**
+   * Only what the kernel may remember. It holds a lock on a directory while it looks up a name there, and forgets no other
+   * name of it meanwhile: the answer must not wait until a file is forgotten that the kernel does not know yet.
+   */
   #invalidate({ inodes, names, bytes }: StaleCaches): void {
-    const { caches, image } = this.#parts
-    for (const { parent, name } of names) caches.entry(parent, name)
-    for (const { ino, offset, length } of bytes) caches.bytes(ino, offset, length)
+    const { caches, image, nodes } = this.#parts
+    for (const { parent, name } of names) if (nodes.isKnown(parent)) caches.entry(parent, name)
+    for (const { ino, offset, length } of bytes)
+      if (nodes.isKnown(ino)) caches.bytes(ino, offset, length)
     const parents = new Set(names.map(({ parent }) => parent))
-    for (const ino of inodes)
+    for (const ino of inodes.filter((known) => nodes.isKnown(known)))
       if (parents.has(ino) || isDirectory(image, ino)) caches.bytes(ino, 0, 0)
       else caches.attributes(ino)
   }

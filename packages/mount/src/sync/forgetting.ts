@@ -94,7 +94,7 @@ export class Forgetting {
 
   #drop(ino: Ino): void {
     const { image, contents, loader, nodes, caches } = this.#parts
-    const isTold = ino === nodes.root || nodes.isKnown(ino)
+    const isTold = nodes.isKnown(ino)
     const dropped = [ino]
     for (const { name, dentry } of image.toldNames(ino)) {
       if (isTold && (!dentry || nodes.isKnown(dentry.ino))) caches.expire(ino, name)

@@ -28,10 +28,13 @@ describe('the directories of a mount', () => {
   let sharing: SharingClient
   /** What the kernel was told to forget. */
   let forgotten: string[]
+  /** What the kernel does not know. */
+  let unknown: Set<Ino>
 
   beforeEach(() => {
     server = new Server()
     forgotten = []
+    unknown = new Set()
     sharing = open(true)
   })
 
@@ -61,6 +64,7 @@ describe('the directories of a mount', () => {
         telling: () => Promise.resolve(),
         settled: () => Promise.resolve(),
       },
+      isKnown: (ino) => !unknown.has(ino),
       ask: server.ask,
       whenReached: () => Promise.resolve(),
       whenSent: () => Promise.resolve(),
@@ -100,6 +104,18 @@ describe('the directories of a mount', () => {
   it('that are forgotten are forgotten by the kernel: names, names that were not there, files', async () => {
     await sharing.forget([d])
     expect(forgotten).toEqual(['2/f', 'bytes 9', '2/absent', 'bytes 2'])
+  })
+
+  it('that are forgotten cost nothing where the kernel knows nothing', async () => {
+    unknown = new Set([9 as Ino])
+    await sharing.forget([d])
+    expect(forgotten).toEqual(['2/absent', 'bytes 2'])
+  })
+
+  it('a file that was moved to a directory the kernel does not know is forgotten', async () => {
+    unknown = new Set([d])
+    await sharing.forget([d])
+    expect(forgotten).toEqual(['bytes 9'])
   })
 
   it('belong to the only writer, until it gives one back; it gets it back by a claim', async () => {

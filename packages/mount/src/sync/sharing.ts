@@ -11,6 +11,8 @@ type Question = { readonly type: 'look' | 'claim'; readonly inos: readonly Ino[]
 export interface SharingClientParts {
   readonly image: View & Pick<Image, 'knowsDirectory' | 'toldNames'>
   readonly caches: Caches
+  /** Whether the kernel may remember something of it. */
+  readonly isKnown: (ino: Ino) => boolean
   readonly ask: (question: Question) => Promise<Uint8Array>
   /** Once the image has the log up to there. */
   readonly whenReached: (seq: number) => Promise<void>
@@ -231,12 +233,15 @@ export class SharingClient {
 
   /** Names are looked up again, also those that were not there; files are read again. */
   #forgetInKernel(ino: Ino): void {
-    const { caches, image } = this.#parts
+    const { caches, image, isKnown } = this.#parts
+    const isTold = isKnown(ino)
     for (const { name, dentry } of image.toldNames(ino)) {
-      caches.expire(ino, name)
+      if (dentry && !isKnown(dentry.ino)) continue
+      if (isTold) caches.expire(ino, name)
+      // Also where another mount moved the file to a directory that the kernel does not know.
       if (dentry && dentry.kind !== 'directory') caches.bytes(dentry.ino, 0, 0)
     }
-    caches.bytes(ino, 0, 0)
+    if (isTold) caches.bytes(ino, 0, 0)
     if (!image.knowsDirectory(ino)) this.#parts.forgetDropped()
   }
 }
