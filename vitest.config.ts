@@ -14,7 +14,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'cairn',
-          include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: [
+            'packages/*/{src,test}/**/*.test.ts',
+            'test/**/*.test.ts',
+            'scripts/**/*.test.ts',
+          ],
         },
       },
       {
@@ -30,11 +34,9 @@ export default defineConfig({
     env: {
       NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cairn-compiled', import.meta.url)),
     },
-    globalSetup: fileURLToPath(new URL('test/support/shared/setup.ts', import.meta.url)),
+    globalSetup: fileURLToPath(new URL('test/shared/setup.ts', import.meta.url)),
     // Checks the answers of each server against the schemas of its routes.
-    setupFiles: [
-      fileURLToPath(new URL('packages/server/src/testing/check-answers.ts', import.meta.url)),
-    ],
+    setupFiles: [fileURLToPath(new URL('packages/server/test/check-answers.ts', import.meta.url))],
     // Two for each core: tests wait for disks, processes and deadlines for about half of their time.
     maxWorkers: 2 * availableParallelism(),
     // Ends a hang, nothing else: a slow machine must not fail a test.

@@ -2,7 +2,7 @@
 // token may write, and takes bounded time and memory.
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { paxOf, tarOf } from '../support/tar.ts'
+import { paxOf, tarOf } from '@cairn/server/testing'
 import { Site } from './site.ts'
 
 const everything = ['read', 'list', 'write', 'delete']

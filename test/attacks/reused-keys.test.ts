@@ -1,6 +1,6 @@
 // An Idempotency-Key stands for one request. Another request under it is refused, and never takes the first one's answer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tarOf } from '../support/tar.ts'
+import { tarOf } from '@cairn/server/testing'
 import { Site } from './site.ts'
 
 interface Sent {

@@ -4,7 +4,7 @@ import type { AccessOperation, FileEntry, Ino, IssuedToken, Name } from '@cairn/
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Chance } from '../model/chance.ts'
 import { createDirectory, createFile, now, writeBytes } from '../sessions/fixture.ts'
-import { may, type TokenRules } from '../support/access-oracle.ts'
+import { may, type TokenRules } from '@cairn/server/testing'
 import type { RawSession } from './raw-session.ts'
 import { Site } from './site.ts'
 

@@ -8,7 +8,8 @@ import {
   TreeView,
 } from '@cairn/core'
 import type { CheckpointId, Hash, Ino } from '@cairn/protocol'
-import { MemoryDisk, sha256 } from '../support/ports.ts'
+import { sha256 } from '@cairn/server'
+import { MemoryDisk } from '@cairn/server/testing'
 import { BigTree } from './big-tree.ts'
 import { median, micros, millis, printTable, type Row } from './table.ts'
 

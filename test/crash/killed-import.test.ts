@@ -1,9 +1,8 @@
 // A large import is staged in a layer. A server that is killed meanwhile leaves it; the collector deletes it.
 import { gzipSync } from 'node:zlib'
 import { Collector, withStorage } from '@cairn/server'
-import { makeTemporaryDirectory, removeDirectory } from '@cairn/server/testing'
+import { makeTemporaryDirectory, removeDirectory, tarOf } from '@cairn/server/testing'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { tarOf } from '../support/tar.ts'
 import { type CrashServer, startCrashServer } from './crash-server.ts'
 
 const day = 24 * 60 * 60 * 1000

@@ -5,7 +5,7 @@ import type { FileStat, LogEntry, Workspace } from '@cairn/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
 import { useServer } from './use-server.ts'
-import { keyFile } from '../support/key-file.ts'
+import { keyFile } from '@cairn/server/testing'
 
 const cairn = useCairn()
 const server = useServer(cairn)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { keyFile } from '../support/key-file.ts'
+import { keyFile } from '@cairn/server/testing'
 
 const cairn = useCairn()
 const children = new Set<ChildProcess>()

@@ -1,6 +1,6 @@
 import type { Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll } from 'vitest'
-import { keyFile } from '../support/key-file.ts'
+import { keyFile } from '@cairn/server/testing'
 import type { CairnCommand } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
 

@@ -14,7 +14,7 @@ import { checkTree, Supply, TreeEditor } from '@cairn/core/testing'
 import { type ActorId, type BranchId, type SessionId } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MemoryDisk } from '../support/ports.ts'
+import { MemoryDisk } from '@cairn/server/testing'
 import { type PlainTree, readPlain } from './plain-tree.ts'
 import { checkProperty } from './property.ts'
 import {

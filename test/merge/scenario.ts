@@ -10,7 +10,7 @@ import {
 import { Supply, TreeEditor } from '@cairn/core/testing'
 import { isFsError } from '@cairn/protocol'
 import fc from 'fast-check'
-import { MemoryDisk } from '../support/ports.ts'
+import { MemoryDisk } from '@cairn/server/testing'
 
 /**
  * One thing that a user does to a tree. Numbers point into the listing at that moment, round and

@@ -1,7 +1,7 @@
 import { decodeBatch, hashOfRow, type LogRow, type Op, type Receipt } from '@cairn/core'
 import type { Errno, SessionId } from '@cairn/protocol'
 import { expect } from 'vitest'
-import { sha256 } from '../support/ports.ts'
+import { sha256 } from '@cairn/server'
 import type { Model } from './model.ts'
 
 /** A batch and what its session was told. */

@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { RescueOutcome } from '@cairn/protocol'
 import { askShared } from '@cairn/server/testing'
-import type { SharedProgram } from '../support/shared/parts.ts'
+import type { SharedProgram } from '../shared/parts.ts'
 
 // Benchmarks run without it, and bring a bundle of their own.
 const shared = await askShared<SharedProgram>('program')

@@ -19,8 +19,7 @@ import type { AccessOperation } from '@cairn/protocol'
 import { Cairn, type Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site } from './fixture.ts'
-import { may } from '../support/access-oracle.ts'
-import { keyFile } from '../support/key-file.ts'
+import { keyFile, may } from '@cairn/server/testing'
 
 interface Token {
   readonly allow: readonly { readonly path: string; readonly operations: AccessOperation[] }[]

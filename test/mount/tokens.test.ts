@@ -14,7 +14,7 @@ import {
 import { Cairn } from '@cairn/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
-import { keyFile } from '../support/key-file.ts'
+import { keyFile } from '@cairn/server/testing'
 
 describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
   let site: Site

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
-import { keyFile } from '../support/key-file.ts'
+import { keyFile } from '@cairn/server/testing'
 
 describe.skipIf(noMount)('a mount under a token without delete', { timeout: 60_000 }, () => {
   let site: Site

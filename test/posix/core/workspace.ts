@@ -14,8 +14,8 @@ import {
 } from '@cairn/core'
 import { MemoryRefStore } from '@cairn/core/testing'
 import type { ActorId, BranchId, Hash, Ino, SessionId } from '@cairn/protocol'
-import { checkTree } from '../../support/check-tree.ts'
-import { MemoryDisk } from '../../support/ports.ts'
+import { checkTree } from './check-tree.ts'
+import { MemoryDisk } from '@cairn/server/testing'
 
 /** When things happen that no question may notice. */
 export interface Habits {

@@ -5,7 +5,7 @@ import { E2B as CodeE2B } from '@e2b/code-interpreter'
 import { E2B, type Sandbox as E2BMachine } from 'e2b'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type E2BServer, serveE2B } from '../e2b-server/server.ts'
-import { canServe } from '../e2b-server/testing/serve-for-test.ts'
+import { canServe } from '../../test/serve-for-test.ts'
 
 const isSoak = Number(process.env['CAIRN_RUNS'] ?? 1) > 1
 

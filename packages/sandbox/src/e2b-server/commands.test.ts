@@ -1,6 +1,6 @@
 import { CommandExitError, type Sandbox, TimeoutError } from 'e2b'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { canServe, serveForTests } from './testing/serve-for-test.ts'
+import { canServe, serveForTests } from '../../test/serve-for-test.ts'
 
 describe.skipIf(!canServe)('commands, through the e2b package', () => {
   const test = serveForTests()

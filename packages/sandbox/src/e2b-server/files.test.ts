@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { FileNotFoundError, type FilesystemEvent, type Sandbox } from 'e2b'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { canServe, serveForTests } from './testing/serve-for-test.ts'
+import { canServe, serveForTests } from '../../test/serve-for-test.ts'
 
 describe.skipIf(!canServe)('files, through the e2b package', () => {
   const test = serveForTests()

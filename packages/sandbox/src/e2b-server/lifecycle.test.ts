@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Sandbox, type SandboxInfo } from 'e2b'
 import { describe, expect, it } from 'vitest'
-import { canServe, serveForTests } from './testing/serve-for-test.ts'
+import { canServe, serveForTests } from '../../test/serve-for-test.ts'
 
 describe.skipIf(!canServe)('the life of a sandbox, through the e2b package', () => {
   const test = serveForTests()

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { ALL_TRAFFIC, type Sandbox } from 'e2b'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JailOutside } from '../jail/jail.ts'
-import { canServe, serveForTests } from './testing/serve-for-test.ts'
+import { canServe, serveForTests } from '../../test/serve-for-test.ts'
 
 /** Addresses of networks reserved for examples: only this test answers there. */
 const addresses: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { Sandbox } from 'e2b-2-45'
 import { describe, expect, it } from 'vitest'
-import { canServe, serveForTests } from './testing/serve-for-test.ts'
+import { canServe, serveForTests } from '../../test/serve-for-test.ts'
 
 describe.skipIf(!canServe)('the e2b package of version 2.45', () => {
   const test = serveForTests()

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Sandbox } from 'e2b'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { canServe, serveForTests } from './testing/serve-for-test.ts'
+import { canServe, serveForTests } from '../../test/serve-for-test.ts'
 
 /** Tells what it was asked, and speaks the first words of a WebSocket. */
 const program = `

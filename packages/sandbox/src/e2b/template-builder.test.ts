@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canServe, serveForTests } from '../e2b-server/testing/serve-for-test.ts'
+import { canServe, serveForTests } from '../../test/serve-for-test.ts'
 import { E2BTemplateBuilder } from './template-builder.ts'
 
 describe.skipIf(!canServe)('E2BTemplateBuilder', () => {

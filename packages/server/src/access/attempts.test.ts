@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse as Response } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { memoryDoor, secret } from '../testing/memory-door.ts'
+import { memoryDoor, secret } from '../../test/memory-door.ts'
 import { FailedAttempts } from './attempts.ts'
 
 describe('wrong keys', () => {

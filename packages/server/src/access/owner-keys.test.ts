@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openMasterKey } from './master-key.ts'
-import { MemoryKeyStore } from '../testing/memory-key-store.ts'
+import { MemoryKeyStore } from '../../test/memory-key-store.ts'
 import { MemoryTokenStore } from '../testing/memory-token-store.ts'
 import { codeOf, expectCode } from '@cairn/core/conformance'
 import type { ActorId } from '@cairn/protocol'

@@ -8,7 +8,7 @@ import {
 import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { memoryDoor, secret } from '../testing/memory-door.ts'
+import { memoryDoor, secret } from '../../test/memory-door.ts'
 
 interface Step {
   readonly allow: readonly { readonly path: string; readonly operations: AccessOperation[] }[]

@@ -8,8 +8,8 @@ import type {
 } from '@cairn/protocol'
 import type { LightMyRequestResponse } from 'fastify'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
-import { memoryDoor, secret } from '../testing/memory-door.ts'
+import { LayerFixture, ok, refused } from '../../test/layer-fixture.ts'
+import { memoryDoor, secret } from '../../test/memory-door.ts'
 
 const files = '/w/files'
 let fixture: LayerFixture

@@ -2,8 +2,8 @@ import { accessOperations, type AccessOperation, type IssuedToken } from '@cairn
 import Fastify, { type FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Authenticator } from '../access/authenticator.ts'
-import { memoryDoor, secret } from '../testing/memory-door.ts'
-import { useSql } from '../testing/sql-fixture.ts'
+import { memoryDoor, secret } from '../../test/memory-door.ts'
+import { useSql } from '../../test/sql-fixture.ts'
 import { requireAccess, type RouteAccess } from './authenticate.ts'
 
 type Method = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'

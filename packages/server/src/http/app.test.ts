@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { memoryDoor, secret } from '../testing/memory-door.ts'
+import { memoryDoor, secret } from '../../test/memory-door.ts'
 
 describe('files over HTTP', () => {
   let app: FastifyInstance

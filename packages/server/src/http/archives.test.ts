@@ -10,7 +10,7 @@ import {
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { memoryDoor, secret } from '../testing/memory-door.ts'
+import { memoryDoor, secret } from '../../test/memory-door.ts'
 
 const file = { kind: 'file', mode: 0o644, size: 0, mtimeNs: 1_600_000_000_000_000_001n } as const
 const root = '/v1/workspaces/w'

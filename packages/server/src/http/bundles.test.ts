@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyBundles } from '../bundle/verify-bundles.ts'
-import { memoryDoor, secret } from '../testing/memory-door.ts'
+import { memoryDoor, secret } from '../../test/memory-door.ts'
 
 interface Json {
   readonly error: { readonly code: string }

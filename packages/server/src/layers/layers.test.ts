@@ -1,7 +1,7 @@
 import type { LayerInfo, Page, CommitReceipt } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { cutOnce } from '../testing/cut-once.ts'
-import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
+import { cutOnce } from '../../test/cut-once.ts'
+import { LayerFixture, ok, refused } from '../../test/layer-fixture.ts'
 import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 import type { Answer, MemoryServer } from '../testing/memory-servers.ts'
 

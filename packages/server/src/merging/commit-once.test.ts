@@ -1,7 +1,7 @@
 import type { CommitReceipt } from '@cairn/protocol'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { cutAppend } from '../testing/cut-once.ts'
-import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
+import { cutAppend } from '../../test/cut-once.ts'
+import { LayerFixture, ok, refused } from '../../test/layer-fixture.ts'
 
 let fixture: LayerFixture
 

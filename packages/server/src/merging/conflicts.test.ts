@@ -10,7 +10,7 @@ import {
   type ResolveReceipt,
 } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
+import { LayerFixture, ok, refused } from '../../test/layer-fixture.ts'
 import type { Answer } from '../testing/memory-servers.ts'
 
 let fixture: LayerFixture

@@ -3,8 +3,8 @@ import { MemoryRefStore } from '@cairn/core/testing'
 import type { BranchRecord } from '@cairn/core'
 import type { CheckpointInfo, Page, ResolveReceipt, RootReceipt } from '@cairn/protocol'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { cutAppend, cutOnce } from '../testing/cut-once.ts'
-import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
+import { cutAppend, cutOnce } from '../../test/cut-once.ts'
+import { LayerFixture, ok, refused } from '../../test/layer-fixture.ts'
 import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 
 let fixture: LayerFixture

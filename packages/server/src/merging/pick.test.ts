@@ -1,7 +1,7 @@
 import type { PickReceipt } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { cutAppend, cutOnce } from '../testing/cut-once.ts'
-import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
+import { cutAppend, cutOnce } from '../../test/cut-once.ts'
+import { LayerFixture, ok, refused } from '../../test/layer-fixture.ts'
 import { MemoryLayerStore } from '../testing/memory-layer-store.ts'
 
 let fixture: LayerFixture

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { IssuedToken, LayerOverlap, LayerStatus, RadarEvent } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { memoryDoor, secret } from '../testing/memory-door.ts'
+import { memoryDoor, secret } from '../../test/memory-door.ts'
 
 describe('radar over HTTP', () => {
   const headers = { authorization: `Bearer ${secret}` }

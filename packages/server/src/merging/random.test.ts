@@ -1,6 +1,6 @@
 import type { ApiErrorBody } from '@cairn/protocol'
 import { describe, expect, it, vi } from 'vitest'
-import { cutWrite } from '../testing/cut-once.ts'
+import { cutWrite } from '../../test/cut-once.ts'
 import { type Answer, memoryServers, type MemoryServer } from '../testing/memory-servers.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { CheckpointInfo, Page, RootReceipt } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
+import { LayerFixture, ok, refused } from '../../test/layer-fixture.ts'
 
 let fixture: LayerFixture
 

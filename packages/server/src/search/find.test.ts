@@ -8,7 +8,7 @@ import {
 } from '@cairn/protocol'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { memoryDoor, secret } from '../testing/memory-door.ts'
+import { memoryDoor, secret } from '../../test/memory-door.ts'
 
 const app = memoryDoor()
 afterAll(() => app.close())

@@ -1,8 +1,8 @@
 import { accessOperations, type AccessOperation, type IssuedToken } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { app, ask, type Event, index, makeFiles } from '../testing/grep-fixture.ts'
-import { secret } from '../testing/memory-door.ts'
+import { app, ask, type Event, index, makeFiles } from '../../test/grep-fixture.ts'
+import { secret } from '../../test/memory-door.ts'
 
 const pathsOf = (events: readonly Event[]): readonly string[] =>
   events.filter(({ type }) => type === 'begin').map(({ data }) => data.path.text)

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ask, type Event, type Files, index, makeFiles } from '../testing/grep-fixture.ts'
+import { ask, type Event, type Files, index, makeFiles } from '../../test/grep-fixture.ts'
 import { withTemporaryDirectory } from '../conformance/temporary-directory.ts'
 
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0

@@ -8,7 +8,7 @@ import {
   sessionVersion,
 } from '@cairn/protocol'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { LayerFixture, ok } from '../testing/layer-fixture.ts'
+import { LayerFixture, ok } from '../../test/layer-fixture.ts'
 import { Session } from './session.ts'
 
 const unlimited = Number.MAX_SAFE_INTEGER

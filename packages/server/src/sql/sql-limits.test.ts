@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { sqlFixture } from '../testing/sql-fixture.ts'
+import { sqlFixture } from '../../test/sql-fixture.ts'
 
 const { make, rows, ask } = sqlFixture(1500)
 

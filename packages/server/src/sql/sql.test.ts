@@ -2,7 +2,7 @@ import type { IssuedToken, SqlAnswer } from '@cairn/protocol'
 import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sqlFixture } from '../testing/sql-fixture.ts'
+import { sqlFixture } from '../../test/sql-fixture.ts'
 
 const { app, headers, make, post, rows, ask } = sqlFixture()
 

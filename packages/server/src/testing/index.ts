@@ -1,3 +1,7 @@
+export { may, type TokenRules } from './access-oracle.ts'
+export { keyFile } from './key-file.ts'
+export { MemoryDisk } from './memory-disk.ts'
+export { paxOf, tarOf } from './tar.ts'
 export { MemoryDirectory } from './memory-directory.ts'
 export { MemoryLayerStore } from './memory-layer-store.ts'
 export { MemoryLeaseStore } from './memory-lease-store.ts'

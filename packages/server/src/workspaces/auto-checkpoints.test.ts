@@ -1,6 +1,6 @@
 import type { CheckpointInfo, Page } from '@cairn/protocol'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { LayerFixture, ok } from '../testing/layer-fixture.ts'
+import { LayerFixture, ok } from '../../test/layer-fixture.ts'
 import type { Clock } from '../ports/clock.ts'
 import { thin } from './auto-checkpoints.ts'
 

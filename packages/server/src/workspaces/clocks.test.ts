@@ -1,7 +1,7 @@
 // Servers whose clocks are an hour apart.
 import type { LogEntry, Page } from '@cairn/protocol'
 import { expect, it } from 'vitest'
-import { ok } from '../testing/layer-fixture.ts'
+import { ok } from '../../test/layer-fixture.ts'
 import { memoryServers } from '../testing/memory-servers.ts'
 import { type Clock, systemClock, timeOf, nanoseconds } from '../ports/clock.ts'
 

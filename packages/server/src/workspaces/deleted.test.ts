@@ -1,6 +1,6 @@
 import type { DeletedWorkspace, Page, WorkspaceDeletion, WorkspaceInfo } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ok, refused } from '../testing/layer-fixture.ts'
+import { ok, refused } from '../../test/layer-fixture.ts'
 import { type MemoryServer, memoryServers } from '../testing/memory-servers.ts'
 import { systemClock } from '../ports/clock.ts'
 

@@ -1,7 +1,7 @@
 import type { LayerStatus, WorkspaceInfo } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../ports/clock.ts'
-import { LayerFixture, ok, refused } from '../testing/layer-fixture.ts'
+import { LayerFixture, ok, refused } from '../../test/layer-fixture.ts'
 
 let fixture: LayerFixture
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { memoryDoor, secret } from '../../testing/memory-door.ts'
+import { memoryDoor, secret } from '../../../test/memory-door.ts'
 import { waitUntil } from '../../testing/wait-until.ts'
 
 describe('events to a reader that does not read', () => {

@@ -1,6 +1,6 @@
 import type { Blame, CheckpointInfo, FileEntry, LogEntry, Page } from '@cairn/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { LayerFixture, ok, refused } from '../../testing/layer-fixture.ts'
+import { LayerFixture, ok, refused } from '../../../test/layer-fixture.ts'
 import type { Answer } from '../../testing/memory-servers.ts'
 
 type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { withTemporaryDirectory } from '../../conformance/temporary-directory.ts'
 import { serve, type Serving } from '../../serve.ts'
-import { app, ask, type Event, index, makeFiles } from '../../testing/grep-fixture.ts'
-import { secret } from '../../testing/memory-door.ts'
+import { app, ask, type Event, index, makeFiles } from '../../../test/grep-fixture.ts'
+import { secret } from '../../../test/memory-door.ts'
 import { hashesOf, holdsAll, signatureOf } from './signature.ts'
 
 const headers = { authorization: `Bearer ${secret}` }

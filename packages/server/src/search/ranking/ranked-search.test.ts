@@ -6,8 +6,8 @@ import {
 } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { app, index, makeFiles } from '../../testing/grep-fixture.ts'
-import { secret } from '../../testing/memory-door.ts'
+import { app, index, makeFiles } from '../../../test/grep-fixture.ts'
+import { secret } from '../../../test/memory-door.ts'
 
 type Query = Readonly<Record<string, string | number>>
 

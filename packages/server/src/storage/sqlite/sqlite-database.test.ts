@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectCode } from '@cairn/core/conformance'
-import { runTableTests } from '../../testing/table-tests.ts'
+import { runTableTests } from '../../../test/table-tests.ts'
 import {
   makeTemporaryDirectory,
   removeDirectory,

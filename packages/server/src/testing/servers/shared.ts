@@ -1,5 +1,5 @@
 /**
- * What the test files of a run share, because it takes long to start. test/support/shared makes each part when a file
+ * What the test files of a run share, because it takes long to start. test/shared makes each part when a file
  * first asks for it. Gives undefined where the tests run without it.
  */
 export async function askShared<T>(part: string): Promise<T | undefined> {

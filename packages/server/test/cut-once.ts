@@ -2,7 +2,7 @@ import { type Batch, decodeBatch, type LogRow } from '@cairn/core'
 import { MemoryLogStore, MemoryRefStore } from '@cairn/core/testing'
 import { CairnError } from '@cairn/protocol'
 import { vi } from 'vitest'
-import { MemoryLayerStore } from './memory-layer-store.ts'
+import { MemoryLayerStore } from '../src/testing/memory-layer-store.ts'
 
 /** A memory store falls silent once, at the first call that is meant: what it was asked for does not happen. */
 export function cutOnce<Store extends object>(

@@ -1,6 +1,6 @@
 // Puts objects on disk, saying each number once it is durable. Arguments: directory, first number, last number;
 // without the last one it goes on until it is killed.
-import { DiskObjectStore } from '../../storage/disk/disk-object-store.ts'
+import { DiskObjectStore } from '../../src/storage/disk/disk-object-store.ts'
 import { acknowledgeOutcome } from './acknowledge.ts'
 
 const [directory = '', first = '', last = 'Infinity'] = process.argv.slice(2)

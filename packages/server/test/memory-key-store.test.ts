@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
 import { runCases } from '@cairn/core/testing'
-import { keyStoreCases } from '../conformance/key-store.ts'
+import { keyStoreCases } from '../src/conformance/key-store.ts'
 import { MemoryKeyStore } from './memory-key-store.ts'
 
 describe('key store in memory', () => {

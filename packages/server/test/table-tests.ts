@@ -1,8 +1,8 @@
 import { describe } from 'vitest'
 import { runCases } from '@cairn/core/testing'
-import { blobCases, databaseSuites } from '../conformance/suites.ts'
-import type { Database } from '../storage/database.ts'
-import { MemoryObjectStore } from '../conformance/memory-object-store.ts'
+import { blobCases, databaseSuites } from '../src/conformance/suites.ts'
+import type { Database } from '../src/storage/database.ts'
+import { MemoryObjectStore } from '../src/conformance/memory-object-store.ts'
 
 /** Everything that stands on a database, asked on one that has the schema. It is shared by all tests. */
 export function runTableTests(database: () => Database): void {

@@ -16,7 +16,7 @@ export interface Part {
   readonly remove: () => Promise<void>
 }
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Each is called once in a run, when a file first asks for it: most runs of a few files need none. */
 export const makers: Readonly<Record<string, () => Promise<Part>>> = {

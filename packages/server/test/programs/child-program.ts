@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { findProgram } from '../servers/server-process.ts'
+import { findProgram } from '../../src/testing/servers/server-process.ts'
 
 export const whyNoStrace: string | undefined =
   findProgram('strace') === undefined ? 'skipped: no strace, install it' : undefined

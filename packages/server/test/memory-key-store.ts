@@ -1,4 +1,4 @@
-import type { KeyChange, KeyList, KeyStore, KeyValue } from '../ports/key-store.ts'
+import type { KeyChange, KeyList, KeyStore, KeyValue } from '../src/ports/key-store.ts'
 
 export class MemoryKeyStore implements KeyStore {
   readonly #values = new Map<string, KeyValue>()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, expect } from 'vitest'
-import { SearchIndex } from '../search/index/search-index.ts'
+import { SearchIndex } from '../src/search/index/search-index.ts'
 import { memoryDoor, secret } from './memory-door.ts'
 
 const headers = { authorization: `Bearer ${secret}` }

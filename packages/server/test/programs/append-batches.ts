@@ -1,7 +1,7 @@
 // Appends to a log, saying each number once it is durable. Arguments: data directory, branch, first number, last
 // number; without the last one it goes on until it is killed.
 import type { BranchId, Hash, SessionId } from '@cairn/protocol'
-import { openStorage } from '../../storage/open.ts'
+import { openStorage } from '../../src/storage/open.ts'
 import { acknowledgeOutcome } from './acknowledge.ts'
 
 const [data = '', branch = '', first = '', last = 'Infinity'] = process.argv.slice(2)

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { SqlAnswer } from '@cairn/protocol'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { afterAll, expect } from 'vitest'
-import type { SqlParts } from '../sql/run-sql.ts'
-import { SqlProcesses } from '../sql/sql-process.ts'
-import { TreeDatabases } from '../sql/tree-databases.ts'
+import type { SqlParts } from '../src/sql/run-sql.ts'
+import { SqlProcesses } from '../src/sql/sql-process.ts'
+import { TreeDatabases } from '../src/sql/tree-databases.ts'
 import { memoryDoor, secret } from './memory-door.ts'
 
 export interface SqlFixture {

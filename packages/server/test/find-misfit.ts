@@ -1,5 +1,5 @@
 import { ApiErrorBody, isMedia, type Route } from '@cairn/protocol/routes'
-import { validatorOf, type Validate } from '../http/validate.ts'
+import { validatorOf, type Validate } from '../src/http/validate.ts'
 
 const validators = new Map<object, Validate<unknown>>()
 

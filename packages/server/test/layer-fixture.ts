@@ -1,12 +1,12 @@
 import type { ApiErrorBody, LayerInfo, LayerStatus } from '@cairn/protocol'
 import { expect } from 'vitest'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../src/ports/clock.ts'
 import {
   type Answer,
   memoryServers,
   type MemoryServer,
   type MemoryServers,
-} from './memory-servers.ts'
+} from '../src/testing/memory-servers.ts'
 
 /** A workspace `w` with two files, on two servers that share their stores, and short words for what tests do to it. */
 export class LayerFixture {

@@ -1,7 +1,4 @@
-import { hash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { zstdCompress, zstdDecompress } from 'node:zlib'
-import { Blobs, type ContentWorker, Nodes, type Stores } from '@cairn/core'
+import { Blobs, Nodes, type Stores } from '@cairn/core'
 import {
   MemoryBlobStore,
   MemoryLogStore,
@@ -9,22 +6,7 @@ import {
   MemoryRefStore,
   restlessPacer,
 } from '@cairn/core/testing'
-import type { Hash } from '@cairn/protocol'
-
-/** The ports as a Node process has them. */
-
-export function sha256(bytes: Uint8Array): Hash {
-  return hash('sha256', bytes, 'binary') as Hash
-}
-
-const compress = promisify(zstdCompress)
-const decompress = promisify(zstdDecompress)
-
-const contentWorker: ContentWorker = {
-  hash: async (bytes) => sha256(bytes),
-  compress: (bytes) => compress(bytes),
-  decompress: (bytes, length) => decompress(bytes, { maxOutputLength: Math.max(1, length) }),
-}
+import { contentWorker, sha256 } from '../ports/content-worker.ts'
 
 /** Everything that would be on a disk. */
 export class MemoryDisk {

@@ -1,7 +1,7 @@
 // Stores groups of large blobs, saying each group's number once it is durable. Arguments: data directory, first number,
 // last number.
 import type { Hash } from '@cairn/protocol'
-import { openStorage } from '../../storage/open.ts'
+import { openStorage } from '../../src/storage/open.ts'
 import { acknowledgeOutcome } from './acknowledge.ts'
 
 const [data = '', first = '', last = ''] = process.argv.slice(2)

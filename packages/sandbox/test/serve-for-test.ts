@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { E2B } from 'e2b'
 import { afterAll, beforeAll } from 'vitest'
-import { type E2BServer, type E2BServerOptions, serveE2B } from '../server.ts'
+import { type E2BServer, type E2BServerOptions, serveE2B } from '../src/e2b-server/server.ts'
 
 export interface ServerForTest {
   readonly server: E2BServer
