@@ -1,20 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 
 let directory: string | undefined
 let count = 0
 
-afterAll(() => {
-  if (directory !== undefined) rmSync(directory, { recursive: true })
-  directory = undefined
-})
-
 /** A key for `--api-key-file`, because commands take none as an argument. */
 export function keyFile(key: string): string {
-  directory ??= mkdtempSync(join(tmpdir(), 'cairn-keys-'))
+  directory ??= makeDirectory()
   const path = join(directory, String(++count))
   writeFileSync(path, `${key}\n`, { mode: 0o600 })
   return path
+}
+
+/** Benchmarks import this module, too, so the process removes it and no hook of the test runner. */
+function makeDirectory(): string {
+  const made = mkdtempSync(join(tmpdir(), 'cairn-keys-'))
+  process.once('exit', () => rmSync(made, { recursive: true }))
+  return made
 }
