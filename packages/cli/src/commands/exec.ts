@@ -2,7 +2,7 @@ import type { LayerInfo } from '@cairn/sdk'
 import { randomBytes } from 'node:crypto'
 import { type Command, defineCommand } from '../arguments/command.ts'
 import type { Cli } from '../cli.ts'
-import { layerOptions } from '../context/credentials.ts'
+import { workspaceOptions } from '../context/credentials.ts'
 import { ChildEnded, usageError } from '../errors.ts'
 import { runAttempts } from '../exec/attempts.ts'
 import { tellReceipt } from '../exec/receipt.ts'
@@ -23,7 +23,7 @@ export const command: Command = defineCommand({
     'and standard error has the output of the command.',
   arguments: { command: { summary: 'The command and its arguments, after --', many: true } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     layer: { kind: 'text', value: 'REF', summary: 'Work in this layer' },
     'new-layer': { kind: 'flag', summary: 'Create a layer (default without --layer)' },
     name: { kind: 'text', value: 'NAME', summary: 'Name of the new layer' },

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../arguments/command.ts'
-import { findCredentials, layerOptions } from '../context/credentials.ts'
+import { findCredentials, workspaceOptions } from '../context/credentials.ts'
 import { leanFetch } from '../remote/lean-fetch.ts'
 import { connect } from '../remote/open.ts'
 import { findOwnWorkspace } from '../remote/own-workspace.ts'
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     'machine with the workspace mounted.',
   arguments: {},
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     layer: { kind: 'text', value: 'REF', summary: 'Work in this layer (default: main)' },
     sandbox: {
       kind: 'choice',

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../arguments/command.ts'
-import { workspaceOptions } from '../context/credentials.ts'
+import { fileOptions } from '../context/credentials.ts'
 import { importForeignPack } from '../pack/foreign-pack.ts'
 import { findPack } from '../pack/find-pack.ts'
 import { restorePack } from '../pack/restore-pack.ts'
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     'back. Other directories do not change. With ARCHIVE, it imports a pack that drive9 made.',
   arguments: { archive: { summary: 'A pack of drive9: a .tar.gz file', optional: true } },
   options: {
-    ...workspaceOptions,
+    ...fileOptions,
     pack: { kind: 'text', value: 'LABEL', summary: 'Name of the pack (default: the newest)' },
     'remote-root': {
       kind: 'text',

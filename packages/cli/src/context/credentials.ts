@@ -29,22 +29,22 @@ const workspaceOption = {
   },
 } as const
 
-const fileOptions = {
+const pointOptions = {
   branch: { kind: 'text', value: 'NAME', summary: 'The branch (default: main)' },
   layer: { kind: 'text', value: 'REF', summary: 'A layer: its id, name, tag k=v or a checkpoint' },
   at: { kind: 'text', value: 'CHECKPOINT', summary: 'Read the state at this checkpoint' },
 } as const
 
 /** Options of commands that work on a workspace as a whole. */
-export const layerOptions: typeof connectionOptions & typeof workspaceOption = {
+export const workspaceOptions: typeof connectionOptions & typeof workspaceOption = {
   ...connectionOptions,
   ...workspaceOption,
 }
 
 /** Options of commands that work on files. */
-export const workspaceOptions: typeof layerOptions & typeof fileOptions = {
-  ...layerOptions,
-  ...fileOptions,
+export const fileOptions: typeof workspaceOptions & typeof pointOptions = {
+  ...workspaceOptions,
+  ...pointOptions,
 }
 
 interface SideOption {
@@ -64,8 +64,8 @@ const sideOption: SideOption = {
 }
 
 /** Options of commands that read files. */
-export const readerOptions: typeof workspaceOptions & SideOption = {
-  ...workspaceOptions,
+export const readerOptions: typeof fileOptions & SideOption = {
+  ...fileOptions,
   ...sideOption,
 }
 

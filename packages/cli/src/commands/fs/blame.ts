@@ -1,6 +1,6 @@
 import type { Blame, BlameOrigin, BlamePart } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { formatName } from '../../output/format.ts'
 import { formatTable } from '../../output/table.ts'
 import type { Output } from '../../output/output.ts'
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
     'Follows renames, saves by rename, and commits of layers, back to the beginning of the log. For a deleted\n' +
     'file it shows the last content and who deleted it. A binary file has one entry.',
   arguments: { path: { summary: 'The file' } },
-  options: { ...workspaceOptions, ...pagerOption },
+  options: { ...fileOptions, ...pagerOption },
   examples: [
     { command: 'cairn fs blame :/src/auth.ts', does: 'line by line' },
     { command: 'cairn fs blame :/src/auth.ts --layer fix-auth-a --json', does: 'in a layer' },

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { openRemote } from '../../remote/open.ts'
 
@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
     mode: { summary: 'Mode in octal: 0644' },
     path: { summary: 'The files or directories', many: true },
   },
-  options: workspaceOptions,
+  options: fileOptions,
   examples: [{ command: 'cairn fs chmod 755 :/run.sh', does: 'make it executable' }],
   async run({ args: { mode, path: paths }, options, cli }) {
     if (!/^[0-7]{1,4}$/.test(mode))

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { ProgressBar } from '../../output/progress.ts'
 import { openRemote } from '../../remote/open.ts'
 import { isZip, tarOfZip } from '../../archive/zip.ts'
@@ -15,7 +15,7 @@ export const command: Command = defineCommand({
     file: { summary: 'The archive, or - for a tar on standard input' },
     path: { summary: 'The directory, as :/path; created if it is missing' },
   },
-  options: workspaceOptions,
+  options: fileOptions,
   examples: [
     { command: 'cairn fs import repo.tar.gz :/repo', does: 'a compressed tar archive' },
     { command: 'cairn fs import site.zip :/site', does: 'a zip archive' },

@@ -1,6 +1,6 @@
 import type { LogEntry } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { formatName } from '../../output/format.ts'
 import type { Output } from '../../output/output.ts'
 import { parseTime } from '../../output/parse-time.ts'
@@ -15,7 +15,7 @@ export const command: Command = defineCommand({
     '8601: 2026-11-02, or 2026-11-02T10:00:00Z.',
   arguments: { path: { summary: 'A file or directory (default: everything)', optional: true } },
   options: {
-    ...workspaceOptions,
+    ...fileOptions,
     after: { kind: 'count', value: 'SEQ', summary: 'Only changes after this sequence number' },
     before: { kind: 'count', value: 'SEQ', summary: 'Only changes before this sequence number' },
     since: { kind: 'text', value: 'TIME', summary: 'Only entries from this time on' },

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { openRemote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -7,7 +7,7 @@ export const command: Command = defineCommand({
   description: 'An existing directory is not an error.',
   arguments: { path: { summary: 'The directories', many: true } },
   options: {
-    ...workspaceOptions,
+    ...fileOptions,
     mode: { kind: 'text', short: 'm', value: 'MODE', summary: 'Permissions in octal: 0755' },
     parents: { kind: 'flag', short: 'p', summary: 'Always on; accepted for compatibility' },
   },

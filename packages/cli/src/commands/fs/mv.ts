@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { baseName, joinPath } from '../../remote/location.ts'
 import { findStat, openRemote, type Remote, requireSameWorkspace } from '../../remote/open.ts'
 
@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
     'If TARGET is a directory, it moves into it. Missing parents are created; a file at the target is replaced.',
   arguments: { source: { summary: 'The current path' }, target: { summary: 'The new path' } },
   options: {
-    ...workspaceOptions,
+    ...fileOptions,
     'no-replace': {
       kind: 'flag',
       short: 'n',

@@ -1,13 +1,13 @@
 import { type ChangeReceipt, isCairnError } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { openRemote, type Remote } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'Remove files, empty directories or whole trees',
   arguments: { path: { summary: 'The paths', many: true } },
   options: {
-    ...workspaceOptions,
+    ...fileOptions,
     recursive: { kind: 'flag', short: 'r', summary: 'Directories with everything in them' },
     force: { kind: 'flag', short: 'f', summary: 'A missing path is not an error' },
   },

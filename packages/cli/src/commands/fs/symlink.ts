@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { parseLocation } from '../../remote/location.ts'
 import { openRemote } from '../../remote/open.ts'
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     },
     link: { summary: 'Where the link is made' },
   },
-  options: workspaceOptions,
+  options: fileOptions,
   examples: [{ command: 'cairn fs symlink releases/17 :/current', does: 'like ln -s' }],
   async run({ args, options, cli }) {
     const { files, path } = await openRemote(cli, options, args.link)

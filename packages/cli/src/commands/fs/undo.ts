@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { countPaths, formatChange } from '../../layers/format.ts'
 import { parseTime } from '../../output/parse-time.ts'
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
     'listed and nothing is done. Reads the whole log. Content that is no longer stored cannot come back.',
   arguments: {},
   options: {
-    ...workspaceOptions,
+    ...fileOptions,
     'tool-call': { kind: 'text', value: 'ID', summary: 'Take back what this tool call changed' },
     actor: {
       kind: 'text',

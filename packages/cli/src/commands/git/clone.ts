@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { cloneInto } from '../../git/clone.ts'
 import { openGitPlace } from '../../git/place.ts'
 
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     directory: { summary: 'A directory in a mount, or :/path' },
   },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     layer: { kind: 'text', value: 'REF', summary: 'Clone into a layer' },
     fast: { kind: 'flag', summary: 'Build the tree at the server (always on)' },
     blobless: { kind: 'flag', summary: 'Fetch the content of old versions when git asks for it' },

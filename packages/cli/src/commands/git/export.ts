@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { exportToGit } from '../../git/exchange.ts'
 
 export const command: Command = defineCommand({
@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
     'Clones the workspace as a git remote, without its key in a URL. If TARGET is an earlier export, fetches what is\n' +
     'new. If TARGET ends with .bundle, writes a bundle of git. Needs an owner key.',
   arguments: { target: { summary: 'A directory, or a file that ends with .bundle' } },
-  options: { ...layerOptions },
+  options: { ...workspaceOptions },
   examples: [
     { command: 'cairn git export ./review', does: 'layers are branches: attempts/NAME' },
     { command: 'cairn git export work.bundle', does: 'everything in one file, for git clone' },

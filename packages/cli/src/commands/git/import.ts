@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { importFromGit } from '../../git/exchange.ts'
 
 export const command: Command = defineCommand({
@@ -11,7 +11,7 @@ export const command: Command = defineCommand({
     source: { summary: 'A working tree, a bare repository or a bundle of git' },
     layer: { summary: 'Name of the layer' },
   },
-  options: { ...layerOptions },
+  options: { ...workspaceOptions },
   examples: [
     {
       command: 'cairn git import ./review fix-login',

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { readBatches } from '../../journal/entries.ts'
 import { openWorkspace } from '../../remote/open.ts'
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
     'verify --receipt detects a truncated journal.',
   arguments: { journal: { summary: 'The id' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     type: {
       kind: 'text',
       short: 't',

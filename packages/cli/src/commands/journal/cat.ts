@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { printEntry } from '../../journal/show-entry.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
     'With -f, it prints new entries as they arrive, and ends when the journal is sealed.',
   arguments: { journal: { summary: 'The id' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     after: { kind: 'count', value: 'SEQ', summary: 'Only entries after this number' },
     limit: { kind: 'count', short: 'n', value: 'N', summary: 'At most N (default: all)' },
     follow: { kind: 'flag', short: 'f', summary: 'Wait for new entries' },

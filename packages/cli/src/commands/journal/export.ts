@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
     journal: { summary: 'The id' },
     file: { summary: 'The file (default: standard output)', optional: true },
   },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [
     { command: 'cairn journal export run-42 run-42.jsonl', does: 'for an auditor' },
     { command: 'cairn journal export run-42', does: 'into a pipe' },

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { printEntry } from '../../journal/show-entry.ts'
 import { parseTime } from '../../output/parse-time.ts'
 import { openWorkspace } from '../../remote/open.ts'
@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
   summary: 'Find entries in all journals, oldest first',
   arguments: {},
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     journal: { kind: 'text', value: 'ID', summary: 'Only entries of this journal' },
     type: { kind: 'text', short: 't', value: 'TYPE', summary: 'Only entries of this type' },
     kind: {

@@ -1,11 +1,11 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
   summary: 'List journals',
   arguments: {},
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn journal ls', does: 'with how many entries each has' }],
   async run({ options, cli }) {
     const { journals } = await openWorkspace(cli, options)

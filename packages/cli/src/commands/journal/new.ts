@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { parseTags } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
   description: 'Prints the id. Creating the same journal again is not an error.',
   arguments: {},
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     id: { kind: 'text', value: 'ID', summary: 'The id (default: a new one)' },
     kind: { kind: 'text', short: 'k', value: 'KIND', summary: 'Kind of journal: deploy, test-run' },
     title: { kind: 'text', value: 'TEXT', summary: 'Title' },

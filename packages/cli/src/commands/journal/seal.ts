@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
     'The seal is a signed entry, so removing entries from the end of a sealed journal is detected.',
   arguments: { journal: { summary: 'The id' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     reason: { kind: 'text', value: 'TEXT', summary: 'The reason, stored in the seal' },
   },
   examples: [{ command: 'cairn journal seal run-42 --reason done', does: 'no entry can follow' }],

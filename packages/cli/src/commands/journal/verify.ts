@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { type JournalVerdict, type JournalWitness, verifyJournal } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import type { Cli } from '../../cli.ts'
 import { usageError } from '../../errors.ts'
 import { openWorkspace, type WorkspaceValues } from '../../remote/open.ts'
@@ -15,7 +15,7 @@ export const command: Command = defineCommand({
     'journal that was forged and signed with another key is not detected.',
   arguments: { journal: { summary: 'The id, or an exported file' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     'public-key': {
       kind: 'text',
       value: 'HEX',

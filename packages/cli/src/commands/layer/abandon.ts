@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
   description:
     'Nothing is lost until the layer is deleted. To bring it back: cairn fs layer reopen.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn fs layer abandon fix-auth-b', does: 'no good' }],
   async run({ args: { layer }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { formatQuiet } from '../../layers/format.ts'
 import { parseTimeout } from '../../mount/duration.ts'
 import { openWorkspace } from '../../remote/open.ts'
@@ -16,7 +16,7 @@ export const command: Command = defineCommand({
       optional: true,
     },
   },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [
     { command: 'cairn fs layer auto-checkpoint fix-auth-a 30s', does: 'from now on' },
     { command: 'cairn fs layer auto-checkpoint fix-auth-a none', does: 'off' },

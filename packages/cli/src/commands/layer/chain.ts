@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { layerName } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
   description:
     'The layer that is nearest to main comes first. A commit goes to the layer on the line before.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn fs layer chain plan-step-1', does: 'where its commit goes' }],
   async run({ args: { layer }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { checkpointName } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
@@ -11,7 +11,7 @@ export const command: Command = defineCommand({
     'contains every file, also those that git does not track.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     label: { kind: 'text', value: 'TEXT', summary: 'The name' },
     'tool-call': { kind: 'text', value: 'ID', summary: 'Id of the tool call that comes next' },
     id: { kind: 'text', value: 'ID', summary: 'The id (default: a new one)' },

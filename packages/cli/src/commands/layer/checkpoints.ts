@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -7,7 +7,7 @@ export const command: Command = defineCommand({
   description: 'Oldest first.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     delete: { kind: 'text', value: 'CHECKPOINT', summary: 'Delete this checkpoint; files stay' },
   },
   examples: [

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { withConflicts } from '../../layers/conflicts.ts'
 import { countPaths, formatChange, formatDecision } from '../../layers/format.ts'
 import { mergeOptions } from '../../layers/options.ts'
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
     'to work in a conflicted layer.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     ...mergeOptions,
     checkpoint: {
       kind: 'text',

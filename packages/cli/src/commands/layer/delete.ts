@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
     'What was committed stays in the parent. If you may need a layer again, abandon it instead.',
   arguments: { layer: { summary: 'Ids, names or tags of layers', many: true } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     cascade: { kind: 'flag', summary: 'Also delete the layers that were made from them' },
   },
   examples: [

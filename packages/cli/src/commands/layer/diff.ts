@@ -1,6 +1,6 @@
 import type { LayerChange } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { formatChange } from '../../layers/format.ts'
 import { type Colour, paintPatch } from '../../output/colour.ts'
@@ -17,7 +17,7 @@ export const command: Command = defineCommand({
     `is ${point}.`,
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     from: { kind: 'text', value: 'POINT', summary: 'The point to compare with (default: base)' },
     to: { kind: 'text', value: 'POINT', summary: 'The point that is compared (default: head)' },
     path: { kind: 'text', value: 'PATH', summary: 'Only changes at or below this path' },

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { layerName, parseTags } from '../../layers/format.ts'
 import { newLayerOptions, parseSettings } from '../../layers/options.ts'
 import { quotaOptions } from '../../layers/quota.ts'
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
     'again.',
   arguments: { parent: { summary: 'The parent layer' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     ...newLayerOptions,
     ...quotaOptions,
     path: {

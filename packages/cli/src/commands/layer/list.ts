@@ -1,6 +1,6 @@
 import { layerStates } from '@cairn/protocol'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { formatTags, layerName } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
     'Oldest first. For committed and abandoned layers, it shows when they will be deleted.',
   arguments: {},
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     tag: { kind: 'text', value: 'K=V', summary: 'Only layers with this tag' },
     state: { kind: 'choice', choices: layerStates, summary: 'Only layers in this state' },
     parent: {

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { pagerOption } from '../../output/pager.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { linesOf } from '../fs/log.ts'
@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
   description: 'Oldest first: every change, rollback, rebase and change of state.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     ...pagerOption,
     after: { kind: 'count', value: 'SEQ', summary: 'Only changes after this sequence number' },
   },

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { withConflicts } from '../../layers/conflicts.ts'
 import { countPaths } from '../../layers/format.ts'
 import { mergeOptions } from '../../layers/options.ts'
@@ -11,7 +11,7 @@ export const command: Command = defineCommand({
     'The others are the open layers with the same parent, path and base. You can reopen each of them.',
   arguments: { layer: { summary: 'The layer to commit: its id, name or tag, or a checkpoint' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     ...mergeOptions,
     'dry-run': {
       kind: 'flag',

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { formatQuota, parseQuota, quotaOptions } from '../../layers/quota.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
     'The quota of the workspace applies as well. Changes beyond a quota are refused: programs in a mount get\n' +
     'EDQUOT.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
-  options: { ...layerOptions, ...quotaOptions },
+  options: { ...workspaceOptions, ...quotaOptions },
   examples: [
     { command: 'cairn fs layer quota fix-auth-a --max-bytes 1GiB', does: 'limit it' },
     { command: 'cairn fs layer quota fix-auth-a', does: 'what it has added' },

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { withConflicts } from '../../layers/conflicts.ts'
 import { countPaths } from '../../layers/format.ts'
 import { mergeOptions } from '../../layers/options.ts'
@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
     'The current state of the parent becomes the base of the layer. Conflicts are reported as by cairn fs\n' +
     'layer commit.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
-  options: { ...layerOptions, ...mergeOptions },
+  options: { ...workspaceOptions, ...mergeOptions },
   examples: [{ command: 'cairn fs layer rebase fix-auth-b', does: 'then test, then commit' }],
   async run({ args: { layer }, options, cli }) {
     const { message, merge } = options

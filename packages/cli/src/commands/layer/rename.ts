@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
 export const command: Command = defineCommand({
@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
     layer: { summary: 'Id, name or tag of a layer, or a checkpoint' },
     name: { summary: 'The new name' },
   },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn fs layer rename fix-auth-a fix-auth', does: 'a better name' }],
   async run({ args: { layer, name }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)

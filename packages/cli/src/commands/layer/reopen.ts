@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
 
@@ -7,7 +7,7 @@ export const command: Command = defineCommand({
   summary: 'Bring an abandoned layer back',
   description: 'A committed layer cannot be reopened: create a new one.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn fs layer reopen fix-auth-b', does: 'continue with it' }],
   async run({ args: { layer }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import type { ResolveChoice } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import type { Cli } from '../../cli.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { conflictLines } from '../../layers/conflicts.ts'
 import { openWorkspace } from '../../remote/open.ts'
@@ -18,7 +18,7 @@ export const command: Command = defineCommand({
     path: { summary: 'The path; relative to that of the layer unless it begins with a slash' },
   },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     ours: { kind: 'flag', summary: 'Keep the version of the layer' },
     theirs: { kind: 'flag', summary: 'Keep the version of the parent' },
     with: {

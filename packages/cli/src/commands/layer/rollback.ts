@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { countPaths } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { commandLine } from '../../output/shell-words.ts'
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
     'Everything comes back, also files that no tool tracks. Live mounts see it at once. What it leaves is an automatic checkpoint: cairn fs layer undo takes the rollback back, and after later writes --to that checkpoint does.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     to: {
       kind: 'text',
       value: 'CHECKPOINT',

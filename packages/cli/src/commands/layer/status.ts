@@ -1,6 +1,6 @@
 import type { LayerStatus } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { conflictLines } from '../../layers/conflicts.ts'
 import {
   countPaths,
@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
     'It also shows which of these paths the parent or another layer has changed since, and the conflicts that\n' +
     'a commit would have.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn fs layer status fix-auth-a', does: 'before committing' }],
   async run({ args: { layer }, options, cli }) {
     const workspace = await openWorkspace(cli, options)

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { formatTags, parseTags } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
     tag: { summary: 'KEY=VALUE', optional: true, many: true },
   },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     remove: { kind: 'list', value: 'KEY', summary: 'Remove this tag' },
   },
   examples: [

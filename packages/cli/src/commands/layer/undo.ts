@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { countPaths } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -8,7 +8,7 @@ export const command: Command = defineCommand({
   description:
     'If something was written since the rollback, the command names the checkpoint to roll back to instead.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn fs layer undo fix-auth-a', does: 'as before the rollback' }],
   async run({ args: { layer }, options, cli }) {
     const { layers } = await openWorkspace(cli, options)

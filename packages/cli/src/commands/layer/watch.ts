@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { formatOverlap } from '../../layers/format.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { linesOf } from '../fs/log.ts'
@@ -11,7 +11,7 @@ export const command: Command = defineCommand({
     'changed too. Runs until you press Ctrl-C.',
   arguments: { layer: { summary: 'Id, name or tag of a layer, or a checkpoint' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     after: {
       kind: 'count',
       value: 'SEQ',

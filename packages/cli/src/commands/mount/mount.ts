@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { workspaceOptions } from '../../context/credentials.ts'
+import { fileOptions } from '../../context/credentials.ts'
 import { startMount } from '../../mount/start.ts'
 
 export const command: Command = defineCommand({
@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
     directory: { summary: 'Where to mount it' },
   },
   options: {
-    ...workspaceOptions,
+    ...fileOptions,
     checkpoint: { kind: 'text', value: 'CHECKPOINT', summary: 'Same as --at' },
     'read-only': { kind: 'flag', summary: 'Mount read-only' },
     foreground: { kind: 'flag', summary: 'Run in the foreground until Ctrl-C, then unmount' },

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { startVaultMount } from '../../mount/start-vault.ts'
 
 export const command: Command = defineCommand({
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
     'ends at once.',
   arguments: { directory: { summary: 'Where to mount it' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     foreground: { kind: 'flag', summary: 'Run in the foreground until Ctrl-C, then unmount' },
     'allow-other': {
       kind: 'flag',

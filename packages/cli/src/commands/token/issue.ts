@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { parseQuota, quotaOptions, withoutNone } from '../../layers/quota.ts'
 import { parseTimeout } from '../../mount/duration.ts'
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     'printed once and not stored. Use it wherever a command takes a key.',
   arguments: { name: { summary: 'A name, to find and revoke the token by' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     ttl: { kind: 'text', value: 'D', summary: 'Lifetime: 30m, 1h, 7d' },
     ...grantOptions,
     ...quotaOptions,

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { formatGrant } from '../../tokens/format.ts'
 
@@ -7,7 +7,7 @@ export const command: Command = defineCommand({
   summary: 'List the tokens of a workspace',
   arguments: {},
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     all: { kind: 'flag', summary: 'Also list expired and revoked tokens' },
   },
   examples: [

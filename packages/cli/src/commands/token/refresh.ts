@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { parseTimeout } from '../../mount/duration.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
     'again; a revoked one does not.',
   arguments: { token: { summary: 'The name or id' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     ttl: {
       kind: 'text',
       value: 'D',

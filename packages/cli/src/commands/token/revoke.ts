@@ -1,6 +1,6 @@
 import { isToken } from '@cairn/protocol'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { openWorkspace } from '../../remote/open.ts'
 
@@ -10,7 +10,7 @@ export const command: Command = defineCommand({
     'Mounts that use them are refused within a second; changes that they had not sent stay on their disks. A\n' +
     'name means all tokens with this name. Tokens that were narrowed from a token end with it.',
   arguments: { token: { summary: 'Names or ids of tokens', many: true } },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn token revoke agent-17', does: 'by name' }],
   async run({ args, options, cli }) {
     for (const token of args.token)

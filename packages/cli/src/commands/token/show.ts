@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { findCredentials, layerOptions } from '../../context/credentials.ts'
+import { findCredentials, workspaceOptions } from '../../context/credentials.ts'
 import { formatTable } from '../../output/table.ts'
 import { openWorkspace } from '../../remote/open.ts'
 import { describeToken, formatGrant } from '../../tokens/format.ts'
@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
   summary: 'Show what a token allows',
   description: 'Without a name, it decodes the token in use without asking the server.',
   arguments: { token: { summary: 'The name or id', optional: true } },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [
     { command: 'cairn token show agent-17', does: 'a token of the workspace, with an owner key' },
     { command: 'cairn token show', does: 'the token in use' },

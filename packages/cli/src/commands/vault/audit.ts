@@ -1,7 +1,7 @@
 import { vaultOutcomes } from '@cairn/protocol'
 import type { VaultAuditEntry } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { formatName } from '../../output/format.ts'
 import { parseTime } from '../../output/parse-time.ts'
 import { openVault } from '../../vault/open-vault.ts'
@@ -12,7 +12,7 @@ export const command: Command = defineCommand({
   description: 'Newest first. Every read and refusal is recorded before it is answered.',
   arguments: {},
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     secret: { kind: 'text', value: 'NAME', summary: 'Only entries about this secret' },
     agent: { kind: 'text', value: 'NAME', summary: 'Only entries by grants of this agent' },
     actor: {

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { openVault } from '../../vault/open-vault.ts'
 import { runCommand } from '../../vault/run-command.ts'
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
     '--secret and --env, the first word is the secret: cairn vault with prod-db -- CMD.',
   arguments: { command: { summary: 'The command and its arguments, after --', many: true } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     secret: {
       kind: 'list',
       value: 'SECRET',

@@ -1,7 +1,7 @@
 import { shellQuote } from '@cairn/protocol'
 import type { Secret } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openVault } from '../../vault/open-vault.ts'
 import { parseSecretPath } from '../../vault/secret-path.ts'
 import { addVariable } from '../../vault/variables.ts'
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     'refused unless you name them: SECRET/PATH. Every read is audited.',
   arguments: { secret: { summary: 'SECRET or SECRET/FIELD' } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     version: { kind: 'count', value: 'N', summary: 'An earlier version' },
     env: { kind: 'flag', summary: "Print lines for a shell to evaluate: export FIELD='VALUE'" },
   },

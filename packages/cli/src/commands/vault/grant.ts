@@ -1,6 +1,6 @@
 import type { VaultPermission } from '@cairn/sdk'
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { parseTimeout } from '../../mount/duration.ts'
 import { openVault } from '../../vault/open-vault.ts'
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     'so.',
   arguments: { secret: { summary: 'SECRET or SECRET/FIELD, any number', many: true } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     agent: { kind: 'text', value: 'NAME', summary: 'Name of the agent, shown in the audit' },
     perm: {
       kind: 'choice',

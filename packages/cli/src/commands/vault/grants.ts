@@ -1,12 +1,12 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openVault } from '../../vault/open-vault.ts'
 import { showSecretPath } from '../../vault/secret-path.ts'
 
 export const command: Command = defineCommand({
   summary: 'List grants, including those that have ended',
   arguments: {},
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn vault grants', does: 'who has access to what' }],
   async run({ options, cli }) {
     const vault = await openVault(cli, options)

@@ -1,12 +1,12 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openVault } from '../../vault/open-vault.ts'
 import { parseSecretName } from '../../vault/secret-path.ts'
 
 export const command: Command = defineCommand({
   summary: 'List the versions of a secret, newest first',
   arguments: { secret: { summary: 'The name' } },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn vault history prod-db', does: 'who wrote it, and when' }],
   async run({ args, options, cli }) {
     const vault = await openVault(cli, options)

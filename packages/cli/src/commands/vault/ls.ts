@@ -1,12 +1,12 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openVault } from '../../vault/open-vault.ts'
 
 export const command: Command = defineCommand({
   summary: 'List secrets and their fields, without values',
   description: 'With the token of a grant, it lists what the grant allows.',
   arguments: {},
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn vault ls', does: 'all secrets' }],
   async run({ options, cli }) {
     const vault = await openVault(cli, options)

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { openVault } from '../../vault/open-vault.ts'
 import { parseSecretName } from '../../vault/secret-path.ts'
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     value: { summary: 'FIELD=VALUE, FIELD=@FILE or FIELD=-', optional: true, many: true },
   },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     from: {
       kind: 'text',
       value: 'DIR',

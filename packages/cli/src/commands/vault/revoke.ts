@@ -1,11 +1,11 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { openVault } from '../../vault/open-vault.ts'
 
 export const command: Command = defineCommand({
   summary: 'Revoke a grant',
   arguments: { grant: { summary: 'The id; see: cairn vault grants' } },
-  options: layerOptions,
+  options: workspaceOptions,
   examples: [{ command: 'cairn vault revoke grant_1f0c', does: 'its token no longer works' }],
   async run({ args, options, cli }) {
     const vault = await openVault(cli, options)

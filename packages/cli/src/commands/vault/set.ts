@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { openVault } from '../../vault/open-vault.ts'
 import { parseSecretPath } from '../../vault/secret-path.ts'
@@ -16,7 +16,7 @@ export const command: Command = defineCommand({
     value: { summary: 'FIELD=VALUE, FIELD=@FILE or FIELD=-', optional: true, many: true },
   },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     unset: { kind: 'list', value: 'FIELD', summary: 'Remove this field' },
     'if-version': {
       kind: 'count',

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
-import { layerOptions } from '../../context/credentials.ts'
+import { workspaceOptions } from '../../context/credentials.ts'
 import { usageError } from '../../errors.ts'
 import { layerName } from '../../layers/format.ts'
 import { parseTimeout } from '../../mount/duration.ts'
@@ -17,7 +17,7 @@ export const command: Command = defineCommand({
     'result at once, without running the command. In both cases the layer also has the newest source.',
   arguments: { command: { summary: 'The command and its arguments, after --', many: true } },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     'key-file': {
       kind: 'list',
       value: 'FILE',

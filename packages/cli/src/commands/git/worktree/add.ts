@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../../../arguments/command.ts'
-import { layerOptions } from '../../../context/credentials.ts'
+import { workspaceOptions } from '../../../context/credentials.ts'
 import { openGitPlace } from '../../../git/place.ts'
 import { addWorktree } from '../../../git/worktree.ts'
 
@@ -14,7 +14,7 @@ export const command: Command = defineCommand({
     rev: { summary: 'A branch or a commit; a new branch unless given', optional: true },
   },
   options: {
-    ...layerOptions,
+    ...workspaceOptions,
     fast: { kind: 'flag', summary: 'Build the tree at the server; always so' },
   },
   examples: [
