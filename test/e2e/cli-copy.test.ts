@@ -15,7 +15,7 @@ import type { Workspace } from '@cairn/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
 import { useServer } from './use-server.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 const cairn = useCairn()
 const server = useServer(cairn)

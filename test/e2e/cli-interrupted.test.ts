@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers'
 import type { ChildProcess } from 'node:child_process'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 const cairn = useCairn()
 

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noMount } from '../mount/fixture.ts'
 import { type Ran, useCairn } from './run-cairn.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 interface Listed {
   readonly mountPoint: string

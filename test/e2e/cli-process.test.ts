@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 const cairn = useCairn()
 const children = new Set<ChildProcess>()

@@ -7,7 +7,7 @@ import { markProcess } from '@cairn/mount/beside'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { noMount } from '../mount/fixture.ts'
 import { useCairn } from './run-cairn.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 const cairn = useCairn()
 const place = (...names: string[]): string => join(cairn.home(), ...names)

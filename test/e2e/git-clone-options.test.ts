@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Workspace } from '@cairn/sdk'
 import { serve } from '@cairn/server'
 import { beforeEach, expect, it } from 'vitest'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 import { useCairn } from './run-cairn.ts'
 import { useServer } from './use-server.ts'
 

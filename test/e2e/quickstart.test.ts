@@ -18,7 +18,7 @@ import { printSteps, type Steps } from '../../examples/support/steps.ts'
 import { type E2BSetup, openE2BSetup } from '../sandbox/e2b-setup.ts'
 import { noJail } from '../sandbox/local-setup.ts'
 import { startServer, type TestServer } from './start-server.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 const program = fileURLToPath(new URL('../../examples/handoff/main.ts', import.meta.url))
 const title = `quickstart (${noJail ?? 'as root'})`

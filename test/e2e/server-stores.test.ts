@@ -8,7 +8,7 @@ import { Cairn, type CollectReport } from '@cairn/sdk'
 import { serve } from '@cairn/server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { useCairn } from './run-cairn.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 const cairn = useCairn()
 let data = ''

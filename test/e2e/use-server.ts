@@ -1,6 +1,6 @@
 import type { Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll } from 'vitest'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 import type { CairnCommand } from './run-cairn.ts'
 import { startServer, type TestServer } from './start-server.ts'
 

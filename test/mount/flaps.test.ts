@@ -7,7 +7,7 @@ import { FlappingProxy } from './flapping-proxy.ts'
 import { walkAtOnce } from './random/at-once.ts'
 import { everyRun, playSeed, seedsOf } from './random/seeds.ts'
 import { expectSameTrees } from './random/trees.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 /** Alone, a mount acknowledges by itself and is quick; together, every step asks the server, which must be reached now and then. */
 const paces = [

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { noMount, Site, type SiteMount } from './fixture.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 const MiB = 1 << 20
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startPausingProxy } from '../sandbox/pausing-proxy.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { everyRun } from './random/seeds.ts'
 

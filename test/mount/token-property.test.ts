@@ -19,7 +19,8 @@ import type { AccessOperation } from '@cairn/protocol'
 import { Cairn, type Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site } from './fixture.ts'
-import { keyFile, may } from '@cairn/server/testing'
+import { may } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 interface Token {
   readonly allow: readonly { readonly path: string; readonly operations: AccessOperation[] }[]

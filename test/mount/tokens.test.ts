@@ -14,7 +14,7 @@ import {
 import { Cairn } from '@cairn/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
-import { keyFile } from '@cairn/server/testing'
+import { keyFile } from '@cairn/server/testing/key-file'
 
 describe.skipIf(noMount)('a mount under a token', { timeout: 60_000 }, () => {
   let site: Site

@@ -1,5 +1,4 @@
 export { may, type TokenRules } from './access-oracle.ts'
-export { keyFile } from './key-file.ts'
 export { MemoryDisk } from './memory-disk.ts'
 export { paxOf, tarOf } from './tar.ts'
 export { MemoryDirectory } from './memory-directory.ts'

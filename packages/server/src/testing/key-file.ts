@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+// Not in index.ts: benchmarks import that one, and run without vitest.
+
 let directory: string | undefined
 let count = 0
 
