@@ -28,6 +28,7 @@ import { RecordStore } from './store.ts'
 import { BuildFiles } from './templates/build-files.ts'
 import { Builder } from './templates/builder.ts'
 import { Catalog } from './templates/catalog.ts'
+import { StepCache } from './templates/step-cache.ts'
 import { ensureCertificate, type PortCertificate, portDomain } from './tls/authority.ts'
 import { takeBoth } from './tls/both.ts'
 import { serveVolumeContent } from './volumes/content.ts'
@@ -174,7 +175,9 @@ async function openParts(options: E2BServerOptions) {
     // Jails end with the server that made them, whatever ended it.
     if (record.state === 'paused') kept.push({ ...record, isColdPause: true })
     else await records.delete(record.id)
+  const cache = await StepCache.open(join(data, 'steps'))
   const named = new Set([
+    ...cache.disks(),
     ...kept.map(({ pausedDisk }) => pausedDisk),
     ...catalog.all().flatMap(({ builds }) => Object.values(builds).map(({ disk }) => disk)),
   ])
@@ -202,7 +205,8 @@ async function openParts(options: E2BServerOptions) {
     settleVolumes: (jail) => mounts.settle(jail),
   }
   const sandboxes = new Sandboxes(host, kept)
-  const builder = new Builder(host, catalog, new BuildFiles(join(data, 'files')))
+  const files = new BuildFiles(join(data, 'files'))
+  const builder = new Builder({ host, catalog, files, cache })
   const store = await RecordStore.open<Volume>(join(data, 'volumes'))
   const cairn = credential && new Cairn({ server: credential.server, apiKey: credential.key })
   const volumes = new Volumes(cairn, store, await store.all())

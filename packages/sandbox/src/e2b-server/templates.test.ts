@@ -68,6 +68,34 @@ describe.skipIf(!canServe)('templates, through the e2b package', () => {
     ).rejects.toThrow(/it fetches no images.*Start from debian:12/s)
   })
 
+  it('take over what a slow step made, also after a restart, until they are told to skip the cache', async () => {
+    const slow = 'sleep 1; date +%N > made'
+    const build = async (quick: string, skipCache = false): Promise<[string, string[]]> => {
+      const { Template, Sandbox } = test.e2b
+      const lines: string[] = []
+      const template = Template().fromBaseImage().setWorkdir('/srv').setEnvs({ A: '1' })
+      await Template.build(template.runCmd(slow).runCmd(quick), 'kept', {
+        skipCache,
+        onBuildLogs: ({ message }) => void lines.push(message),
+      })
+      const sandbox = await Sandbox.create('kept')
+      const made = await sandbox.commands.run('cat made; cat last; pwd; echo $A')
+      await sandbox.kill()
+      return [made.stdout, lines.filter((line) => line.startsWith('CACHED'))]
+    }
+    const [first, none] = await build('echo 1 > last')
+    const [second, cached] = await build('echo 2 > last')
+    expect(none).toEqual([])
+    expect(second).toBe(first.replace('\n1\n/srv', '\n2\n/srv'))
+    expect(cached.at(-1)).toContain('CACHED [3/4] RUN sleep 1')
+    await test.restart()
+    expect((await build('echo 2 > last'))[0]).toBe(second)
+    const [fresh, skipped] = await build('echo 2 > last', true)
+    expect(fresh).not.toBe(second)
+    expect(skipped).toEqual([])
+    expect((await build('echo 2 > last'))[0]).toBe(fresh)
+  })
+
   it('outlive the server', async () => {
     await test.restart()
     const sandbox = await test.e2b.Sandbox.create('child')

@@ -6,6 +6,8 @@ export interface BuildStep {
   readonly args: readonly string[]
   /** The uploaded archive of a COPY. */
   readonly filesHash?: string
+  /** Runs it, and all steps after it, even where its result was kept. */
+  readonly force?: boolean
 }
 
 export interface BuildSpec {
@@ -14,6 +16,8 @@ export interface BuildSpec {
   readonly startCommand: string | undefined
   readonly readyCommand: string | undefined
   readonly steps: readonly BuildStep[]
+  /** Runs all steps, also those whose result was kept. */
+  readonly force: boolean
 }
 
 const stepTypes = ['RUN', 'COPY', 'ENV', 'WORKDIR', 'USER']
@@ -34,5 +38,5 @@ export function parseSpec(body: Readonly<Record<string, unknown>>): BuildSpec {
       throw new ApiError(400, `the arguments of ${type} must be texts`)
   }
   const commands = { startCommand: text('startCmd'), readyCommand: text('readyCmd') }
-  return { fromImage, fromTemplate, ...commands, steps }
+  return { fromImage, fromTemplate, ...commands, steps, force: body['force'] === true }
 }

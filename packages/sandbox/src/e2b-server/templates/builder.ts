@@ -1,3 +1,4 @@
+import type { Jail } from '../../jail/jail.ts'
 import type { Host } from '../sandboxes/host.ts'
 import { Machine, type MachineSettings } from '../envd/machine.ts'
 import { startService } from '../sandboxes/boot.ts'
@@ -5,7 +6,9 @@ import { ApiError } from '../api-error.ts'
 import type { BuildFiles } from './build-files.ts'
 import type { BuildSpec } from './build-spec.ts'
 import type { Catalog } from './catalog.ts'
-import { runStep, StepError } from './run-step.ts'
+import { runSteps } from './build-steps.ts'
+import { StepError } from './run-step.ts'
+import type { StepCache } from './step-cache.ts'
 import { type Build, defaultSettings, defaultTag, type Template } from '../template.ts'
 
 export interface BuildLogEntry {
@@ -19,18 +22,27 @@ type Log = (level: BuildLogEntry['level'], message: string, step?: string) => vo
 
 const logEntriesMax = 20_000
 
+interface BuilderParts {
+  readonly host: Host
+  readonly catalog: Catalog
+  readonly files: BuildFiles
+  readonly cache: StepCache
+}
+
 /** Builds templates, each in a jail of its own. */
 export class Builder {
   readonly files: BuildFiles
   readonly #host: Host
   readonly #catalog: Catalog
+  readonly #cache: StepCache
   readonly #logs = new Map<string, BuildLogEntry[]>()
   readonly #tags = new Map<string, readonly string[]>()
   readonly #running = new Map<string, Promise<void>>()
 
-  constructor(host: Host, catalog: Catalog, files: BuildFiles) {
+  constructor({ host, catalog, files, cache }: BuilderParts) {
     this.#host = host
     this.#catalog = catalog
+    this.#cache = cache
     this.files = files
   }
 
@@ -88,23 +100,19 @@ export class Builder {
 
   async #make(build: Build, spec: BuildSpec, log: Log): Promise<string> {
     const base = await this.#base(spec, log)
-    const { disks, makeJail, jails } = this.#host
-    disks.hold(base.disk)
-    const limits = { memoryBytes: build.memoryMB * 2 ** 20, cpus: build.cpuCount, processes: 4096 }
-    const jail = await makeJail({
-      directory: jails,
-      base: disks.base(base.disk),
-      network: 'egress',
-      limits,
-    })
+    const { disks } = this.#host
+    const { jail, settings } = await runSteps(
+      {
+        spec,
+        disks,
+        cache: this.#cache,
+        files: this.files,
+        makeJail: (disk) => this.#makeJail(build, disk),
+        say: (line, step) => log('info', line, step),
+      },
+      base,
+    )
     try {
-      let { settings } = base
-      for (const [index, step] of spec.steps.entries()) {
-        const number = String(index + 1)
-        log('info', `[${number}/${spec.steps.length}] ${step.type} ${step.args.join(' ')}`, number)
-        const say = (line: string): void => log('info', line, number)
-        settings = await runStep({ jail, step, number, settings, files: this.files, say })
-      }
       build.settings = settings
       if (spec.startCommand !== undefined) build.startCommand = spec.startCommand
       if (spec.readyCommand !== undefined) build.readyCommand = spec.readyCommand
@@ -112,7 +120,23 @@ export class Builder {
       return await disks.take(jail, { durable: true })
     } finally {
       await jail.kill()
-      await disks.release(base.disk)
+    }
+  }
+
+  /** Nothing removes the disk as long as the jail lives. */
+  async #makeJail({ memoryMB, cpuCount }: Build, disk: string | undefined): Promise<Jail> {
+    const { disks, makeJail, jails } = this.#host
+    const limits = { memoryBytes: memoryMB * 2 ** 20, cpus: cpuCount, processes: 4096 }
+    disks.hold(disk)
+    try {
+      const base = disks.base(disk)
+      const jail = await makeJail({ directory: jails, base, network: 'egress', limits })
+      // What cannot be removed then is removed when the next server starts.
+      jail.ended.then(() => disks.release(disk)).catch(() => undefined)
+      return jail
+    } catch (error) {
+      await disks.release(disk)
+      throw error
     }
   }
 
