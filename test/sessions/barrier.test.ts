@@ -1,46 +1,38 @@
 import type { SessionClient } from '@cairn/mount'
 import type { BranchId } from '@cairn/protocol'
 import type { SessionNote } from '@cairn/server'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
   createFile,
+  createWorkspace,
   now,
-  openSession,
   type RunningServer,
   secret,
   SharedStores,
-  startServer,
   until,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
 
 /** What a barrier waits at most for a writer that says nothing. */
 const patienceMs = 5000
+
+const { openSession, startServer } = useSessions()
 
 describe('barrier', () => {
   let shared: SharedStores
   let server: RunningServer
   let a: SessionClient
   let b: SessionClient
-  const opened: SessionClient[] = []
-  const open = (at: RunningServer): SessionClient => {
-    const client = openSession(at, { isSilent: true })
-    opened.push(client)
-    return client
-  }
+  const open = (at: RunningServer): SessionClient => openSession(at, { isSilent: true })
 
   beforeEach(async () => {
     shared = new SharedStores()
     server = await startServer(shared, 10_000)
-    expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
+    await createWorkspace(server)
     a = open(server)
     b = open(server)
     await until(() => a.standing === 'shared' && b.standing === 'shared')
-  })
-
-  afterEach(async () => {
-    for (const client of opened.splice(0)) client.abandon()
-    await server.close()
   })
 
   const write = async (): Promise<number> => (await a.submit([createFile('a', 1001)], now())).seq
@@ -123,7 +115,6 @@ describe('barrier', () => {
       c = open(second)
       await until(() => c.standing === 'shared')
     })
-    afterEach(() => second.close())
 
     it('a session that joined waits until the holder there has handed its lease back', async () => {
       for (const client of [a, b]) await client.close()
@@ -131,7 +122,6 @@ describe('barrier', () => {
       const held = c.submit([createFile('held', 1002)], now(), true)
       const heard: number[] = []
       const joined = openSession(server, { onBatch: () => heard.push(joined.seq) })
-      opened.push(joined)
       await joined.barrier((await joined.welcomed).seq)
       expect(joined.standing).toBe('shared')
       expect(heard).toContain((await held).seq)
@@ -189,7 +179,6 @@ describe('barrier', () => {
       for (const client of [b, c]) client.seen(seq)
       await a.barrier(seq)
       expect(await lateSessions()).toBe(0)
-      await third.close()
     })
 
     it('a session that joins there begins with everything that was answered before it joined', async () => {

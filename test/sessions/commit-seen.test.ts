@@ -1,17 +1,12 @@
 // A reader during the commit of a layer sees all of it or nothing.
 import { decodeSubtreeAnswer, type SessionClient } from '@cairn/mount'
 import { rootIno } from '@cairn/protocol'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import {
-  call,
-  openSession,
-  type RunningServer,
-  SharedStores,
-  startServer,
-  until,
-} from './fixture.ts'
+import { beforeEach, expect, it } from 'vitest'
+import { call, type RunningServer, SharedStores, until } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
 
 const files = 40
+const { openSession, startServer } = useSessions()
 
 let first: RunningServer
 let second: RunningServer
@@ -30,12 +25,6 @@ beforeEach(async () => {
   batches.length = 0
   reader = openSession(first, { mode: 'read', onBatch: () => batches.push(reader.seq) })
   await reader.welcomed
-})
-
-afterEach(async () => {
-  reader.abandon()
-  await first.close()
-  await second.close()
 })
 
 async function ask(method: string, path: string, body: object | string): Promise<string> {

@@ -40,6 +40,7 @@ import {
   MemoryTokenStore,
   MemoryUploadStore,
 } from '@cairn/server/testing'
+import { expect } from 'vitest'
 
 export const secret = 'a-secret-for-tests'
 
@@ -77,6 +78,7 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
+/** Its `close` may be called again. */
 export async function startServer(
   shared: SharedStores,
   leaseMs: number,
@@ -120,15 +122,18 @@ export async function startServer(
   })
   await app.listen({ host: '127.0.0.1', port })
   const { port: listening } = app.server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${listening}`,
-    workspaces,
-    close: async () => {
-      closeDoor()
-      watch.close()
-      await app.close()
-    },
+  const end = async (): Promise<void> => {
+    closeDoor()
+    watch.close()
+    await app.close()
   }
+  let ended: Promise<void> | undefined
+  return { url: `http://127.0.0.1:${listening}`, workspaces, close: () => (ended ??= end()) }
+}
+
+/** Makes the workspace `w`, which sessions work in unless they name another. */
+export async function createWorkspace(server: RunningServer): Promise<void> {
+  expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
 }
 
 /** A network that can be cut: messages on their way are lost, and no connection gets through. */

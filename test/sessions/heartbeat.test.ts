@@ -2,40 +2,33 @@ import { connectWebSocket, type SessionClient } from '@cairn/mount'
 import { FaultProxy } from '@cairn/server/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
-  call,
   createFile,
+  createWorkspace,
   now,
-  openSession,
   type RunningServer,
   secret,
   SharedStores,
-  startServer,
   until,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
 
 const heartbeatMs = 50
+
+const { openSession, startServer } = useSessions()
 
 describe('a network that goes silent', () => {
   let server: RunningServer
   let proxy: FaultProxy
-  const opened: SessionClient[] = []
-  const open = (beatMs: number): SessionClient => {
-    const client = openSession({ url: `http://127.0.0.1:${proxy.port}` }, { heartbeatMs: beatMs })
-    opened.push(client)
-    return client
-  }
+  const open = (heartbeat: number): SessionClient =>
+    openSession({ url: `http://127.0.0.1:${proxy.port}` }, { heartbeatMs: heartbeat })
 
   beforeEach(async () => {
     server = await startServer(new SharedStores(), 60_000, 0, { heartbeatMs })
     proxy = await FaultProxy.start(Number(new URL(server.url).port))
-    expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
+    await createWorkspace(server)
   })
 
-  afterEach(async () => {
-    for (const client of opened.splice(0)) client.abandon()
-    await proxy.stop()
-    await server.close()
-  })
+  afterEach(() => proxy.stop())
 
   it('the client leaves the connection, comes back over another, and what it submitted meanwhile arrives', async () => {
     const client = open(heartbeatMs)
@@ -49,7 +42,6 @@ describe('a network that goes silent', () => {
   it('the server ends the connection: a barrier does not wait for its session', async () => {
     const gone = open(60_000)
     const here = openSession(server)
-    opened.push(here)
     await until(() => gone.standing === 'shared' && here.standing === 'shared')
     proxy.silence()
     const { seq } = await here.submit([createFile('a', 1001)], now())
@@ -69,7 +61,6 @@ describe('a network that goes silent', () => {
         return connect(events)
       },
     })
-    opened.push(reader)
     await reader.welcomed
     const end = performance.now() + 10 * heartbeatMs
     await until(() => performance.now() > end)

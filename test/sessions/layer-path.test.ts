@@ -2,19 +2,20 @@
 import type { Op } from '@cairn/core'
 import type { SessionClient } from '@cairn/mount'
 import type { Ino, Name } from '@cairn/protocol'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import {
   call,
   createDirectory,
   createFile,
   now,
-  openSession,
   type RunningServer,
   SharedStores,
-  startServer,
   until,
   writeBytes,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
+
+const { openSession, startServer } = useSessions()
 
 let server: RunningServer
 let session: SessionClient
@@ -36,11 +37,6 @@ beforeEach(async () => {
   await ask('POST', '/w/layers', '{"name":"try","path":"/repo"}')
   session = openSession(server, { branch: 'try' })
   await until(() => session.standing === 'lease')
-})
-
-afterEach(async () => {
-  session.abandon()
-  await server.close()
 })
 
 const submit = (...ops: Op[]): Promise<unknown> => session.submit(ops, now(), true)

@@ -12,19 +12,21 @@ import type {
   RootReceipt,
   RescueOutcome,
 } from '@cairn/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
   createFile,
+  createWorkspace,
   Network,
   now,
-  openSession,
   type RunningServer,
   SharedStores,
-  startServer,
   until,
   writeBytes,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
+
+const { openSession, startServer } = useSessions()
 
 describe('a live lease on a layer', () => {
   let first: RunningServer
@@ -35,7 +37,7 @@ describe('a live lease on a layer', () => {
     const shared = new SharedStores()
     first = await startServer(shared, 10_000)
     second = await startServer(shared, 10_000)
-    expect((await call(first, 'POST', '', '{"name":"w"}')).status).toBe(201)
+    await createWorkspace(first)
     await post(first, '', { name: 'attempt', tags: { agent: 'a' } })
     // Sends what it has acknowledged only when it must.
     let unsent: (() => void)[] = []
@@ -53,12 +55,6 @@ describe('a live lease on a layer', () => {
       settled.catch(() => undefined)
       return settled
     }
-  })
-
-  afterEach(async () => {
-    holder.abandon()
-    await first.close()
-    await second.close()
   })
 
   let acknowledge: (name: string, ino: number) => Promise<unknown>
@@ -146,32 +142,26 @@ describe('late writes that conflict', () => {
       expect(answer.status, answer.text).toBeLessThan(300)
       return JSON.parse(answer.text) as T
     }
-    await ask('POST', '', { name: 'w' })
+    await createWorkspace(server)
     const a = openSession(server, { network, onRescue })
     await until(() => a.standing === 'lease')
     network.cut()
     const ops = [createFile('same', 1002), writeBytes(1002, 'mine')]
     a.submit(ops, now(), true).catch(() => undefined)
     const b = openSession(server)
-    try {
-      await until(() => b.standing === 'lease')
-      await b.submit([createFile('same', 1003), writeBytes(1003, 'theirs')], now(), true)
-      network.heal()
-      await until(() => outcomes.length > 0)
-      const branch = outcomes[0]!.layer
-      const { items } = await ask<Page<LayerInfo>>('GET', '/w/layers?tag=rescue%3Dkey_1')
-      expect(items).toMatchObject([{ state: 'conflicted', parent: 'main', path: '/' }])
-      const { id } = items[0]!
-      expect((await call(server, 'GET', `/w/files/same?layer=${id}`)).text).toBe('mine')
-      const named = await ask<LayerStatus>('GET', `/w/layers/${encodeURIComponent(branch)}`)
-      expect(named).toMatchObject({ id, conflicts: [{ kind: 'add/add', path: '/same' }] })
-      await ask('POST', `/w/layers/${id}/resolve`, { path: 'same', take: 'layer' })
-      await ask('POST', `/w/layers/${id}/commit`, {})
-      expect((await call(server, 'GET', '/w/files/same')).text).toBe('mine')
-    } finally {
-      a.abandon()
-      b.abandon()
-      await server.close()
-    }
+    await until(() => b.standing === 'lease')
+    await b.submit([createFile('same', 1003), writeBytes(1003, 'theirs')], now(), true)
+    network.heal()
+    await until(() => outcomes.length > 0)
+    const branch = outcomes[0]!.layer
+    const { items } = await ask<Page<LayerInfo>>('GET', '/w/layers?tag=rescue%3Dkey_1')
+    expect(items).toMatchObject([{ state: 'conflicted', parent: 'main', path: '/' }])
+    const { id } = items[0]!
+    expect((await call(server, 'GET', `/w/files/same?layer=${id}`)).text).toBe('mine')
+    const named = await ask<LayerStatus>('GET', `/w/layers/${encodeURIComponent(branch)}`)
+    expect(named).toMatchObject({ id, conflicts: [{ kind: 'add/add', path: '/same' }] })
+    await ask('POST', `/w/layers/${id}/resolve`, { path: 'same', take: 'layer' })
+    await ask('POST', `/w/layers/${id}/commit`, {})
+    expect((await call(server, 'GET', '/w/files/same')).text).toBe('mine')
   })
 })

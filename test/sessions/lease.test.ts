@@ -1,41 +1,32 @@
 import type { RescueOutcome } from '@cairn/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
   createFile,
+  createWorkspace,
   Network,
   now,
-  openSession,
   type RunningServer,
   secret,
   SharedStores,
-  startServer,
   until,
   writeBytes,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
 
 /** Short enough to wait for, long enough not to run out on a busy machine. */
 const leaseMs = 1500
 
+const { openSession, startServer } = useSessions()
+
 describe('sessions', () => {
   let shared: SharedStores
   let server: RunningServer
-  const opened: { abandon(): void }[] = []
-  const open = (...args: Parameters<typeof openSession>): ReturnType<typeof openSession> => {
-    const session = openSession(...args)
-    opened.push(session)
-    return session
-  }
 
   beforeEach(async () => {
     shared = new SharedStores()
     server = await startServer(shared, leaseMs)
-    expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
-  })
-
-  afterEach(async () => {
-    for (const session of opened.splice(0)) session.abandon()
-    await server.close()
+    await createWorkspace(server)
   })
 
   const names = async (from = server): Promise<string[]> => {
@@ -44,19 +35,19 @@ describe('sessions', () => {
   }
 
   it('the only writer gets the lease, and what it submits is in the branch', async () => {
-    const a = open(server)
+    const a = openSession(server)
     await until(() => a.standing === 'lease')
     await a.submit([createFile('one', 1001)], now(), true)
     expect(await names()).toEqual(['one'])
   })
 
   it('a second writer: the first drains and both share; O_EXCL has one winner', async () => {
-    const a = open(server)
+    const a = openSession(server)
     await until(() => a.standing === 'lease')
     const early = Array.from({ length: 50 }, (_, i) =>
       a.submit([createFile(`early-${i}`, 2000 + i)], now(), true),
     )
-    const b = open(server)
+    const b = openSession(server)
     await until(() => a.standing === 'shared' && b.standing === 'shared')
     await Promise.all(early)
     const outcomes = await Promise.allSettled([
@@ -68,15 +59,15 @@ describe('sessions', () => {
   })
 
   it('the writer that remains gets the lease back', async () => {
-    const a = open(server)
-    const b = open(server)
+    const a = openSession(server)
+    const b = openSession(server)
     await until(() => a.standing === 'shared' && b.standing === 'shared')
     await b.close()
     await until(() => a.standing === 'lease')
   })
 
   it('a one-off write through HTTP recalls the lease, and gives it back', async () => {
-    const a = open(server)
+    const a = openSession(server)
     await until(() => a.standing === 'lease')
     await a.submit([createFile('mine', 1001)], now(), true)
     expect((await call(server, 'PUT', '/w/files/theirs', 'x')).status).toBe(201)
@@ -87,57 +78,45 @@ describe('sessions', () => {
 
   it('two servers on the same stores: each sees what is written on the other', async () => {
     const second = await startServer(shared, leaseMs)
-    try {
-      const a = open(server)
-      const b = open(second)
-      await until(() => a.standing === 'shared' && b.standing === 'shared')
-      await Promise.all([
-        a.submit([createFile('on-first', 1001)], now()),
-        b.submit([createFile('on-second', 1002)], now()),
-      ])
-      await until(async () => (await names(second)).length === 2)
-      await until(async () => (await names(server)).length === 2)
-    } finally {
-      await second.close()
-    }
+    const a = openSession(server)
+    const b = openSession(second)
+    await until(() => a.standing === 'shared' && b.standing === 'shared')
+    await Promise.all([
+      a.submit([createFile('on-first', 1001)], now()),
+      b.submit([createFile('on-second', 1002)], now()),
+    ])
+    await until(async () => (await names(second)).length === 2)
+    await until(async () => (await names(server)).length === 2)
   })
 
   it('two servers on the same stores: who only reads hears of what is written on the other', async () => {
     const second = await startServer(shared, leaseMs)
-    try {
-      const heard: Uint8Array[] = []
-      const reader = open(second, { mode: 'read', onBatch: (batch) => heard.push(batch) })
-      await until(() => reader.isConnected)
-      const writer = open(server)
-      await until(() => writer.standing === 'lease')
-      const { length } = heard
-      await writer.submit([createFile('on-first', 1001)], now(), true)
-      await until(() => heard.length > length)
-    } finally {
-      await second.close()
-    }
+    const heard: Uint8Array[] = []
+    const reader = openSession(second, { mode: 'read', onBatch: (batch) => heard.push(batch) })
+    await until(() => reader.isConnected)
+    const writer = openSession(server)
+    await until(() => writer.standing === 'lease')
+    const { length } = heard
+    await writer.submit([createFile('on-first', 1001)], now(), true)
+    await until(() => heard.length > length)
   })
 
   it('two servers on the same stores: events of one tell what is written on the other', async () => {
     const second = await startServer(shared, leaseMs)
     const stop = new AbortController()
-    try {
-      const headers = { authorization: `Bearer ${secret}` }
-      const url = `${second.url}/v1/workspaces/w/events`
-      const { body } = await fetch(url, { headers, signal: stop.signal })
-      const lines = body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]()
-      let heard = (await lines.next()).value ?? ''
-      expect((await call(server, 'PUT', '/w/files/on-first', 'x')).status).toBe(201)
-      while (!heard.includes('event: change')) heard += (await lines.next()).value ?? ''
-      expect(heard).toContain('/on-first')
-    } finally {
-      stop.abort()
-      await second.close()
-    }
+    const headers = { authorization: `Bearer ${secret}` }
+    const url = `${second.url}/v1/workspaces/w/events`
+    const { body } = await fetch(url, { headers, signal: stop.signal })
+    const lines = body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]()
+    let heard = (await lines.next()).value ?? ''
+    expect((await call(server, 'PUT', '/w/files/on-first', 'x')).status).toBe(201)
+    while (!heard.includes('event: change')) heard += (await lines.next()).value ?? ''
+    expect(heard).toContain('/on-first')
+    stop.abort()
   })
 
   it('a server that goes and comes back: what was submitted meanwhile arrives, in order, once', async () => {
-    const a = open(server)
+    const a = openSession(server)
     await until(() => a.standing === 'lease')
     const port = new URL(server.url).port
     await server.close()
@@ -155,13 +134,13 @@ describe('sessions', () => {
     it('its late writes are committed when nothing conflicts', async () => {
       const network = new Network()
       const outcomes: RescueOutcome[] = []
-      const a = open(server, { network, onRescue: (outcome) => outcomes.push(outcome) })
+      const a = openSession(server, { network, onRescue: (outcome) => outcomes.push(outcome) })
       await until(() => a.standing === 'lease')
       await a.submit([createFile('before', 1001)], now(), true)
       network.cut()
       const late = a.submit([createFile('late', 1002)], now(), true)
       late.catch(() => undefined)
-      const b = open(server)
+      const b = openSession(server)
       await until(() => b.standing === 'lease')
       await b.submit([createFile('theirs', 1003)], now(), true)
       network.heal()
@@ -174,12 +153,12 @@ describe('sessions', () => {
     it('its late writes are kept in a layer when something conflicts, and theirs stay', async () => {
       const network = new Network()
       const outcomes: RescueOutcome[] = []
-      const a = open(server, { network, onRescue: (outcome) => outcomes.push(outcome) })
+      const a = openSession(server, { network, onRescue: (outcome) => outcomes.push(outcome) })
       await until(() => a.standing === 'lease')
       network.cut()
       const late = a.submit([createFile('same', 1002), writeBytes(1002, 'mine')], now(), true)
       late.catch(() => undefined)
-      const b = open(server)
+      const b = openSession(server)
       await until(() => b.standing === 'lease')
       await b.submit([createFile('same', 1003), writeBytes(1003, 'theirs')], now(), true)
       network.heal()

@@ -1,17 +1,17 @@
 import { decodeGrant, decodeHeldLocks, decodeLockAnswer, type SessionClient } from '@cairn/mount'
 import { type Ino, isFsError } from '@cairn/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
   createFile,
+  createWorkspace,
   Network,
   now,
-  openSession,
   type RunningServer,
   SharedStores,
-  startServer,
   until,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
 
 const ino = 1001 as Ino
 const leaseMs = 600
@@ -25,6 +25,8 @@ interface Range {
   readonly owner?: string
 }
 
+const { openSession, startServer } = useSessions()
+
 /** Everything that is asked of one server is asked of two that share their stores as well. */
 describe.each([1, 2])('locks of sessions on %i server(s)', (serverCount) => {
   let shared: SharedStores
@@ -32,29 +34,20 @@ describe.each([1, 2])('locks of sessions on %i server(s)', (serverCount) => {
   let a: SessionClient
   let b: SessionClient
   let network: Network
-  const opened: SessionClient[] = []
 
-  const open = (index: number, mode: 'read' | 'write' = 'write'): SessionClient => {
-    const client = openSession(servers[index % serverCount]!, { network, mode })
-    opened.push(client)
-    return client
-  }
+  const open = (index: number, mode: 'read' | 'write' = 'write'): SessionClient =>
+    openSession(servers[index % serverCount]!, { network, mode })
 
   beforeEach(async () => {
     shared = new SharedStores()
     servers = []
     while (servers.length < serverCount) servers.push(await startServer(shared, leaseMs))
-    expect((await call(servers[0]!, 'POST', '', '{"name":"w"}')).status).toBe(201)
+    await createWorkspace(servers[0]!)
     network = new Network()
     a = open(0)
     network = new Network()
     b = open(1)
     await until(() => a.standing === 'shared' && b.standing === 'shared')
-  })
-
-  afterEach(async () => {
-    for (const client of opened.splice(0)) client.abandon()
-    for (const server of servers) await server.close()
   })
 
   const ask = (

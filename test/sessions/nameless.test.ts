@@ -1,18 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { SessionClient } from '@cairn/mount'
 import { type Ino, isFsError, type Name, rootIno } from '@cairn/protocol'
 import {
   call,
   createFile,
+  createWorkspace,
   now,
-  openSession,
   type RunningServer,
   SharedStores,
-  startServer,
   until,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
 
 const leaseMs = 300
+const { openSession, startServer } = useSessions()
 const [held, free] = [1001 as Ino, 1002 as Ino]
 
 describe('files without a name', () => {
@@ -23,14 +24,10 @@ describe('files without a name', () => {
     const shared = new SharedStores()
     servers = [await startServer(shared, leaseMs), await startServer(shared, leaseMs)]
     sessions = []
-    await call(servers[0]!, 'POST', '', JSON.stringify({ name: 'w' }))
+    await createWorkspace(servers[0]!)
     const maker = session()
     await maker.submit([createFile('held', held), createFile('free', free)], now())
     await maker.close()
-  })
-  afterEach(async () => {
-    for (const session of sessions) session.abandon()
-    for (const server of servers) await server.close()
   })
 
   function session(options: Parameters<typeof openSession>[1] = {}): SessionClient {

@@ -1,38 +1,30 @@
-import { connectWebSocket } from '@cairn/mount'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { connectWebSocket, type SessionClient } from '@cairn/mount'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
-  openSession,
+  createWorkspace,
   type RunningServer,
   secret,
   SharedStores,
-  startServer,
   until,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
 
 const leaseMs = 1500
 
+const { openSession, startServer } = useSessions()
+
 describe('how many sessions a server has', () => {
   let server: RunningServer
-  const opened: { abandon(): void }[] = []
 
   beforeEach(async () => {
     server = await startServer(new SharedStores(), leaseMs, 0, {
       places: { all: 2, owner: 9, token: 9, address: 9 },
     })
-    expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
+    await createWorkspace(server)
   })
 
-  afterEach(async () => {
-    for (const session of opened.splice(0)) session.abandon()
-    await server.close()
-  })
-
-  const open = (mode: 'read' | 'write'): ReturnType<typeof openSession> => {
-    const session = openSession(server, { mode })
-    opened.push(session)
-    return session
-  }
+  const open = (mode: 'read' | 'write'): SessionClient => openSession(server, { mode })
   const metric = async (name: string): Promise<number> => {
     const headers = { authorization: `Bearer ${secret}` }
     const text = await (await fetch(`${server.url}/metrics`, { headers })).text()

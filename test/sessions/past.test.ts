@@ -11,26 +11,24 @@ import {
   type SessionRequest,
   sessionVersion,
 } from '@cairn/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
+  createWorkspace,
   Network,
-  openSession,
   type RunningServer,
-  SharedStores,
   secret,
-  startServer,
+  SharedStores,
   until,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
+
+const { openSession, startServer } = useSessions()
 
 describe('a session of the past', () => {
   let server: RunningServer
-  const opened: SessionClient[] = []
-  const revisit = (more: Parameters<typeof openSession>[1]): SessionClient => {
-    const client = openSession(server, { mode: 'read', startsAtHead: true, ...more })
-    opened.push(client)
-    return client
-  }
+  const revisit = (more: Parameters<typeof openSession>[1]): SessionClient =>
+    openSession(server, { mode: 'read', startsAtHead: true, ...more })
   const post = async (path: string, body: object = {}): Promise<void> => {
     const answer = await call(server, 'POST', `/w/layers${path}`, JSON.stringify(body))
     expect(answer.status, answer.text).toBeLessThan(300)
@@ -76,18 +74,13 @@ describe('a session of the past', () => {
 
   beforeEach(async () => {
     server = await startServer(new SharedStores(), 1500)
-    expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
+    await createWorkspace(server)
     await put('dir/a', 'base', 'main')
     await post('', { name: 'fix', path: '/dir' })
     await put('dir/a', 'good', 'fix')
     await put('dir/b', 'new', 'fix')
     await post('/fix/checkpoints', { label: 'tests-pass' })
     await put('dir/a', 'broken', 'fix')
-  })
-
-  afterEach(async () => {
-    for (const client of opened.splice(0)) client.abandon()
-    await server.close()
   })
 
   it('shows the branch as it was, by label, by id, by the label alone, and what it stood on', async () => {

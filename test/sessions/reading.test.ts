@@ -8,42 +8,33 @@ import {
   type SessionClient,
 } from '@cairn/mount'
 import type { ActorId, CheckpointId, Ino, Name, SessionId } from '@cairn/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
-  call,
   createDirectory,
   createFile,
+  createWorkspace,
   now,
-  openSession,
   type RunningServer,
   SharedStores,
-  startServer,
   until,
   writeBytes,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
 
 const root = 1 as Ino
+const { openSession, startServer } = useSessions()
 
 describe('what a session is told', () => {
   let server: RunningServer
   let session: SessionClient
-  const opened: SessionClient[] = []
-  const open = (more: Parameters<typeof openSession>[1] = {}): SessionClient => {
-    const client = openSession(server, more)
-    opened.push(client)
-    return client
-  }
+  const open = (more?: Parameters<typeof openSession>[1]): SessionClient =>
+    openSession(server, more)
 
   beforeEach(async () => {
     server = await startServer(new SharedStores(), 1500)
-    expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
+    await createWorkspace(server)
     session = open()
     await until(() => session.standing === 'lease')
-  })
-
-  afterEach(async () => {
-    for (const client of opened.splice(0)) client.abandon()
-    await server.close()
   })
 
   it('an inode with two names comes with both, and the place in the log it was read at', async () => {

@@ -9,19 +9,18 @@ import {
   type SessionClient,
 } from '@cairn/mount'
 import { type Ino, isCairnError, isFsError, type IssuedToken, type Name } from '@cairn/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   call,
   createDirectory,
   createFile,
   now,
-  openSession,
   type RunningServer,
   SharedStores,
-  startServer,
   until,
   writeBytes,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
 
 const shared = ['/src/a', '/src/deep/b', '/src/secret/k', '/docs/d', '/listed/l', '/hidden/h']
 const allow = [
@@ -29,6 +28,8 @@ const allow = [
   { path: '/docs', operations: ['read', 'list'] },
   { path: '/listed', operations: ['list'] },
 ]
+
+const { openSession, startServer } = useSessions()
 
 describe('a session under a token', () => {
   let stores: SharedStores
@@ -79,11 +80,6 @@ describe('a session under a token', () => {
     await until(() => session.standing === 'lease')
     const { first } = decodeInodesAnswer(await session.ask({ type: 'inodes', count: 10 }))
     ;[one, two] = [first, first + 1]
-  })
-
-  afterEach(async () => {
-    session.abandon()
-    await server.close()
   })
 
   const submit = (...ops: Op[]): Promise<string> => codeOf(session.submit(ops, now()))
@@ -196,7 +192,6 @@ describe('a session under a token', () => {
     const stranger = openSession(server, { key, mode: 'read', startsAtHead: true })
     const content = { type: 'content', ino: two as Ino, offset: 0, length: 9 } as const
     expect(await codeOf(stranger.ask(content))).toBe('ENOENT')
-    stranger.abandon()
   })
 
   it('holding a hash is no right to what it names', async () => {
@@ -239,10 +234,8 @@ describe('a session under a token', () => {
     await owner('POST', '/w/layers', { path: '/src', name: 'mine' })
     await owner('POST', '/w/layers', { path: '/src', name: 'other' })
     const bound = await issue({ layer: 'mine' })
-    const open = (options: Parameters<typeof openSession>[1]): Promise<string> => {
-      const client = openSession(server, options)
-      return codeOf(client.welcomed).finally(() => client.abandon())
-    }
+    const open = (options: Parameters<typeof openSession>[1]): Promise<string> =>
+      codeOf(openSession(server, options).welcomed)
     expect(await open({ key, workspace: 'v' })).toBe('workspace_missing')
     expect(await open({ key: bound, branch: 'mine' })).toBe('done')
     expect(await open({ key: bound, branch: 'main' })).toBe('done')
@@ -269,7 +262,6 @@ describe('a session under a token', () => {
     expect((await call(other, 'DELETE', '/w/tokens/t')).status).toBe(200)
     await until(() => over !== undefined)
     expect(performance.now() - began).toBeLessThan(1000)
-    await other.close()
   })
 })
 

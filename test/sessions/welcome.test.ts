@@ -1,28 +1,25 @@
 import { encodeBody } from '@cairn/core'
 import type { SessionClient } from '@cairn/mount'
 import { type Name, rootIno } from '@cairn/protocol'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
-  call,
   createDirectory,
   createFile,
+  createWorkspace,
   Network,
   now,
-  openSession,
   type RunningServer,
   SharedStores,
-  startServer,
   until,
 } from './fixture.ts'
+import { useSessions } from './use-sessions.ts'
+
+const { openSession, startServer } = useSessions()
 
 describe('welcome', () => {
   let server: RunningServer
-  const opened: SessionClient[] = []
-  const open = (more: Parameters<typeof openSession>[1] = {}): SessionClient => {
-    const client = openSession(server, more)
-    opened.push(client)
-    return client
-  }
+  const open = (more?: Parameters<typeof openSession>[1]): SessionClient =>
+    openSession(server, more)
   const refusal = (client: SessionClient): Promise<string> =>
     client.welcomed.then(
       () => 'welcome',
@@ -31,12 +28,7 @@ describe('welcome', () => {
 
   beforeEach(async () => {
     server = await startServer(new SharedStores(), 1500)
-    expect((await call(server, 'POST', '', '{"name":"w"}')).status).toBe(201)
-  })
-
-  afterEach(async () => {
-    for (const client of opened.splice(0)) client.abandon()
-    await server.close()
+    await createWorkspace(server)
   })
 
   it('tells the inode at the path, and keeps to it when the directory is renamed', async () => {
