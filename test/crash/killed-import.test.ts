@@ -1,27 +1,13 @@
 // A large import is staged in a layer. A server that is killed meanwhile leaves it; the collector deletes it.
 import { gzipSync } from 'node:zlib'
 import { Collector, withStorage } from '@cairn/server'
-import { makeTemporaryDirectory, removeDirectory, tarOf } from '@cairn/server/testing'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type CrashServer, startCrashServer } from './crash-server.ts'
+import { tarOf } from '@cairn/server/testing'
+import { expect, it } from 'vitest'
+import type { CrashServer } from './crash-server.ts'
+import { useCrashServer } from './use-crash-server.ts'
 
 const day = 24 * 60 * 60 * 1000
-let data: string
-const running: CrashServer[] = []
-
-beforeEach(async () => {
-  data = await makeTemporaryDirectory()
-})
-afterEach(async () => {
-  for (const server of running.splice(0)) await server.stop()
-  await removeDirectory(data)
-})
-
-const start = async (): Promise<CrashServer> => {
-  const server = await startCrashServer(data)
-  running.push(server)
-  return server
-}
+const { start, directory } = useCrashServer()
 
 const openLayers = async (server: CrashServer): Promise<number> => {
   const answer = await server.ask('GET', '/w/layers?state=open')
@@ -29,7 +15,7 @@ const openLayers = async (server: CrashServer): Promise<number> => {
 }
 
 const collect = (days: number) =>
-  withStorage({ data }, (storage) =>
+  withStorage({ data: directory() }, (storage) =>
     new Collector(storage, {
       graceMs: day,
       retentionMs: 7 * day,

@@ -1,41 +1,14 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type CrashServer, hasStrace, startCrashServer } from './crash-server.ts'
+import { describe, expect, it } from 'vitest'
+import { type CrashServer, hasStrace } from './crash-server.ts'
+import { useCrashServer } from './use-crash-server.ts'
 
 /** What was told to a journal or put into the vault, and answered for, is there after a kill inside any sync. */
 describe.skipIf(!hasStrace)('journal and vault, killed inside a sync (needs strace)', () => {
-  /** With a workspace, a journal and an up-to-date schema: the first syncs are those of appends. */
-  let prepared: string
-  let data: string
-  const running: CrashServer[] = []
-
-  beforeAll(async () => {
-    prepared = await mkdtemp(join(tmpdir(), 'cairn-crash-'))
-    const server = await startCrashServer(prepared)
+  const { start, copyPrepared } = useCrashServer(async (server) => {
     await server.ask('POST', '', '{"name":"w"}')
     await server.ask('POST', '/w/journals', '{"id":"j"}')
     await server.ask('PUT', '/w/vault/secrets/kept', '{"fields":{"N":{"text":"kept"}}}')
-    await server.stop()
   })
-
-  afterAll(() => rm(prepared, { recursive: true }))
-
-  beforeEach(async () => {
-    data = await mkdtemp(join(tmpdir(), 'cairn-crash-'))
-  })
-
-  afterEach(async () => {
-    for (const each of running.splice(0)) await each.stop()
-    await rm(data, { recursive: true })
-  })
-
-  const start = async (killAtSync?: number): Promise<CrashServer> => {
-    const server = await startCrashServer(data, killAtSync)
-    running.push(server)
-    return server
-  }
 
   const json = async (answer: Promise<Response>): Promise<Record<string, unknown>> =>
     (await (await answer).json()) as Record<string, unknown>
@@ -63,7 +36,7 @@ describe.skipIf(!hasStrace)('journal and vault, killed inside a sync (needs stra
   it.each([3, 4, 9])(
     'in sync %i of its writer: nothing it answered for is missing',
     async (n) => {
-      await cp(prepared, data, { recursive: true })
+      await copyPrepared()
       const server = await start(n)
       const last = await writeUntilDeath(server)
       await server.stop()
@@ -84,7 +57,7 @@ describe.skipIf(!hasStrace)('journal and vault, killed inside a sync (needs stra
   it.each([3, 4])(
     'in sync %i while the master key is changed: every secret can be read, and it can be changed again',
     async (n) => {
-      await cp(prepared, data, { recursive: true })
+      await copyPrepared()
       const server = await start(n)
       const rotate = (each: CrashServer): Promise<Response> =>
         each.ask('POST', '/../server/rotate-master-key')

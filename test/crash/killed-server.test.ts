@@ -1,8 +1,6 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type CrashServer, hasStrace, startCrashServer } from './crash-server.ts'
+import { describe, expect, it } from 'vitest'
+import { type CrashServer, hasStrace } from './crash-server.ts'
+import { useCrashServer } from './use-crash-server.ts'
 
 /**
  * Every acknowledgement of the embedded server follows a sync. Killing it inside the n-th one, for many n, kills it
@@ -14,31 +12,7 @@ const atSyncs = (few: readonly number[], more: readonly number[]): readonly numb
   process.env['CAIRN_RUNS'] === undefined ? few : [...few, ...more]
 
 describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs strace)', () => {
-  let prepared: string
-  let data: string
-  const running: CrashServer[] = []
-
-  beforeAll(async () => {
-    prepared = await mkdtemp(join(tmpdir(), 'cairn-crash-'))
-    await (await startCrashServer(prepared)).stop()
-  })
-
-  afterAll(() => rm(prepared, { recursive: true }))
-
-  beforeEach(async () => {
-    data = await mkdtemp(join(tmpdir(), 'cairn-crash-'))
-  })
-
-  afterEach(async () => {
-    for (const each of running.splice(0)) await each.stop()
-    await rm(data, { recursive: true })
-  })
-
-  const serve = async (killAtSync?: number): Promise<CrashServer> => {
-    const server = await startCrashServer(data, killAtSync)
-    running.push(server)
-    return server
-  }
+  const { start, copyPrepared } = useCrashServer(async () => undefined)
 
   /** Writes until the server dies; gives what it answered for. */
   const writeUntilDeath = async (server: CrashServer): Promise<Map<string, string>> => {
@@ -63,11 +37,11 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
     'in sync $n of $of: nothing it answered for is missing',
     async ({ n, of }) => {
       // The schema alone takes dozens of syncs.
-      if (of === 'a later start') await cp(prepared, data, { recursive: true })
-      const server = await serve(n)
+      if (of === 'a later start') await copyPrepared()
+      const server = await start(n)
       const answered = await writeUntilDeath(server)
       await server.stop()
-      const again = await serve()
+      const again = await start()
       expect(again.url).toBeDefined()
       await again.ask('POST', '', '{"name":"w"}')
       for (const [path, text] of answered)
@@ -104,11 +78,11 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
   it.each(atSyncs([5, 9], [7, 12]))(
     'in sync %i of a later start: a token it issued is good, one it revoked is not',
     async (n) => {
-      await cp(prepared, data, { recursive: true })
-      const server = await serve(n)
+      await copyPrepared()
+      const server = await start(n)
       const answered = await issueUntilDeath(server)
       await server.stop()
-      const again = await serve()
+      const again = await start()
       for (const [secret, state] of answered) {
         const headers = { authorization: `Bearer ${secret}` }
         const { status } = await fetch(`${again.url}/v1/workspaces/w`, { headers })
@@ -143,11 +117,11 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
   it.each(atSyncs([9, 11, 12], [8, 10, 13]))(
     'in sync %i of a later start: a token was charged for exactly what it wrote',
     async (n) => {
-      await cp(prepared, data, { recursive: true })
-      const server = await serve(n)
+      await copyPrepared()
+      const server = await start(n)
       await spendUntilDeath(server)
       await server.stop()
-      const again = await serve()
+      const again = await start()
       const { used } = (await (await again.ask('GET', '/w/tokens/t')).json()) as {
         used?: { files: number }
       }
@@ -187,11 +161,11 @@ describe.skipIf(!hasStrace)('the embedded server, killed inside a sync (needs st
   it.each(atSyncs([5, 9], [7, 12]))(
     'in sync %i of a later start: an owner key it added is good, one it rotated or removed is not',
     async (n) => {
-      await cp(prepared, data, { recursive: true })
-      const server = await serve(n)
+      await copyPrepared()
+      const server = await start(n)
       const { live, ended } = await changeKeysUntilDeath(server)
       await server.stop()
-      const again = await serve()
+      const again = await start()
       const statuses = (secrets: readonly string[]): Promise<number[]> =>
         Promise.all(
           secrets.map(async (secret) => {
