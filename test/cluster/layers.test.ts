@@ -1,57 +1,30 @@
 // Layers on two servers that share a database. Files are small, so that all of them are in it.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { copyFile, mkdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { Cairn, isCairnError, type Workspace } from '@cairn/sdk'
-import {
-  makeTemporaryDirectory,
-  type MysqlServer,
-  removeDirectory,
-  startMysql,
-  whyNoMysql,
-} from '@cairn/server/testing'
+import { type MysqlServer, startMysql, whyNoMysql } from '@cairn/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-
-const child = fileURLToPath(new URL('./server-child.ts', import.meta.url))
+import { ServerProcesses } from './server-processes.ts'
 
 describe.skipIf(whyNoMysql !== undefined)(
   `layers on two servers and one MariaDB ${whyNoMysql ?? ''}`,
   () => {
     let mysql: MysqlServer
-    let directory: string
-    const running: ChildProcess[] = []
+    let processes: ServerProcesses
     const servers: Cairn[] = []
 
     beforeAll(async () => {
-      directory = await makeTemporaryDirectory()
+      processes = await ServerProcesses.open()
       mysql = await startMysql()
       const meta = await mysql.createDatabase()
-      for (const name of ['first', 'second']) servers.push(await start(name, meta))
+      while (servers.length < 2) {
+        const { url, apiKey } = await processes.start({ meta })
+        servers.push(new Cairn({ server: url, apiKey }))
+      }
     }, 180_000)
 
     afterAll(async () => {
-      for (const server of running) server.kill('SIGKILL')
+      await processes?.stop()
       await mysql?.stop()
-      await removeDirectory(directory)
     }, 60_000)
-
-    /** The owner's key is a file in the data directory: the second server is given the first one's. */
-    const start = async (name: string, meta: string): Promise<Cairn> => {
-      const data = join(directory, name)
-      await mkdir(data)
-      if (running[0]) await copyFile(join(directory, 'first', 'owner-key'), join(data, 'owner-key'))
-      const args = ['--conditions=source', child, data, meta]
-      const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-      running.push(server)
-      const url = await new Promise<string>((resolve, reject) => {
-        createInterface(server.stdout).once('line', resolve)
-        server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
-      })
-      const apiKey = (await readFile(join(data, 'owner-key'), 'utf8')).trim()
-      return new Cairn({ server: url, apiKey })
-    }
 
     const open = async (name: string): Promise<[Workspace, Workspace]> => {
       await servers[0]!.workspaces.create(name)

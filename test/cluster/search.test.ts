@@ -1,64 +1,34 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { Cairn } from '@cairn/sdk'
-import {
-  makeTemporaryDirectory,
-  type MysqlServer,
-  removeDirectory,
-  startMysql,
-  waitUntil,
-  whyNoMysql,
-} from '@cairn/server/testing'
+import { type MysqlServer, startMysql, waitUntil, whyNoMysql } from '@cairn/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-
-const child = fileURLToPath(new URL('../mount/server-child.ts', import.meta.url))
+import { ServerProcesses } from './server-processes.ts'
 
 describe.skipIf(whyNoMysql !== undefined)(
   `search on two servers with one MariaDB ${whyNoMysql ?? ''}`,
   () => {
     let mysql: MysqlServer
-    let directory: string
-    let meta: string
-    const processes: ChildProcess[] = []
+    let processes: ServerProcesses
     let one: Cairn
     let other: Cairn
-
-    const start = async (name: string): Promise<Cairn> => {
-      const data = join(directory, name)
-      await mkdir(data)
-      if (name !== 'one')
-        await copyFile(join(directory, 'one', 'owner-key'), join(data, 'owner-key'))
-      // What the test stores is small, so it is in the database.
-      const args = [child, data, '127.0.0.1:0', JSON.stringify({ meta })]
-      const server = spawn(process.execPath, ['--conditions=source', ...args], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      processes.push(server)
-      const line = await new Promise<string>((resolve, reject) => {
-        createInterface(server.stdout).once('line', resolve)
-        server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
-      })
-      const { url } = JSON.parse(line) as { url: string }
-      const apiKey = (await readFile(join(data, 'owner-key'), 'utf8')).trim()
-      return new Cairn({ server: url, apiKey })
-    }
+    /** What the first server keeps of searches. */
+    let index: string
 
     beforeAll(async () => {
-      directory = await makeTemporaryDirectory()
+      processes = await ServerProcesses.open()
       mysql = await startMysql()
-      meta = await mysql.createDatabase()
-      one = await start('one')
-      other = await start('two')
+      const meta = await mysql.createDatabase()
+      const [first, second] = [await processes.start({ meta }), await processes.start({ meta })]
+      one = new Cairn({ server: first.url, apiKey: first.apiKey })
+      other = new Cairn({ server: second.url, apiKey: second.apiKey })
+      index = join(first.data, 'search')
     }, 180_000)
 
     afterAll(async () => {
-      for (const server of processes) server.kill('SIGKILL')
+      await processes?.stop()
       await mysql?.stop()
-      await removeDirectory(directory)
     }, 60_000)
 
     interface Seen {
@@ -106,8 +76,8 @@ describe.skipIf(whyNoMysql !== undefined)(
         expect(await look(reader, 'attempt')).toEqual(await look(writer, 'attempt'))
       }
       const before = await look(one)
-      expect(existsSync(join(directory, 'one', 'search'))).toBe(true)
-      await rm(join(directory, 'one', 'search'), { recursive: true })
+      expect(existsSync(index)).toBe(true)
+      await rm(index, { recursive: true })
       expect(await look(one)).toEqual(before)
       expect(await look(other)).toEqual(before)
     }, 120_000)

@@ -1,12 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { copyFile, mkdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import {
-  makeTemporaryDirectory,
   type MysqlServer,
-  removeDirectory,
   startMysql,
   s3UrlOf,
   type S3Config,
@@ -16,29 +9,22 @@ import {
   whyNoMysql,
 } from '@cairn/server/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ServerProcess, ServerProcesses } from './server-processes.ts'
 
 const missing = whyNoMysql ?? whyNoS3
-const child = fileURLToPath(new URL('./server-child.ts', import.meta.url))
-
-interface Running {
-  readonly process: ChildProcess
-  readonly url: string
-}
 
 describe.skipIf(missing !== undefined)(
   `two servers on one MariaDB and one S3 ${missing ?? ''}`,
   () => {
     let mysql: MysqlServer
     let s3: S3Server
-    let directory: string
+    let processes: ServerProcesses
     let meta: string
     let objects: string
     let config: S3Config
-    let key: string
-    const running: Running[] = []
 
     beforeAll(async () => {
-      directory = await makeTemporaryDirectory()
+      processes = await ServerProcesses.open()
       ;[mysql, s3] = await Promise.all([startMysql(), startS3()])
       meta = await mysql.createDatabase()
       config = await s3.createBucket()
@@ -46,48 +32,37 @@ describe.skipIf(missing !== undefined)(
     }, 180_000)
 
     afterAll(async () => {
-      for (const { process: server } of running) server.kill('SIGKILL')
+      await processes?.stop()
       await Promise.all([mysql?.stop(), s3?.stop()])
-      await removeDirectory(directory)
     }, 60_000)
 
-    /** The owner's key is a file in the data directory: the second server is given the first one's. */
-    const start = async (name: string): Promise<Running> => {
-      const data = join(directory, name)
-      await mkdir(data)
-      if (running[0]) await copyFile(join(directory, 'first', 'owner-key'), join(data, 'owner-key'))
+    const start = (): Promise<ServerProcess> => {
       const { credentials } = config
-      const env = {
-        ...process.env,
-        ...(credentials && {
-          AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-          AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-        }),
+      const env = credentials && {
+        AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
       }
-      const args = ['--conditions=source', child, data, meta, objects]
-      const server = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
-      const url = await new Promise<string>((resolve, reject) => {
-        createInterface(server.stdout).once('line', resolve)
-        server.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
-      })
-      running.push({ process: server, url })
-      key = (await readFile(join(data, 'owner-key'), 'utf8')).trim()
-      return running.at(-1)!
+      return processes.start({ meta, objects }, env)
     }
 
-    const ask = (server: Running, method: string, path: string, body?: string): Promise<Response> =>
+    const ask = (
+      server: ServerProcess,
+      method: string,
+      path: string,
+      body?: string,
+    ): Promise<Response> =>
       fetch(`${server.url}/v1/workspaces${path}`, {
         method,
-        headers: { authorization: `Bearer ${key}` },
+        headers: { authorization: `Bearer ${server.apiKey}` },
         ...(body === undefined ? {} : { body }),
       })
 
     it('writers on both, one killed in the middle: nothing acknowledged is missing, the other goes on', async () => {
-      const first = await start('first')
-      const second = await start('second')
+      const first = await start()
+      const second = await start()
       expect((await ask(first, 'POST', '', '{"name":"w"}')).status).toBe(201)
       const answered = new Map<string, string>()
-      const write = async (server: Running, name: string, count: number): Promise<void> => {
+      const write = async (server: ServerProcess, name: string, count: number): Promise<void> => {
         for (let i = 0; i < count; i++) {
           // Some are large enough to go to S3.
           const text = `${name} ${i} `.repeat(i % 10 === 9 ? 20_000 : 5)
@@ -105,7 +80,7 @@ describe.skipIf(missing !== undefined)(
       await Promise.all(writers)
       expect([...answered.keys()].filter((path) => /c|d/.test(path.slice(8))).length).toBe(120)
       expect(answered.size).toBeGreaterThan(140)
-      const third = await start('third')
+      const third = await start()
       for (const server of [second, third])
         for (const [path, text] of answered)
           expect([path, await (await ask(server, 'GET', `/w/files${path}`)).text()]).toEqual([
