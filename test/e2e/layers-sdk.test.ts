@@ -1,22 +1,13 @@
 // Layers through the SDK, against a real server.
 import { isCairnError, type LayerConflict, type LayerEvent, type Workspace } from '@cairn/sdk'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { startServer, type TestServer } from './start-server.ts'
+import { beforeEach, expect, it } from 'vitest'
+import { useServer } from './use-server.ts'
 
-let server: TestServer
+const server = useServer()
 let workspace: Workspace
-let count = 0
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(() => server.stop())
 
 beforeEach(async () => {
-  const name = `w${count++}`
-  await server.cairn.workspaces.create(name)
-  workspace = server.cairn.workspace(name)
+  workspace = await server.enter()
   await workspace.files.write('/repo/a.txt', 'base\n')
 })
 
@@ -147,7 +138,7 @@ it('pick commits one attempt and abandons its rivals, once', async () => {
   const dry = await layers.pick('a', { dryRun: true })
   expect(dry).toMatchObject({ commit: { dryRun: true }, abandoned: made.slice(1) })
   expect(await workspace.files.readText('/repo/a.txt')).toBe('base\n')
-  const pick = { message: 'the best', idempotencyKey: `pick-${count}` }
+  const pick = { message: 'the best', idempotencyKey: 'pick' }
   const receipt = await layers.pick('a', pick)
   expect(receipt).toMatchObject({
     commit: { layer: made[0], target: 'main', message: 'the best', dryRun: false },
@@ -161,6 +152,7 @@ it('pick commits one attempt and abandons its rivals, once', async () => {
 
 it('the same key is the same layer, checkpoint, rollback and commit', async () => {
   const { layers } = workspace
+  let count = 0
   const twice = async <T>(work: (key: string) => Promise<T>): Promise<T> => {
     const key = `k${count++}`
     const first = await work(key)

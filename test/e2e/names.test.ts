@@ -1,22 +1,14 @@
 // Names that are not UTF-8, and walks that go on, over HTTP and through the SDK.
 import type { FileEntry, FileStat, Page } from '@cairn/protocol'
 import { pathOf, spelled, type Workspace } from '@cairn/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startServer, type TestServer } from './start-server.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { useServer } from './use-server.ts'
 
-let server: TestServer
+const server = useServer()
 let workspace: Workspace
-let count = 0
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(() => server.stop())
 
 beforeEach(async () => {
-  const { name } = await server.cairn.workspaces.create(`names${count++}`)
-  workspace = server.cairn.workspace(name)
+  workspace = await server.enter()
 })
 
 /** The name of bytes FF FE in a directory. */

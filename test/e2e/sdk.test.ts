@@ -1,22 +1,14 @@
 // The SDK against a real server.
 import { randomBytes } from 'node:crypto'
 import { type CairnError, isCairnError, pathOf, type Workspace } from '@cairn/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startServer, type TestServer } from './start-server.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { useServer } from './use-server.ts'
 
-let server: TestServer
+const server = useServer()
 let workspace: Workspace
-let count = 0
-
-beforeAll(async () => {
-  server = await startServer()
-})
-
-afterAll(() => server.stop())
 
 beforeEach(async () => {
-  const { name } = await server.cairn.workspaces.create(`w${count++}`)
-  workspace = server.cairn.workspace(name)
+  workspace = await server.enter()
 })
 
 async function gather<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
