@@ -130,12 +130,30 @@ describe.skipIf(whyNoSmallDisk)(`a reserve on a full disk ${whyNoSmallDisk ?? ''
             await draft.put(new Map([[uniqueHash(), new Uint8Array(200_000).fill(i)]]))
         }
         await expectCode(fillByDraft(), 'storage_full')
-        expect(reserve!.isReleased).toBe(true)
         await draft.drop()
+        expect(reserve!.isReleased).toBe(true)
         const left = storage.objects.list('')[Symbol.asyncIterator]()
         expect((await left.next()).done).toBe(true)
         await storage.blobs('pool').put(blob(1))
         expect(reserve!.isReleased).toBe(false)
+      } finally {
+        await storage.close()
+      }
+    })
+  })
+
+  it('a draft is deleted although the disk has no room for a page of the database', async () => {
+    await withSmallDisk(64 << 20, async (disk) => {
+      const storage = await openStorage({ data: join(disk, 'data') })
+      try {
+        expect(await storage.reserve!.take()).toBe(true)
+        const draft = storage.blobs('pool').draft(Date.now)
+        for (let i = 1; i <= 40; i++)
+          await draft.put(new Map([[uniqueHash(), new Uint8Array(200_000).fill(i)]]))
+        await fill(join(disk, 'filler'))
+        await draft.drop()
+        const left = storage.objects.list('')[Symbol.asyncIterator]()
+        expect((await left.next()).done).toBe(true)
       } finally {
         await storage.close()
       }

@@ -11,7 +11,7 @@ import type { Database } from './database.ts'
 import { ExpiryTable } from './expiry-table.ts'
 import { DirectoryLock } from './directory-lock.ts'
 import { isCairnError } from '@cairn/protocol'
-import { DiskReserve, withReserve } from './disk/disk-reserve.ts'
+import { DiskReserve, withReserve, withRoomToDrop } from './disk/disk-reserve.ts'
 import { DiskObjectStore } from './disk/disk-object-store.ts'
 import { makeDirectory } from './disk/durable-files.ts'
 import { diskError } from './disk/errors.ts'
@@ -130,7 +130,7 @@ async function tryOpen(
     const database = keep(withDatabaseMetrics(await openDatabase(places, warn), observe))
     await migrate(database)
     const objects = keep(withRetry(withMetrics(await openObjects(places, reserve), observe)))
-    return { ...storesOn(database, objects), reserve, close }
+    return { ...storesOn(database, objects, reserve), reserve, close }
   } catch (error) {
     await close()
     throw error
@@ -150,12 +150,17 @@ export async function withStorage<T>(
   }
 }
 
-function storesOn(database: Database, objects: ObjectStore): Omit<Storage, 'reserve' | 'close'> {
+function storesOn(
+  database: Database,
+  objects: ObjectStore,
+  reserve: DiskReserve | undefined,
+): Omit<Storage, 'reserve' | 'close'> {
+  const openBlobs = (pool: string): BlobStore => new PlacedBlobs(database, objects, pool)
   return {
     log: new LogTable(database),
     refs: new RefTable(database),
     nodes: (pool) => new NodeTable(database, pool),
-    blobs: (pool) => new PlacedBlobs(database, objects, pool),
+    blobs: reserve ? (pool) => withRoomToDrop(openBlobs(pool), reserve) : openBlobs,
     workspaces: new WorkspaceTable(database),
     branchNames: new BranchNameTable(database),
     keys: new KeyTable(database),

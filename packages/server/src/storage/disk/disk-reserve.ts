@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { BlobDraft, BlobStore } from '@cairn/core'
 import { CairnError, isCairnError } from '@cairn/protocol'
 import type { ObjectStore } from '../object-store.ts'
 import { privateFileMode } from '../private-files.ts'
@@ -90,6 +91,24 @@ export function withReserve(objects: ObjectStore, reserve: DiskReserve): ObjectS
     delete: (key) => objects.delete(key),
     list: (prefix, after) => objects.list(prefix, after),
     close: () => objects.close(),
+  }
+}
+
+/** Gives the reserve up, if the disk is short, before a draft is deleted: the database may have met the full disk first. */
+export function withRoomToDrop(blobs: BlobStore, reserve: DiskReserve): BlobStore {
+  const roomy = (draft: BlobDraft): BlobDraft => ({
+    put: (some) => draft.put(some),
+    keep: () => draft.keep(),
+    drop: async () => {
+      await reserve.releaseIfShort().catch(() => false)
+      await draft.drop()
+    },
+  })
+  return {
+    get: (id) => blobs.get(id),
+    put: (some) => blobs.put(some),
+    touch: (ids) => blobs.touch(ids),
+    draft: (nowMs) => roomy(blobs.draft(nowMs)),
   }
 }
 
