@@ -61,8 +61,22 @@ describe.skipIf(noJail !== undefined)(`cairn sandbox (${noJail ?? 'as root'})`, 
         out: "it's here\n",
         err: '',
       })
+      const followed = run('logs', sandboxId, '-f')
       expect((await run('serve', '--listen', '127.0.0.1:0')).err).toContain('cannot use')
       expect(await run('kill', sandboxId)).toMatchObject({ out: `ended sandbox ${sandboxId}\n` })
+      const { code, out } = await followed
+      const messages = out.replaceAll(/^\S+Z {2}/gm, '').split('\n')
+      expect([code, messages.at(0), messages.at(-2)]).toEqual([
+        0,
+        'sandbox started from the template base',
+        'sandbox ended',
+      ])
+      expect(messages).toContain("it's here")
+      expect((await run('logs', sandboxId)).out).toBe(out)
+      expect(await run('logs', 'inever')).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('cannot read the logs of the sandbox inever'),
+      })
       await e2b.Sandbox.create()
     } finally {
       child.kill('SIGTERM')

@@ -121,6 +121,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'token refresh': () => import('./commands/token/refresh.ts'),
   'sandbox serve': () => import('./commands/sandbox/serve.ts'),
   'sandbox ls': () => import('./commands/sandbox/ls.ts'),
+  'sandbox logs': () => import('./commands/sandbox/logs.ts'),
   'sandbox exec': () => import('./commands/sandbox/exec.ts'),
   'sandbox kill': () => import('./commands/sandbox/kill.ts'),
   'sandbox install': () => import('./commands/sandbox/install.ts'),

@@ -20,11 +20,20 @@ export function dataOf(cli: Cli, data: string | undefined): string {
 
 /** E2B's own, or the local server: whichever the environment names, else the one that runs on this machine. */
 export async function openSandboxes(cli: Cli, data: string | undefined): Promise<Sandboxes> {
-  const { connectE2B, findRunningServer } = await import('@cairn/sandbox')
+  const { connectE2B } = await import('@cairn/sandbox')
+  return connectE2B(await findSandboxes(cli, data))
+}
+
+/** Where they are, and the key. */
+export async function findSandboxes(
+  cli: Cli,
+  data: string | undefined,
+): Promise<sandboxPackage.E2BConnection> {
+  const { findRunningServer } = await import('@cairn/sandbox')
   const named = data === undefined ? fromEnvironment(cli.env) : undefined
-  if (named !== undefined) return connectE2B(named)
+  if (named !== undefined) return named
   const running = await findRunningServer(dataOf(cli, data))
-  if (running !== undefined) return connectE2B(running)
+  if (running !== undefined) return running
   throw cliError(
     'not_configured',
     'find a server of sandboxes',

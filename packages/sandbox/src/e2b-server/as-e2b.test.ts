@@ -118,6 +118,33 @@ describe.skipIf(!canServe)('builds are as at E2B', () => {
     )
   })
 
+  it('mcp starts the gateway of the template mcp-gateway', async () => {
+    const { Template, Sandbox } = test.e2b
+    const mcp = { 'github/org/tools': { runCmd: 'tools' } }
+    await expect(Sandbox.create({ mcp })).rejects.toThrow(
+      "mcp needs the template 'mcp-gateway', and this server has no gateway of its own.",
+    )
+    const gateway = `mkdir -p /etc/mcp-gateway
+echo "$GATEWAY_ACCESS_TOKEN" > /etc/mcp-gateway/.token
+echo "$@" > /etc/mcp-gateway/arguments`
+    await Template.build(
+      Template()
+        .fromBaseImage()
+        .runCmd(
+          `printf '#!/bin/sh\n%s\n' '${gateway}' > /usr/local/bin/mcp-gateway && chmod +x /usr/local/bin/mcp-gateway`,
+          { user: 'root' },
+        ),
+      'mcp-gateway',
+    )
+    const sandbox = await Sandbox.create({ mcp })
+    const read = (name: string): Promise<string> =>
+      sandbox.files.read(`/etc/mcp-gateway/${name}`, { user: 'root' })
+    expect(await read('arguments')).toBe(`--config ${JSON.stringify(mcp)}\n`)
+    expect(await read('.token')).toBe(`${await sandbox.getMcpToken()}\n`)
+    expect(sandbox.getMcpUrl()).toMatch(/^https:\/\/50005-/)
+    await sandbox.kill()
+  })
+
   it('RUN as an unknown user fails with the words of E2B', async () => {
     const { Template } = test.e2b
     const template = Template().fromBaseImage().runCmd('whoami', { user: 'root123' })

@@ -19,6 +19,7 @@ import { assertUnclaimed, claim, ensureApiKey } from './claim.ts'
 import { ControlPlane } from './control/control-plane.ts'
 import { DataPlane } from './data-plane.ts'
 import { sendError, sendNothing } from './http.ts'
+import { SandboxLogs } from './logs/sandbox-logs.ts'
 import { targetOf } from './plane.ts'
 import { Disks } from './sandboxes/disks.ts'
 import type { Host } from './sandboxes/host.ts'
@@ -175,6 +176,7 @@ async function openParts(options: E2BServerOptions) {
     // Jails end with the server that made them, whatever ended it.
     if (record.state === 'paused') kept.push({ ...record, isColdPause: true })
     else await records.delete(record.id)
+  const logs = await SandboxLogs.open(join(data, 'logs'))
   const cache = await StepCache.open(join(data, 'steps'))
   const named = new Set([
     ...cache.disks(),
@@ -200,6 +202,7 @@ async function openParts(options: E2BServerOptions) {
     bases,
     diskSizeMB: Math.floor((limit.diskBytes ?? ordinaryDiskBytes) / 2 ** 20),
     records,
+    logs,
     mountVolume: (jail, mount) => mounts.mount(jail, mount),
     drainVolumes: (jail) => mounts.drain(jail),
     settleVolumes: (jail) => mounts.settle(jail),
@@ -210,7 +213,7 @@ async function openParts(options: E2BServerOptions) {
   const store = await RecordStore.open<Volume>(join(data, 'volumes'))
   const cairn = credential && new Cairn({ server: credential.server, apiKey: credential.key })
   const volumes = new Volumes(cairn, store, await store.all())
-  return { diskSizeMB: host.diskSizeMB, sandboxes, catalog, disks, bases, builder, volumes }
+  return { diskSizeMB: host.diskSizeMB, sandboxes, catalog, disks, bases, builder, volumes, logs }
 }
 
 interface Routed {

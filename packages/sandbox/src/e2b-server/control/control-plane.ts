@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ApiError } from '../api-error.ts'
 import { isEqual } from '../envd/signature.ts'
 import { sendNothing } from '../http.ts'
+import { logRoutes } from './log-routes.ts'
 import { type Control, matchRoute, type ControlRoutes } from './route.ts'
 import { sandboxRoutes } from './sandbox-routes.ts'
 import { snapshotRoutes } from './snapshot-routes.ts'
@@ -10,6 +11,7 @@ import { volumeRoutes } from './volume-routes.ts'
 
 const routes: ControlRoutes = {
   ...sandboxRoutes,
+  ...logRoutes,
   ...snapshotRoutes,
   ...templateRoutes,
   ...volumeRoutes,

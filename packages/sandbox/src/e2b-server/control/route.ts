@@ -3,6 +3,7 @@ import type { Bases } from '../../bases/bases.ts'
 import type { Catalog } from '../templates/catalog.ts'
 import type { Builder } from '../templates/builder.ts'
 import type { Disks } from '../sandboxes/disks.ts'
+import type { SandboxLogs } from '../logs/sandbox-logs.ts'
 import type { Sandboxes } from '../sandboxes/sandboxes.ts'
 import type { Volumes } from '../volumes/volumes.ts'
 
@@ -14,6 +15,7 @@ export interface Control {
   readonly disks: Disks
   readonly bases: Bases
   readonly volumes: Volumes
+  readonly logs: SandboxLogs
   /** What a sandbox can write to its own disk. */
   readonly diskSizeMB: number
   /** What user ports are below: `<port>-<id>.<domain>`. */

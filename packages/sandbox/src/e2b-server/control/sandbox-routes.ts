@@ -26,9 +26,14 @@ async function createFrom(
   control: Control,
 ): Promise<HostedSandbox> {
   const name = optionalText(body, 'templateID') ?? 'base'
+  // The SDK starts the gateway itself. It comes with the template.
+  const wantsMcp = body['mcp'] !== undefined && body['mcp'] !== null
+  if (wantsMcp && control.catalog.find(name) === undefined)
+    throw new ApiError(
+      400,
+      `mcp needs the template '${name}', and this server has no gateway of its own. Build a template of that name with the program mcp-gateway in it.`,
+    )
   const { template, build } = control.catalog.getReady(name)
-  if (body['mcp'] !== undefined && body['mcp'] !== null)
-    throw new ApiError(400, 'mcp needs the template mcp-gateway, which this server does not have')
   if (body['iam'] !== undefined && body['iam'] !== null)
     throw new ApiError(400, 'workload identity (iam) is not supported by this server')
   const allowInternetAccess = body['allow_internet_access']
@@ -180,12 +185,6 @@ const fork: Handler = async (call) => {
   sendJson(response, 201, answers)
 }
 
-/** What commands print goes to those who started them; nothing of it is kept. */
-const logs: Handler = (call) => {
-  sandboxOf(call)
-  sendJson(call.response, 200, { logs: [], logEntries: [] })
-}
-
 function sandboxOf({ control, params }: ControlRequest): HostedSandbox {
   return control.sandboxes.get(params['id'] ?? '')
 }
@@ -206,6 +205,4 @@ export const sandboxRoutes: ControlRoutes = {
   'GET /sandboxes/{id}/metrics': metrics,
   'PUT /sandboxes/{id}/network': network,
   'POST /sandboxes/{id}/fork': fork,
-  'GET /sandboxes/{id}/logs': logs,
-  'GET /v2/sandboxes/{id}/logs': logs,
 }

@@ -1,6 +1,6 @@
 import type { Jail } from '../../jail/jail.ts'
 import { Agents } from '../agent/agents.ts'
-import { Processes } from './processes.ts'
+import { type Process, Processes } from './processes.ts'
 import { Watchers } from './watchers.ts'
 
 /**
@@ -22,11 +22,12 @@ export class Machine {
   readonly processes: Processes
   readonly watchers: Watchers
 
-  constructor(jail: Jail, settings: MachineSettings) {
+  /** `onProcess` is called before a process begins to print. */
+  constructor(jail: Jail, settings: MachineSettings, onProcess?: (process: Process) => void) {
     this.jail = jail
     this.settings = settings
     this.agents = new Agents(jail)
-    this.processes = new Processes(jail)
+    this.processes = new Processes(jail, onProcess)
     this.watchers = new Watchers(jail)
   }
 }

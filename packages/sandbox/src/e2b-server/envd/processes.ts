@@ -43,15 +43,18 @@ const rememberMs = 30_000
 
 export class Processes {
   readonly #jail: Jail
+  readonly #onProcess: (process: Process) => void
   readonly #all = new Map<number, Process>()
 
-  constructor(jail: Jail) {
+  constructor(jail: Jail, onProcess: (process: Process) => void = () => undefined) {
     this.#jail = jail
+    this.#onProcess = onProcess
   }
 
   async start(options: StartOptions): Promise<Process> {
     const process = new Process(await this.#begin(options.command), options)
     this.#all.set(process.pid, process)
+    this.#onProcess(process)
     void process.ended.then(() => {
       const forget = setTimeout(() => this.#all.delete(process.pid), rememberMs)
       forget.unref()

@@ -1,6 +1,7 @@
 import type { Jail } from '../../jail/jail.ts'
 import { Machine } from '../envd/machine.ts'
 import { egressOf } from './egress.ts'
+import { logProcess } from '../logs/log-process.ts'
 import type { Host } from './host.ts'
 import type { SandboxRecord } from './record.ts'
 
@@ -30,7 +31,8 @@ export async function bootMachine(record: SandboxRecord, host: Host): Promise<Ma
     const names = { E2B_SANDBOX: 'true', E2B_SANDBOX_ID: id, E2B_TEMPLATE_ID: templateId }
     const env = { ...settings.env, ...names }
     await runRoot(jail, bootScript, env)
-    const machine = new Machine(jail, { ...settings, env })
+    const log = host.logs.of(id)
+    const machine = new Machine(jail, { ...settings, env }, (process) => logProcess(log, process))
     for (const mount of record.volumeMounts) await host.mountVolume(jail, mount)
     await startService(machine, record)
     return machine

@@ -1,5 +1,6 @@
 import type { Bases } from '../../bases/bases.ts'
 import type { Jail, JailOptions } from '../../jail/jail.ts'
+import type { SandboxLogs } from '../logs/sandbox-logs.ts'
 import type { RecordStore } from '../store.ts'
 import type { Disks } from './disks.ts'
 import type { SandboxRecord, VolumeMount } from './record.ts'
@@ -14,6 +15,7 @@ export interface Host {
   /** What is said of a sandbox's disk. */
   readonly diskSizeMB: number
   readonly records: RecordStore<SandboxRecord>
+  readonly logs: SandboxLogs
   /** Resolves when the volume is mounted and was seen to be. It ends with the jail. */
   mountVolume(jail: Jail, mount: VolumeMount): Promise<void>
   /** Resolves when everything written to the jail's volumes is at their server. */

@@ -50,6 +50,7 @@ export class HostedSandbox {
         throw error
       }
       await this.#save()
+      await this.#log(`sandbox started from the template ${this.record.templateId}`)
       this.#arm()
     })
   }
@@ -82,6 +83,7 @@ export class HostedSandbox {
         if (memory && this.#machine !== undefined) await this.#thaw(this.#machine)
         else await this.#bootAgain()
         Object.assign(this.record, { state: 'running', endAt, isColdPause: false })
+        await this.#log('sandbox resumed')
       }
       await this.#save()
       this.#arm()
@@ -159,6 +161,7 @@ export class HostedSandbox {
     if (memory) await machine.jail.freeze()
     else await this.#stopMachine()
     await this.#save()
+    await this.#log(memory ? 'sandbox paused' : 'sandbox paused without its processes')
     // DURABLE: disk and record are on this machine's disk; the server may end now, however it ends.
   }
 
@@ -220,12 +223,19 @@ export class HostedSandbox {
     this.#isEnded = true
     clearTimeout(this.#timer)
     this.#cutOff()
+    // Before it is gone: a client that follows the log reads it once more then.
+    await this.#log('sandbox ended')
     this.#onEnd(this)
     await this.#stopMachine()
     const { disk, ownsDisk, pausedDisk, id } = this.record
     await this.#host.records.delete(id)
     if (ownsDisk) await this.#host.disks.remove(disk)
     await this.#host.disks.remove(pausedDisk)
+    await this.#host.logs.close(id)
+  }
+
+  #log(message: string): Promise<void> {
+    return this.#host.logs.of(this.record.id).add(message, { logger: 'sandbox' })
   }
 
   #cutOff(): void {
