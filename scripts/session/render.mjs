@@ -55,7 +55,7 @@ function rowsOf({ command, lines }, startMs) {
   ]
   const answers = lines.flatMap((line) => wrap(spansOf(line)))
   return [
-    { spans: prompt, atMs: startMs },
+    ...wrap(prompt).map((spans) => ({ spans, atMs: startMs })),
     ...answers.map((spans) => ({ spans, atMs: startMs + typingMs })),
   ]
 }

@@ -50,7 +50,7 @@ describe('serve --background', () => {
     const [status] = await cairn.json<Status>('status', '--data', data)
     const { url, pid } = status!.server!
     expect(said).toBe(
-      `listening on ${url}, data in ${data}; process ${pid}, log in ${data}/server.log\n` +
+      `listening on ${url}, data in ${data}\nprocess ${pid}, log in ${data}/server.log\n` +
         `stop it with: cairn down --data ${data}\n`,
     )
     expect((await fetch(`${url}/healthz`)).status).toBe(200)

@@ -167,7 +167,8 @@ async function serveInBackground(cli: Cli, data: string, options: ServeValues): 
   const log = logPath(data)
   if (cli.isJson) return cli.out.json({ url, data, pid, log, wasRunning })
   const how = wasRunning ? 'already listening' : 'listening'
-  await cli.out.line(`${how} on ${url}, data in ${data}; process ${pid}, log in ${log}`)
+  await cli.out.line(`${how} on ${url}, data in ${data}`)
+  await cli.out.line(`process ${pid}, log in ${log}`)
   await cli.out.line(`stop it with: ${downCommand(cli, data)}`)
 }
 
