@@ -49,6 +49,19 @@ function findAbsentSources({ text }: ProjectFile, paths: ReadonlySet<string>): V
   })
 }
 
+const lastHeading = '## When it goes wrong'
+
+function findUnguiding({ text }: ProjectFile): Violation[] {
+  const startsWithCode = /^# .+\n\n```/.test(text)
+  const last = [...text.matchAll(/^## .*$/gm)].at(-1)?.[0] ?? ''
+  return [
+    ...(startsWithCode ? [] : [{ line: 3, what: 'does not start with a command or a program' }]),
+    ...(last.startsWith(lastHeading)
+      ? []
+      : [{ line: 1, what: `does not end with "${lastHeading}"` }]),
+  ]
+}
+
 export const textRules: readonly Rule[] = [
   {
     fact: 'core takes time and chance from ports',
@@ -137,6 +150,20 @@ export const textRules: readonly Rule[] = [
       'docs/a.md':
         'See [a](a.md#top), [docs](../docs/), [root](..), [web](https://example.org), `[b](b.md)`.\n' +
         '```\n[c](c.md)\n```\n',
+    },
+  },
+  {
+    fact: 'a guide starts with a command and ends with what goes wrong',
+    remedy: 'A reader of a guide wants to type something first, and looks for help at the end.',
+    appliesTo: (path) => /^docs\/guides\/[^/]+\.md$/.test(path),
+    find: findUnguiding,
+    broken: {
+      'docs/guides/a.md': '# A\n\nProse.\n\n## When it goes wrong\n',
+      'docs/guides/b.md': '# B\n\n```\nb\n```\n\n## When it goes wrong\n\n## More\n',
+    },
+    kept: {
+      'docs/guides/c.md': '# C\n\n```sh run\nc\n```\n\n## When it goes wrong\n',
+      'docs/reference/d.md': '# D\n',
     },
   },
   {
