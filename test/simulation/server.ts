@@ -19,9 +19,11 @@ const key = { id: 'key_1', owner }
 export interface ServerParts {
   readonly name: string
   readonly disk: Disk
-  readonly scheduler: Scheduler
+  readonly scheduler: Pick<Scheduler, 'nowMs' | 'after' | 'sleep'>
   readonly chance: Chance
-  readonly conditions: Conditions
+  readonly conditions: Pick<Conditions, 'leaseMs' | 'lookMs' | 'storeDelayMs' | 'skewMs'>
+  /** No other server uses its stores. */
+  readonly isAlone?: boolean
   readonly failsOneIn: () => number
 }
 
@@ -50,7 +52,7 @@ export class Server implements Host {
   }
 
   start(): void {
-    const { disk, scheduler, chance, conditions, failsOneIn } = this.#parts
+    const { disk, scheduler, chance, conditions, failsOneIn, isAlone } = this.#parts
     const died = Promise.withResolvers<'died'>()
     const isDead = (): boolean => this.#life?.died !== died
     const delayMs = conditions.storeDelayMs
@@ -65,7 +67,7 @@ export class Server implements Host {
       leases: { store: leases, notes, clock, leaseMs, lookMs },
       locks,
       layers,
-      isShared: true,
+      isShared: !isAlone,
     })
     this.#life = { workspaces, pieces: new MessagePieces(), died }
   }

@@ -81,7 +81,7 @@ function through<Store extends object>(store: Store, way: Way): Store {
 }
 
 export interface WayOptions {
-  readonly scheduler: Scheduler
+  readonly scheduler: Pick<Scheduler, 'after' | 'sleep'>
   readonly chance: Chance
   readonly delayMs: number
   readonly failsOneIn: () => number

@@ -66,6 +66,15 @@ export class LeaseSharing {
     })
   }
 
+  /** What is noted of a directory. Tests of the invariants read it. */
+  noted(ino: Ino): {
+    readonly holder: SessionId | undefined
+    readonly looked: readonly SessionId[]
+  } {
+    const looked = [...this.#known].filter(([, known]) => known.looked?.has(ino) ?? true)
+    return { holder: this.#held.of(ino), looked: looked.map(([session]) => session) }
+  }
+
   /** Several sessions came to hold the lease in this epoch. */
   get isSplit(): boolean {
     return this.#held.isSplit

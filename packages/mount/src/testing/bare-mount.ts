@@ -1,0 +1,312 @@
+import {
+  decodeSentBatch,
+  encodeBatch,
+  encodeBody,
+  type Op,
+  type SentBatch,
+  type Time,
+  type View,
+} from '@cairn/core'
+import { FsError, type Ino, type RescueOutcome } from '@cairn/protocol'
+import type { Classes } from '../classes/classes.ts'
+import type { Contents } from '../data/contents.ts'
+import type { Loader } from '../image/loader.ts'
+import { LogPosition } from '../image/log-position.ts'
+import { ImageMiss } from '../image/miss.ts'
+import type { Caches } from '../kernel/caches.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import { QuotaRoom } from '../outbox/quota-room.ts'
+import { Unseen } from '../outbox/unseen.ts'
+import { SessionClient } from '../session/client.ts'
+import type { Reservation, SessionClock, Standing } from '../session/options.ts'
+import { Refusal } from '../session/refusal.ts'
+import type { Connect } from '../session/wire.ts'
+import { Follower } from '../sync/follower.ts'
+import { Holds } from '../sync/holds.ts'
+import { SharingClient, sharingHandlers } from '../sync/sharing.ts'
+import { Waiting } from '../sync/waiting.ts'
+import { MountWriter } from '../sync/writer.ts'
+import { installRoot, wholeTree } from './whole-tree.ts'
+
+const epoch: Time = { sec: 0, nsec: 0 }
+
+export interface BareMountParts {
+  readonly connect: Connect
+  readonly clock: SessionClock
+  readonly random: () => number
+  readonly workspace: string
+  readonly isInDoubt?: () => boolean
+  /** Hears of what its programs are about to be told is done, and of the directories that it concerns. */
+  readonly onAcknowledge: (op: Op, directories: readonly Ino[]) => void
+  /** What became of that: its place in the log, or why it has none there. */
+  readonly onSettled: (op: Op, outcome: { readonly seq: number } | Error) => void
+  /** Has what was acknowledged sent some time later. */
+  readonly later: (send: () => void) => void
+  /** What the batches of a layer did. A commit brings them in one step, and here all of a tree is known. */
+  readonly opsOf: (layer: string) => readonly Op[]
+}
+
+/**
+ * A mount without a kernel, a disk and a network: session, image, follower and writer are the real ones, and know the
+ * whole tree. For simulated worlds.
+ */
+export class BareMount {
+  readonly session: SessionClient
+  readonly sharing: SharingClient
+  readonly rescues: RescueOutcome[] = []
+  /** Why the server did not take something that was acknowledged, though its epoch was not over. */
+  readonly refused: unknown[] = []
+  readonly #parts: BareMountParts
+  readonly #image = wholeTree()
+  readonly #position = new LogPosition()
+  readonly #room = new QuotaRoom()
+  readonly #unseen = new Unseen()
+  readonly #waiting = new Waiting()
+  readonly #follower: Follower
+  readonly #writer: MountWriter
+  /** Acknowledged, and not given to the session yet. */
+  readonly #collected = new Set<() => void>()
+  /** Acknowledged, and not known to be at the server. */
+  readonly #unsettled = new Map<number, { readonly of: readonly Ino[]; over: Promise<unknown> }>()
+  readonly #ownOps = new Map<number, Op>()
+  /** What the log did, by place: for a tree that is built again. */
+  readonly #log = new Map<number, readonly Op[]>()
+
+  constructor(parts: BareMountParts) {
+    this.#parts = parts
+    const { connect, clock, random, workspace, isInDoubt } = parts
+    this.session = new SessionClient({
+      connect,
+      clock,
+      random,
+      workspace,
+      branch: 'main',
+      mode: 'share',
+      ...(isInDoubt ? { isInDoubt } : {}),
+    })
+    this.sharing = new SharingClient({
+      image: this.#image,
+      caches,
+      isKnown: () => true,
+      ask: (question) => this.session.ask(question),
+      whenReached: (seq) => this.#position.whenReached(seq),
+      whenSent: (inos) => this.#whenSent(inos),
+      forgetInKernel: nothing,
+      forgetDropped: nothing,
+      shares: true,
+    })
+    this.#follower = this.#makeFollower()
+    this.#writer = this.#makeWriter()
+    this.#startSession()
+  }
+
+  /** The tree, as this mount knows it. */
+  get view(): View {
+    return this.#image
+  }
+
+  /** It has taken in the log up to here. */
+  get seq(): number {
+    return this.#position.seq
+  }
+
+  get standing(): Standing {
+    if (this.session.canAcknowledge) return this.#follower.isCurrent ? 'lease' : 'waiting'
+    return this.session.standing === 'shared' ? 'shared' : 'waiting'
+  }
+
+  /** So much was acknowledged and is not known to be at the server. */
+  get unsettled(): number {
+    return this.#unsettled.size
+  }
+
+  /** Whether it tells its programs, without asking, that a change there is done. */
+  acknowledgesIn(directory: Ino): boolean {
+    if (!this.session.canAcknowledge || !this.#image.knows(directory)) return false
+    return this.sharing.isMine(directory)
+  }
+
+  /** Resolves when programs are told that it is done; rejects with the errno. */
+  async change(make: () => Op): Promise<void> {
+    try {
+      await this.#writer.change(make, { request: 0 })
+    } catch (error) {
+      // All of the tree is known: what is not there is gone.
+      throw error instanceof ImageMiss ? new FsError('ENOENT') : error
+    }
+  }
+
+  #startSession(): void {
+    const wake = (): void => this.#waiting.wake()
+    this.session.start({
+      ...sharingHandlers(this.sharing, this.session),
+      onBatch: (bytes) => this.#follower.onBatch(this.#withOps(bytes)),
+      onOwn: (number, seq) => {
+        const op = this.#ownOps.get(number)
+        if (op) this.#log.set(seq, [op])
+        this.#room.settle(number)
+        this.#follower.onOwn(number, seq)
+      },
+      onRoom: (room) => this.#room.hear(room),
+      onRefused: (why) => this.refused.push(why),
+      onRecall: () => this.#send(),
+      onStanding: () => {
+        if (!this.session.canAcknowledge) this.#send()
+        wake()
+      },
+      onRescue: (outcome) => {
+        this.rescues.push(outcome)
+        this.#room.forget()
+        this.#reset()
+      },
+    })
+  }
+
+  #makeFollower(): Follower {
+    return new Follower({
+      image: this.#image,
+      contents: { find: nothing, drop: nothing } as unknown as Contents,
+      loader: {
+        advance: (seq: number) => this.#position.advance(seq),
+      } as unknown as Loader,
+      position: this.#position,
+      caches,
+      isAcknowledged: (number) => this.#unseen.take(number),
+      changesAt: () => Promise.reject(new Error('all batches are known by their operations')),
+      keep: nothing,
+      seen: (seq) => this.session.seen(seq),
+      onBatch: ({ seq, body }) => body.type === 'ops' && this.#log.set(seq, body.ops),
+      onMade: (directory) => this.sharing.noteMadeElsewhere(directory),
+      onCurrent: () => this.#waiting.wake(),
+      reset: nothing,
+      nodes: { isKnown: () => true, isFile: () => true, replace: () => false, replaceAll: nothing },
+      doubt: nothing,
+    })
+  }
+
+  #makeWriter(): MountWriter {
+    const { session, sharing } = this
+    const image = this.#image
+    const outbox = this.#makeOutbox()
+    return new MountWriter({
+      image,
+      contents: { of: () => ({ put: nothing, truncate: nothing }) } as unknown as Contents,
+      outbox,
+      follower: this.#follower,
+      sharing,
+      contested: { note: nothing },
+      classes: { deferralOf: nothing } as unknown as Classes,
+      room: this.#room,
+      holds: new Holds(image, { isKnown: () => false }, { settled: 0 }, session),
+      standing: () => this.standing,
+      isConnected: () => session.isConnected,
+      whenStanding: () => this.#waiting.next(),
+      submit: async (op) => {
+        const receipt = await session.submit([op], timeOf(op))
+        this.#log.set(receipt.seq, [op])
+        return receipt
+      },
+      barrier: (seq) => session.barrier(seq),
+      waits: false,
+      onRefused: nothing,
+      refusal: new Refusal(),
+      grant: undefined,
+      limit: nothing,
+    })
+  }
+
+  /** Each operation is a batch of its own: so others may come between any two. */
+  #makeOutbox(): Outbox {
+    const deferrals = { find: nothing, releaseBefore: nothing, release: nothing }
+    const drain = async (): Promise<void> => {
+      this.#send()
+      await Promise.all([...this.#unsettled.values()].map(({ over }) => over))
+    }
+    const outbox = {
+      isFull: false,
+      pendingOps: 0,
+      deferrals,
+      drain,
+      sync: drain,
+      flushNow: () => this.#send(),
+      whenRoom: drain,
+      add: (op: Op, _request: number, directories: readonly Ino[]) => {
+        this.#parts.onAcknowledge(op, directories)
+        return { number: this.#take(op, directories), place: undefined }
+      },
+    } satisfies Partial<Record<keyof Outbox, unknown>>
+    return outbox as unknown as Outbox
+  }
+
+  #take(op: Op, of: readonly Ino[]): number {
+    const reservation = this.session.reserve()
+    const { number } = reservation
+    this.#unseen.add(number, new Set(of))
+    this.#ownOps.set(number, op)
+    const over = reservation.settled.then(
+      (receipt) => this.#parts.onSettled(op, receipt),
+      (error: Error) => this.#parts.onSettled(op, error),
+    )
+    this.#unsettled.set(number, { of, over: over.then(() => this.#unsettled.delete(number)) })
+    this.#collect(reservation, op)
+    return number
+  }
+
+  #collect(reservation: Reservation, op: Op): void {
+    const send = (): void => {
+      if (this.#collected.delete(send))
+        reservation.send(encodeBody({ type: 'ops', ops: [op] }, timeOf(op)))
+    }
+    this.#collected.add(send)
+    this.#parts.later(send)
+  }
+
+  /** All of it, in order. */
+  #send(): void {
+    for (const send of this.#collected) send()
+  }
+
+  async #whenSent(inos: readonly Ino[]): Promise<void> {
+    const meant = [...this.#unsettled.values()].filter(({ of }) =>
+      of.some((ino) => inos.includes(ino)),
+    )
+    if (meant.length === 0) return
+    this.#send()
+    await Promise.all(meant.map(({ over }) => over))
+  }
+
+  /** What is in a rescue layer is not in the branch. */
+  #reset(): void {
+    this.#image.clear()
+    installRoot(this.#image)
+    for (let seq = 1; seq <= this.seq; seq++)
+      for (const op of this.#log.get(seq) ?? []) this.#image.absorb(this.#image.plan([op]))
+  }
+
+  /** A commit as the operations of its layer. */
+  #withOps(bytes: Uint8Array): Uint8Array {
+    const batch: SentBatch = decodeSentBatch(bytes)
+    if (batch.body.type !== 'root') return bytes
+    const ops = this.#parts.opsOf(batch.body.change.subject)
+    return encodeBatch({ ...batch, body: { type: 'ops', ops } })
+  }
+}
+
+const nothing = (): undefined => undefined
+
+const caches: Caches = {
+  attributes: nothing,
+  bytes: nothing,
+  entry: nothing,
+  isForgetting: () => false,
+  forgotten: async () => undefined,
+  grown: nothing,
+  expire: nothing,
+  canExpire: () => true,
+  telling: async () => undefined,
+  settled: async () => undefined,
+}
+
+function timeOf(op: Op): Time {
+  return 'time' in op ? op.time : epoch
+}
