@@ -91,6 +91,21 @@ describe.skipIf(noMount)('a mount that holds the lease beside another one', () =
     expect(look(reader, 'repo')).toEqual(look(holder, 'repo'))
   })
 
+  it('keeps the lease when a change through HTTP makes directories', async () => {
+    const headers = { authorization: `Bearer ${site.key}` }
+    const recalls = async (): Promise<string | undefined> =>
+      /^cairn_lease_recalls_total (\d+)$/m.exec(
+        await (await fetch(`${site.url}/metrics`, { headers })).text(),
+      )?.[1]
+    const before = await recalls()
+    expect(before).toBeDefined()
+    const url = `${site.url}/v1/workspaces/demo/files/new/deep/er/file`
+    writeFileSync(holder.path('repo/mine'), 'mine')
+    expect((await fetch(url, { method: 'PUT', headers, body: 'text' })).ok).toBe(true)
+    expect(await recalls()).toBe(before)
+    expect(readFileSync(holder.path('new/deep/er/file'), 'utf8')).toBe('text')
+  })
+
   it('an append through HTTP goes behind what the holder has not sent yet', async () => {
     const headers = { authorization: `Bearer ${site.key}` }
     const url = `${site.url}/v1/workspaces/demo/files/repo/log?append`

@@ -8,7 +8,7 @@ import {
   rootIno,
   toByteString,
 } from '@cairn/protocol'
-import { type Credentials, searchable } from './access.ts'
+import { type Credentials, isRoot, searchable } from './access.ts'
 import type { Dentry } from './inode.ts'
 import { getInode } from './rules/directory.ts'
 import type { View } from './view.ts'
@@ -94,7 +94,7 @@ class Walk {
     for (const part of parts) this.#enter(part)
     // Also where the last component is a dot: a caller without search permission on a directory
     // learns nothing below it.
-    searchable(this.#view, this.#at, this.#who)
+    this.#search()
     return { parent: this.#at, last, directoryOnly: path.endsWith('/') }
   }
 
@@ -122,10 +122,10 @@ class Walk {
   }
 
   #enter(part: ByteString): void {
-    const directory = searchable(this.#view, this.#at, this.#who)
+    this.#search()
     if (part === '.') return
     if (part === '..') {
-      this.#at = directory.home?.parent ?? this.#at
+      this.#at = getInode(this.#view, this.#at).home?.parent ?? this.#at
       return
     }
     const dentry = this.#lookup(part)
@@ -133,6 +133,12 @@ class Walk {
     if (dentry.kind === 'symlink') this.#enterTarget(this.#readTarget(dentry.ino))
     else this.#at = dentry.ino
     if (getInode(this.#view, this.#at).kind !== 'directory') throw new FsError('ENOTDIR')
+  }
+
+  /** No attribute of `/` keeps the superuser out: its walk does not depend on them, and does not look at them. */
+  #search(): void {
+    if (this.#at === rootIno && isRoot(this.#who)) return
+    searchable(this.#view, this.#at, this.#who)
   }
 
   #enterTarget(target: ByteString): void {

@@ -18,6 +18,12 @@ export class MoreDirectories extends FsError {
   }
 }
 
+/** What the operations themselves make is known to no other client. */
+export function concernedBy(view: View, ops: readonly Op[]): readonly Ino[] {
+  const concerned = ops.flatMap((op) => directoriesOf(view, op)).filter((ino) => view.inode(ino))
+  return [...new Set(concerned)]
+}
+
 /** The directories that no other session holds for one change of a client. */
 export class Given {
   readonly #isHeld: (ino: Ino) => boolean
@@ -30,10 +36,14 @@ export class Given {
     this.#isHeld = isHeld
   }
 
-  /** Throws MoreDirectories. What the operations themselves make is known to no other client. */
+  /** Nothing was asked for yet. */
+  get isNew(): boolean {
+    return this.inos.size === 0
+  }
+
+  /** Throws MoreDirectories. */
   require(view: View, ops: readonly Op[]): void {
-    const concerned = ops.flatMap((op) => directoriesOf(view, op)).filter((ino) => view.inode(ino))
-    this.changed = [...new Set(concerned)]
+    this.changed = concernedBy(view, ops)
     this.#requireAll(this.changed)
   }
 
@@ -59,7 +69,11 @@ export class Given {
   }
 }
 
-/** Notes which directories were looked into, and which have the files that were looked at. */
+/**
+ * Notes which directories were looked into, and which have the files that were looked at. A name that leads to a directory
+ * concerns that directory and not the one with the name: only a client that holds both can move or remove it. So a path
+ * takes nothing away from the holder of the directories above it, such as the root.
+ */
 export class LookedView implements View {
   readonly directories: Set<Ino> = new Set()
   readonly #view: View
@@ -75,8 +89,9 @@ export class LookedView implements View {
   }
 
   child(parent: Ino, name: Name): ReturnType<View['child']> {
-    this.directories.add(parent)
-    return this.#view.child(parent, name)
+    const dentry = this.#view.child(parent, name)
+    this.#note(dentry?.kind === 'directory' ? dentry.ino : parent)
+    return dentry
   }
 
   links(ino: Ino): ReturnType<View['links']> {
@@ -88,7 +103,12 @@ export class LookedView implements View {
   }
 
   entries(parent: Ino, after: Name | undefined, limit: number): readonly NamedDentry[] {
-    this.directories.add(parent)
+    this.#note(parent)
     return this.#view.entries(parent, after, limit)
+  }
+
+  /** One that the change itself makes has another number each time it is decided, and no other client knows it. */
+  #note(directory: Ino): void {
+    if (this.#view.inode(directory)) this.directories.add(directory)
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '@cairn/protocol'
 import type { LeaseStanding } from './lease-standing.ts'
 import type { SessionParts } from './session.ts'
-import type { Given } from '../leases/given.ts'
+import { concernedBy, type Given } from '../leases/given.ts'
 import type { Connected } from '../leases/sharing.ts'
 
 /** Throws MoreDirectories where a batch, at its place in the log, concerns directories of others. */
@@ -133,12 +133,20 @@ export class Sharer implements Connected {
     const writeGiven = (given: Given | undefined): Promise<Receipt> =>
       write(this.#requireGiven(ops, given))
     if (keeper.holds(session)) return sharing.changeByHolder(session, writeGiven)
-    const written = this.#writing.then(() => sharing.change(session, writeGiven))
+    const written = this.#writing.then(async () =>
+      sharing.change(session, writeGiven, await this.#concerned(ops)),
+    )
     this.#writing = written.then(
       () => sharing.noteWriter(session),
       () => undefined,
     )
     return written
+  }
+
+  /** As the head is now: where that has changed in its turn in the log, it has another turn. */
+  #concerned(ops: readonly Op[]): Promise<readonly Ino[]> {
+    const { workspace, branch } = this.#parts
+    return workspace.read(branch, (view) => concernedBy(view, ops))
   }
 
   #requireGiven(ops: readonly Op[], given: Given | undefined): RequireGiven | undefined {

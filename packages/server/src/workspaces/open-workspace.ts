@@ -332,6 +332,8 @@ export class OpenWorkspace {
       if (scoped) yield* scoped.count(edit.view, view)
       return edit.ops
     }.bind(this)
+    // Which directories it takes is found before it has its turn in the log: it would wait for two of them.
+    if (given?.isNew) await this.stores.nodes.readSteps(() => attempt(branch.head.view))
     const charge = scoped && (() => scoped.charge())
     const isKeyed = asker.idempotencyKey !== undefined
     const answer = isKeyed ? (): string => noteAnswer(asker, result) : undefined
