@@ -1,62 +1,96 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { noMount, Site, type SiteMount } from '../mount/fixture.ts'
-import { millis, printTable, type Row } from './table.ts'
+import type { Site, SiteMount } from '../../mount/fixture.ts'
+import { wants } from '../mount/result.ts'
+import type { Row } from '../table.ts'
+import { makeRepository } from './repository.ts'
+import { best, besideIdleLoop, latency, next, row } from './timed.ts'
 
-const directories = 30
-const filesEach = 48
 const smallFiles = 500
-const rounds = 5
+/** So many give a p99 in each run. */
+const putsEach = 40
 
-/** What a second client costs a mount that works, as a ratio to the same work alone in the same run. */
-export async function benchSharing(): Promise<void> {
-  if (noMount !== undefined) return console.error(`sharing: skipped, ${noMount}`)
-  const site = await Site.open()
-  try {
-    const rows = await measureAll(site)
-    printTable('sharing: beside the same work alone', ['alone', 'beside', 'ratio'], rows)
-  } finally {
-    await Site.closeAll()
-  }
-}
+export const cloneNames: readonly string[] = ['idle', 'writer', 'puts', 'both', 'handover']
 
-async function measureAll(site: Site): Promise<Row[]> {
+/** What a second client costs a mount that clones, as a ratio to the same work alone in the same run. */
+export async function benchClones(site: Site): Promise<Row[]> {
   const source = makeRepository(site)
   const a = await site.mount('/')
-  const clones = new Timed(() => a.sh(`git clone -q --no-local ${source} ${next('clone')}`))
-  const files = new Timed(async () => writeSmall(a, next('small')))
-  const before = { clone: await clones.best(), files: await files.best() }
+  const clone = (): Promise<string> => a.sh(`git clone -q --no-local ${source} ${next('clone')}`)
+  const files = async (): Promise<void> => writeSmall(a, next('small'))
+  const measure = async (): Promise<Figures> => {
+    return { clone: await best(clone), files: await best(files) }
+  }
+  // The first ones are slower: code is compiled, and memory is taken.
+  await measure()
+  const before = await measure()
   const b = await site.mount('/')
   await b.sh('ls -lR . > /dev/null')
-  const idle = { clone: await clones.best(), files: await files.best() }
-  mkdirSync(b.path('other'))
-  const stopWriter = beside((n) => writeFileSync(b.path(`other/${n}`), 'b'), 20)
-  const besideWriter = await clones.best()
-  await stopWriter()
-  const puts = new HttpWrites(site)
-  const stopPuts = beside((n) => puts.write(n), 100)
-  const besidePuts = await clones.best()
-  await stopPuts()
-  const both = await cloneBoth(source, a, b)
-  const handedOver = handOvers(a, b)
+  const found: ((alone: Figures) => Row)[] = []
+  if (wants('idle')) {
+    const idle = await measure()
+    const work = `${smallFiles} small files, an idle mount`
+    found.push(
+      (alone) => row('git clone, an idle mount', alone.clone, idle.clone, 1.1),
+      (alone) => row(work, alone.files, idle.files, 1.1),
+    )
+  }
+  if (wants('writer')) {
+    const ms = await besideWriter(b, clone)
+    found.push((alone) => row('git clone, a mount that writes elsewhere', alone.clone, ms, 1.3))
+  }
+  if (wants('puts')) found.push(...(await besidePuts(site, clone)))
+  if (wants('both')) {
+    const both = await cloneBoth(source, a, b)
+    found.push((alone) => row('git clone, another one on the other mount', alone.clone, both, 2.2))
+  }
+  if (wants('handover')) {
+    const runs = await besideIdleLoop(async () => handOvers(a, b))
+    found.push(() => latency('close on A to open on B', runs, { part: 'p99', mostMs: 20 }))
+  }
   await b.unmount()
   // A mount that knows more is slower: what is between the two is compared with both.
-  const after = { clone: await clones.best(), files: await files.best() }
-  const clone = (before.clone + after.clone) / 2
+  const after = await measure()
+  const alone = {
+    clone: (before.clone + after.clone) / 2,
+    files: (before.files + after.files) / 2,
+  }
+  return found.map((make) => make(alone))
+}
+
+interface Figures {
+  readonly clone: number
+  readonly files: number
+}
+
+async function besideWriter(b: SiteMount, clone: () => Promise<unknown>): Promise<number> {
+  mkdirSync(b.path('other'))
+  const stop = beside((n) => writeFileSync(b.path(`other/${n}`), 'b'), 20)
+  const ms = await best(clone)
+  await stop()
+  return ms
+}
+
+async function besidePuts(
+  site: Site,
+  clone: () => Promise<unknown>,
+): Promise<((alone: Figures) => Row)[]> {
+  const puts = new HttpWrites(site)
+  const clones: number[] = []
+  const runs = await besideIdleLoop(async () => {
+    puts.ms.length = 0
+    const stop = beside((n) => puts.write(n), 100)
+    while (puts.ms.length < putsEach) {
+      const begin = performance.now()
+      await clone()
+      clones.push(performance.now() - begin)
+    }
+    await stop()
+    return [...puts.ms]
+  })
   return [
-    row('git clone, an idle mount', clone, idle.clone, 1.1),
-    row(
-      `${smallFiles} small files, an idle mount`,
-      (before.files + after.files) / 2,
-      idle.files,
-      1.1,
-    ),
-    row('git clone, a mount that writes elsewhere', clone, besideWriter, 1.3),
-    row('git clone, 10 HTTP writes a second', clone, besidePuts, 1.2),
-    latency('those HTTP writes, p99', puts.ms, 20),
-    row('git clone, another one on the other mount', clone, both, 2.2),
-    latency('close on A to open on B, p99', handedOver, 20),
+    (alone) => row('git clone, 10 HTTP writes a second', alone.clone, Math.min(...clones), 1.2),
+    () => latency('those HTTP writes', runs, { part: 'p50', mostMs: 20 }),
+    () => latency('those HTTP writes', runs, { part: 'p99', mostMs: 20 }),
   ]
 }
 
@@ -64,58 +98,19 @@ async function measureAll(site: Site): Promise<Row[]> {
 async function cloneBoth(source: string, a: SiteMount, b: SiteMount): Promise<number> {
   const directories = [a, b].map((mount) => [mount, next('both')] as const)
   for (const [mount, directory] of directories) mkdirSync(mount.path(directory))
-  const clones = new Timed(() =>
+  return best(() =>
     Promise.all(
       directories.map(([mount, directory]) =>
         mount.sh(`git clone -q --no-local ${source} ${directory}/${next('clone')}`),
       ),
     ),
   )
-  return clones.best()
-}
-
-let count = 0
-function next(name: string): string {
-  return `${name}${++count}`
-}
-
-/** Runs work several times and gives the best: a busy machine makes single runs meaningless. */
-class Timed {
-  readonly #work: () => Promise<unknown>
-
-  constructor(work: () => Promise<unknown>) {
-    this.#work = work
-  }
-
-  async best(): Promise<number> {
-    const times: number[] = []
-    for (let round = 0; round < rounds; round++) {
-      const begin = performance.now()
-      await this.#work()
-      times.push(performance.now() - begin)
-    }
-    return Math.min(...times)
-  }
 }
 
 function writeSmall(mount: SiteMount, directory: string): void {
   mkdirSync(mount.path(directory))
   for (let n = 0; n < smallFiles; n++)
     writeFileSync(mount.path(`${directory}/${n}`), Buffer.alloc(4096, n))
-}
-
-function makeRepository(site: Site): string {
-  const source = join(site.directory, 'source')
-  mkdirSync(source)
-  for (let d = 0; d < directories; d++) {
-    mkdirSync(join(source, `d${d}`))
-    for (let f = 0; f < filesEach; f++)
-      writeFileSync(join(source, `d${d}/f${f}`), `${d} ${f}\n`.repeat(500))
-  }
-  const commit =
-    'git init -q .; git add .; git -c user.name=n -c user.email=e@example.org commit -qm one'
-  execFileSync('/bin/sh', ['-ec', commit], { cwd: source })
-  return source
 }
 
 /** Does something every so often until it is stopped. */
@@ -148,23 +143,13 @@ class HttpWrites {
 }
 
 function handOvers(a: SiteMount, b: SiteMount): number[] {
-  mkdirSync(a.path('handover'))
+  const directory = next('handover')
+  mkdirSync(a.path(directory))
   return Array.from({ length: 200 }, (_, n) => {
-    writeFileSync(a.path('handover/f'), `${n}`)
+    writeFileSync(a.path(directory, 'f'), `${n}`)
     const begin = performance.now()
-    if (readFileSync(b.path('handover/f'), 'utf8') !== `${n}`) throw new Error('B shows old bytes')
+    const text = readFileSync(b.path(directory, 'f'), 'utf8')
+    if (text !== `${n}`) throw new Error('B shows old bytes')
     return performance.now() - begin
   })
-}
-
-function row(work: string, alone: number, ms: number, most: number): Row {
-  const ratio = ms / alone
-  const figures = [millis(alone), millis(ms), `${ratio.toFixed(2)} ×`]
-  return { work, figures, aim: `≤ ${most} ×`, met: ratio <= most }
-}
-
-function latency(work: string, times: readonly number[], mostMs: number): Row {
-  const sorted = times.toSorted((a, b) => a - b)
-  const p99 = sorted[Math.floor(sorted.length * 0.99)]!
-  return { work, figures: ['', millis(p99), ''], aim: `≤ ${mostMs} ms`, met: p99 <= mostMs }
 }
