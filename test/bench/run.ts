@@ -11,6 +11,7 @@ import { benchSandbox } from './sandbox.ts'
 import { benchSearch } from './search.ts'
 import { benchServer } from './server.ts'
 import { benchSharing } from './sharing.ts'
+import { benchStart } from './start.ts'
 
 // Mounts are processes that no Ctrl-C reaches.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   crowd: benchCrowd,
   search: benchSearch,
   agents: benchAgents,
+  start: benchStart,
 }
 
 const asked = process.argv.slice(2)

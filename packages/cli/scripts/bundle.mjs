@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { buildFuseIo, findPrebuilt } from '@cairn/mount/native/build'
 import { leanBuiltins } from './lean-builtins.mjs'
+import { oneCommonFile } from './one-common-file.mjs'
 import { makeSingleFile } from './single-file.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -25,7 +26,7 @@ await build({
   target: 'node22',
   conditions: ['source'],
   external: ['@cairn/server', '@cairn/sandbox'],
-  plugins: [leanBuiltins],
+  plugins: [leanBuiltins, oneCommonFile(join(root, 'src'))],
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',

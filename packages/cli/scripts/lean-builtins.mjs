@@ -1,4 +1,8 @@
 import { isBuiltin } from 'node:module'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** Only a connection over TLS needs them; loading them takes as long as a third of Node's own start. */
 const seldomNeeded = ['https', 'tls']
@@ -20,8 +24,15 @@ function builtins(late) {
   return {
     name: 'builtins',
     setup(build) {
-      build.onResolve({ filter: /^(?:node:)?[a-z0-9_/]+$/ }, ({ path }) =>
-        isBuiltin(path) ? { path: path.replace(/^node:/, ''), namespace: 'builtin' } : undefined,
+      build.onResolve({ filter: /^(?:node:)?[a-z0-9_/]+$/ }, ({ path, importer }) =>
+        isBuiltin(path)
+          ? {
+              path: path.replace(/^node:/, ''),
+              namespace: 'builtin',
+              // Once for each file that asks: shared, each of these lines would be a file to load.
+              suffix: `?${relative(root, importer)}`,
+            }
+          : undefined,
       )
       build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => {
         const module = `process.getBuiltinModule('node:${path}')`

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { cliError, usageError } from '../errors.ts'
@@ -54,7 +53,9 @@ interface SecretFile {
 /** The same in two steps: where nothing can be written, you hear of it before there is a secret to lose. */
 export async function openSecretFile(path: string): Promise<SecretFile> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  // Not imported: most commands only read, and loading it takes 2 ms.
+  const suffix = process.getBuiltinModule('node:crypto').randomBytes(6).toString('hex')
+  const temporary = `${path}.${suffix}.tmp`
   const file = await open(temporary, 'wx', 0o600)
   const discard = async (): Promise<void> => {
     await file.close()
