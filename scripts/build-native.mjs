@@ -5,14 +5,14 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { piece as fuseIo } from '@cairn/mount/native/build'
+import { piece as fuseIo, standby } from '@cairn/mount/native/build'
 import { piece as jail } from '@cairn/sandbox/native/build'
 
 const zigVersion = '0.17.0'
 const zigHome = fileURLToPath(new URL('../node_modules/.cairn-zig', import.meta.url))
 const bytesMax = 200_000
 
-export const targets = [fuseIo, jail].flatMap((piece) =>
+export const targets = [fuseIo, standby, jail].flatMap((piece) =>
   piece.targets.map((target) => ({ piece, ...target })),
 )
 

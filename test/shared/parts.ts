@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { buildFuseIo } from '@cairn/mount/native/build'
+import { buildFuseIo, buildStandby } from '@cairn/mount/native/build'
 import { buildJailHelper } from '@cairn/sandbox/native/build'
 import { Cairn } from '@cairn/sdk'
 
@@ -41,7 +41,7 @@ export const makers: Readonly<Record<string, () => Promise<Part>>> = {
   program: async () => {
     const directory = await mkdtemp(join(tmpdir(), 'cairn-program-'))
     await bundle('whole-bundle.mjs', directory)
-    for (const piece of [buildFuseIo(), buildJailHelper()])
+    for (const piece of [buildFuseIo(), buildStandby(), buildJailHelper()])
       await copyFile(piece, join(directory, basename(piece)))
     const program = join(directory, 'cairn.js')
     const data = join(directory, 'data')

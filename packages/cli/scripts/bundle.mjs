@@ -1,11 +1,11 @@
 // Makes dist/cairn.mjs: the parts that every start needs in one file, each command in a chunk of its own. The server and
-// the sandboxes stay outside, because they bring more and are loaded by few commands. The native piece of mounts is put
+// the sandboxes stay outside, because they bring more and are loaded by few commands. The native pieces of mounts are put
 // beside it, so that users need no compiler. dist/cairn-single is all of it in one file.
 import { copyFile, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { buildFuseIo, findPrebuilt } from '@cairn/mount/native/build'
+import { buildFuseIo, buildStandby, findPrebuilt } from '@cairn/mount/native/build'
 import { leanBuiltins } from './lean-builtins.mjs'
 import { oneCommonFile } from './one-common-file.mjs'
 import { makeSingleFile } from './single-file.mjs'
@@ -32,20 +32,20 @@ await build({
   legalComments: 'none',
   logLevel: 'warning',
 })
-await shipFuseIo()
+await shipNative()
 await makeSingleFile(outdir)
 
 /**
  * Those of all machines, where `npm run build:native` has made them; else the one of this machine. Where there is no
  * compiler either, everything but mounts works.
  */
-async function shipFuseIo() {
+async function shipNative() {
   if (process.platform !== 'linux') return
   for (const name of await readdir(outdir))
     // Removed, not overwritten: a running mount has the old one loaded, and must not find other bytes under it.
-    if (name.endsWith('.node')) await rm(join(outdir, name))
+    if (/\.node$|^standby-/.test(name)) await rm(join(outdir, name))
   try {
-    for (const path of findPrebuilt() ?? [buildFuseIo()])
+    for (const path of findPrebuilt() ?? [buildFuseIo(), buildStandby()])
       await copyFile(path, join(outdir, basename(path)))
   } catch (error) {
     console.error(`warning: ${/** @type {Error} */ (error).message} Mounts do not work.`)

@@ -114,7 +114,7 @@ function fill(draft) {
     const content = all.subarray(at, (at += bytes))
     if (digest(content) !== sha256) throw new Error(`${name} in ${process.execPath} is damaged`)
     fs.writeFileSync(path.join(draft, name), content, {
-      mode: name.startsWith('jail-') ? 0o700 : 0o600,
+      mode: /^(?:standby|jail)-/.test(name) ? 0o700 : 0o600,
     })
   }
 }

@@ -25,7 +25,7 @@ import { fileURLToPath } from 'node:url'
 import { constants, createGzip, zstdCompressSync } from 'node:zlib'
 // @ts-expect-error it comes without types
 import { inject } from 'postject'
-import { buildFuseIo, piece as fuseIo } from '@cairn/mount/native/build'
+import { buildFuseIo, buildStandby, piece as fuseIo, standby } from '@cairn/mount/native/build'
 import { buildJailHelper, piece as jail } from '@cairn/sandbox/native/build'
 import { bundleWhole } from './whole-bundle.mjs'
 
@@ -75,6 +75,7 @@ function addNativePieces(directory, target) {
   const isOwn = target === own
   const pieces = [
     { piece: fuseIo, of: `${target}-glibc`, here: buildFuseIo },
+    { piece: standby, of: target, here: buildStandby },
     { piece: jail, of: target, here: buildJailHelper },
   ]
   for (const { piece, of, here } of pieces) {
@@ -100,7 +101,7 @@ function makeBlob(work) {
   const names = readdirSync(directory).toSorted()
   const files = names.map((name) => {
     const content = readFileSync(join(directory, name))
-    const isNative = /^(?:fuseio|jail)-/.test(name)
+    const isNative = /^(?:fuseio|standby|jail)-/.test(name)
     const sha256 = createHash('sha256').update(content).digest('hex')
     return { name, bytes: content.length, sha256, isNative, content: content.toString('latin1') }
   })

@@ -9,9 +9,9 @@ import { brotliCompressSync, constants } from 'node:zlib'
 export async function makeSingleFile(directory) {
   const found = await readdir(directory, { recursive: true, withFileTypes: true })
   const names = found
-    .filter((entry) => entry.isFile() && /\.(?:mjs|node)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(?:mjs|node)$|^standby-/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
-    .filter((name) => /^(?:cairn\.mjs|chunks\/[^/]+\.mjs|[^/]+\.node)$/.test(name))
+    .filter((name) => /^(?:cairn\.mjs|chunks\/[^/]+\.mjs|[^/]+\.node|standby-[^/]+)$/.test(name))
   const pairs = names
     .toSorted()
     .map(async (name) => [name, (await readFile(join(directory, name))).toString('base64')])
@@ -54,7 +54,8 @@ function unpack() {
   const text = process.getBuiltinModule('node:zlib').brotliDecompressSync(Buffer.from(packed, 'base64')).toString()
   for (const [name, content] of Object.entries(JSON.parse(text))) {
     mkdirSync(dirname(join(draft, name)), { recursive: true })
-    writeFileSync(join(draft, name), Buffer.from(content, 'base64'))
+    const mode = name.startsWith('standby-') ? 0o700 : 0o600
+    writeFileSync(join(draft, name), Buffer.from(content, 'base64'), { mode })
   }
   try {
     renameSync(draft, home)

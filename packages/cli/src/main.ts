@@ -6,7 +6,7 @@ const argv = process.argv.slice(2)
 // What the others need is not loaded: until a mount is there, its processes do little else than load.
 if (argv[0] === processWord) {
   const { runMountProcess } = await import('./mount/run-process.ts')
-  endProcess(await runMountProcess(argv[1]))
+  endProcess(await runMountProcess(argv[1], argv[2]))
 } else {
   if (argv[0] === 'mount') (await import('./mount/early-start.ts')).startEarly(argv)
   const { runCommand } = await import('./run-command.ts')

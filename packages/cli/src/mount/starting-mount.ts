@@ -56,7 +56,10 @@ export class StartingMount {
     try {
       await supervisor.start()
       await supervisor.ready
-      await handOver(supervisor, config, processCommand(this.#role))
+      await handOver(supervisor, config, processCommand(this.#role)).catch(async (error) => {
+        await supervisor.cutOff()
+        throw error
+      })
     } catch (error) {
       throw mountFailed(`mount on ${config.mountPoint}`, error, whereToLook(config.directory))
     } finally {

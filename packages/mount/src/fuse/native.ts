@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import { CairnError } from '@cairn/protocol'
+import { buildScript, findShipped } from './shipped.ts'
 
 declare const channelBrand: unique symbol
 /** An open /dev/fuse that the event loop watches. */
@@ -72,19 +72,10 @@ async function load(): Promise<FuseIo> {
   return createRequire(import.meta.url)(findShippedFuseIo() ?? (await build())) as FuseIo
 }
 
-/** Beside what is running or one folder up, where a bundle has it; else in the package, as it was published. */
+/** What was compiled on this machine has no C library in its name. */
 export function findShippedFuseIo(): string | undefined {
   const name = `fuseio-${process.platform}-${process.arch}`
-  const isSource = import.meta.url.endsWith('.ts')
-  const folders = isSource ? ['./', '../'] : ['./', '../', '../../native/prebuilt/']
-  // What was compiled on this machine has no C library in its name.
-  const places = folders.flatMap((folder) => [
-    `${folder}${name}.node`,
-    `${folder}${name}-${findLibc()}.node`,
-  ])
-  return places
-    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
-    .find((place) => existsSync(place))
+  return findShipped([`${name}.node`, `${name}-${findLibc()}.node`])
 }
 
 /** The C library that Node was built for: what it loads must be of the same. */
@@ -101,14 +92,12 @@ function findLibc(): 'glibc' | 'musl' {
 }
 
 async function build(): Promise<string> {
-  // Outside src, so that it is at the same place for sources and for what was compiled from them.
-  const script = new URL('../../native/build.mjs', import.meta.url)
-  if (!existsSync(script))
+  if (!existsSync(buildScript))
     throw new CairnError('mount_failed', {
       what: 'load the FUSE transport',
       reason: `no FUSE transport was shipped for ${process.platform} on ${process.arch}`,
       hint: 'Build cairn on such a machine: npm run build.',
     })
-  const { buildFuseIo } = (await import(script.href)) as { buildFuseIo: () => string }
+  const { buildFuseIo } = (await import(buildScript.href)) as { buildFuseIo: () => string }
   return buildFuseIo()
 }

@@ -6,9 +6,13 @@ const fileName = 'daemon.log'
 /** Together with the one before, a log takes twice as much of the disk at most. */
 const bytesMax = 1 << 20
 
+export function logPath(directory: string): string {
+  return join(directory, fileName)
+}
+
 /** Where the log of a mount is; undefined where nothing has been printed. */
 export function findDaemonLog(directory: string): string | undefined {
-  const path = join(directory, fileName)
+  const path = logPath(directory)
   return existsSync(path) ? path : undefined
 }
 
@@ -18,7 +22,7 @@ export function findDaemonLog(directory: string): string | undefined {
  * the disk nor end the mount.
  */
 export function openDaemonLog(directory: string): Writable {
-  const path = join(directory, fileName)
+  const path = logPath(directory)
   let { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 }
   const write = (text: Uint8Array, _: unknown, done: () => void): void => {
     if (size > bytesMax) size = begunAnew(path) ? 0 : size

@@ -77,15 +77,15 @@ export class DaemonProcess {
   readonly channel: Channel<DaemonMessage, DaemonStart | SupervisorMessage>
   /** Whether it had done all there was to do. */
   readonly ended: Promise<boolean>
+  readonly started: StartedDaemon
   readonly #io: FuseIo
-  readonly #started: StartedDaemon
   #output: Socket | undefined
   #isRunning = true
 
   constructor(started: StartedDaemon, io: FuseIo) {
     this.pid = started.pid
     this.#io = io
-    this.#started = started
+    this.started = started
     this.channel = new Channel(started.channel)
     let isDone = false
     this.channel.listen(({ type }) => (isDone ||= type === 'done'))
@@ -97,7 +97,7 @@ export class DaemonProcess {
 
   /** With /dev/fuse, and the memory of requests that were read from it. */
   begin(fd: number, memory: number, start: Omit<DaemonStart, 'type'>): void {
-    const { descriptor = -1 } = this.#started
+    const { descriptor = -1 } = this.started
     for (const each of [fd, memory]) this.#io.sendFd(descriptor, each)
     closeSync(descriptor)
     this.channel.send({ type: 'start', ...start })
@@ -105,15 +105,14 @@ export class DaemonProcess {
 
   /** What it prints, and has printed since it began, goes to `daemon.log` in the mount's directory. */
   keepLog(directory: string): void {
-    this.#output = new Socket({ fd: this.#started.output, readable: true, writable: false })
+    this.#output = new Socket({ fd: this.started.output, readable: true, writable: false })
     this.#output.pipe(openDaemonLog(directory))
   }
 
   /** Another process has it from now on. */
-  leave(): StartedDaemon {
+  leave(): void {
     this.channel.leave()
     this.#output?.unpipe().pause().unref()
-    return this.#started
   }
 
   kill(): void {

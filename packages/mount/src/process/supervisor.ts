@@ -64,6 +64,7 @@ export class Supervisor {
   #hasEnded = false
   #failure: Error | undefined
   #givenUp: string | undefined
+  #lastEvent = performance.now()
 
   constructor(
     config: MountConfig,
@@ -83,7 +84,7 @@ export class Supervisor {
     return this.#ready.promise
   }
 
-  /** Resolves when the mount is gone and everything is at the server, or when it is given up. */
+  /** Resolves when the mount is gone and everything is at the server, when it is given up, or another process has it. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -130,9 +131,8 @@ export class Supervisor {
     this.#becomeReady()
   }
 
-  /** Once it is usable: what another process needs to adopt it. Nothing is heard or done here from then on. */
-  leave(): UsableMount {
-    this.#isLeft = true
+  /** Once it is usable: what another process needs to adopt it. */
+  get usable(): UsableMount {
     return {
       fd: this.#fd,
       memory: this.#memory,
@@ -142,11 +142,30 @@ export class Supervisor {
     }
   }
 
+  /** Another process has adopted it. Nothing is heard or done here from now on. */
+  leave(): void {
+    this.#isLeft = true
+    this.#daemon!.leave()
+    this.#ended.resolve()
+  }
+
   /** Hands everything in, then unmounts. Before it is usable there is nothing to hand in. */
   stop(): void {
     this.#isStopping = true
     if (this.#isReady) this.#daemon?.channel.send({ type: 'stop' })
     else this.#daemon?.kill()
+  }
+
+  /**
+   * Resolves when nothing has happened for as long as deaths count. Another process can then go on without knowing what
+   * was before. Never after `stop`.
+   */
+  async untilCalm(): Promise<void> {
+    for (;;) {
+      const left = this.#lastEvent + restartWindowMs - performance.now()
+      if (left <= 0 && this.#isReady && !this.#isStopping) return
+      await new Promise((resolve) => setTimeout(resolve, left > 0 ? left : restartWindowMs).unref())
+    }
   }
 
   /** At once, even while programs use it. Writes that were not sent stay in the spool. */
@@ -193,6 +212,7 @@ export class Supervisor {
   }
 
   async #hear(message: DaemonMessage): Promise<void> {
+    this.#lastEvent = performance.now()
     if (message.type === 'init') this.#init = message.info
     if (message.type === 'waiting') this.#onWaiting?.(message.what)
     if (message.type === 'ready') this.#becomeReady()

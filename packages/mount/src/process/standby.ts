@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs'
+import { buildScript, findShipped } from '../fuse/shipped.ts'
+
+let found: Promise<string | undefined> | undefined
+
+/**
+ * The compiled native/standby.c, which holds the descriptors of a supervisor, and becomes the supervisor when there is
+ * something to do. Undefined where there is none: then the supervisor waits itself, which takes 50 MB.
+ */
+export function findStandby(): Promise<string | undefined> {
+  found ??= find()
+  return found
+}
+
+async function find(): Promise<string | undefined> {
+  const shipped = findShipped([`standby-${process.platform}-${process.arch}`])
+  if (shipped !== undefined || !existsSync(buildScript)) return shipped
+  try {
+    const { buildStandby } = (await import(buildScript.href)) as { buildStandby: () => string }
+    return buildStandby()
+  } catch {
+    return undefined
+  }
+}
