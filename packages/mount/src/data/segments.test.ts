@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadFuseIo } from '../fuse/native.ts'
-import { Segments } from './segments.ts'
+import { type SegmentPlace, Segments } from './segments.ts'
 
 const io = await loadFuseIo()
 
@@ -14,6 +14,17 @@ function bytesIn(directory: string): number {
   return readdirSync(directory)
     .map((name) => statSync(join(directory, name)).size)
     .reduce((sum, size) => sum + size, 0)
+}
+
+function filesOpenIn(directory: string): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(directory)
+    } catch {
+      // The one that listed them.
+      return false
+    }
+  }).length
 }
 
 describe('segments', () => {
@@ -47,6 +58,39 @@ describe('segments', () => {
     })
     const all = places.map((place) => Number(bytesOf(segments, place)))
     expect(all).toEqual(places.map((_, i) => i))
+    segments.removeAll()
+  })
+
+  it('keep few files open, however many there are and whichever are read', async () => {
+    const segments = new Segments({ directory, bytesMax: 1000 * MiB, io })
+    const places = Array.from({ length: 12 }, (_, i) => {
+      const place = segments.append([
+        Buffer.from(String(i).padStart(4)),
+        Buffer.alloc(32 * MiB - 4),
+      ])
+      segments.pinFrom(place.segment + 1)
+      return place
+    })
+    const here = places.filter(({ segment }) => segments.has(segment))
+    expect(here.length).toBeGreaterThan(10)
+    for (const round of [1, 2])
+      for (const place of here)
+        expect(Number(bytesOf(segments, place)), `round ${round}`).toBe(places.indexOf(place))
+    // Eight that are read, the one that is written to, and the one that is prepared.
+    expect(filesOpenIn(directory)).toBeLessThanOrEqual(10)
+    segments.removeAll()
+    await expect.poll(() => filesOpenIn(directory)).toBe(0)
+  })
+
+  it('that were deleted by another program are not there, as if they had been let go', () => {
+    const segments = new Segments({ directory, bytesMax: 1000 * MiB, io })
+    const append = (): SegmentPlace => segments.append([Buffer.alloc(MiB)])
+    const [first, second] = [append(), append()]
+    segments.pinFrom(second.segment + 1)
+    const before = segments.bytes
+    rmSync(join(directory, `segment-${first.segment}`))
+    expect([first, second].map(({ segment }) => segments.has(segment))).toEqual([false, true])
+    expect(segments.bytes).toBe(before - MiB)
     segments.removeAll()
   })
 
@@ -85,7 +129,7 @@ describe('segments', () => {
   it('let the oldest go when there is too much, and never what is pinned', async () => {
     const segments = new Segments({ directory, bytesMax: 40 * MiB, io })
     const block = Buffer.alloc(MiB, 'x')
-    const places = Array.from({ length: 40 }, () => segments.append([block]))
+    const places = Array.from({ length: 12 }, () => segments.append([block]))
     const pinned = places.at(-1)!.segment
     segments.pinFrom(pinned)
     for (let i = 0; i < 100; i++) segments.append([block])

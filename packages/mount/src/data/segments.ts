@@ -42,6 +42,9 @@ const largeBytes = 64 << 10
 /** What the disk says when it is full. */
 const fullErrnos: ReadonlySet<number> = new Set([27, 28, 122])
 
+/** So many that are no longer in memory are open at a time: with a large cache there are thousands. */
+const readersMax = 8
+
 /** What the next one is called until it is begun. */
 const nextName = 'next'
 
@@ -51,7 +54,8 @@ interface Mapped {
 }
 
 interface Segment {
-  readonly fd: number
+  /** For as long as something is appended. */
+  fd: number | undefined
   readonly path: string
   /** The file as memory, for as long as something in it is written or on its way to the server. */
   memory: Uint8Array<ArrayBuffer> | undefined
@@ -72,6 +76,8 @@ interface Segment {
 export class Segments {
   readonly #options: SegmentsOptions
   readonly #segments = new Map<number, Segment>()
+  /** Descriptors for reading, the one that was used last at the end. */
+  readonly #readers = new Map<number, number>()
   #last = 0
   /** The last segment, unless nothing was appended yet. */
   #open: Segment | undefined
@@ -116,9 +122,10 @@ export class Segments {
     return this.#bytes + this.#nextBytes
   }
 
-  /** Whether it is still there. What is not is at the server. */
+  /** Whether it is still there, and can be read. What is not is at the server. */
   has(segment: number): boolean {
-    return this.#segments.has(segment)
+    const found = this.#segments.get(segment)
+    return found !== undefined && (found.memory !== undefined || this.#openReader(segment) >= 0)
   }
 
   /**
@@ -151,9 +158,9 @@ export class Segments {
   }
 
   read({ segment, position }: SegmentPlace, target: Uint8Array): void {
-    const { fd, memory } = this.#segments.get(segment)!
+    const { memory } = this.#segments.get(segment)!
     if (memory) return target.set(memory.subarray(position, position + target.length))
-    const length = readSync(fd, target, 0, target.length, position)
+    const length = readSync(this.#openReader(segment), target, 0, target.length, position)
     if (length !== target.length) throw new Error(`segment ${segment} ends at ${position + length}`)
   }
 
@@ -184,7 +191,7 @@ export class Segments {
     let at = segment.bytes
     for (const piece of pieces) {
       if (piece.length < largeBytes) segment.memory!.set(piece, at)
-      else writeWhole(segment.fd, piece, at)
+      else writeWhole(segment.fd!, piece, at)
       at += piece.length
     }
     segment.bytes = at
@@ -313,7 +320,9 @@ export class Segments {
     const segment = this.#open
     if (!segment) return
     this.#open = undefined
-    ftruncateSync(segment.fd, segment.bytes)
+    ftruncateSync(segment.fd!, segment.bytes)
+    closeSync(segment.fd!)
+    segment.fd = undefined
     this.#bytes -= segment.size - segment.bytes
     segment.size = segment.bytes
     if (this.#last < this.#pinnedFrom) this.#leave(segment)
@@ -326,6 +335,29 @@ export class Segments {
     segment.memory = undefined
     this.#options.io.leaveFile(buffer)
     if (buffer.byteLength === this.#segmentBytes) this.#spare = buffer
+  }
+
+  /** A negative number, and the segment is no more, when its file cannot be opened: it may be gone with its directory. */
+  #openReader(number: number): number {
+    const { path } = this.#segments.get(number)!
+    let fd = this.#readers.get(number)
+    this.#readers.delete(number)
+    try {
+      fd ??= openSync(path, 'r')
+    } catch {
+      this.#remove(number)
+      return -1
+    }
+    const [oldest] = this.#readers.keys()
+    if (this.#readers.size >= readersMax) this.#closeReader(oldest!)
+    this.#readers.set(number, fd)
+    return fd
+  }
+
+  #closeReader(number: number): void {
+    const fd = this.#readers.get(number)
+    if (fd !== undefined) closeSync(fd)
+    this.#readers.delete(number)
   }
 
   #evictOne(): boolean {
@@ -349,7 +381,8 @@ export class Segments {
     this.#segments.delete(number)
     if (segment.wasPinned) this.#writesDeleted++
     this.#bytes -= segment.size
-    closeSync(segment.fd)
+    if (segment.fd !== undefined) closeSync(segment.fd)
+    this.#closeReader(number)
     // It may be gone with its directory.
     rmSync(segment.path, { force: true })
   }
