@@ -7,6 +7,7 @@ import { benchFairness } from './fairness.ts'
 import { benchGit } from './git.ts'
 import { benchLayers } from './layers.ts'
 import { benchMount } from './mount.ts'
+import { benchPeers } from './peers.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchSearch } from './search.ts'
 import { benchServer } from './server.ts'
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   search: benchSearch,
   agents: benchAgents,
   start: benchStart,
+  peers: benchPeers,
 }
 
 const asked = process.argv.slice(2)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, copyFileSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, copyFileSync, existsSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { median } from '../table.ts'
 import { drain } from './drain.ts'
@@ -37,6 +37,31 @@ export async function benchLargeFile(ground: Ground): Promise<Result[]> {
     row('read-dropped', 'the same, not in the kernel’s memory', dropped, droppedLocal),
     { ...row('copy', 'copied into the mount', copied), drainSeconds },
   ].filter(({ name }) => wants(name))
+}
+
+export interface LargeFileRates {
+  readonly copied: number
+  readonly cached: number
+  readonly dropped: number
+}
+
+/** The same of one directory. */
+export async function measureLargeFile(ground: Ground, directory: string): Promise<LargeFileRates> {
+  const source = join(ground.sources, 'large')
+  const path = join(directory, 'large')
+  if (!existsSync(source)) makeFile(source)
+  await settleDisk(ground.local)
+  const begin = performance.now()
+  copyFileSync(source, path)
+  const copied = rate((performance.now() - begin) / 1000)
+  await drain(ground.mount)
+  const read = async (): Promise<number> => rate(await ground.client.seconds(['read', path]))
+  await read()
+  const cached = await read()
+  dropFromMemory(path)
+  const dropped = await read()
+  rmSync(path)
+  return { copied, cached, dropped }
 }
 
 async function readBoth(

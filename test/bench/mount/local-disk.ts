@@ -8,7 +8,7 @@ import { type Aim, type Result, wants } from './result.ts'
 import { changedFiles, makeProject, makeRepository, needle, npmInstall } from './sources.ts'
 
 /** One thing that people do in a directory. */
-interface Work {
+export interface Work {
   readonly name: string
   readonly work: string
   readonly aim: Aim
@@ -50,8 +50,8 @@ export async function benchLocalDisk(ground: Ground): Promise<Result[]> {
   )
   for (let round = 0; round < rounds; round++) {
     for (const [work, { local, mount, drains }] of times) {
-      local.push(...(await measure(ground, work, join(ground.local, `round-${round}`))))
-      mount.push(...(await measure(ground, work, ground.mount.path(`round-${round}`))))
+      local.push(...(await measureWork(ground, work, join(ground.local, `round-${round}`))))
+      mount.push(...(await measureWork(ground, work, ground.mount.path(`round-${round}`))))
       drains.push(await drain(ground.mount))
     }
     for (const directory of [ground.local, ground.mount.directory])
@@ -61,7 +61,8 @@ export async function benchLocalDisk(ground: Ground): Promise<Result[]> {
   return [...[...times].flatMap(toResults), ...skipped]
 }
 
-function chooseWorks(ground: Ground): { works: Work[]; skipped: Result[] } {
+/** Those that are asked for. */
+export function chooseWorks(ground: Ground): { works: Work[]; skipped: Result[] } {
   const works: Work[] = []
   const skipped: Result[] = []
   if (wants('npm'))
@@ -148,7 +149,12 @@ function npmWork(ground: Ground): Work {
   }
 }
 
-async function measure(ground: Ground, work: Work, directory: string): Promise<number[]> {
+/** The seconds of each time it was done. */
+export async function measureWork(
+  ground: Ground,
+  work: Work,
+  directory: string,
+): Promise<number[]> {
   const { client, env } = ground
   const cwd = join(directory, work.within ?? '.')
   mkdirSync(directory, { recursive: true })

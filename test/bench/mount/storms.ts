@@ -10,7 +10,7 @@ import { type Result, wants } from './result.ts'
 const count = 5000
 
 /** In the order in which they are done: what is unlinked was created. */
-const storms = [
+export const storms = [
   { name: 'create', work: 'create, write 4 KiB, close', directory: 'files' },
   { name: 'unlink', work: 'unlink', directory: 'files' },
   { name: 'mkdir', work: 'mkdir', directory: 'directories' },
@@ -40,8 +40,8 @@ export async function benchStorms(ground: Ground): Promise<Result[]> {
       for (const { storm, memory, mount, drains } of times) {
         await drain(ground.mount)
         await settleDisk(ground.local)
-        memory.push(await rateOf(ground, storm, yardstick.directory))
-        mount.push(await rateOf(ground, storm, mounted))
+        memory.push(await rateOfStorm(ground, storm, yardstick.directory))
+        mount.push(await rateOfStorm(ground, storm, mounted))
         drains.push(await drain(ground.mount))
       }
     } finally {
@@ -61,7 +61,8 @@ export async function benchStorms(ground: Ground): Promise<Result[]> {
     }))
 }
 
-async function rateOf(
+/** Per second. */
+export async function rateOfStorm(
   { client }: Ground,
   { name, directory }: (typeof storms)[number],
   root: string,
