@@ -98,11 +98,14 @@ export type { NamedDentry, View } from './filesystem/view.ts'
 export {
   type Batch,
   type BatchBody,
+  type BatchOutline,
   batchBytesMax,
   decodeBatch,
   decodeSentBatch,
   decodeBody,
+  decodeBodyInSteps,
   decodeInSteps,
+  decodeOutline,
   encodeBatch,
   encodeBody,
   encodedBytes,
@@ -132,7 +135,7 @@ export {
   referencesOf,
   TreeReach,
 } from './history/reach.ts'
-export { hashOfRow } from './history/reference.ts'
+export { hashOfRow, hashRowInSteps } from './history/reference.ts'
 export { findLostBatches } from './history/check-replay.ts'
 export { ScratchStore } from './history/scratch-store.ts'
 export { trimLog } from './history/trim-log.ts'

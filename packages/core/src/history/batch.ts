@@ -76,6 +76,13 @@ export interface Batch {
   readonly previous: Hash
 }
 
+/** A batch without its operations: those of 4 MiB take 100 ms to decode. */
+export interface BatchOutline extends Omit<Batch, 'body'> {
+  readonly body:
+    | Exclude<BatchBody, { type: 'ops' }>
+    | { readonly type: 'ops'; readonly count: number }
+}
+
 /** A batch as a session gets it. One that is masked is never in a log. */
 export interface SentBatch extends Omit<Batch, 'body'> {
   readonly body: BatchBody | MaskedBody
@@ -130,7 +137,26 @@ export function decodeSentBatch(bytes: Uint8Array): SentBatch {
   return runAtOnce(readSentBatch(new Reader(bytes, 'batch'), bytes.length))
 }
 
+export function decodeOutline(bytes: Uint8Array): BatchOutline {
+  const reader = new Reader(bytes, 'batch')
+  const front = readFront(reader, bytes.length)
+  const { type, ...said } = readType(reader)
+  if (type === 'masked') throw reader.malformed('a masked batch in a log')
+  if (type === 'ops') return { ...front, ...said, body: { type, count: reader.count(2) } }
+  const body = runAtOnce(readTyped(reader, front.time, type)) as BatchOutline['body']
+  reader.end()
+  return { ...front, ...said, body }
+}
+
 function* readSentBatch(reader: Reader, length: number): Steps<SentBatch> {
+  const front = readFront(reader, length)
+  const said = yield* readBody(reader, front.time)
+  reader.end()
+  return { ...front, ...said }
+}
+
+/** What stands before the tool call and the body. */
+function readFront(reader: Reader, length: number): Omit<SentBatch, 'body' | 'toolCall'> {
   if (length > batchBytesMax) throw reader.malformed(`${length} bytes`)
   const version = reader.u8()
   if (version > batchVersion) throw reader.unsupported(`format ${version}`)
@@ -143,9 +169,7 @@ function* readSentBatch(reader: Reader, length: number): Steps<SentBatch> {
   const actor = reader.text() as ActorId
   const time = readTime(reader)
   const previous = reader.rawByteString(hashBytes) as Hash
-  const said = yield* readBody(reader, time)
-  reader.end()
-  return { branch, seq, epoch, session, number, actor, time, previous, ...said }
+  return { branch, seq, epoch, session, number, actor, time, previous }
 }
 
 /** The part that a session decides, for telling whether a batch sent again is the same one. */
@@ -154,6 +178,14 @@ export function encodeBody(body: BatchBody, time: Time, toolCall?: string): Uint
   writeTime(writer, time)
   writeToolCall(writer, toolCall)
   writeBody(writer, body, time)
+  return writer.finish()
+}
+
+/** The same for one that may be long. */
+export function* encodeBodyInSteps(body: BatchBody, time: Time): Steps<Uint8Array> {
+  const writer = new Writer(1024)
+  writeTime(writer, time)
+  yield* writeInSteps(writer, body, time)
   return writer.finish()
 }
 
@@ -187,9 +219,14 @@ export interface SubmittedBody {
 
 /** The counterpart of `encodeBody`, for what sessions send: operations and nothing else. */
 export function decodeBody(bytes: Uint8Array): SubmittedBody {
+  return runAtOnce(decodeBodyInSteps(bytes))
+}
+
+/** The same for a submission that may be long. */
+export function* decodeBodyInSteps(bytes: Uint8Array): Steps<SubmittedBody> {
   const reader = new Reader(bytes, 'submission')
   const time = readTime(reader)
-  const { body, ...said } = runAtOnce(readBody(reader, time))
+  const { body, ...said } = yield* readBody(reader, time)
   reader.end()
   if (body.type !== 'ops') throw reader.malformed('something else than operations')
   return { time, ops: body.ops, ...said }
@@ -223,13 +260,21 @@ function* writeInSteps(writer: Writer, body: SentBatch['body'], time: Time): Ste
 }
 
 function* readBody(reader: Reader, time: Time): Steps<Pick<SentBatch, 'body' | 'toolCall'>> {
+  const { type, ...said } = readType(reader)
+  return { ...said, body: yield* readTyped(reader, time, type) }
+}
+
+/** Of the body, and the tool call before it. */
+function readType(
+  reader: Reader,
+): Pick<SentBatch, 'toolCall'> & { readonly type: SentBatch['body']['type'] } {
   const type = reader.choice(bodyTypes, 'body')
-  if (type !== 'call') return { body: yield* readTyped(reader, time, type) }
+  if (type !== 'call') return { type }
   const toolCall = reader.text()
   if (!isToolCall(toolCall)) throw reader.malformed('no tool call')
   const inner = reader.choice(bodyTypes, 'body')
   if (inner === 'call' || inner === 'masked') throw reader.malformed(`the tool call of '${inner}'`)
-  return { toolCall, body: yield* readTyped(reader, time, inner) }
+  return { toolCall, type: inner }
 }
 
 function* readTyped(

@@ -26,14 +26,15 @@ import type { View } from '../filesystem/view.ts'
 import type { HashFunction } from '../ports/hash.ts'
 import type { Charge, LogRow } from '../ports/log-store.ts'
 import type { Stores } from './stores.ts'
-import { runAtOnce, type Steps } from '../tree/steps.ts'
+import type { Steps } from '../tree/steps.ts'
 import {
   type Batch,
   batchBytesMax,
   type BatchBody,
-  decodeBatch,
+  decodeInSteps,
+  decodeOutline,
+  encodeBodyInSteps,
   encodeInSteps,
-  encodeBody,
 } from './batch.ts'
 import type { Head } from './head.ts'
 import { hashOfBatch, referenceBody } from './reference.ts'
@@ -275,7 +276,7 @@ export class Draft {
     const drafted = this.entries.at(-1)?.batch.time ?? this.#head.lastTime
     if (drafted || seq === 0) return drafted ?? noTime
     const [row] = await this.#stores.log.read(this.#branch, seq - 1, 1)
-    return row ? decodeBatch(row.bytes).time : noTime
+    return row ? decodeOutline(row.bytes).time : noTime
   }
 
   *#push(
@@ -337,7 +338,8 @@ export class Draft {
     const drafted = this.entries.find(({ row }) => row.session === session && row.number === number)
     const row = drafted?.row ?? (await this.#stores.log.find(this.#branch, session, number))
     if (!row) throw passedOver(waiting.author)
-    if (!(await this.#isSame(waiting, decodeBatch(row.bytes)))) throw mismatch(waiting.author)
+    const sent = await this.#stores.nodes.run(decodeInSteps(row.bytes))
+    if (!(await this.#isSame(waiting, sent))) throw mismatch(waiting.author)
     if (drafted) drafted.waiting.push(waiting)
     else waiting.resolve(receiptOf(row))
   }
@@ -347,10 +349,11 @@ export class Draft {
     if (waiting.decided) return true
     if (waiting.author.toolCall !== sent.toolCall) return false
     const body = await waiting.body(this.#place)
-    const named = (one: BatchBody): Uint8Array =>
-      encodeBody(runAtOnce(referenceBody(one, this.#hash)), sent.time)
+    const hash = this.#hash
+    const named = (one: BatchBody): Promise<Uint8Array> =>
+      this.#stores.nodes.run(encodeReferenceInSteps(one, sent.time, hash))
     // The log may have lost its bytes since, and gave the batch a time of its own.
-    return equalBytes(named(body), named(sent.body))
+    return equalBytes(await named(body), await named(sent.body))
   }
 }
 
@@ -415,4 +418,12 @@ export function changeTooLarge(): CairnError {
     what: `make a change of more than ${batchBytesMax} bytes at once`,
     reason: 'make it in parts, such as one directory after another',
   })
+}
+
+function* encodeReferenceInSteps(
+  body: BatchBody,
+  time: Time,
+  hash: HashFunction,
+): Steps<Uint8Array> {
+  return yield* encodeBodyInSteps(yield* referenceBody(body, hash), time)
 }

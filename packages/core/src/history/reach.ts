@@ -7,7 +7,7 @@ import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from './stores.ts'
 import type { TreeNode } from '../tree/node.ts'
 import type { Nodes } from '../tree/nodes.ts'
-import { type Batch, decodeBatch } from './batch.ts'
+import { type Batch, type BatchOutline, decodeInSteps, decodeOutline } from './batch.ts'
 
 const rowsAtOnce = 256
 
@@ -134,8 +134,8 @@ export class Reach extends TreeReach {
       if (rows.length === 0) return
       for (const row of rows) {
         seq = row.seq
-        const batch = this.#decode(row)
-        if (batch?.body.type === 'ops' && seq > foldedSeq)
+        const batch = await this.#decode(row, foldedSeq)
+        if (batch && 'ops' in batch.body)
           for (const { id } of blobsOfOps(batch.body.ops)) this.blobs.add(id)
         if (seq <= memory.seq) continue
         memory.seq = seq
@@ -146,9 +146,14 @@ export class Reach extends TreeReach {
     }
   }
 
-  #decode({ bytes }: LogRow): Batch | undefined {
+  /** What a fold has is in no log alone. */
+  async #decode(
+    { bytes, seq }: LogRow,
+    foldedSeq: number,
+  ): Promise<Batch | BatchOutline | undefined> {
     try {
-      return decodeBatch(bytes)
+      if (seq <= foldedSeq) return decodeOutline(bytes)
+      return await this.#stores.nodes.run(decodeInSteps(bytes))
     } catch (error) {
       this.onDamage(error)
       return undefined

@@ -1,5 +1,5 @@
 import { type BranchId, CairnError, type Hash } from '@cairn/protocol'
-import { decodeBatch } from '../history/batch.ts'
+import { decodeOutline } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { FoldPoint } from '../ports/records.ts'
 import type { LogStore } from '../ports/log-store.ts'
@@ -147,7 +147,7 @@ async function hasCome(
   const { branch, seq, after } = next
   const [row] = await log.read(branch, seq - 1, 1)
   if (!row) return undefined
-  const { body } = decodeBatch(row.bytes)
+  const { body } = decodeOutline(row.bytes)
   if (body.type !== 'root' || body.change.after.root !== after) return false
   const { cause, subject } = body.change
   return branch === layer
@@ -164,7 +164,7 @@ function keepsBase({ baseSeq, seq }: NextBase): boolean {
 async function hasOtherTree(log: LogStore, layer: BranchId, since: number): Promise<boolean> {
   for (let seq = since; ;) {
     const rows = await log.read(layer, seq, rowsAtOnce)
-    if (rows.some(({ bytes }) => decodeBatch(bytes).body.type === 'root')) return true
+    if (rows.some(({ bytes }) => decodeOutline(bytes).body.type === 'root')) return true
     if (rows.length === 0) return false
     seq = rows.at(-1)!.seq
   }

@@ -1,6 +1,6 @@
 import { type BranchId, type CheckpointId, isCairnError, type SessionId } from '@cairn/protocol'
 import type { FoldPoint, Resolution, Snapshot } from '../ports/records.ts'
-import { decodeBatch, type RootChange } from '../history/batch.ts'
+import { decodeOutline, type RootChange } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Receipt } from '../history/draft.ts'
 import type { Checkpoint, NextBase } from '../ports/ref-store.ts'
@@ -242,7 +242,7 @@ async function closeLayer(stores: Stores, options: LayerOptions, point: FoldPoin
 
 async function readReceipt({ log }: Stores, target: BranchId, seq: number): Promise<CommitOutcome> {
   const [row] = await log.read(target, seq - 1, 1)
-  const { body } = decodeBatch(row!.bytes)
+  const { body } = decodeOutline(row!.bytes)
   if (body.type !== 'root') throw new Error(`batch ${seq} of ${target} is no commit`)
   const { before, after } = body.change
   return { seq, before, after }

@@ -1,7 +1,7 @@
 import { type BranchId, CairnError, isCairnError } from '@cairn/protocol'
 import { type BranchState, isClosedState, type Position } from '../ports/records.ts'
 import type { Branch } from '../history/branch.ts'
-import { decodeBatch } from '../history/batch.ts'
+import { decodeOutline } from '../history/batch.ts'
 import type { Author } from '../history/draft.ts'
 import { layerSession } from '../history/session-ids.ts'
 import type { LogStore } from '../ports/log-store.ts'
@@ -101,7 +101,7 @@ export async function setStateUnlessChanged(
 async function hasWorkSince(log: LogStore, branch: BranchId, since: number): Promise<boolean> {
   for (let seq = since; ;) {
     const rows = await log.read(branch, seq, rowsAtOnce)
-    const types = rows.map(({ bytes }) => decodeBatch(bytes).body.type)
+    const types = rows.map(({ bytes }) => decodeOutline(bytes).body.type)
     if (types.includes('ops') || types.includes('root')) return true
     if (rows.length === 0) return false
     seq = rows.at(-1)!.seq

@@ -1,5 +1,5 @@
 import { CairnError, type CheckpointId, type Hash } from '@cairn/protocol'
-import { type Batch, decodeBatch, type RootChange } from '../history/batch.ts'
+import { type BatchOutline, decodeOutline, type RootChange } from '../history/batch.ts'
 import type { Branch } from '../history/branch.ts'
 import type { Author, Receipt } from '../history/draft.ts'
 import type { FoldPoint } from '../ports/records.ts'
@@ -105,10 +105,10 @@ async function lastChange(
   { log }: Stores,
   { id }: Branch,
   last: number,
-): Promise<Batch | undefined> {
+): Promise<BatchOutline | undefined> {
   for (let seq = last; seq > 0; seq--) {
     const [row] = await log.read(id, seq - 1, 1)
-    const batch = row && decodeBatch(row.bytes)
+    const batch = row && decodeOutline(row.bytes)
     if (batch?.body.type !== 'epoch' && batch?.body.type !== 'state') return batch
   }
   return undefined

@@ -1,12 +1,13 @@
 import {
   type Batch,
   type Blobs,
-  decodeBatch,
-  hashOfRow,
+  decodeInSteps,
+  hashRowInSteps,
   type LogRow,
   type Nodes,
   type SealedBlob,
   type Snapshot,
+  type Steps,
   TreeReach,
 } from '@cairn/core'
 import { type BranchId, formatHash, type Hash, JournalCheck, Reader } from '@cairn/protocol'
@@ -154,7 +155,8 @@ class Receiver {
   async #putRow(payload: Uint8Array): Promise<void> {
     const { branch, row } = decodeRow(new Reader(payload, 'bundle'))
     if (!this.#branches.has(branch)) throw malformed(`its head has no branch ${branch}`)
-    const { body } = requireNext(branch, row, this.#last.get(branch))
+    const last = this.#last.get(branch)
+    const { body } = await this.#target.nodes().run(requireNext(branch, row, last))
     if (body.type === 'root') this.#leftByRollbacks.set(branch, body.change.before)
     this.#last.set(branch, row)
     this.#counts.rows++
@@ -207,14 +209,14 @@ function whyNoSuccessor({ since }: BundleHead, before: string | undefined): stri
 }
 
 /** The log's own chain: it was not put together from parts, and nothing of it is left out. */
-function requireNext(
+function* requireNext(
   branch: BranchId,
   { seq, hash, session, number, bytes }: LogRow,
   last: { readonly seq: number; readonly hash: Hash } | undefined,
-): Batch {
-  const batch = decodeBatch(bytes)
+): Steps<Batch> {
+  const batch = yield* decodeInSteps(bytes)
   const isNext =
-    hashOfRow(bytes, sha256) === hash &&
+    (yield* hashRowInSteps(bytes, sha256)) === hash &&
     batch.branch === branch &&
     batch.seq === seq &&
     batch.session === session &&

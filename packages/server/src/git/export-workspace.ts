@@ -1,4 +1,4 @@
-import { type Batch, type Branch, decodeBatch, findBase, type Snapshot } from '@cairn/core'
+import { type BatchOutline, type Branch, decodeOutline, findBase, type Snapshot } from '@cairn/core'
 import { formatHash } from '@cairn/protocol'
 import { timeOf } from '../ports/clock.ts'
 import { type LayerRecord, listAll, shownName } from '../ports/layer-store.ts'
@@ -196,14 +196,14 @@ class Round {
     { id }: Branch,
     seq: number,
   ): AsyncGenerator<
-    Batch & { readonly change: Extract<Batch['body'], { type: 'root' }>['change'] }
+    BatchOutline & { readonly change: Extract<BatchOutline['body'], { type: 'root' }>['change'] }
   > {
     const { log, nodes } = this.#workspace.stores
     for (let after = seq; ;) {
       const rows = await log.read(id, after, rowsAtOnce)
       if (rows.length === 0) return
       for (const row of rows) {
-        const batch = decodeBatch(row.bytes)
+        const batch = decodeOutline(row.bytes)
         const { body } = batch
         if (body.type === 'root' && body.change.cause === 'commit')
           yield { ...batch, change: body.change }
@@ -213,8 +213,8 @@ class Round {
     }
   }
 
-  async #lastBatch({ id }: Branch, seq: number): Promise<Batch | undefined> {
+  async #lastBatch({ id }: Branch, seq: number): Promise<BatchOutline | undefined> {
     const [row] = seq === 0 ? [] : await this.#workspace.stores.log.read(id, seq - 1, 1)
-    return row && decodeBatch(row.bytes)
+    return row && decodeOutline(row.bytes)
   }
 }

@@ -1,9 +1,9 @@
 import {
   Branch,
-  decodeBatch,
+  decodeOutline,
   findLostBatches,
   genesis,
-  hashOfRow,
+  hashRowInSteps,
   type LogMemory,
   newLogMemory,
   Reach,
@@ -108,7 +108,7 @@ class PoolCheck {
       for (const row of rows) {
         const isSound =
           follows(row.bytes, { branch, seq, previous }) &&
-          hashOfRow(row.bytes, nodes.hash) === row.hash
+          (await nodes.run(hashRowInSteps(row.bytes, nodes.hash))) === row.hash
         if (!isSound) this.#problems.note(brokenChain(branch, row.seq), name)
         seq = row.seq
         previous = row.hash
@@ -158,7 +158,7 @@ interface CheckedPlace {
 /** Whether a row's batch says that it comes after that one. */
 function follows(bytes: Uint8Array, { branch, seq, previous }: CheckedPlace): boolean {
   try {
-    const batch = decodeBatch(bytes)
+    const batch = decodeOutline(bytes)
     return batch.seq === seq + 1 && batch.previous === previous && batch.branch === branch
   } catch (error) {
     damageOf(error)

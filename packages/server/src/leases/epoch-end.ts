@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   type Branch,
-  decodeBatch,
+  decodeOutline,
   type LogStore,
   sessionIds,
   type Stores,
@@ -69,7 +69,7 @@ export async function requireHeld(
   await branch.refresh()
   const [first] =
     epoch > 0 ? await log.read(branch.id, await lastSeqOf(log, branch, epoch - 1), 1) : []
-  const author = first && decodeBatch(first.bytes)
+  const author = first && decodeOutline(first.bytes)
   const begins = author?.body.type === 'epoch' && author.epoch === epoch
   const holder = begins ? (sessionIds.holderOfEpoch(author.session) ?? session) : ''
   if (holder === session || (await wasCoHolder({ log }, branch, session, epoch))) return
@@ -103,7 +103,7 @@ async function lastSeqOf(log: LogStore, branch: Branch, epoch: number): Promise<
   while (after - before > 1) {
     const middle = (before + after) >> 1
     const [row] = await log.read(branch.id, middle - 1, 1)
-    if (decodeBatch(row!.bytes).epoch <= epoch) before = middle
+    if (decodeOutline(row!.bytes).epoch <= epoch) before = middle
     else after = middle
   }
   return before

@@ -2,7 +2,7 @@ import {
   type Author,
   type Branch,
   type Checkpoint,
-  decodeBatch,
+  decodeOutline,
   findBase,
   rollback,
   undoRollback,
@@ -108,7 +108,7 @@ async function findLeft(
     const { id, seq } = checkpoint
     if (!isAutomatic(id) || seq < baseSeq) continue
     const [row] = await stores.log.read(branch.id, seq, 1)
-    const body = row && decodeBatch(row.bytes).body
+    const body = row && decodeOutline(row.bytes).body
     if (body?.type === 'root' && body.change.cause === 'rollback') return checkpoint
   }
   return undefined

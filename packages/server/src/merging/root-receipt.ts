@@ -1,7 +1,8 @@
 import {
   type Author,
+  type Batch,
   type Branch,
-  decodeBatch,
+  decodeInSteps,
   diffPaths,
   mapPaced,
   type Receipt,
@@ -48,7 +49,7 @@ export async function readBatch(
   { stores }: OpenWorkspace,
   { id }: Branch,
   seq: number,
-): Promise<ReturnType<typeof decodeBatch>> {
+): Promise<Batch> {
   const [row] = await stores.log.read(id, seq - 1, 1)
-  return decodeBatch(row!.bytes)
+  return stores.nodes.run(decodeInSteps(row!.bytes))
 }

@@ -3,8 +3,9 @@ import {
   blobBytesMax,
   blobHeadBytesMax,
   type Data,
-  decodeBatch,
+  decodeInSteps,
   findChangedKeys,
+  type Link,
   seekData,
   seekHole,
 } from '@cairn/core'
@@ -12,11 +13,13 @@ import {
   CairnError,
   encodeInos,
   FsError,
+  type Ino,
   messageBytesMax,
   type SessionRequest,
   Writer,
 } from '@cairn/protocol'
-import { type TouchedNames, touchedBy } from '../access/session-scope.ts'
+import { seenOf, seenOfOps } from './seen-parts.ts'
+import type { TouchedNames } from '../access/session-scope.ts'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
 import { getInode, writeInode } from './inode-writer.ts'
@@ -130,12 +133,11 @@ function seekContent(
 }
 
 async function readChanges(place: ReadPlace, seq: number): Promise<Uint8Array> {
-  const { workspace, branch, scope } = place
+  const { workspace, branch } = place
   const [row] = seq > 0 ? await workspace.stores.log.read(branch.id, seq - 1, 1) : []
-  const body = row && decodeBatch(row.bytes).body
-  if (!body) throw new FsError('EINVAL')
-  const all = await changesOf(place, body)
-  const changed = scope ? await workspace.read(branch, (view) => scope.touched(view, all)) : all
+  const batch = row && (await workspace.stores.nodes.run(decodeInSteps(row.bytes)))
+  if (!batch) throw new FsError('EINVAL')
+  const changed = await changesOf(place, batch.body)
   const inodes = [...changed.inodes]
   const writer = new Writer(4096).varint(inodes.length)
   for (const ino of inodes) writer.varint(ino)
@@ -144,18 +146,27 @@ async function readChanges(place: ReadPlace, seq: number): Promise<Uint8Array> {
   return writer.finish()
 }
 
-/** Only for a client that may not see the operations as they are. */
+/** Operations are told only to a client that may not see them as they are. */
 async function changesOf(
   { workspace, branch, scope }: ReadPlace,
   body: BatchBody,
 ): Promise<TouchedNames> {
-  if (scope && body.type === 'ops')
-    return workspace.read(branch, (view) => touchedBy(view, body.ops))
+  const place = scope && { workspace, branch, scope }
+  if (place && body.type === 'ops') return joined(seenOfOps(place, body.ops))
   if (body.type !== 'root') throw new FsError('EINVAL')
   const { before, after } = body.change
   const changed = await findChangedKeys(workspace.stores.nodes, before, after, changedKeysMax)
   if (!changed) throw tooLarge(`more than ${changedKeysMax} changes at once`)
-  return changed
+  return place ? joined(seenOf(place, changed)) : changed
+}
+
+async function joined(parts: AsyncIterable<TouchedNames>): Promise<TouchedNames> {
+  const [inodes, names] = [new Set<Ino>(), new Map<string, Link>()]
+  for await (const part of parts) {
+    for (const ino of part.inodes) inodes.add(ino)
+    for (const link of part.names) names.set(`${link.parent} ${link.name}`, link)
+  }
+  return { inodes, names: [...names.values()] }
 }
 
 /** Numbers alone: what such a file holds is asked for like any other. */

@@ -1,6 +1,7 @@
-import { type Batch, decodeBatch } from '@cairn/core'
+import { type Batch, decodeInSteps, decodeOutline } from '@cairn/core'
 import type { SessionId } from '@cairn/protocol'
-import { maskBatch, type SessionScope, touchedBy } from '../access/session-scope.ts'
+import { seenOfOps } from './seen-parts.ts'
+import { maskBatch, type SessionScope } from '../access/session-scope.ts'
 import type { ClientSocket } from './connection.ts'
 import { type FedRow, fedRow } from '../leases/feed.ts'
 import type { SessionParts } from './session.ts'
@@ -58,25 +59,26 @@ export class Rows {
   #sendRow(fed: FedRow): Promise<void> | undefined {
     const { scope } = this.#parts
     const { session, number, seq } = fed.row
-    if (session === this.#session && hasOperations(batchOf(fed)))
+    if (session === this.#session && hasOperations(fed))
       this.#connection.send({ type: 'own', number, seq })
     else if (!scope || scope.readsAll) this.#connection.send(fed.reply)
-    else return this.#sendMasked(scope, batchOf(fed))
+    else return this.#sendMasked(scope, fed)
     return undefined
   }
 
-  async #sendMasked(scope: SessionScope, batch: Batch): Promise<void> {
-    this.#connection.send({ type: 'batch', bytes: await this.#masked(scope, batch) })
+  async #sendMasked(scope: SessionScope, { batch, row }: FedRow): Promise<void> {
+    const { nodes } = this.#parts.workspace.stores
+    const whole = batch ?? (await nodes.run(decodeInSteps(row.bytes)))
+    this.#connection.send({ type: 'batch', bytes: await this.#masked(scope, whole) })
   }
 
   async #masked(scope: SessionScope, batch: Batch): Promise<Uint8Array> {
     const { workspace, branch } = this.#parts
     const { body } = batch
     if (body.type !== 'ops') return maskBatch(batch, true)
-    const { inodes, names } = await workspace.read(branch, (view) =>
-      scope.touched(view, touchedBy(view, body.ops)),
-    )
-    return maskBatch(batch, names.length > 0 || [...inodes].length > 0)
+    for await (const { inodes, names } of seenOfOps({ workspace, branch, scope }, body.ops))
+      if (names.length > 0 || [...inodes].length > 0) return maskBatch(batch, true)
+    return maskBatch(batch, false)
   }
 
   get #isFull(): boolean {
@@ -90,10 +92,8 @@ export class Rows {
 }
 
 /** A batch without operations is no submission: it only closes the log to lower numbers. */
-function hasOperations({ body }: Batch): boolean {
-  return body.type === 'ops' && body.ops.length > 0
-}
-
-function batchOf({ batch, row }: FedRow): Batch {
-  return batch ?? decodeBatch(row.bytes)
+function hasOperations({ batch, row }: FedRow): boolean {
+  if (batch) return batch.body.type === 'ops' && batch.body.ops.length > 0
+  const { body } = decodeOutline(row.bytes)
+  return body.type === 'ops' && body.count > 0
 }

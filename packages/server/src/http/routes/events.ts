@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type Batch, type Branch, decodeBatch } from '@cairn/core'
+import { type Batch, type Branch, decodeInSteps } from '@cairn/core'
 import { type ByteString, CairnError, type ChangeEvent, type LogEntry } from '@cairn/protocol'
 import { logRoutes } from '@cairn/protocol/routes'
 import type { FastifyInstance } from 'fastify'
@@ -131,7 +131,8 @@ async function* follow(
       const rows = await workspace.stores.log.read(branch.id, seq, rowsAtOnce)
       for (const row of rows) {
         seq = row.seq
-        const whole = await describe(workspace, branch, decodeBatch(row.bytes))
+        const batch = await workspace.stores.nodes.run(decodeInSteps(row.bytes))
+        const whole = await describe(workspace, branch, batch)
         const event = scope ? visibleEntry(scope.grant, whole) : whole
         if (event?.operations.some(isWanted)) yield event
       }
