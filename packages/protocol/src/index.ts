@@ -27,6 +27,7 @@ export {
 } from './errors.ts'
 export { type FailureFields, fromFailure, toFailure } from './failure.ts'
 export { type FileKind, fileKinds } from './file-kinds.ts'
+export { FewAtOnce } from './few-at-once.ts'
 export {
   type AccessOperation,
   accessOperations,

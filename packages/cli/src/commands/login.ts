@@ -27,7 +27,7 @@ export const command: Command = defineCommand({
     },
     token: {
       kind: 'text',
-      value: 'TOKEN',
+      value: 'FILE',
       summary: 'File with a token, instead of a key; - for standard input',
     },
     workspace: {
@@ -43,7 +43,7 @@ export const command: Command = defineCommand({
       does: 'the key does not appear in the list of processes',
     },
     {
-      command: 'cairn login --server http://127.0.0.1:7070 --token TOKEN -w website',
+      command: 'cairn login --server http://127.0.0.1:7070 --token agent.token -w website',
       does: 'with a token that you were given',
     },
   ],
@@ -54,7 +54,7 @@ export const command: Command = defineCommand({
       throw usageError(
         'log in',
         `--${apiUrl === undefined ? 'server' : 'api-key-file'} is missing`,
-        'Give --server URL and --api-key-file FILE, or --token TOKEN; - reads it from standard input.',
+        'Give --server URL and --api-key-file FILE, or --token FILE; - reads it from standard input.',
       )
     const seen = await firstWorkspace(cli, apiUrl, token)
     const workspace = options.workspace ?? (isToken(token) ? seen : undefined)

@@ -271,3 +271,24 @@ describe('ctx import', () => {
     expect((await ctx('import --from-file -', { stdin })).exitCode).toBe(2)
   })
 })
+
+describe('a secret among the arguments, where other users of the machine see it', () => {
+  it.each([
+    ['--api-key key-0123456789', '--api-key-file FILE'],
+    [`--token cairn_t1.id.signature`, '--token FILE'],
+  ])('%s: saved, with a line that says how to do it next time', async (words, safe) => {
+    const ran = await ctx(`add --name seen --server ${serverOf('seen')} ${words}`)
+    expect(ran.stderr).toContain(`warning: other users of this machine could see that secret`)
+    expect(ran.stderr).toContain(
+      `Next time: ${safe}, or ${safe.split(' ')[0]} - for standard input`,
+    )
+    expect(ran.exitCode).toBe(0)
+  })
+
+  it('from a file that only you can read: nothing to say, also of a token', async () => {
+    const ran = await ctx(
+      `add --name unseen --server ${serverOf('unseen')} --token ${keyFile('cairn_t1.id.signature')}`,
+    )
+    expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
+  })
+})

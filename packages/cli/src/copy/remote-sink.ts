@@ -1,8 +1,7 @@
-import { fromByteString } from '@cairn/protocol'
+import { fromByteString, FewAtOnce } from '@cairn/protocol'
 import { type FilePath, isCairnError, spelled } from '@cairn/sdk'
 import type { Remote } from '../remote/open.ts'
 import { isEntryFailure } from './failures.ts'
-import { CopyGate } from './gate.ts'
 import { remotePath, textOf } from './remote-path.ts'
 import {
   type FailedEntry,
@@ -19,7 +18,7 @@ export class RemoteSink implements TreeSink {
   protected readonly remote: Remote
   protected readonly plan: UploadPlan
   /** A large file already sends several blocks at a time. */
-  readonly #large = new CopyGate(2)
+  readonly #large = new FewAtOnce(2)
 
   constructor(remote: Remote, plan: UploadPlan) {
     this.remote = remote

@@ -1,7 +1,6 @@
-import { type ByteString, isName, type TarEntry, TarReader } from '@cairn/protocol'
+import { type ByteString, FewAtOnce, isName, type TarEntry, TarReader } from '@cairn/protocol'
 import { cliError } from '../errors.ts'
 import { isEntryFailure } from './failures.ts'
-import { CopyGate } from './gate.ts'
 import type { LocalSink } from './local-sink.ts'
 import type { CopyProgress } from './observer.ts'
 import type { TreeEntry } from './tree.ts'
@@ -31,7 +30,7 @@ class Unpacking {
   readonly #signal: AbortSignal
   /** Only what was made here is written into: a symlink could lead elsewhere. */
   readonly #made = new Set<ByteString>()
-  readonly #gate = new CopyGate(writesAtOnce)
+  readonly #gate = new FewAtOnce(writesAtOnce)
   readonly #writing = new Set<Promise<void>>()
   #failure: { readonly error: unknown } | undefined
 

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { fromByteString, type Grant, grantOfToken, parseToken } from '@cairn/protocol'
+import { fromByteString, type Grant, grantOfToken, isToken, parseToken } from '@cairn/protocol'
 import type { Cli } from '../cli.ts'
 import { readSecretFile } from '../context/secret-file.ts'
 import { usageError } from '../errors.ts'
@@ -51,9 +51,16 @@ interface KeyValues {
 /** The key or token that a command is to save; undefined where none is given. */
 export async function readKeyOption(cli: Cli, values: KeyValues): Promise<string | undefined> {
   const { token, 'api-key-file': file, 'api-key': key } = values
-  if (key !== undefined) return key
-  if (token !== undefined) return token === '-' ? readSecret(cli, token) : token
-  return file === undefined ? undefined : readSecret(cli, file)
+  const said = key ?? (token !== undefined && isToken(token) ? token : undefined)
+  if (said !== undefined) {
+    const option = key === undefined ? '--token' : '--api-key-file'
+    await cli.err.line(
+      `warning: other users of this machine could see that secret in the list of processes. Next time: ${option} FILE, or ${option} - for standard input`,
+    )
+    return said
+  }
+  const path = token ?? file
+  return path === undefined ? undefined : readSecret(cli, path)
 }
 
 /** From a file that only its owner can read, or the standard input: an argument is seen in the list of processes. */

@@ -26,11 +26,11 @@ export const command: Command = defineCommand({
     'api-key': {
       kind: 'text',
       value: 'KEY',
-      summary: 'The key itself. Other users of this machine can see it while the command runs',
+      summary: 'The key itself, with a warning: other users of this machine can see it meanwhile',
     },
     token: {
       kind: 'text',
-      value: 'TOKEN',
+      value: 'FILE',
       summary: 'File with a scoped token, instead of a key; - for standard input',
     },
     workspace: {
@@ -53,7 +53,7 @@ export const command: Command = defineCommand({
       does: 'with a workspace of its own',
     },
     {
-      command: 'cairn ctx add --name agent --server http://127.0.0.1:7070 --token TOKEN',
+      command: 'cairn ctx add --name agent --server http://127.0.0.1:7070 --token agent.token',
       does: 'save a token; the server says which workspace it is for',
     },
   ],
@@ -65,7 +65,7 @@ export const command: Command = defineCommand({
       throw usageError(
         'add the context',
         `--${server === undefined ? 'server' : 'api-key-file'} is missing`,
-        'Give --server URL and --api-key-file FILE, or --token TOKEN.',
+        'Give --server URL and --api-key-file FILE, or --token FILE.',
       )
     // Refuses what could never be used.
     const cairn = new Cairn({ server, apiKey })

@@ -61,6 +61,6 @@ export const command: Command = defineCommand({
     await cli.out.line(token.secret)
     await cli.err.line(`issued token ${token.name} (${token.id}), good until ${token.expiresAt}`)
     await cli.err.line(sayGrant(token))
-    await cli.err.line(`next: cairn ctx add --name ${token.name} --server URL --token SECRET`)
+    await cli.err.line(`next: cairn ctx add --name ${token.name} --server URL --token FILE`)
   },
 })

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { CopyGate } from './gate.ts'
+import { FewAtOnce } from './few-at-once.ts'
 
 it('lets so many through at a time, in their order, also after a failure', async () => {
-  const gate = new CopyGate(2)
+  const few = new FewAtOnce(2)
   const order: number[] = []
   let running = 0
   let most = 0
@@ -13,7 +13,7 @@ it('lets so many through at a time, in their order, also after a failure', async
     running--
     if (number === 1) throw new Error('no')
   }
-  const all = [0, 1, 2, 3, 4].map((number) => gate.pass(() => work(number)))
+  const all = [0, 1, 2, 3, 4].map((number) => few.pass(() => work(number)))
   const outcomes = await Promise.allSettled(all)
   expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([
     true,

@@ -1,5 +1,5 @@
 /** Lets a few through at a time; the others wait their turn. */
-export class CopyGate {
+export class FewAtOnce {
   #free: number
   readonly #waiting: (() => void)[] = []
 
