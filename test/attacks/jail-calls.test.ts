@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { say, useJails } from '../sandbox/jail-fixture.ts'
 import { noJail } from '../sandbox/local-setup.ts'
@@ -79,5 +81,12 @@ describe.skipIf(noJail !== undefined)(`root in a jail (${noJail ?? 'as root'})`,
     const held = await jail.start({ args: ['sleep', '999'] })
     await jail.kill()
     expect(await held.exit).toEqual({ code: null, signal: 'SIGKILL' })
+  })
+
+  it('is gone after the kill in a container whose first process is Node', async () => {
+    const program = new URL('./kill-as-first.ts', import.meta.url).pathname
+    const node = [process.execPath, '--conditions=source', program, jails.directory]
+    const ran = promisify(execFile)('unshare', ['--pid', '--fork', '--mount-proc', ...node])
+    expect((await ran).stdout).toBe('killed by process 1\n')
   })
 })

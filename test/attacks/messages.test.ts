@@ -14,6 +14,8 @@ const kinds = {
   /** A token that may write, in a session that only reads. */
   onlooker: { mode: 'read', operations: ['read', 'list', 'write', 'delete'] },
   reader: { mode: 'read', operations: ['read', 'list'] },
+  /** A token in a session that gives single directories back. */
+  sharer: { mode: 'share', operations: ['read', 'list', 'write', 'delete'] },
   /** May not read what it writes. */
   dropper: { mode: 'write', operations: ['write'] },
   /** Reads a checkpoint. */
@@ -45,6 +47,7 @@ const writers = (outcome: string, others: string): Outcomes => ({
   ...all(others),
   owner: outcome,
   writer: outcome,
+  sharer: outcome,
   dropper: outcome,
 })
 
@@ -66,8 +69,17 @@ const rules: Readonly<Record<string, Rule>> = {
   nameless: { say: () => ({}), inside: { ...all('answer'), past: 'read_only' } },
   hold: { say: () => ({ inos: Uint8Array.of(0) }), inside: all('silence') },
   // These are for sessions that give single directories back.
-  look: { say: ({ directory }) => ({ inos: [directory] }), inside: all('read_only') },
-  claim: { say: ({ directory }) => ({ inos: [directory] }), inside: all('read_only') },
+  look: {
+    say: ({ directory }) => ({ inos: [directory] }),
+    inside: { ...all('read_only'), sharer: 'answer' },
+    hidden: { ...all('read_only'), sharer: 'answer' },
+  },
+  // The answer says whether it may acknowledge there.
+  claim: {
+    say: ({ directory }) => ({ inos: [directory] }),
+    inside: { ...all('read_only'), sharer: 'yes' },
+    hidden: { ...all('read_only'), sharer: 'no' },
+  },
   done: { say: () => ({ request: 99 }), inside: all('silence') },
   revisit: {
     say: () => ({
@@ -83,7 +95,7 @@ const rules: Readonly<Record<string, Rule>> = {
   submit: {
     say: ({ file, epoch }) => ({ number: 1, epoch, body: bodyOf([writeBytes(file, 'x')]) }),
     inside: writers('receipt', 'read_only'),
-    hidden: { ...all('read_only'), owner: 'receipt', writer: 'ENOENT', dropper: 'ENOENT' },
+    hidden: { ...writers('ENOENT', 'read_only'), owner: 'receipt' },
   },
   // A message that comes in pieces is taken as if it had come whole.
   piece: {
@@ -94,13 +106,7 @@ const rules: Readonly<Record<string, Rule>> = {
       return { message, total: bytes.length, offset: 0, bytes }
     },
     inside: { ...writers('receipt', 'read_only'), past: 'silence' },
-    hidden: {
-      ...all('read_only'),
-      owner: 'receipt',
-      writer: 'ENOENT',
-      dropper: 'ENOENT',
-      past: 'silence',
-    },
+    hidden: { ...writers('ENOENT', 'read_only'), owner: 'receipt', past: 'silence' },
   },
   inode: {
     say: ({ file }) => ({ ino: file }),
@@ -148,12 +154,12 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   lock: {
     say: ({ file }) => ({ ino: file, ...lock, wait: 0, pid: 1 }),
-    inside: { ...all('read_only'), owner: 'answer', writer: 'answer', dropper: 'forbidden' },
+    inside: { ...writers('answer', 'read_only'), dropper: 'forbidden' },
     hidden: { ...all('ENOENT'), owner: 'answer', past: 'read_only' },
   },
   blocker: {
     say: ({ file }) => ({ ino: file, ...lock }),
-    inside: { ...all('read_only'), owner: 'answer', writer: 'answer', dropper: 'forbidden' },
+    inside: { ...writers('answer', 'read_only'), dropper: 'forbidden' },
     hidden: { ...all('ENOENT'), owner: 'answer', past: 'read_only' },
   },
   locks: { say: () => ({}), inside: writers('answer', 'read_only') },
@@ -164,6 +170,11 @@ const rules: Readonly<Record<string, Rule>> = {
   seen: { say: ({ seq }) => ({ seq }), inside: all('silence') },
   cancel: { say: () => ({ question: 99 }), inside: all('silence') },
   bye: { say: () => ({}), inside: all('closed') },
+}
+
+function granted({ heard }: RawSession): string {
+  const answer = heard.find((reply) => reply.type === 'answer')
+  return answer?.bytes[0] === 1 ? 'yes' : 'no'
 }
 
 describe('every message of the registry', () => {
@@ -195,7 +206,7 @@ describe('every message of the registry', () => {
     const [key, { mode }] = [keys.get(kind)!, kinds[kind]]
     if (mode !== 'past') {
       const session = await site.session(key, { mode })
-      return { session, epoch: mode === 'write' ? await session.leaseEpoch() : 2 }
+      return { session, epoch: mode === 'read' ? 2 : await session.leaseEpoch() }
     }
     const session = await RawSession.connect(site.server, key)
     const revisit = { workspace: 'w', branch: 'main', at: 'then', session: '', path: '' } as const
@@ -207,8 +218,9 @@ describe('every message of the registry', () => {
   /** The next client must not wait for the lease. */
   const leave = async (kind: Kind, session: RawSession): Promise<void> => {
     session.close()
-    if (kinds[kind].mode !== 'write') return
-    const again = await site.session(keys.get(kind)!, { session: session.id })
+    const { mode } = kinds[kind]
+    if (mode === 'read' || mode === 'past') return
+    const again = await site.session(keys.get(kind)!, { session: session.id, mode })
     again.send({ type: 'bye' })
     await until(() => again.isClosed)
   }
@@ -228,7 +240,7 @@ describe('every message of the registry', () => {
         ? await until(() => session.isClosed).then(() => 'closed')
         : await session.outcome(asks || type === 'submit' || (type === 'piece' && kind !== 'past'))
     await leave(kind, session)
-    return outcome
+    return type === 'claim' && outcome === 'answer' ? granted(session) : outcome
   }
 
   it('has a rule', () => {

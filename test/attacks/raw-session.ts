@@ -12,9 +12,13 @@ type Question = SessionRequest extends infer Each
     : never
   : never
 
+const standings = ['lease', 'among', 'shared', 'beside'] as const
+
 /** Speaks the session protocol and keeps none of its rules: it says what a test tells it to say. */
 export class RawSession {
   readonly heard: SessionReply[] = []
+  /** Whether it says at once that it has done what it is asked to: give directories back, and forget them. */
+  obeys = false
   #wire: Wire | undefined
   #isClosed = false
   #lastId = 0
@@ -48,10 +52,16 @@ export class RawSession {
       server.url,
       key,
     )({
-      onReply: (reply) => raw.heard.push(reply),
+      onReply: (reply) => raw.#hear(reply),
       onClose: () => (raw.#isClosed = true),
     })
     return raw
+  }
+
+  #hear(reply: SessionReply): void {
+    this.heard.push(reply)
+    const isAsked = reply.type === 'yield' || reply.type === 'forget'
+    if (this.obeys && isAsked) this.send({ type: 'done', request: reply.id })
   }
 
   get isClosed(): boolean {
@@ -90,8 +100,10 @@ export class RawSession {
 
   /** The epoch in which it was last told that it may write. */
   get standingEpoch(): number | undefined {
-    const told = this.heard.findLast(({ type }) => type === 'lease' || type === 'shared')
-    return (told as Reply<'lease' | 'shared'> | undefined)?.epoch
+    const told = this.heard.findLast((reply): reply is Reply<(typeof standings)[number]> =>
+      (standings as readonly string[]).includes(reply.type),
+    )
+    return told?.epoch
   }
 
   /** Inode numbers that it is given; the first of them. */

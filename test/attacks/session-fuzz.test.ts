@@ -3,7 +3,14 @@ import type { Op } from '@cairn/core'
 import type { AccessOperation, FileEntry, Ino, IssuedToken, Name } from '@cairn/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Chance } from '../model/chance.ts'
-import { createDirectory, createFile, now, writeBytes } from '../sessions/fixture.ts'
+import {
+  createDirectory,
+  createFile,
+  now,
+  secret as ownerKey,
+  until,
+  writeBytes,
+} from '../sessions/fixture.ts'
 import { may, type TokenRules } from '@cairn/server/testing'
 import type { RawSession } from './raw-session.ts'
 import { Site } from './site.ts'
@@ -25,6 +32,13 @@ interface Entry {
   readonly path: string
   readonly ino: Ino
   readonly kind: string
+}
+
+/** The owner holds the lease, and gives back each directory that is asked for. */
+async function holdAlso(site: Site, workspace: string): Promise<void> {
+  const holder = await site.session(ownerKey, { workspace, mode: 'share' })
+  holder.obeys = true
+  await holder.leaseEpoch()
 }
 
 class World {
@@ -70,8 +84,11 @@ class World {
     const canWrite = rules.allow.some(
       ({ path }) => may(rules, 'write', path) || may(rules, 'delete', path),
     )
-    const mode = canWrite && !chance.oneIn(6) ? 'write' : 'read'
+    const writing = chance.choose(['write', 'share'] as const)
+    const mode = canWrite && !chance.oneIn(6) ? writing : 'read'
+    if (mode === 'share' && chance.oneIn(2)) await holdAlso(site, name)
     const session = await site.session(secret, { workspace: name, mode })
+    session.obeys = true
     const world = new World(site, name, chance, rules, [session, mode])
     await world.#look()
     return world
@@ -147,13 +164,12 @@ class World {
 
   async #tryWriting(): Promise<void> {
     const { op, isAllowed, about } = await this.#randomOp()
-    const epoch = this.#mode === 'read' ? 0 : await this.#session.leaseEpoch()
-    const [outcome, before] = [await this.#session.submit(epoch, op), this.#shape]
+    const [outcome, before] = [await this.#submit(op), this.#shape]
     const told = `${about}: ${outcome}`
     this.outcomes.add(outcome)
     if (outcome === 'done') expect(isAllowed, told).toBe(true)
     // Nothing but access is in the way of these.
-    if (op.type === 'setattr' && this.#mode === 'write')
+    if (op.type === 'setattr' && this.#mode !== 'read')
       expect(outcome === 'done', told).toBe(isAllowed)
     const replaced = op.type === 'rename' ? this.#at(op.newParent, op.newName) : undefined
     const moved = op.type === 'rename' ? this.#at(op.parent, op.name) : undefined
@@ -162,6 +178,17 @@ class World {
     if (outcome !== 'done') return expect(this.#shape, told).toBe(before)
     if (op.type === 'create') this.#own.add(op.ino)
     if (moved && isTheirs && !may(this.#rules, 'delete', replaced.path)) this.#own.delete(moved.ino)
+  }
+
+  /** Where another session holds the lease, it may go from hand to hand. */
+  async #submit(op: Op): Promise<string> {
+    if (this.#mode === 'read') return this.#session.submit(0, op)
+    for (let epoch = 0; ;) {
+      await until(() => (this.#session.standingEpoch ?? 0) !== epoch)
+      epoch = this.#session.standingEpoch!
+      const outcome = await this.#session.submit(epoch, op)
+      if (outcome !== 'stale_epoch') return outcome
+    }
   }
 
   #at(parent: Ino, name: Name): Entry | undefined {

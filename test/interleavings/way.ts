@@ -51,13 +51,13 @@ export class Way {
     const end = (): void => this.#close(end, () => (served.onClose(), events.onClose()))
     const isCurrent = (): boolean => this.#end === end
     const done = (id: number): void =>
-      served.onMessage(encodeRequest({ type: 'done', request: id }))
+      void served.onMessage(encodeRequest({ type: 'done', request: id }))
     const served = this.#accept(this.#socket(events, { isCurrent, end, done }))
     this.#end = end
     return {
       send: (request) => {
         const bytes = encodeRequest(request)
-        const arrive = (): void => served.onMessage(bytes)
+        const arrive = (): void => void served.onMessage(bytes)
         if (isCurrent()) push(this.toServer, { message: request, arrive })
       },
       close: end,

@@ -160,7 +160,7 @@ class Link {
     const bytes = encodeRequest(request)
     this.#deliver('server', () => {
       this.#parts.trace.note(() => `${this.name} > ${describeMessage(request)}`)
-      this.#served?.onMessage(bytes)
+      void this.#served?.onMessage(bytes)
     })
   }
 

@@ -47,6 +47,18 @@ export interface TouchedNames {
   readonly names: readonly Link[]
 }
 
+/** A session that holds the lease. */
+export interface LeaseHolder {
+  /** Files without a name that other sessions have open. */
+  readonly heldByOthers: () => Promise<ReadonlySet<Ino>>
+}
+
+/** How a batch is written: by a holder of the lease, or late, into a rescue layer. */
+interface Manner {
+  readonly holder?: LeaseHolder | undefined
+  readonly isLate?: boolean
+}
+
 /** A session must know what it had open; of a larger tree, what it saw last. */
 const shownMax = 200_000
 
@@ -200,20 +212,30 @@ export class SessionScope {
     view: View,
     ops: readonly Op[],
     read: <T>(work: () => Steps<T>) => Promise<T>,
-    { isHolder, isLate = false }: { readonly isHolder: boolean; readonly isLate?: boolean },
+    { holder, isLate = false }: Manner,
   ): Promise<Usage> {
+    if (!isLate) await this.#requireClosed(ops, holder)
     // Another session of the token may have replaced something meanwhile.
     if (removesOwn(this.grant) && ops.some(mayRemove)) await this.#holdings.load()
-    const { added, replacing } = await read(() => this.#walk(view, ops, { isHolder, isLate }))
+    const { added, replacing } = await read(() => this.#walk(view, ops, isLate))
     await this.#holdings.noteReplaced(replacing)
     this.#noted.set(ops, new Set(replacing))
     return added
   }
 
+  /** What another session has open is not deleted, nor what the token knows only by its number. */
+  async #requireClosed(ops: readonly Op[], holder: LeaseHolder | undefined): Promise<void> {
+    const reaped = ops.flatMap((op) => (op.type === 'reap' ? [op.ino] : []))
+    if (reaped.length === 0) return
+    const open = await holder?.heldByOthers()
+    const wrong = reaped.find((ino) => !open || open.has(ino) || !this.mayKnow(ino))
+    if (wrong !== undefined) throw stillOpen(wrong)
+  }
+
   *#walk(
     view: View,
     ops: readonly Op[],
-    { isHolder, isLate }: { readonly isHolder: boolean; readonly isLate: boolean },
+    isLate: boolean,
   ): Steps<{ readonly added: Usage; readonly replacing: readonly Ino[] }> {
     const changes = new Changes(view)
     const replaced = new Set<Ino>()
@@ -223,7 +245,6 @@ export class SessionScope {
     const isHeld = isLate ? () => true : this.#isHeld
     for (const op of ops) {
       if (op.type === 'create') this.#requireGiven(op.ino)
-      if (op.type === 'reap' && !isHolder && !isLate) throw stillOpen(op.ino)
       requireOperation(changes, this.grant, op, { isHeld, isOwn })
       const replacing = inoReplacing(changes, this.grant, op, isOwn)
       if (replacing !== undefined) replaced.add(replacing)
@@ -269,11 +290,10 @@ function mayRemove({ type }: Op): boolean {
   return type === 'unlink' || type === 'rmdir' || type === 'rename'
 }
 
-/** Other writers may have it open. Who holds the lease is the only one. */
 function stillOpen(ino: Ino): CairnError {
   return new CairnError('forbidden', {
     what: `reap inode ${ino}`,
-    reason: 'only the holder of the lease knows that no client has it open',
+    reason: 'another client may have it open; the server deletes it when none has',
     subject: String(ino),
   })
 }

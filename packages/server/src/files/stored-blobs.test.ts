@@ -111,7 +111,7 @@ describe('a session that writes from blobs', () => {
     await reply('lease')
   }
 
-  const say = (request: SessionRequest): void => served.onMessage(encodeRequest(request))
+  const say = (request: SessionRequest): void => void served.onMessage(encodeRequest(request))
 
   function reply<Type extends SessionReply['type']>(
     type: Type,

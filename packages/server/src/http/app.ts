@@ -178,9 +178,11 @@ function takeBodiesAsTheyCome(app: FastifyInstance, pace: BodyPace): void {
   app.addContentTypeParser('*', (request, payload, done) =>
     done(null, printed(request, paced(payload, pace))),
   )
-  app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.schema?.body)
-      request.body = await readJson(request.body as Body | undefined)
+  app.addHook('preValidation', async (request, { raw }) => {
+    if (!request.routeOptions.schema?.body) return
+    const atEnd = (release: () => void): unknown =>
+      raw.closed ? release() : raw.once('close', release)
+    request.body = await readJson(request.body as Body | undefined, atEnd)
   })
   app.addHook('onResponse', async ({ raw }) => dropUnread(raw))
 }

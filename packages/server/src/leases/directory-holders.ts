@@ -7,6 +7,8 @@ export interface Holders {
   readonly sessions: readonly SessionId[]
 }
 
+const knownMax = 200_000
+
 /**
  * Which session may acknowledge changes in which directory. It is noted here before the session hears of it, and taken
  * away after the session has handed in what it acknowledged there.
@@ -29,6 +31,11 @@ export class DirectoryHolders {
   /** Whether batches of holders are to be held to their directories. Another server's knowledge of them is not here. */
   get isSplit(): boolean {
     return this.#splitEpoch === this.#find().epoch
+  }
+
+  /** Too much is known of: memory is not a tenant's to fill. */
+  get isFull(): boolean {
+    return this.#known.size > knownMax
   }
 
   noteSplit(epoch: number): void {

@@ -22,11 +22,12 @@ export class HeldInodes {
     await notes.hold(this.#branch, { session, inos: inos.slice(0, holdsMax), untilMs })
   }
 
-  async findAll(): Promise<ReadonlySet<Ino>> {
+  async findAll(except?: SessionId): Promise<ReadonlySet<Ino>> {
     const { notes, clock } = this.#options
     const held = new Set<Ino>()
     for (const hold of await notes.listHolds(this.#branch))
-      if (hold.untilMs > clock.nowMs()) for (const ino of hold.inos) held.add(ino)
+      if (hold.session === except) continue
+      else if (hold.untilMs > clock.nowMs()) for (const ino of hold.inos) held.add(ino)
       else await notes.hold(this.#branch, { ...hold, inos: [] })
     return held
   }

@@ -14,7 +14,6 @@ import {
   forfeit,
   grantBeside,
   holdersOf,
-  isOverdue,
   join,
   leave,
   newLease,
@@ -28,9 +27,10 @@ import {
   unchanged,
 } from './lease.ts'
 import type { LeaseRecord, LeaseStore } from '../ports/lease-store.ts'
-import { OtherServers } from './other-servers.ts'
+import { hurry, OtherServers } from './other-servers.ts'
 import type { SessionNoteStore } from '../ports/session-note-store.ts'
 import { LeaseSharing } from './sharing.ts'
+import { Turns } from './turns.ts'
 
 export interface LeaseOptions {
   readonly store: LeaseStore
@@ -74,6 +74,8 @@ export class LeaseKeeper {
   /** Undefined when there are none. */
   readonly #others: OtherServers | undefined
   #record: LeaseRecord
+  readonly #turns: Turns
+  #looking: Promise<LeaseRecord> | undefined
   #isLooking = false
   #updating: Promise<unknown> = Promise.resolve()
 
@@ -87,6 +89,7 @@ export class LeaseKeeper {
     this.audience = audience
     this.sharing = new LeaseSharing(this, clock)
     this.heldInodes = new HeldInodes(branch.id, options)
+    this.#turns = new Turns(this, clock)
     const findLiveWriters = async (): Promise<readonly SessionId[]> => {
       await this.look()
       return this.liveWriters
@@ -136,6 +139,16 @@ export class LeaseKeeper {
   async look(): Promise<LeaseRecord> {
     this.#tell(await this.#read())
     return this.#record
+  }
+
+  /** A look soon, one for all that wait: each of them is a question to the store. */
+  nextLook(): Promise<LeaseRecord> {
+    const { clock, lookMs } = this.#options
+    this.#looking ??= clock.sleep(lookMs / hurry).then(() => {
+      this.#looking = undefined
+      return this.look()
+    })
+    return this.#looking
   }
 
   /** A read-write session begins to follow the branch. Gives what ends that. */
@@ -254,8 +267,8 @@ export class LeaseKeeper {
     await this.#update((record) => unchanged(addHolder(record, session, epoch)))
   }
 
-  /** The holder does nothing, and another session works that cannot hold beside it. */
-  async recallIdle(): Promise<void> {
+  /** All holders are asked to hand in what they acknowledged. */
+  async recallAll(): Promise<void> {
     await this.#update((record) =>
       unchanged(recall(record, this.#options.clock.nowMs(), this.#patience)),
     )
@@ -330,29 +343,8 @@ export class LeaseKeeper {
   }
 
   /** Rejects with `stale_epoch` when another writer got the lease meanwhile. */
-  async asTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
-    // This server's knowledge may be stale. That is safe: no session gets the lease in an epoch that others write in.
-    if (this.#record.holder === undefined) return write(this.#record.epoch)
-    const session = sessionIds.turnSession(randomUUID())
-    try {
-      await this.#whenWritable(session)
-      return await write(this.#record.epoch)
-    } finally {
-      // It has been written or not, whatever becomes of this: a turn that cannot be ended runs out.
-      await this.leave(session).catch(() => undefined)
-    }
-  }
-
-  /** Resolves when `session` may write: it holds the lease, or no session does. A silent holder is passed over. */
-  async #whenWritable(session: SessionId): Promise<void> {
-    await this.join(session)
-    while (this.#record.holder !== undefined && this.#record.holder !== session) {
-      await this.#options.clock.sleep(this.#options.lookMs)
-      const { recalled } = await this.look()
-      const isLate = isOverdue(this.#record, this.#options.clock.nowMs())
-      const isAnySilent = [...this.holders, session].some((other) => this.#isSilent(other))
-      if (!recalled || isLate || isAnySilent) await this.join(session)
-    }
+  asTurn<T>(write: (epoch: number) => Promise<T>): Promise<T> {
+    return this.#turns.take(write)
   }
 
   async #keepLooking(): Promise<void> {
@@ -365,11 +357,6 @@ export class LeaseKeeper {
       await this.#others?.answer(this.#branch.head.position.seq).catch(() => undefined)
     }
     this.#isLooking = false
-  }
-
-  #isSilent(session: SessionId): boolean {
-    const writer = this.#record.writers.find((other) => other.session === session)
-    return writer === undefined || writer.expiresAtMs <= this.#options.clock.nowMs()
   }
 
   #writer(session: SessionId): LeaseRecord['writers'][number] {

@@ -34,6 +34,9 @@ const changesMin = 3
 /** What concerns more directories than this has the holders hand everything back. */
 const directoriesMax = 64
 
+/** A session that looked into more directories than this is taken to have looked into all. */
+const lookedMax = 20_000
+
 /**
  * Sessions may hold the lease of a branch while others read and write. Holders acknowledge changes on their own, each in
  * directories that no other one holds, and give back single directories, which they get back by a claim. A directory has
@@ -149,7 +152,7 @@ export class LeaseSharing {
     const made = ops.flatMap((op) =>
       op.type === 'create' && op.kind === 'directory' ? [op.ino] : [],
     )
-    this.#held.give(made, session)
+    this.#give(made, session)
     this.#noteLooked(session, made)
   }
 
@@ -169,7 +172,7 @@ export class LeaseSharing {
       const [areYielded] = await Promise.all(asked)
       if (!areYielded || !claim.isInForce) return false
       if (!this.#keeper.sharingHolders.includes(session)) return false
-      this.#held.give(inos, session)
+      this.#give(inos, session)
       this.#noteLooked(session, inos)
       return true
     } finally {
@@ -214,7 +217,7 @@ export class LeaseSharing {
       return this.#keeper.addHolder(session)
     }
     const isIdle = this.#clock.nowMs() - this.#holderActiveMs > idleMs
-    if (isIdle) await this.#keeper.recallIdle()
+    if (isIdle) await this.#keeper.recallAll()
   }
 
   /** Runs `work` while no session acknowledges anything in these directories, or anything at all (`isWhole`). */
@@ -254,7 +257,18 @@ export class LeaseSharing {
     const late = this.#clock.sleep(yieldMsMax).then(() => false)
     if (!(await Promise.race([sharer.ask('yield', inos), late]))) return false
     if (this.#keeper.record.epoch === epoch) this.#held.take(inos, holder)
+    this.#beginAnewIfFull()
     return true
+  }
+
+  #give(inos: readonly Ino[], session: SessionId): void {
+    this.#held.give(inos, session)
+    this.#beginAnewIfFull()
+  }
+
+  /** The next epoch knows of no directory. */
+  #beginAnewIfFull(): void {
+    if (this.#held.isFull) this.#keeper.recallAll().catch(() => undefined)
   }
 
   async #forgetAll(holder: SessionId, inos: readonly Ino[]): Promise<void> {
@@ -279,7 +293,9 @@ export class LeaseSharing {
   }
 
   #noteLooked(session: SessionId, inos: readonly Ino[]): void {
-    const looked = this.#known.get(session)?.looked
-    for (const ino of inos) looked?.add(ino)
+    const known = this.#known.get(session)
+    if (!known?.looked) return
+    for (const ino of inos) known.looked.add(ino)
+    if (known.looked.size > lookedMax) known.looked = undefined
   }
 }

@@ -17,6 +17,7 @@ import type { RequireHost } from '../access/hosts.ts'
 import type { ClientSocket } from './connection.ts'
 import { keepAlive } from './heartbeat.ts'
 import { MessagePieces } from './message-pieces.ts'
+import { MessagesInHand } from './messages-in-hand.ts'
 import { type ServeParts, serveConnection } from './serve-connection.ts'
 
 const heartbeatMs = 10_000
@@ -57,6 +58,7 @@ export function openSessionDoor(server: Server, given: SessionDoorParts): () => 
   const parts = { ...given, pieces: new MessagePieces() }
   const authenticator = new Authenticator(parts)
   const places = new Places(parts.places ?? ordinaryPlaces, 'sessions open')
+  const inHand = new MessagesInHand()
   server.on('upgrade', (request, socket, head) => {
     // A client that goes while the store looks up its key must not crash the server.
     socket.on('error', () => socket.destroy())
@@ -66,7 +68,7 @@ export function openSessionDoor(server: Server, given: SessionDoorParts): () => 
       if (socket.destroyed) return admitted.leave()
       sockets.handleUpgrade(request, socket, head, (ws) => {
         keepAlive(ws, request.socket, parts.heartbeatMs ?? heartbeatMs)
-        serveSocket(ws, request.socket, parts, admitted.access)
+        serveSocket(ws, request.socket, { ...parts, inHand }, admitted.access)
       })
     })
   })
@@ -130,7 +132,7 @@ function refusalText({ status, why, code }: Refusal): string {
 function serveSocket(
   socket: WebSocket,
   raw: Socket,
-  parts: SessionDoorParts & ServeParts,
+  parts: SessionDoorParts & ServeParts & { readonly inHand: MessagesInHand },
   access: Access,
 ): void {
   const { actor, owner, scope } = access
@@ -143,8 +145,12 @@ function serveSocket(
     setTimeout(() => socket.terminate(), lingerMs).unref()
   }, parts.helloMs ?? helloMs)
   socket.once('message', () => clearTimeout(silence)).once('close', () => clearTimeout(silence))
-  socket.on('message', (data) => served.onMessage(bytesOf(data)))
-  socket.on('close', () => served.onClose())
+  const inHand = parts.inHand.of(socket)
+  socket.on('message', (data) => {
+    const bytes = bytesOf(data)
+    void inHand.hold(bytes.length, served.onMessage(bytes))
+  })
+  socket.on('close', () => (inHand.end(), served.onClose()))
   socket.on('error', () => socket.terminate())
 }
 

@@ -1,7 +1,7 @@
 import {
   Branch,
   commitLayer,
-  decodeBody,
+  decodeBodyInSteps,
   diffPaths,
   forkBranch,
   isBelow,
@@ -84,7 +84,8 @@ async function takeLate(
   { number, body }: RescueRequest,
 ): Promise<void> {
   const { actor, scope } = place
-  const { time, ops, toolCall } = decodeBody(body)
+  const { nodes } = place.workspace.stores
+  const { time, ops, toolCall } = await nodes.run(decodeBodyInSteps(body))
   const { epoch } = layer.head.position
   const { check, added } = checkOf(place, ops)
   const limits = (): Promise<Limits | undefined> => limitsOf(place, layer)
@@ -105,7 +106,7 @@ function checkOf(
     await areStored?.()
     if (!scope) return
     const read = <T>(work: () => Steps<T>): Promise<T> => workspace.stores.nodes.readSteps(work)
-    added = await scope.requireAll(view, ops, read, { isHolder: false, isLate: true })
+    added = await scope.requireAll(view, ops, read, { isLate: true })
     await scope.budget?.requireOverdraft(added)
   }
   return { check, added: () => added }

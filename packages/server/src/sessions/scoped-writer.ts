@@ -8,7 +8,7 @@ import {
   type Usage,
 } from '@cairn/core'
 import { requireLeft } from '../access/budget.ts'
-import type { SessionScope } from '../access/session-scope.ts'
+import type { LeaseHolder, SessionScope } from '../access/session-scope.ts'
 import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { Room } from './room.ts'
 
@@ -17,24 +17,22 @@ interface Parts {
   readonly branch: Branch
   readonly scope: SessionScope
   readonly room: Room
+  /** Set when the session holds the lease. */
+  readonly holder: LeaseHolder | undefined
 }
 
 /** Refuses by throwing. Told what a batch adds, where it will stand. */
 type Count = (added: Usage) => void | Promise<void>
 
 /** Each operation is asked about where it will stand in the log; what is added is charged to the token's budget. */
-export async function writeScoped(
-  parts: Parts,
-  submission: Submission,
-  isHolder: boolean,
-): Promise<Receipt> {
+export async function writeScoped(parts: Parts, submission: Submission): Promise<Receipt> {
   const { budget } = parts.scope
-  if (!budget) return submit(parts, submission, isHolder, () => {})
-  if (isHolder) return writeAsHolder(parts, submission)
+  if (!budget) return submit(parts, submission, () => {})
+  if (parts.holder) return writeAsHolder(parts, submission)
   return budget.spend(async (left, adds) => {
     let added = noUsage
     const charge = (): Charge | undefined => budget.chargeOf(added)
-    return submit(parts, { ...submission, charge }, isHolder, (now) => {
+    return submit(parts, { ...submission, charge }, (now) => {
       requireLeft(now, left)
       adds(now)
       added = now
@@ -58,7 +56,7 @@ async function writeAsHolder({ room, ...parts }: Parts, submission: Submission):
       taken = added
       await parts.scope.budget!.requireCovered(added)
     }
-    const receipt = await submit({ room, ...parts }, { ...submission, charge }, true, count)
+    const receipt = await submit({ room, ...parts }, { ...submission, charge }, count)
     room.noteCharged(taken)
     return receipt
   } catch (error) {
@@ -68,9 +66,8 @@ async function writeAsHolder({ room, ...parts }: Parts, submission: Submission):
 }
 
 function submit(
-  { workspace, branch, scope }: Parts,
+  { workspace, branch, scope, holder }: Parts,
   submission: Submission,
-  isHolder: boolean,
   count: Count,
 ): Promise<Receipt> {
   const { nodes } = workspace.stores
@@ -80,7 +77,7 @@ function submit(
       await scope.requireStored(submission.ops)
       await submission.check?.(view)
       const read = <T>(work: () => Steps<T>): Promise<T> => nodes.readSteps(work)
-      await count(await scope.requireAll(view, submission.ops, read, { isHolder }))
+      await count(await scope.requireAll(view, submission.ops, read, { holder }))
     },
   })
 }

@@ -35,7 +35,8 @@ export interface SessionCaller {
 
 /** What a carrier of messages calls. */
 export interface ServedConnection {
-  onMessage(bytes: Uint8Array): void
+  /** Resolves when the message is dealt with, whatever came of it. */
+  onMessage(bytes: Uint8Array): Promise<void>
   /** Called once, whichever end closed it. */
   onClose(): void
   /** Ends it for that reason. */
@@ -60,11 +61,14 @@ export function serveConnection(
     connection.close()
   }
   return {
-    onMessage: (bytes) => {
-      const handled = session
-        ? session.then((open) => receive(decodeRequest(bytes), open, { connection, parts, caller }))
-        : (session = openSession(connection, parts, caller, bytes))
-      handled.catch(fail)
+    onMessage: async (bytes) => {
+      try {
+        if (!session) return void (await (session = openSession(connection, parts, caller, bytes)))
+        const open = await session
+        await receive(decodeRequest(bytes), open, { connection, parts, caller })
+      } catch (error) {
+        fail(error)
+      }
     },
     // Without a goodbye its place is kept for the lease time: it may only have lost the network.
     onClose: () => void session?.then((open) => open.close(false)).catch(() => undefined),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type Branch, decodeBody, isAnswer, type Receipt, sessionIds, type View } from '@cairn/core'
+import { type Branch, isAnswer, type Receipt, sessionIds } from '@cairn/core'
 import {
   type ActorId,
-  type Ino,
   formatRescueOutcome,
+  FewAtOnce,
+  type Ino,
   isCairnError,
   type SessionId,
   type SessionReply,
@@ -17,6 +18,7 @@ import type { Waits } from '../leases/waits.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { Member } from '../leases/audience.ts'
+import { BatchWriter } from './batch-writer.ts'
 import { answerConflicts } from './conflicts.ts'
 import type { ClientSocket } from './connection.ts'
 import { holdInodes } from './hold-inodes.ts'
@@ -28,8 +30,7 @@ import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { rescue, type RescueRequest } from './rescue.ts'
 import { Room } from './room.ts'
 import { Rows } from './rows.ts'
-import { writeScoped } from './scoped-writer.ts'
-import { answerSharer, type RequireGiven, Sharer } from './sharer.ts'
+import { answerSharer, Sharer } from './sharer.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 export interface SessionParts {
@@ -45,6 +46,9 @@ export interface SessionParts {
 type Hello = Extract<SessionRequest, { type: 'hello' }>
 type Submit = Extract<SessionRequest, { type: 'submit' }>
 
+/** A mount asks some dozens at most. */
+const questionsAtOnce = 64
+
 /** A time and no operations. */
 const emptyBodyBytesMax = 16
 
@@ -59,8 +63,11 @@ export class Session {
   readonly #stop: (() => void)[] = []
   readonly #room: Room
   readonly #unread: UnreadAnswers
+  readonly #questions = new FewAtOnce(questionsAtOnce)
+  readonly #notes = new FewAtOnce(1)
   /** Set for a session that gives single directories back. */
   readonly #sharer: Sharer | undefined
+  readonly #writer: BatchWriter
   #member: Member | undefined
   #waits: Waits | undefined
   readonly #rows: Rows
@@ -87,6 +94,8 @@ export class Session {
       this.#sharer = new Sharer(this.id, parts, (reply) =>
         this.#inOrder(async () => this.#send(reply)),
       )
+    const [session, room, sharer, { unused }] = [this.id, this.#room, this.#sharer, this.#place]
+    this.#writer = new BatchWriter({ ...parts, scope, session, room, sharer, unused })
   }
 
   static async open(parts: SessionParts, connection: ClientSocket, hello: Hello): Promise<Session> {
@@ -188,18 +197,19 @@ export class Session {
       case 'inodes':
         return this.#answer(request.id, () => this.#answerRead(request))
       case 'lock':
+        return this.#answer(request.id, () => this.#answerLock(request))
       case 'blocker':
       case 'locks':
-        return this.#answer(request.id, () => this.#answerLock(request))
+        return this.#answerInTurn(request.id, () => this.#answerLock(request))
       case 'cancel':
         return this.#waits?.cancel(request.question)
       case 'barrier':
-        return this.#answer(request.id, () => this.#whenOthersHaveSeen(request.seq))
+        return this.#answerInTurn(request.id, () => this.#whenOthersHaveSeen(request.seq))
       case 'conflicts':
-        return this.#answer(request.id, () => answerConflicts(this.#parts))
+        return this.#answerInTurn(request.id, () => answerConflicts(this.#parts))
       case 'look':
       case 'claim':
-        return this.#answer(request.id, () => this.#answerSharer(request))
+        return this.#answerInTurn(request.id, () => this.#answerSharer(request))
       case 'done':
         return this.#sharer?.done(request.request)
       case 'rescue':
@@ -207,11 +217,11 @@ export class Session {
       case 'seen':
         return this.#see(request.seq)
       case 'hold':
-        return holdInodes(this.#parts, this.id, request.inos)
+        return this.#inTurn(() => holdInodes(this.#parts, this.id, request.inos))
       case 'released':
-        return this.#parts.keeper.release(this.id, request.epoch)
+        return this.#inTurn(() => this.#parts.keeper.release(this.id, request.epoch))
       case 'renew':
-        return this.#renew()
+        return this.#inTurn(() => this.#renew())
       case 'bye':
         return this.close(true)
     }
@@ -243,7 +253,7 @@ export class Session {
   async #submit(request: Submit): Promise<void> {
     const { number } = request
     try {
-      const { seq, hash } = await this.#writeInTurn(request)
+      const { seq, hash } = await this.#write(request)
       // DURABLE: the batch is in the log; the other end may forget it.
       this.#send({ type: 'receipt', number, seq, hash })
       // An empty batch brings nothing.
@@ -260,34 +270,11 @@ export class Session {
     void this.#parts.keeper.noteProgress(this.id).catch(() => undefined)
   }
 
-  #writeInTurn(request: Submit): Promise<Receipt> {
-    const body = decodeBody(request.body)
-    const write = (given?: RequireGiven): Promise<Receipt> => this.#write(request, body, given)
-    return this.#sharer ? this.#sharer.write(body.ops, write) : write()
-  }
-
-  async #write(
-    { number, epoch }: Submit,
-    { time, ops, toolCall }: ReturnType<typeof decodeBody>,
-    given?: RequireGiven,
-  ): Promise<Receipt> {
-    const { workspace, branch, keeper, actor, scope } = this.#parts
+  async #write(request: Submit): Promise<Receipt> {
     this.#requireWriter('write')
-    this.#place.unused?.use(ops)
-    const allowed = workspace.checkOf(branch, ops)
-    const check = async (view: View): Promise<void> => {
-      await allowed?.(view)
-      await given?.(view)
-    }
-    const isHolder = keeper.holds(this.id)
-    const limits = isHolder ? () => this.#room.heldTo() : undefined
-    const author = { session: this.id, number, actor, toolCall, time: workspace.notAfterNow(time) }
-    const submission = { ...author, epoch, ops, check, line: this, limits }
-    if (!scope) return branch.submit(submission)
-    const room = this.#room
-    const receipt = await writeScoped({ workspace, branch, scope, room }, submission, isHolder)
+    const receipt = await this.#writer.write(request)
     // Less of the budget is left now.
-    if (scope.budget) this.#forward()
+    if (this.#parts.scope?.budget) this.#forward()
     return receipt
   }
 
@@ -297,6 +284,16 @@ export class Session {
     } catch (error) {
       this.#send({ type: 'failure', id, ...toFailure(error) })
     }
+  }
+
+  /** Each of these costs more than its few bytes: it waits for other sessions, or looks through a tree. */
+  #answerInTurn(id: number, find: () => Promise<Uint8Array>): Promise<void> {
+    return this.#questions.pass(() => this.#answer(id, find))
+  }
+
+  /** Each writes a row of the store that other sessions wait for: a flood of them takes its turn with each. */
+  #inTurn(note: () => Promise<void>): Promise<void> {
+    return this.#notes.pass(note)
   }
 
   async #answerRead(request: ReadRequest): Promise<Uint8Array> {
@@ -350,7 +347,7 @@ export class Session {
 
   async #renew(): Promise<void> {
     const { keeper } = this.#parts
-    if (!this.#writes) return
+    if (!this.#writes || this.#isClosed) return
     // Given up while it was silent: it joins like any other session, and learns the epoch it lost to.
     if (!(await keeper.renew(this.id))) await keeper.rejoin(this.id)
     this.#stand()

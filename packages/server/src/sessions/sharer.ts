@@ -105,7 +105,7 @@ export class Sharer implements Connected {
     const writer = new Writer(16)
     if (type === 'look') await sharing.look(this.session, await this.#present(inos))
     // A claim of none is one of all.
-    else if ((await this.#visible(inos)).length < inos.length) writer.u8(0)
+    else if ((await this.#present(inos)).length < inos.length) writer.u8(0)
     else writer.u8((await this.#claim(inos)) ? 1 : 0)
     return writer.varint(branch.head.position.seq).finish()
   }
@@ -164,12 +164,12 @@ export class Sharer implements Connected {
     return this.#parts.scope ? this.#present(inos) : inos
   }
 
-  /** Without numbers that nothing has: what a session looked into is remembered. */
+  /** Without numbers that no directory has: what a session looked into, or claimed, is remembered. */
   async #present(inos: readonly Ino[]): Promise<readonly Ino[]> {
     const { scope, workspace, branch } = this.#parts
     return workspace.read(branch, (view) => {
       const seen = scope ? scope.see(view) : view
-      return inos.filter((ino) => seen.inode(ino) !== undefined)
+      return inos.filter((ino) => seen.inode(ino)?.kind === 'directory')
     })
   }
 }
