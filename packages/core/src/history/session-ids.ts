@@ -29,6 +29,11 @@ export function newTokenSession(identity: string, unique: string): SessionId {
   return `s_${identity}.${unique}` as SessionId
 }
 
+/** Of the token that a session is of; undefined for that of an owner. */
+export function identityOf(session: string): string | undefined {
+  return /^s_([^.]*)\./.exec(session)?.[1]
+}
+
 /** Whether it is a session of the token, or of a token that was narrowed from it. */
 export function isSessionOf(identity: string, session: string): session is SessionId {
   return session.startsWith(`s_${identity}.`) || session.startsWith(`s_${identity}~`)

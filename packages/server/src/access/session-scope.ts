@@ -161,14 +161,9 @@ export class SessionScope {
 
   /** Called before the session gets the receipt. */
   async noteStored(id: Hash): Promise<void> {
-    const value = Buffer.from(id, 'latin1').toString('hex')
-    await this.#memory.addNotes(this.#blobHolder, [{ kind: 'blob', value }], this.#nowMs())
+    const note = { kind: 'blob', value: noteOf(id) } as const
+    await this.#memory.addNotes(blobHolderOf(this.#identity), [note], this.#nowMs())
     this.#stored.add(id)
-  }
-
-  /** A mount that recovers stores content in one session, and writes from it in another of the same token. */
-  get #blobHolder(): string {
-    return `blobs:${this.#identity}`
   }
 
   async noteInodes(first: number, count: number): Promise<void> {
@@ -177,12 +172,16 @@ export class SessionScope {
 
   /** Holding a hash is no right to what it names: a session writes from what its token has stored. */
   async requireStored(ops: readonly Op[]): Promise<void> {
-    const missing = (): Hash | undefined => blobsOf(ops).find((id) => !this.#stored.has(id))
-    if (this.#isOld || missing() === undefined) return
-    for (const { kind, value } of await this.#memory.listNotes(this.#blobHolder))
-      if (kind === 'blob') this.#stored.add(Buffer.from(value, 'hex').toString('latin1') as Hash)
-    const id = missing()
-    if (id !== undefined) throw notStored(id)
+    const missing = new Set(blobsOf(ops).filter((id) => !this.#stored.has(id)))
+    if (this.#isOld || missing.size === 0) return
+    // A session may be one of a token that was narrowed from this one.
+    const identity = sessionIds.identityOf(this.#session) ?? this.#identity
+    const holders = [...new Set([this.#identity, identity])].map(blobHolderOf)
+    const found = await this.#memory.findNotes(holders, 'blob', [...missing].map(noteOf))
+    const noted = new Set(found)
+    for (const id of missing)
+      if (noted.has(noteOf(id))) this.#stored.add(id)
+      else throw notStored(id)
   }
 
   /** A session that writes costs other writers something. */
@@ -280,6 +279,15 @@ export class SessionScope {
       names: names.filter(isSeen),
     }
   }
+}
+
+/** A mount that recovers stores content in one session, and writes from it in another of the same token. */
+function blobHolderOf(identity: string): string {
+  return `blobs:${identity}`
+}
+
+function noteOf(id: Hash): string {
+  return Buffer.from(id, 'latin1').toString('hex')
 }
 
 function blobsOf(ops: readonly Op[]): readonly Hash[] {

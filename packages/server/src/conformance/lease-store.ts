@@ -23,6 +23,10 @@ function noteCases(test: StoreTest<LeaseStore>): void {
     const values = (await store.listNotes(holder)).map(({ value }) => value)
     expect(values.toSorted()).toEqual(['1+10', '20+5', 'ab'])
     expect(await store.listNotes(`${holder}~child`)).toEqual([{ kind: 'inodes', value: '20+5' }])
+    const many = Array.from({ length: 1200 }, (_, at) => `none-${at}`)
+    const wanted = [...many, blob.value]
+    expect(await store.findNotes([holder, 'nobody'], 'blob', wanted)).toEqual([blob.value])
+    expect(await store.findNotes([`${holder}~child`], 'blob', wanted)).toEqual([])
   })
 
   test('holders are listed in order, each once, page by page', async (store) => {

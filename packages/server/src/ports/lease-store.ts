@@ -63,6 +63,12 @@ export interface LeaseStore {
   addNotes(holder: string, notes: readonly HolderNote[], nowMs: number): Promise<void>
   /** Also those of holders whose names go on with a `~`: tokens that were narrowed from it. */
   listNotes(holder: string): Promise<readonly HolderNote[]>
+  /** Which of these values one of the holders has noted. A holder may have a million notes. */
+  findNotes(
+    holders: readonly string[],
+    kind: HolderNote['kind'],
+    values: readonly string[],
+  ): Promise<readonly string[]>
   /** Those that have notes, in byte order, after that one. */
   listHolders(after: string, limit: number): Promise<readonly string[]>
   /** All of a holder that is gone for good. */

@@ -2,7 +2,7 @@ import type { Hash } from '@cairn/protocol'
 import { keyBytes, textOf } from './columns.ts'
 import type { Database, Statement } from './database.ts'
 import type { ObjectStore } from './object-store.ts'
-import { insertStatements } from './statements.ts'
+import { insertStatements, marksFor } from './statements.ts'
 import { type ContentTableName, groupHashes, whereHashes } from './touch-rows.ts'
 
 /** What must be true of a row when it is deleted: part of the deletion, so that nothing comes in between. */
@@ -103,8 +103,4 @@ export class ContentRemover {
     )
     return new Set(rows.map((row) => textOf(row, 'used_key')))
   }
-}
-
-function marksFor(keys: readonly string[]): string {
-  return keys.map(() => '?').join(', ')
 }

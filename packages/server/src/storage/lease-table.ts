@@ -10,7 +10,7 @@ import {
   textOf,
 } from './columns.ts'
 import { type Database, type Row, tryTransact } from './database.ts'
-import { insertStatements } from './statements.ts'
+import { insertStatements, marksFor } from './statements.ts'
 
 const columns = [
   'branch',
@@ -23,6 +23,7 @@ const columns = [
   'last_deadline_ms',
 ] as const
 
+const valuesAtOnce = 500
 const noteColumns = ['holder', 'kind', 'value', 'noted_ms'] as const
 
 /** Leases, in SQL: one row a branch, moved by compare-and-set. */
@@ -87,6 +88,24 @@ export class LeaseTable implements LeaseStore {
       [keyBytes(holder), keyBytes(`${holder}~`), keyBytes(`${holder}\u007f`)],
     )
     return rows.map((row) => ({ kind: textOf(row, 'kind'), value: textOf(row, 'value') }))
+  }
+
+  async findNotes(
+    holders: readonly string[],
+    kind: HolderNote['kind'],
+    values: readonly string[],
+  ): Promise<readonly string[]> {
+    const found: string[] = []
+    const names = holders.map(keyBytes)
+    for (let at = 0; at < values.length; at += valuesAtOnce) {
+      const some = values.slice(at, at + valuesAtOnce).map(keyBytes)
+      const rows = await this.#database.query(
+        `SELECT value FROM holder_notes WHERE kind = ? AND holder IN (${marksFor(names)}) AND value IN (${marksFor(some)})`,
+        [keyBytes(kind), ...names, ...some],
+      )
+      found.push(...rows.map((row) => textOf(row, 'value')))
+    }
+    return found
   }
 
   async listHolders(after: string, limit: number): Promise<readonly string[]> {

@@ -54,3 +54,8 @@ export function valueBytes(values: readonly SqlValue[]): number {
     0,
   )
 }
+
+/** For an `IN (…)` with these. */
+export function marksFor(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ')
+}

@@ -28,6 +28,16 @@ export class MemoryLeaseStore implements LeaseStore {
       .map(({ note }) => note)
   }
 
+  async findNotes(
+    holders: readonly string[],
+    kind: HolderNote['kind'],
+    values: readonly string[],
+  ): Promise<readonly string[]> {
+    const isNoted = (value: string): boolean =>
+      holders.some((holder) => this.#notes.has(JSON.stringify([holder, kind, value])))
+    return values.filter(isNoted)
+  }
+
   async listHolders(after: string, limit: number): Promise<readonly string[]> {
     const holders = new Set([...this.#notes.values()].map(({ holder }) => holder))
     return [...holders]
