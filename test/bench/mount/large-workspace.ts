@@ -24,7 +24,19 @@ const idleSeconds = 3
 /** During the first ones the server still has to do with what it was just filled with. */
 const coldRounds = 9
 
-export const largeWorkspaceNames: readonly string[] = ['cold', 'stat', 'memory', 'idle']
+/** Of all that there is, by programs that see it for the first time. */
+const walks = [
+  { name: 'find', command: 'find . | wc -l', aimSeconds: 0.6 },
+  { name: 'ls', command: 'ls -lU * | wc -l', aimSeconds: 1.2 },
+] as const
+
+export const largeWorkspaceNames: readonly string[] = [
+  'cold',
+  ...walks.map(({ name }) => name),
+  'stat',
+  'memory',
+  'idle',
+]
 
 /** A workspace of many files, and mounts that have seen nothing of it yet. */
 export async function benchLargeWorkspace(): Promise<Result[]> {
@@ -35,6 +47,7 @@ export async function benchLargeWorkspace(): Promise<Result[]> {
     await fill(site)
     return [
       ...(wants('cold') ? [await benchCold(site, directory)] : []),
+      ...(await benchWalks(site)),
       ...(wants('stat') ? [await benchStat(site, directory)] : []),
       ...(wants('memory', 'idle') ? await benchKnowing(site) : []),
     ]
@@ -79,6 +92,25 @@ async function benchCold(site: Site, directory: string): Promise<Result> {
     }
   }
   return { name: 'cold', work, unit: 'ms', measured: median(times), aim: { atMost: 300 } }
+}
+
+/** A new mount each time: neither it nor its kernel knows a name. */
+async function benchWalks(site: Site): Promise<Result[]> {
+  const results: Result[] = []
+  for (const { name, command, aimSeconds } of walks) {
+    if (!wants(name)) continue
+    const times: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      const mount = await site.mount('/')
+      const begin = performance.now()
+      await mount.sh(command)
+      times.push((performance.now() - begin) / 1000)
+      await mount.unmount()
+    }
+    const work = `cold ${command}, ${files / 1000}k files`
+    results.push({ name, work, unit: 's', measured: median(times), aim: { atMost: aimSeconds } })
+  }
+  return results
 }
 
 /** A new mount each time: its kernel knows no name. */

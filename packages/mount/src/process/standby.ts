@@ -5,7 +5,7 @@ let found: Promise<string | undefined> | undefined
 
 /**
  * The compiled native/standby.c, which holds the descriptors of a supervisor, and becomes the supervisor when there is
- * something to do. Undefined where there is none: then the supervisor waits itself, which takes 50 MB.
+ * something to do. Undefined where there is none: then the supervisor waits itself, as a Node process.
  */
 export function findStandby(): Promise<string | undefined> {
   found ??= find()
