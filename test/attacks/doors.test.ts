@@ -131,10 +131,23 @@ describe('a token that reads /src', () => {
     }
   })
 
-  it('as a git remote: refused, whatever the service', async () => {
-    for (const service of ['git-upload-pack', 'git-receive-pack', '--upload-pack=id'])
+  it('as a git remote: no push, and no other service', async () => {
+    for (const service of ['git-receive-pack', '--upload-pack=id'])
       expect((await ask('GET', `/git/w/info/refs?service=${service}`)).status).toBe(403)
-    expect((await ask('POST', '/git/w/git-upload-pack', { body: '0000' })).status).toBe(403)
+    expect((await ask('POST', '/git/w/git-receive-pack', { body: '0000' })).status).toBe(403)
+  })
+
+  it('as a git remote: the commit of an owner is not there for a token that knows its id', async () => {
+    const secret = server.apiKey
+    const refs = '/git/w/info/refs?service=git-upload-pack'
+    const [, id] = /([0-9a-f]{40}) refs\/heads\/main/.exec(
+      await (await ask('GET', refs, { secret })).text(),
+    )!
+    const body = `0032want ${id}\n00000009done\n`
+    const fetched = await ask('POST', '/git/w/git-upload-pack', { secret, body })
+    expect(await fetched.text()).toContain('PACK')
+    const refused = await ask('POST', '/git/w/git-upload-pack', { body })
+    expect(await refused.text().catch(() => 'cut off')).not.toContain('PACK')
   })
 
   it('as a git remote with a name that looks like an option or a path: not found', async () => {

@@ -131,27 +131,17 @@ describe('a workspace is a git remote', () => {
     expect(await git(path, 'ls-files')).toBe('repo/a\nrepo/b\nrepo/c\nrepo/d\n')
   })
 
-  it('without a key, with a wrong one or with a token there is nothing', async () => {
-    const { secret } = await workspace.tokens.issue('t', {
-      ttlMs: 60_000,
-      allow: [{ path: '/', operations: ['read', 'list'] }],
-    })
-    for (const url of [
-      `${server.url}/git/${workspace.name}`,
-      urlOf(workspace.name, 'wrong-key-0'),
-      urlOf(workspace.name, secret),
-    ])
+  it('without a key or with a wrong one there is nothing', async () => {
+    for (const url of [`${server.url}/git/${workspace.name}`, urlOf(workspace.name, 'wrong-key-0')])
       await expect(git(local, 'ls-remote', url)).rejects.toThrow('git ls-remote')
     expect(await git(local, 'ls-remote', urlOf(workspace.name))).toContain('refs/heads/main')
   })
 
   it('git shows why it is refused, and what to do', async () => {
-    const allow = [{ path: '/', operations: ['read', 'list'] as const }]
+    const allow = [{ path: '/', operations: ['write'] as const }]
     const { secret } = await workspace.tokens.issue('t', { ttlMs: 60_000, allow })
     const asToken = git(local, 'ls-remote', urlOf(workspace.name, secret))
-    await expect(asToken).rejects.toThrow(
-      /takes an owner's key.*\n.*Use an owner key as the password/,
-    )
+    await expect(asToken).rejects.toThrow(/the token allows read nowhere/)
     await expect(git(local, 'ls-remote', urlOf('no-such'))).rejects.toThrow(/remote: .*no-such/)
     const { status, headers } = await fetch(`${server.url}/git/${workspace.name}/info/refs`, {
       headers: { authorization: `Bearer ${secret}` },

@@ -7,6 +7,8 @@ import { serve, type ServeOptions } from '@cairn/server'
 export interface TestServer {
   readonly url: string
   readonly apiKey: string
+  /** Its data directory. */
+  readonly data: string
   readonly cairn: Cairn
   readonly stop: () => Promise<void>
 }
@@ -22,6 +24,7 @@ export async function startServer(
   return {
     url,
     apiKey,
+    data,
     cairn: new Cairn({ server: url, apiKey }),
     stop: async () => {
       await serving.close()

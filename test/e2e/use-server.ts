@@ -28,6 +28,9 @@ export function useServer(cairn?: CairnCommand, context = 'test'): UsedServer {
     get apiKey() {
       return server!.apiKey
     },
+    get data() {
+      return server!.data
+    },
     get cairn() {
       return server!.cairn
     },

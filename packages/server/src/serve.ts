@@ -4,7 +4,7 @@ import type { Server as TlsServer } from 'node:tls'
 import { Blobs, Nodes, type Stores } from '@cairn/core'
 import { CairnError, isCairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
-import { removeExport } from './git/exported-repository.ts'
+import { removeExports, removeUnusedExports } from './git/exports.ts'
 import { SearchIndex } from './search/index/search-index.ts'
 import { ordinarySqlMs } from './sql/run-sql.ts'
 import { SqlProcesses } from './sql/sql-process.ts'
@@ -217,10 +217,13 @@ function openCaches(
     searchIndex,
     sql: { processes, databases, timeMs: ordinarySqlMs },
     forget: async (workspace) => {
-      await removeExport(gitDirectory, workspace)
+      await removeExports(gitDirectory, workspace)
       await searchIndex.forget(workspace)
     },
-    tidy: () => searchIndex.tidy(),
+    tidy: async () => {
+      await removeUnusedExports(gitDirectory, Date.now())
+      await searchIndex.tidy()
+    },
     close: async () => {
       await searchIndex.close()
       processes.close()

@@ -1,11 +1,11 @@
 import { type BatchOutline, type Branch, decodeOutline, findBase, type Snapshot } from '@cairn/core'
-import { formatHash } from '@cairn/protocol'
 import { timeOf } from '../ports/clock.ts'
 import { type LayerRecord, listAll, shownName } from '../ports/layer-store.ts'
 import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { ExportedRef, ExportedRepository } from './exported-repository.ts'
 import type { CommitPlan } from './fast-import.ts'
 import { refName } from './ref-names.ts'
+import type { Made, Viewer } from './viewer.ts'
 
 const mainRef = 'refs/heads/main'
 const attemptPrefix = 'refs/heads/attempts/'
@@ -16,26 +16,43 @@ const rowsAtOnce = 256
 export async function exportWorkspace(
   workspace: OpenWorkspace,
   repository: ExportedRepository,
+  viewer: Viewer,
 ): Promise<void> {
   await repository.open()
   const refs = await repository.refs()
   const history = refs.has(mainRef) ? await repository.history(mainRef) : []
-  const round = new Round(workspace, refs, history)
+  const round = new Round(workspace, viewer, refs, history)
   const main = await workspace.branch('main')
   const layers = await listAll(workspace.layers, workspace.info.id, {})
-  const live = layers.filter(({ state }) => state !== 'abandoned')
-  await round.planMainBefore(main)
+  const live = layers.filter((layer) => layer.state !== 'abandoned' && viewer.seesLayer(layer))
+  if (viewer.seesMain) await round.planMainBefore(main, live)
   for (const layer of live) await round.planLayer(layer)
-  await round.planMain(main)
+  if (viewer.seesMain) await round.planMain(main)
   // First: a name that goes may be a directory of one that comes.
   await repository.removeRefs(round.unused())
   await repository.commitAll(round.plans)
+  await repository.checkOut(round.firstRef)
+}
+
+/** A state of main that layers stand on. */
+interface MainThen {
+  readonly seq: number
+  readonly snapshot: Snapshot
+  readonly made: Made | undefined
+}
+
+interface Planned {
+  readonly seq: number
+  readonly made: Made | undefined
+  readonly message: string
+  readonly parents: readonly string[]
 }
 
 /** One export: which commits are missing. */
 class Round {
   readonly plans: CommitPlan[] = []
   readonly #workspace: OpenWorkspace
+  readonly #viewer: Viewer
   readonly #refs: ReadonlyMap<string, ExportedRef>
   /** What each ref will be: a commit, or `@N` of the plans. */
   readonly #heads = new Map<string, { readonly commit: string; readonly root: string }>()
@@ -49,10 +66,12 @@ class Round {
 
   constructor(
     workspace: OpenWorkspace,
+    viewer: Viewer,
     refs: ReadonlyMap<string, ExportedRef>,
     history: readonly ExportedRef[],
   ) {
     this.#workspace = workspace
+    this.#viewer = viewer
     this.#refs = refs
     this.#history = history
   }
@@ -62,16 +81,40 @@ class Round {
     return [...this.#refs.keys()].filter((name) => !this.#heads.has(name))
   }
 
-  /** Before the layers, because they stand on main: where it was never exported, its tree before the first commit. */
-  async planMainBefore(main: Branch): Promise<void> {
+  /** What a clone has first. */
+  get firstRef(): string {
+    return this.#heads.has(mainRef) ? mainRef : (this.#attempts.values().next().value ?? mainRef)
+  }
+
+  /** Before the layers, because they stand on main: where it was never exported, its tree before the first of them. */
+  async planMainBefore(main: Branch, layers: readonly LayerRecord[]): Promise<void> {
     const exported = this.#refs.get(mainRef)
     if (exported) return void this.#heads.set(mainRef, exported)
     await main.refresh()
-    for await (const { seq, actor, time, change } of this.#commitsAfter(main, 0)) {
-      const about = { seq: seq - 1, actor, time, message: 'Main', parents: [] }
-      return this.#plan(mainRef, change.before, about)
-    }
-    await this.#planHead(main, mainRef, 'Main', undefined)
+    const first = this.#viewer.seesHistory
+      ? await this.#beforeCommits(main)
+      : await this.#beforeLayers(layers)
+    if (!first) return this.#planHead(main, mainRef, 'Main', undefined)
+    const { seq, snapshot, made } = first
+    await this.#plan(mainRef, snapshot, { seq, made, message: 'Main', parents: [] })
+  }
+
+  /** Main before the first commit of a layer. */
+  async #beforeCommits(main: Branch): Promise<MainThen | undefined> {
+    for await (const { seq, actor, time, change } of this.#commitsAfter(main, 0))
+      return { seq: seq - 1, snapshot: change.before, made: { actor, time } }
+    return undefined
+  }
+
+  /** Main as the oldest layer found it. */
+  async #beforeLayers(layers: readonly LayerRecord[]): Promise<MainThen | undefined> {
+    const [oldest] = layers
+      .filter(({ parent }) => parent === 'main')
+      .toSorted((a, b) => a.originSeq - b.originSeq)
+    if (!oldest) return undefined
+    const branch = await this.#workspace.openBranch(oldest.branch)
+    const { base } = await findBase(this.#workspace.stores, branch)
+    return { seq: oldest.originSeq, snapshot: base, made: undefined }
   }
 
   async planLayer(record: LayerRecord): Promise<void> {
@@ -83,7 +126,7 @@ class Round {
     await branch.refresh()
     const base = this.#refs.has(ref) ? undefined : await this.#planBase(branch, ref, record)
     await this.#planHead(branch, ref, record.message || `Attempt ${name}`, base)
-    await this.#planCheckpoints(branch, `${name}/`)
+    if (this.#viewer.seesCheckpoints(record.path)) await this.#planCheckpoints(branch, `${name}/`)
   }
 
   /** Names that tokens gave may be shown alike. */
@@ -105,11 +148,12 @@ class Round {
     const { base } = await findBase(this.#workspace.stores, branch)
     const isOnMain = record.parent === 'main'
     const older = isOnMain ? this.#mainAt(record.originSeq) : undefined
-    if (older?.root === formatHash(base.root)) return older
+    if (older && older.root === (await this.#viewer.rootOf(base))) return older
     const { originSeq: seq, createdBy: actor } = record
     const time = timeOf(BigInt(Date.parse(record.createdAt)) * 1_000_000n)
     const parents = older ? [older.commit] : []
-    this.#plan(ref, base, { seq, actor, time, message: 'What the attempt stands on', parents })
+    const message = 'What the attempt stands on'
+    await this.#plan(ref, base, { seq, made: { actor, time }, message, parents })
     return this.#heads.get(ref)!
   }
 
@@ -122,6 +166,12 @@ class Round {
   /** The commits of layers since the last export as merges, then what else is in main now. */
   async planMain(main: Branch): Promise<void> {
     await main.refresh()
+    if (this.#viewer.seesHistory) await this.#planMerges(main)
+    await this.#planHead(main, mainRef, 'Main', undefined)
+    if (this.#viewer.seesCheckpoints('/')) await this.#planCheckpoints(main, '')
+  }
+
+  async #planMerges(main: Branch): Promise<void> {
     const since = this.#refs.get(mainRef)?.seq ?? 0
     for await (const { seq, actor, time, change } of this.#commitsAfter(main, since)) {
       const layer = this.#heads.get(this.#attempts.get(change.subject) ?? '')
@@ -129,10 +179,8 @@ class Round {
       const parents = [before?.commit, layer?.commit].filter((one) => one !== undefined)
       const message =
         change.message || `Commit of ${this.#attempts.get(change.subject) ?? change.subject}`
-      this.#plan(mainRef, change.after, { seq, actor, time, message, parents })
+      await this.#plan(mainRef, change.after, { seq, made: { actor, time }, message, parents })
     }
-    await this.#planHead(main, mainRef, 'Main', undefined)
-    await this.#planCheckpoints(main, '')
   }
 
   async #planHead(
@@ -144,11 +192,10 @@ class Round {
     const exported = this.#heads.get(ref) ?? this.#refs.get(ref)
     const { snapshot, seq } = await branch.fold()
     if (exported) this.#heads.set(ref, exported)
-    if (exported?.root === formatHash(snapshot.root)) return
-    const last = await this.#lastBatch(branch, seq)
+    if (exported && exported.root === (await this.#viewer.rootOf(snapshot))) return
+    const made = await this.#lastBatch(branch, seq)
     const parents = exported ? [exported.commit] : base ? [base.commit] : []
-    const { actor = 'cairn', time = { sec: 0, nsec: 0 } } = last ?? {}
-    this.#plan(ref, snapshot, { seq, actor, time, message, parents })
+    await this.#plan(ref, snapshot, { seq, made, message, parents })
   }
 
   async #planCheckpoints(branch: Branch, prefix: string): Promise<void> {
@@ -161,33 +208,31 @@ class Round {
       const ref = isTaken ? `${plain}-${refName(id)}` : plain
       const exported = this.#refs.get(ref)
       if (exported) this.#heads.set(ref, exported)
-      if (exported?.root === formatHash(snapshot.root)) continue
-      this.#plan(ref, snapshot, {
-        seq,
-        actor: 'cairn',
-        time,
-        message: `Checkpoint ${label}`,
-        parents: [],
-      })
+      if (exported && exported.root === (await this.#viewer.rootOf(snapshot))) continue
+      const made = { actor: 'cairn', time }
+      const message = `Checkpoint ${label}`
+      await this.#plan(ref, snapshot, { seq, made, message, parents: [] })
     }
   }
 
-  #plan(
+  async #plan(
     ref: string,
     snapshot: Snapshot,
-    about: Pick<CommitPlan, 'actor' | 'time' | 'message' | 'parents'> & { readonly seq: number },
-  ): void {
-    const { seq, message, ...rest } = about
-    const root = formatHash(snapshot.root)
-    const actor = rest.actor.replaceAll(/\s+/g, ' ')
+    { seq, made, message, parents }: Planned,
+  ): Promise<void> {
+    const root = await this.#viewer.rootOf(snapshot)
+    const { actor: teller, time } = this.#viewer.tell(made)
+    const actor = teller.replaceAll(/\s+/g, ' ')
     const trailers = `Cairn-Root: ${root}\nCairn-Seq: ${seq}\nCairn-Actor: ${actor}\n`
     const commit = `@${this.plans.length}`
     this.#heads.set(ref, { commit, root })
     if (ref === mainRef) this.#planned.push({ commit, root, seq })
     this.plans.push({
-      ...rest,
       ref,
-      snapshot,
+      tree: this.#viewer.shown(snapshot),
+      parents,
+      actor,
+      time,
       message: `${message.replaceAll('\0', '')}\n\n${trailers}`,
     })
   }

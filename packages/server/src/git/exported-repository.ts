@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { access, appendFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -20,18 +20,11 @@ const settings = [
   ['core.logAllRefUpdates', 'false'],
 ] as const
 
-/** Where the export of a workspace is. */
-export function exportPath(directory: string, workspace: string): string {
-  return join(directory, `${workspace}.git`)
-}
-
-export async function removeExport(directory: string, workspace: string): Promise<void> {
-  await rm(exportPath(directory, workspace), { recursive: true, force: true })
-}
-
 /** The bare repository that a workspace is exported to. It can be deleted at any time: the next export makes it anew. */
 export class ExportedRepository {
   readonly path: string
+  /** By the root of a tree, what the caller that the repository is for can tell of it. */
+  readonly shownRoots: Map<string, string> = new Map()
   readonly #stores: Stores
   #blobs: Map<string, string> | undefined
 
@@ -40,12 +33,15 @@ export class ExportedRepository {
     this.#stores = stores
   }
 
-  async open(): Promise<void> {
-    const isThere = await readFile(join(this.path, 'HEAD')).then(
+  isThere(): Promise<boolean> {
+    return access(join(this.path, 'HEAD')).then(
       () => true,
       () => false,
     )
-    if (isThere) return
+  }
+
+  async open(): Promise<void> {
+    if (await this.isThere()) return
     // Whole or not at all: a repository that is half made is never used.
     const making = `${this.path}.new`
     await rm(making, { recursive: true, force: true })
@@ -82,6 +78,13 @@ export class ExportedRepository {
 
   #read(args: readonly string[]): Promise<string> {
     return runGit(['-C', this.path, ...args], 'read the git repository')
+  }
+
+  /** The branch that a clone checks out. */
+  async checkOut(ref: string): Promise<void> {
+    const head = join(this.path, 'HEAD')
+    if ((await readFile(head, 'utf8')) === `ref: ${ref}\n`) return
+    await runGit(['-C', this.path, 'symbolic-ref', 'HEAD', ref], 'name the first branch')
   }
 
   async removeRefs(names: readonly string[]): Promise<void> {

@@ -1,42 +1,18 @@
-import { createHash } from 'node:crypto'
-import {
-  type Extent,
-  type Snapshot,
-  type Stores,
-  type Time,
-  TreeView,
-  type View,
-} from '@cairn/core'
-import { type ByteString, type Name, rootIno } from '@cairn/protocol'
-import { planRead, sendExtents } from '../files/send.ts'
-import { walkFrom } from '../files/walk.ts'
+import type { Stores, Time } from '@cairn/core'
+import type { ByteString } from '@cairn/protocol'
+import { sendExtents } from '../files/send.ts'
+import { type ShownTree, type TreeLine, treeLines } from './tree-lines.ts'
 
 /** A commit to make. */
 export interface CommitPlan {
   readonly ref: string
-  readonly snapshot: Snapshot
+  readonly tree: ShownTree
   /** Ids of commits, or marks as `:7`. */
   readonly parents: readonly string[]
   readonly actor: string
   readonly time: Time
   readonly message: string
 }
-
-interface TreeLine {
-  readonly path: readonly Name[]
-  /** Absent for what git cannot hold. */
-  readonly mode?: string
-  /** Names the content. */
-  readonly key?: string
-  readonly extents?: readonly Extent[]
-  readonly size?: number
-  readonly bytes?: Uint8Array
-}
-
-const readAtOnce = 100
-const fileBytesMax = 4 * 2 ** 30
-/** A larger file that is mostly holes is left out. */
-const sparseBytesMax = 1 << 20
 
 /** Writes a stream for `git fast-import`. Content that git has is named, not sent. */
 export class ImportStream {
@@ -55,10 +31,9 @@ export class ImportStream {
   /** Gives the mark of the commit. */
   async *commit(plan: CommitPlan): AsyncGenerator<Uint8Array, string> {
     const lines: string[] = []
-    for await (const line of this.#walk(plan.snapshot)) {
-      if (line.mode === undefined) continue
-      if (!this.#known.has(line.key!)) yield* this.#blob(line)
-      lines.push(`M ${line.mode} ${this.#known.get(line.key!)} ${quote(line.path.join('/'))}\n`)
+    for await (const line of treeLines(this.#stores, plan.tree)) {
+      if (!this.#known.has(line.key)) yield* this.#blob(line)
+      lines.push(`M ${line.mode} ${this.#known.get(line.key)} ${quote(line.path)}\n`)
     }
     const mark = this.#newMark()
     const message = Buffer.from(plan.message)
@@ -82,72 +57,15 @@ export class ImportStream {
     return `:${++this.#marks}`
   }
 
-  async *#blob({ key, extents = [], size = 0, bytes }: TreeLine): AsyncGenerator<Uint8Array> {
+  async *#blob({ key, content, size }: TreeLine): AsyncGenerator<Uint8Array> {
     const mark = this.#newMark()
     yield Buffer.from(`blob\nmark ${mark}\ndata ${size}\n`)
-    if (bytes) yield bytes
-    else yield* sendExtents(extents, this.#stores.blobs)
+    if (content instanceof Uint8Array) yield content
+    else yield* sendExtents(content, this.#stores.blobs)
     yield Buffer.from('\n')
-    this.#known.set(key!, mark)
-    this.sent.set(mark, key!)
+    this.#known.set(key, mark)
+    this.sent.set(mark, key)
   }
-
-  async *#walk(snapshot: Snapshot): AsyncGenerator<TreeLine> {
-    const { nodes } = this.#stores
-    for (let after: readonly Name[] = []; ;) {
-      const met = await nodes.read(() => {
-        const view = new TreeView(nodes, snapshot)
-        return walkFrom(view, rootIno, after, readAtOnce).map(({ ino, path }) =>
-          lineOf(view, ino, path),
-        )
-      })
-      yield* met
-      if (met.length < readAtOnce) return
-      after = met.at(-1)!.path
-      if (nodes.pacer.isDue()) await nodes.pacer.rest()
-    }
-  }
-}
-
-function lineOf(view: View, ino: Parameters<View['inode']>[0], path: readonly Name[]): TreeLine {
-  const inode = view.inode(ino)!
-  const { kind, size, target } = inode
-  // Git refuses such names: they would be a repository inside of a tree.
-  if (path.some((name) => name.toLowerCase() === '.git')) return { path }
-  if (kind === 'symlink') {
-    const bytes = target!
-    return { path, mode: '120000', key: keyOf([bytes]), bytes, size: bytes.length }
-  }
-  if (kind !== 'file') return { path }
-  const extents = planRead(view, ino, inode, 0, size)
-  if (!isForGit(size, extents)) return { path }
-  const mode = (inode.mode & 0o100) === 0 ? '100644' : '100755'
-  return { path, mode, key: keyOfExtents(size, extents), extents, size }
-}
-
-/** Git writes every zero of a hole: one byte behind 16 TiB would take days, and each export would begin again. */
-function isForGit(size: number, extents: readonly Extent[]): boolean {
-  const isReal = ({ source }: Extent): boolean => source !== undefined
-  const bytes = extents.filter(isReal).reduce((sum, { length }) => sum + length, 0)
-  return size <= sparseBytesMax || (size <= fileBytesMax && 2 * bytes >= size)
-}
-
-/** Equal keys mean equal bytes: blobs are named by hashes of their content. */
-function keyOfExtents(size: number, extents: readonly Extent[]): string {
-  const parts: (string | Uint8Array)[] = [`${size}`]
-  for (const { offset, length, source } of extents) {
-    parts.push(`|${offset},${length},`)
-    if (source === undefined) continue
-    if (source.type === 'bytes') parts.push(source.bytes)
-    else parts.push(`${source.start},`, Buffer.from(source.id, 'latin1'))
-  }
-  return keyOf(parts)
-}
-
-function keyOf(parts: readonly (string | Uint8Array)[]): string {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  return hash.digest('hex')
 }
 
 /** As git quotes paths; bytes that are no ASCII stay as they are. */

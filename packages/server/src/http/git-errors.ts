@@ -1,17 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { toHttpError } from './errors.ts'
 
-const tokenHint =
-  'The remote shows the whole workspace. Use an owner key as the password, or read files with: cairn fs cp -r'
-
 /** Git shows its user the text of an answer that failed, if it is plain text. Other clients get JSON, as everywhere. */
 export function answerGitError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (!request.headers['user-agent']?.startsWith('git/')) throw error
   const { status, body } = toHttpError(error, request.id, 'use the git remote')
   if (status >= 500) request.log.error(error)
   const { message, hint } = body.error
-  const isToken = status === 403 && request.access?.scope !== undefined
-  const lines = [message, isToken ? tokenHint : hint, `Request ${request.id}`]
+  const lines = [message, hint, `Request ${request.id}`]
   void reply
     .code(status)
     .type('text/plain')

@@ -3,17 +3,17 @@ import { createGunzip } from 'node:zlib'
 import { ByteQueue, CairnError } from '@cairn/protocol'
 import { media, type Route, workspaceParams } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
-import { exportWorkspace } from '../../git/export-workspace.ts'
-import { ExportedRepository, exportPath } from '../../git/exported-repository.ts'
+import type { ExportedRepository } from '../../git/exported-repository.ts'
+import { Exports } from '../../git/exports.ts'
 import { flush, pktLine } from '../../git/pkt-lines.ts'
 import { pushCapabilities, receivePush } from '../../git/receive-push.ts'
 import { startGit, whenDone } from '../../git/run-git.ts'
-import type { OpenWorkspace } from '../../workspaces/open-workspace.ts'
 import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { type PlaceLimits, Places } from '../../access/places.ts'
 import { schemaOf } from '../add-routes.ts'
 import { answerGitError } from '../git-errors.ts'
-import { askerOf, bodyOf, openWorkspace } from '../context.ts'
+import { askerOf, bodyOf, openWorkspace, scopeOf } from '../context.ts'
+import type { RouteAccess } from '../authenticate.ts'
 import { takePlace } from '../take-place.ts'
 import { objectSchema } from '../schema.ts'
 
@@ -56,39 +56,42 @@ export function gitRoutes(
     void reply.raw.once('close', takePlace(places, request, reply, 'use the git remote'))
   app.get<{ Querystring: { service?: string } }>(
     '/git/:workspace/info/refs',
-    routeOf(refs),
+    routeOf(refs, ['read']),
     async (request, reply) => {
       takeOne(request, reply)
       const { service: wanted } = request.query
+      const scope = scopeOf(request)
+      if (wanted !== pushService) requireService(wanted)
+      else if (scope) throw ownersPush()
       const workspace = await openWorkspace(workspaces, request)
-      const repository = await exports.update(workspace)
+      const repository = await exports.update(workspace, scope)
       if (wanted === pushService)
         return reply.type(pushAdvertisement).send(await refsForPush(repository))
-      requireService(wanted)
       const head = `# service=${service}\n`
       const line = `${(head.length + 4).toString(16).padStart(4, '0')}${head}0000`
       return answer(request, reply, 'advertisement', repository, ['--advertise-refs'], line)
     },
   )
-  app.post(`/git/:workspace/${service}`, routeOf(objects), async (request, reply) => {
-    takeOne(request, reply)
-    const repository = exports.of(await openWorkspace(workspaces, request))
-    return answer(request, reply, 'result', repository, [], '')
-  })
-  app.post(`/git/:workspace/${pushService}`, routeOf(pushed), async (request, reply) => {
+  app.post(`/git/:workspace/${service}`, routeOf(objects, ['read']), async (request, reply) => {
     takeOne(request, reply)
     const workspace = await openWorkspace(workspaces, request)
-    const repository = exports.of(workspace)
+    const repository = await exports.find(workspace, scopeOf(request))
+    return answer(request, reply, 'result', repository, [], '')
+  })
+  app.post(`/git/:workspace/${pushService}`, routeOf(pushed, 'owner'), async (request, reply) => {
+    takeOne(request, reply)
+    const workspace = await openWorkspace(workspaces, request)
+    const repository = exports.of(workspace, undefined)
     const alone = async (work: () => Promise<void>): Promise<void> =>
-      void (await exports.update(workspace, work))
+      void (await exports.update(workspace, undefined, work))
     const push = { workspace, asker: askerOf(request), repository, alone }
     void reply.type('application/x-git-receive-pack-result').header('cache-control', 'no-cache')
     return reply.send(await receivePush(push, new ByteQueue(plainBody(request))))
   })
 }
 
-function routeOf(route: Route): RouteShorthandOptions {
-  const config = { access: 'owner', route } as const
+function routeOf(route: Route, access: RouteAccess): RouteShorthandOptions {
+  const config = { access, route }
   return { config, schema: schemaOf(route), errorHandler: answerGitError }
 }
 
@@ -109,6 +112,14 @@ function plainBody(request: FastifyRequest): Readable {
   return body.pipe(plain)
 }
 
+function ownersPush(): CairnError {
+  return new CairnError('forbidden', {
+    what: 'push with a token',
+    reason: "it takes an owner's key",
+    hint: 'Write through a mount, or put the files into a layer: cairn fs import.',
+  })
+}
+
 function requireService(name: string | undefined): void {
   if (name === service) return
   throw new CairnError('forbidden', {
@@ -116,39 +127,6 @@ function requireService(name: string | undefined): void {
     reason: `it has no service '${name ?? ''}'`,
     hint: 'Use git clone, git fetch and git push.',
   })
-}
-
-/** The repositories of all workspaces. An export of one waits for the one before. */
-class Exports {
-  readonly #directory: string
-  readonly #repositories = new Map<string, ExportedRepository>()
-  readonly #running = new Map<string, Promise<void>>()
-
-  constructor(directory: string) {
-    this.#directory = directory
-  }
-
-  of({ info, stores }: OpenWorkspace): ExportedRepository {
-    const known = this.#repositories.get(info.id)
-    if (known) return known
-    const repository = new ExportedRepository(exportPath(this.#directory, info.id), stores)
-    this.#repositories.set(info.id, repository)
-    return repository
-  }
-
-  /** `work` sees the repository as it is then, and no other export changes it meanwhile. */
-  async update(workspace: OpenWorkspace, work?: () => Promise<void>): Promise<ExportedRepository> {
-    const { id } = workspace.info
-    const repository = this.of(workspace)
-    const before = this.#running.get(id) ?? Promise.resolve()
-    const running = before
-      .catch(() => {})
-      .then(() => exportWorkspace(workspace, repository))
-      .then(work)
-    this.#running.set(id, running)
-    await running
-    return repository
-  }
 }
 
 async function answer(
