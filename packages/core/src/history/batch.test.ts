@@ -7,6 +7,7 @@ import {
   type Batch,
   batchBytesMax,
   decodeBatch,
+  decodeOutline,
   decodeSentBatch,
   encodeBatch,
   genesis,
@@ -69,6 +70,16 @@ describe.each(Object.entries(ops))('operation %s', (_, any) => {
       { numRuns: 200 },
     )
   })
+})
+
+it('the outline of a batch says all of it but its operations', () => {
+  fc.assert(
+    fc.property(batch, (whole) => {
+      const { body } = whole
+      const outline = body.type === 'ops' ? { type: 'ops', count: body.ops.length } : body
+      expect(decodeOutline(encodeBatch(whole))).toEqual({ ...whole, body: outline })
+    }),
+  )
 })
 
 /** Both versions are spelled the same, and new ones are of the second. */
