@@ -116,6 +116,15 @@ describe('a session that holds beside another one', () => {
     }
   })
 
+  it('claims no directory in which its token may change nothing', async () => {
+    const readAll = { path: '/', operations: ['read', 'list'] }
+    await beside(await site.issue([readAll, { path: '/drop', operations: ['write'] }]))
+    const claim = async (ino: Ino): Promise<number | undefined> =>
+      [...(await second.ask({ type: 'claim', inos: [ino] }))][0]
+    expect(await claim(await site.ino('/src'))).toBe(0)
+    await until(async () => (await claim(await site.ino('/drop'))) === 1)
+  })
+
   it('claims no directory that its token does not show, and hears of none', async () => {
     const key = await site.issue([{ path: '/drop', operations: ['read', 'list', 'write'] }])
     const narrow = await site.session(key, { mode: 'share' })

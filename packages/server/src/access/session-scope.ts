@@ -30,6 +30,7 @@ import {
   type Ino,
   isVisible,
   isWay,
+  isWithin,
   removesOwn,
   seesAll,
   type SessionId,
@@ -201,6 +202,19 @@ export class SessionScope {
   canList(view: View, ino: Ino): boolean {
     const path = pathOfDirectory(view, ino)
     return path !== undefined && (allows(this.grant, 'list', path) || isWay(this.grant, path))
+  }
+
+  /** Whether it may change something in that directory, or below. */
+  mayChangeIn(view: View, ino: Ino): boolean {
+    const path = pathOfDirectory(view, ino)
+    if (path === undefined) return false
+    return (['write', 'delete'] as const).some(
+      (operation) =>
+        allows(this.grant, operation, path) ||
+        this.grant.rules.some(
+          ({ prefix }) => isWithin(prefix, path) && allows(this.grant, operation, prefix),
+        ),
+    )
   }
 
   /**

@@ -105,9 +105,17 @@ export class Sharer implements Connected {
     const writer = new Writer(16)
     if (type === 'look') await sharing.look(this.session, await this.#present(inos))
     // A claim of none is one of all.
-    else if ((await this.#present(inos)).length < inos.length) writer.u8(0)
+    else if (!(await this.#mayClaim(inos))) writer.u8(0)
     else writer.u8((await this.#claim(inos)) ? 1 : 0)
     return writer.varint(branch.head.position.seq).finish()
+  }
+
+  /** Others wait for the holder of a directory: a token holds none in which it may change nothing. */
+  async #mayClaim(inos: readonly Ino[]): Promise<boolean> {
+    const { scope, workspace, branch } = this.#parts
+    const present = await this.#present(inos)
+    if (present.length < inos.length || !scope) return present.length === inos.length
+    return workspace.read(branch, (view) => inos.every((ino) => scope.mayChangeIn(view, ino)))
   }
 
   async #claim(inos: readonly Ino[]): Promise<boolean> {
