@@ -29,7 +29,7 @@ it('a directory that is not there: what fails, the command that fixes it, exit c
     `fail  database  connection  cannot use ${none}: there is no such directory. Fix: Make the directory, or name another: mkdir -p ${none}`,
   )
   expect(stderr).toBe(
-    'cairn server verify-stores: cannot rely on these stores: not as they should be: connection (database), connection (objects). Fix what is marked `fail`, then run this command again.\n',
+    'cairn server verify-stores: cannot rely on these stores: these failed: connection (database), connection (objects). Fix what is marked `fail`, then run this command again.\n',
   )
 })
 

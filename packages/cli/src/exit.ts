@@ -53,7 +53,6 @@ export async function exitAfter(
   try {
     await main(stopping.signal, (todo) => (tidy = todo))
     await edge.out.end()
-    await edge.err.flush()
     endProcess(0)
   } catch (error) {
     // Whatever an abort makes of a command, the reason is the abort.
@@ -77,7 +76,6 @@ async function report(edge: Edge, error: unknown): Promise<number> {
       const name = edge.err.paint(['cairn', edge.name].join(' ').trim(), 'red')
       await edge.err.line(`${name}: ${described.text}`)
     }
-    await edge.err.flush()
   } catch {
     // The reader has gone; the exit code still reports the failure.
   }

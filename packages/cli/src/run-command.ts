@@ -6,9 +6,9 @@ import { Output } from './output/output.ts'
 import { findInvocation, isJson, runProgram } from './program.ts'
 
 export async function runCommand(argv: readonly string[]): Promise<void> {
-  const [out, err] = [process.stdout, process.stderr].map(
-    (stream) => new Output(stream, process.env),
-  ) as [Output, Output]
+  const { env } = process
+  const out = new Output(process.stdout, { env })
+  const err = new Output(process.stderr, { env, isUnbuffered: true })
   const edge: Edge = { out, err, name: '', isJson: isJson(argv) }
 
   await exitAfter(edge, async (signal, onHurry) => {

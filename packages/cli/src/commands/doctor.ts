@@ -41,7 +41,7 @@ export const command: Command = defineCommand({
     throw cliError(
       'check_failed',
       'rely on this machine',
-      `not as it should be: ${names}`,
+      `these failed: ${names}`,
       'Run the commands above, then cairn doctor again.',
     )
   },

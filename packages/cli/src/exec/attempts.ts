@@ -22,7 +22,6 @@ export async function runAttempts(
   const receipts = settled.map((one) => (one as PromiseFulfilledResult<ExecReceipt>).value)
   await tellAttempts(cli, receipts)
   await cli.out.flush()
-  await cli.err.flush()
   return receipts
 }
 

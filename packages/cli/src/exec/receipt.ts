@@ -52,7 +52,6 @@ const changesShown = 20
 export async function tellReceipt(cli: Cli, receipt: ExecReceipt): Promise<void> {
   await tell(cli, receipt)
   await cli.out.flush()
-  await cli.err.flush()
 }
 
 async function tell(cli: Cli, receipt: ExecReceipt): Promise<void> {

@@ -18,7 +18,6 @@ export async function runForeground(
     if (text === said) return
     said = text
     await cli.err.line(text)
-    await cli.err.flush()
   }
   const supervisor = new Supervisor(config, processCommand(role), {
     onBusy: (why) => void say(describeBusy(config, why)),

@@ -101,7 +101,6 @@ class StartingLine {
     const log = findDaemonLog(this.#config.directory)
     const see = log === undefined ? '' : `; see ${log}`
     await this.#cli.err.line(`still waiting for ${this.#what}; Ctrl-C gives up${see}`)
-    await this.#cli.err.flush()
   }
 }
 

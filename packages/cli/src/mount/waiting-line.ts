@@ -36,7 +36,6 @@ export class WaitingLine {
     if (performance.now() - this.#saidAt < quietMs) return
     this.#saidAt = performance.now()
     await err.line(text)
-    await err.flush()
   }
 
   async clear(): Promise<void> {

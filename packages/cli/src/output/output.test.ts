@@ -57,6 +57,12 @@ describe('a table', () => {
   })
 })
 
+it('an error output writes each line at once, also into a file', async () => {
+  const { stream, text } = capture(false)
+  await new Output(stream, { isUnbuffered: true }).line('base is ready')
+  expect(text()).toBe('base is ready\n')
+})
+
 describe('colours', () => {
   it.each([
     [true, {}, '\x1b[31mx\x1b[0m'],
@@ -65,7 +71,7 @@ describe('colours', () => {
     [true, { TERM: 'dumb' }, 'x'],
     [false, {}, 'x'],
   ])('terminal %s, environment %o', (isTTY, env, text) => {
-    expect(new Output(capture(isTTY).stream, env).paint('x', 'red')).toBe(text)
+    expect(new Output(capture(isTTY).stream, { env }).paint('x', 'red')).toBe(text)
   })
 })
 
@@ -78,7 +84,7 @@ describe('a pager', () => {
 
   it('gets all that is printed, and the command waits until it has ended', async () => {
     const [shown, { stream, text }] = [place(), capture(true)]
-    const out = new Output(stream, { PATH: process.env['PATH'], PAGER: `cat > ${shown}` })
+    const out = new Output(stream, { env: { PATH: process.env['PATH'], PAGER: `cat > ${shown}` } })
     await out.page()
     for (let i = 0; i < 5000; i++) await out.line(`line ${i}`)
     await out.end()
@@ -88,8 +94,10 @@ describe('a pager', () => {
 
   it('that its user leaves early breaks the pipe, and nothing hangs', async () => {
     const out = new Output(capture(true).stream, {
-      PATH: process.env['PATH'],
-      PAGER: 'head -n 1 > /dev/null',
+      env: {
+        PATH: process.env['PATH'],
+        PAGER: 'head -n 1 > /dev/null',
+      },
     })
     await out.page()
     const print = async (): Promise<void> => {
@@ -105,7 +113,7 @@ describe('a pager', () => {
     [false, 'false'],
   ])('is not started: terminal %s, PAGER=%s', async (isTTY, pager) => {
     const { stream, text } = capture(isTTY)
-    const out = new Output(stream, { PATH: process.env['PATH'], PAGER: pager })
+    const out = new Output(stream, { env: { PATH: process.env['PATH'], PAGER: pager } })
     await out.page()
     await out.line('here')
     await out.end()

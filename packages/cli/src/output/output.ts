@@ -12,16 +12,24 @@ export interface OutputStream extends Writable {
 /** Collects this much before it writes, unless the output is a terminal. */
 const bufferChars = 16_384
 
+interface OutputOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Writes each line at once, so that the log of a server has what it said so far. */
+  readonly isUnbuffered?: boolean
+}
+
 /** Where text and bytes go. Every write is waited for, so a slow reader slows the command down, not its memory up. */
 export class Output {
   readonly #stream: OutputStream
   readonly #env: Readonly<Record<string, string | undefined>>
+  readonly #isUnbuffered: boolean
   #pager: ChildProcess | undefined
   #pending = ''
 
-  constructor(stream: OutputStream, env: Readonly<Record<string, string | undefined>> = {}) {
+  constructor(stream: OutputStream, { env = {}, isUnbuffered = false }: OutputOptions = {}) {
     this.#stream = stream
     this.#env = env
+    this.#isUnbuffered = isUnbuffered
   }
 
   get isTerminal(): boolean {
@@ -59,7 +67,7 @@ export class Output {
   async line(text: string): Promise<void> {
     this.#pending += `${text}\n`
     const isWatched = this.isTerminal && !this.#pager
-    if (isWatched || this.#pending.length >= bufferChars) await this.flush()
+    if (this.#isUnbuffered || isWatched || this.#pending.length >= bufferChars) await this.flush()
   }
 
   /** One line of JSON. */

@@ -109,7 +109,6 @@ async function say(
   await cli.err.line(`data in ${data}; ${volumes}; Ctrl-C ends it`)
   if (authority !== undefined)
     await cli.err.line(`for https:// of ports: export NODE_EXTRA_CA_CERTS=${authority}`)
-  await cli.err.flush()
 }
 
 /** Without a Cairn server there are no volumes, and everything else works. */

@@ -32,7 +32,6 @@ export const command: Command = defineCommand({
     cli.onHurry(async () => {
       await progress.clear()
       for (const removal of scratch) await cli.err.line(`left behind, remove it with: ${removal}`)
-      await cli.err.flush()
     })
     const report = await verifyStores({
       ...placesOf(cli, options),
@@ -50,6 +49,6 @@ export const command: Command = defineCommand({
     ]
     const names = failed.map(({ store, name }) => `${name} (${store})`).join(', ')
     const hint = 'Fix what is marked `fail`, then run this command again.'
-    throw cliError('check_failed', 'rely on these stores', `not as they should be: ${names}`, hint)
+    throw cliError('check_failed', 'rely on these stores', `these failed: ${names}`, hint)
   },
 })
