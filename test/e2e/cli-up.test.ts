@@ -45,6 +45,16 @@ afterEach(async () => {
 const words = (): string[] => ['--data', data, '--listen', listen]
 
 describe('serve --background', () => {
+  it('shows what the server warns of when it starts', async () => {
+    const [, port = ''] = listen.split(':')
+    const words = ['serve', '--background', '--data', data, '--listen', `0.0.0.0:${port}`]
+    const { code, stderr } = await cairn.run(words)
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^warning: keys and files can be read/),
+    ])
+  })
+
   it('returns when the server answers, says how to stop it, and starts it only once', async () => {
     const said = await cairn.text('serve', '--background', ...words())
     const [status] = await cairn.json<Status>('status', '--data', data)
@@ -60,6 +70,20 @@ describe('serve --background', () => {
     )
     expect(isAlive(pid)).toBe(false)
     expect(await cairn.text('down', '--data', data)).toBe(`no server is running on ${data}\n`)
+  })
+
+  it('at another address than before: the saved context follows it', async () => {
+    await cairn.text('serve', '--background', ...words())
+    const nameOf = async (): Promise<string | undefined> =>
+      (await cairn.json<{ name: string; server: string }>('ctx', 'ls')).find(
+        ({ server }) => server === `http://${listen}`,
+      )?.name
+    const name = await nameOf()
+    await cairn.text('down', '--data', data)
+    listen = `127.0.0.1:${await freePort()}`
+    await cairn.text('serve', '--background', ...words())
+    expect(name).toBeDefined()
+    expect(await nameOf()).toBe(name)
   })
 
   it('two at once start one server', async () => {

@@ -15,6 +15,7 @@ export { findDaemonLog } from './process/daemon-log.ts'
 export { type DaemonCommand, DaemonProcess, startDaemon } from './process/daemon-process.ts'
 export { handOver } from './process/hand-over.ts'
 export { findLeftBehind } from './process/left-behind.ts'
+export { findFusermount } from './fuse/find-fusermount.ts'
 export { type KernelFeatures, probeKernel } from './process/probe-kernel.ts'
 export {
   isRunning,

@@ -7,7 +7,7 @@ import { cliError, usageError } from '../errors.ts'
 import { startInBackground, tellReady } from '../local/background.ts'
 import { collectBuffersSeldom } from '../local/buffer-memory.ts'
 import { findClientFiles } from '../local/client-files.ts'
-import { saveLocalContext } from '../local/context.ts'
+import { moveLocalContext, saveLocalContext } from '../local/context.ts'
 import { dataDirectory, downCommand, logPath, noteRunning } from '../local/running.ts'
 import { firstWorkspaceName } from '../remote/own-workspace.ts'
 
@@ -151,6 +151,7 @@ async function tellServing(cli: Cli, data: string, server: Serving): Promise<voi
   const { url, ownerKey, metricsUrl, firstWorkspace: workspace } = server
   const context =
     ownerKey && (await saveLocalContext(cli, { server: url, apiKey: ownerKey, workspace }))
+  if (context === undefined) await moveLocalContext(cli, data, url)
   if (cli.isJson) await cli.out.json({ url, data, context, workspace, metricsUrl })
   else {
     const made = workspace === undefined ? '' : `, with the workspace ${workspace}`

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type KernelFeatures, probeKernel } from '@cairn/mount/beside'
+import { findFusermount, type KernelFeatures, probeKernel } from '@cairn/mount/beside'
 import type { Helper } from './fuse.ts'
 
 /** The code of what goes wrong when it is opened; undefined when nothing does. */
@@ -24,13 +24,10 @@ export function tryDevice(path: string): string | undefined {
 
 /** The first in a list of directories such as PATH. */
 export function findHelper(directories = ''): Helper | undefined {
-  for (const directory of directories.split(':')) {
-    const path = join(directory, 'fusermount3')
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (found?.isFile())
-      return { path, isSetuidRoot: (found.mode & 0o4000) !== 0 && found.uid === 0 }
-  }
-  return undefined
+  const path = findFusermount(directories)
+  if (path === undefined) return undefined
+  const { mode, uid } = statSync(path)
+  return { path, isSetuidRoot: (mode & 0o4000) !== 0 && uid === 0 }
 }
 
 /** Empty without the file. */

@@ -110,6 +110,9 @@ async function fetchRepository(
       ? undefined
       : gitSecret(url, await readSecret(cli, workspace, credential))
   const wishes = [
+    // Else git names the temporary directory.
+    '--quiet',
+    ...(cli.err.isTerminal ? ['--progress'] : []),
     ...(branch === undefined ? [] : ['--branch', branch]),
     ...(depth === undefined ? [] : ['--depth', String(depth)]),
     ...(blobless ? ['--filter=blob:none'] : []),

@@ -33,8 +33,11 @@ export async function startInBackground(
   const isReady = await spawnAndWait(cli, data, words, log).finally(() => closeSync(log))
   cli.signal.throwIfAborted()
   const server = isReady ? findRunning(data) : await untilQuicker(cli, data)
-  if (server) return { ...server, wasRunning: !isReady }
   const lines = readFileSync(logPath(data)).subarray(before).toString().trim().split('\n')
+  if (server) {
+    for (const line of lines) if (line.startsWith('warning: ')) await cli.err.line(line)
+    return { ...server, wasRunning: !isReady }
+  }
   // A bug is told with the lines of its stack behind it.
   const said = lines.findLast((line) => line.startsWith('cairn serve: ')) ?? lines.at(-1)
   throw cliError(

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Cli } from '../cli.ts'
 import { readConfig, withContext, writeConfig } from '../context/config.ts'
 
@@ -21,4 +23,26 @@ export async function saveLocalContext(cli: Cli, access: LocalAccess): Promise<s
   const context = { kind: 'owner', server, apiKey, ...(workspace && { workspace }) } as const
   await writeConfig(cli, withContext(config, name, context))
   return name
+}
+
+/**
+ * The server may have had another address before. Its first key is in one data directory, so a context of this machine
+ * with that key means this server.
+ */
+export async function moveLocalContext(cli: Cli, data: string, server: string): Promise<void> {
+  const apiKey = await readFile(join(data, 'owner-key'), 'utf8').then(
+    (text) => text.trim(),
+    () => undefined,
+  )
+  const config = await readConfig(cli)
+  const mine = [...config.contexts].filter(([, context]) => context.apiKey === apiKey)
+  if (mine.some(([, context]) => context.server === server)) return
+  const moved = mine.find(([, context]) => isOnThisMachine(context.server))
+  if (!moved) return
+  const [name, context] = moved
+  await writeConfig(cli, withContext(config, name, { ...context, server }))
+}
+
+function isOnThisMachine(server: string): boolean {
+  return /^(?:localhost|0\.0\.0\.0|127\.[\d.]+|\[::1?\])$/.test(new URL(server).hostname)
 }

@@ -63,7 +63,14 @@ describe.skipIf(!hasFuse)('mounting (needs root and /dev/fuse)', () => {
   it.skipIf(!hasHelper)('an ordinary user mounts by fusermount3 (skipped without it)', async () => {
     chownSync(dir, plainUser, plainUser)
     const command = `exec setpriv --reuid=${plainUser} --regid=${plainUser} --clear-groups ${process.execPath} --conditions=source ${program} ${dir}`
-    expect(await runPrivately(['-m'], command)).toEqual({ how: 'fusermount3', text: 'text' })
+    expect(await runPrivately(['-m'], command)).toEqual({ how: 'helper', text: 'text' })
+  })
+
+  it.skipIf(!hasHelper)('fusermount does, too, where there is no fusermount3', async () => {
+    chownSync(dir, plainUser, plainUser)
+    const alone = `mkdir /mnt/bin && ln -s ${fusermount3} /mnt/bin/fusermount`
+    const command = `${alone} && exec setpriv --reuid=${plainUser} --regid=${plainUser} --clear-groups env PATH=/mnt/bin ${process.execPath} --conditions=source ${program} ${dir}`
+    expect(await runPrivately(['-m'], command)).toEqual({ how: 'helper', text: 'text' })
   })
 
   it('root of a user namespace mounts by itself', async () => {

@@ -5,6 +5,7 @@ import { getSystemErrorMap } from 'node:util'
 import { CairnError } from '@cairn/protocol'
 import { abortConnection } from './abort.ts'
 import { errno } from './errno.ts'
+import { findFusermount } from './find-fusermount.ts'
 import { findOurMount } from './mount-table.ts'
 import { type FuseIo, loadFuseIo } from './native.ts'
 
@@ -28,12 +29,10 @@ export interface MountOptions {
 /** A command with the manners of fusermount3 that mounts where this process does not see: in a sandbox. */
 export type Mounter = readonly [file: string, ...args: string[]]
 
-const fusermount: Mounter = ['fusermount3']
-
 export interface Mounted {
   /** /dev/fuse, mounted. Nothing answers yet: a program that enters waits. */
   readonly fd: number
-  readonly how: 'mount' | 'fusermount3'
+  readonly how: 'mount' | 'helper'
 }
 
 /** Mounts over a directory, empty or not. Ordinary users need fusermount3; root needs only the device. */
@@ -161,9 +160,9 @@ async function mountByHelper(
   io: FuseIo,
   dir: string,
   options: MountOptions,
-  mounter: Mounter = fusermount,
+  mounter?: Mounter,
 ): Promise<Mounted> {
-  if (options.allowOther && mounter === fusermount) checkAllowOther(dir)
+  if (options.allowOther && mounter === undefined) checkAllowOther(dir)
   const pair = io.socketPair()
   if (typeof pair === 'number') throw fail(dir, describe(pair), 'Close some files and try again.')
   const [ours, theirs] = pair
@@ -180,8 +179,8 @@ async function mountByHelper(
     const args = ['-o', words.join(','), '--', dir]
     await runHelper(mounter, args, theirs, (why, remedy, cause) => fail(dir, why, remedy, cause))
     const fd = io.recvFd(ours)
-    if (fd < 0) throw fail(dir, `fusermount3 sent no descriptor: ${describe(fd)}`, 'Try again.')
-    return { fd, how: 'fusermount3' }
+    if (fd < 0) throw fail(dir, `the helper sent no descriptor: ${describe(fd)}`, 'Try again.')
+    return { fd, how: 'helper' }
   } finally {
     closeSync(ours)
     closeSync(theirs)
@@ -204,11 +203,7 @@ function checkAllowOther(dir: string): void {
   )
 }
 
-async function unmountByHelper(
-  dir: string,
-  lazy: boolean,
-  mounter: Mounter = fusermount,
-): Promise<void> {
+async function unmountByHelper(dir: string, lazy: boolean, mounter?: Mounter): Promise<void> {
   const args = ['-u', ...(lazy ? ['-z'] : []), '--', dir]
   await runHelper(mounter, args, 'ignore', (why) => failUnmount(dir, why))
 }
@@ -216,11 +211,12 @@ async function unmountByHelper(
 type HelperFailure = (why: string, remedy: string, cause?: unknown) => Error
 
 async function runHelper(
-  [file, ...before]: Mounter,
+  mounter: Mounter | undefined,
   args: readonly string[],
   socket: number | 'ignore',
   failure: HelperFailure,
 ): Promise<void> {
+  const [file, ...before] = mounter ?? [findFusermount(process.env['PATH']) ?? 'fusermount3']
   const child = spawn(file, [...before, ...args], {
     stdio: ['ignore', 'ignore', 'pipe', socket],
     env: { ...process.env, _FUSE_COMMFD: '3' },
@@ -238,6 +234,6 @@ async function runHelper(
     )
   }
   if (status === 0) return
-  const why = Buffer.concat(said).toString().trim() || `fusermount3 ended with ${status}`
-  throw failure(why, `Check that fusermount3 is setuid root and that ${device} has mode 666.`)
+  const why = Buffer.concat(said).toString().trim() || `${file} ended with ${status}`
+  throw failure(why, `Check that ${file} is setuid root and that ${device} has mode 666.`)
 }

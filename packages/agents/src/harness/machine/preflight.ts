@@ -10,7 +10,7 @@ export interface Preflight {
 
 const uses: Readonly<Record<string, string>> = {
   node: 'runs cairn inside machines of E2B (version 22 or newer)',
-  fuse: 'mounts the workspace (/dev/fuse and fusermount3)',
+  fuse: 'mounts the workspace (/dev/fuse and fusermount)',
   python3: 'runs code in Python',
   rg: 'searches in bash; the grep tool does not need it',
 }
@@ -18,7 +18,7 @@ const uses: Readonly<Record<string, string>> = {
 const script = `
 say() { v=$("$1" --version 2>/dev/null | head -n 1) && [ -n "$v" ] && echo "$1 $v"; }
 say node; say python3; say rg
-[ -c /dev/fuse ] && command -v fusermount3 >/dev/null && echo "fuse $(fusermount3 --version 2>&1 | head -n 1)"
+fusermount=$(command -v fusermount3 || command -v fusermount) && [ -c /dev/fuse ] && echo "fuse $("$fusermount" --version 2>&1 | head -n 1)"
 true`
 
 /** What a machine has of what a harness may need. */

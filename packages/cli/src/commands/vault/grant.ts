@@ -57,6 +57,6 @@ export const command: Command = defineCommand({
     await cli.out.line(`${agent} may ${perm} ${what} until ${grant.expiresAt} (${grant.id})`)
     if (grant.unmatched.length > 0)
       await cli.err.line(`note: nothing matches ${grant.unmatched.join(', ')} yet`)
-    await cli.out.line(`token, told this once: ${grant.token}`)
+    await cli.out.line(`token, shown once: ${grant.token}`)
   },
 })
