@@ -39,6 +39,11 @@ describe.skipIf(noJail !== undefined)(`installing in a sandbox (${noJail ?? 'as 
     },
   )
 
+  it('/etc/mtab has the mounts: fusermount of FUSE 2 unmounts only what is there', async () => {
+    const jail = await jails.make()
+    expect((await say(jail, 'cmp /etc/mtab /proc/self/mounts && echo same')).text).toBe('same\n')
+  })
+
   it.skipIf(!existsSync('/usr/bin/pip'))(
     'pip installs for the user and for root, and python runs what it installed',
     async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
@@ -91,7 +91,9 @@ async function prepareDisk(options: JailOptions, directory: string, id: string):
   if (!isRoot()) await makeSudo(disk)
   await mkdir(join(directory, 'stage'))
   const names = network === 'egress' ? 'nameserver 127.0.0.53\n' : '# no network\n'
-  await rm(join(etc, 'resolv.conf'), { force: true })
+  for (const name of ['resolv.conf', 'mtab']) await rm(join(etc, name), { force: true })
+  // A Debian that was not booted lacks it, and fusermount of FUSE 2 does not unmount without.
+  await symlink('/proc/self/mounts', join(etc, 'mtab'))
   await writeFile(join(etc, 'resolv.conf'), names)
   await writeFile(join(etc, 'hostname'), `${hostname}\n`)
   await writeFile(join(etc, 'hosts'), `127.0.0.1 localhost\n::1 localhost\n127.0.1.1 ${hostname}\n`)
