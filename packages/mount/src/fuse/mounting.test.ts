@@ -73,6 +73,16 @@ describe.skipIf(!hasFuse)('mounting (needs root and /dev/fuse)', () => {
     expect(await runPrivately(['-m'], command)).toEqual({ how: 'helper', text: 'text' })
   })
 
+  it('a helper that fails is told with what fixes that', async () => {
+    const saying = (said: string): Promise<unknown> =>
+      mountFuse(dir, { mounter: ['sh', '-c', `printf '${said}' >&2; exit 1`] })
+    await expect(saying('could not determine username')).rejects.toThrow(/useradd --uid/)
+    await expect(saying('one\\nfailed to open /etc/mtab')).rejects.toThrow(
+      /: one; failed to open .*\. Make the file: sudo ln -s/,
+    )
+    await expect(saying('')).rejects.toThrow(/sh ended with 1\. Check that sh is setuid/)
+  })
+
   it('root of a user namespace mounts by itself', async () => {
     chownSync(dir, plainUser, plainUser)
     const inner = `unshare -Urm ${process.execPath} --conditions=source ${program} ${dir}`

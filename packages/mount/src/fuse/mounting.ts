@@ -199,7 +199,7 @@ function checkAllowOther(dir: string): void {
   throw fail(
     dir,
     'only root may let other users in',
-    "Allow it once: echo user_allow_other | sudo tee -a /etc/fuse.conf; or mount without 'allow other'.",
+    'Allow it once: echo user_allow_other | sudo tee -a /etc/fuse.conf; or mount without --allow-other.',
   )
 }
 
@@ -207,6 +207,12 @@ async function unmountByHelper(dir: string, lazy: boolean, mounter?: Mounter): P
   const args = ['-u', ...(lazy ? ['-z'] : []), '--', dir]
   await runHelper(mounter, args, 'ignore', (why) => failUnmount(dir, why))
 }
+
+/** What the helper says in containers, and what fixes it. */
+const helperRemedies: readonly (readonly [sign: string, remedy: string])[] = [
+  ['determine username', 'Give this user a name: sudo useradd --uid "$(id -u)" NAME.'],
+  ['/etc/mtab', 'Make the file: sudo ln -s /proc/self/mounts /etc/mtab.'],
+]
 
 type HelperFailure = (why: string, remedy: string, cause?: unknown) => Error
 
@@ -234,6 +240,10 @@ async function runHelper(
     )
   }
   if (status === 0) return
-  const why = Buffer.concat(said).toString().trim() || `${file} ended with ${status}`
-  throw failure(why, `Check that ${file} is setuid root and that ${device} has mode 666.`)
+  const why = Buffer.concat(said).toString().trim().replaceAll('\n', '; ')
+  const remedy = helperRemedies.find(([sign]) => why.includes(sign))?.[1]
+  throw failure(
+    why || `${file} ended with ${status}`,
+    remedy ?? `Check that ${file} is setuid root and that ${device} has mode 666.`,
+  )
 }

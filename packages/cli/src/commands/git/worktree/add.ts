@@ -28,6 +28,8 @@ export const command: Command = defineCommand({
     const place = await openGitPlace(cli, options, directory)
     const receipt = await addWorktree(cli, place, { base, directory, rev })
     if (cli.isJson) return cli.out.json({ path: place.remote.path, ...receipt })
-    await cli.out.line(`made ${directory}, with ${receipt.files} ${receipt.files === 1 ? 'file' : 'files'}`)
+    await cli.out.line(
+      `made ${directory}, with ${receipt.files} ${receipt.files === 1 ? 'file' : 'files'}`,
+    )
   },
 })
