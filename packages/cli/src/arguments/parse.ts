@@ -17,7 +17,7 @@ export function allOptions(spec: CommandSpec): Readonly<Record<string, OptionSpe
   return { ...spec.options, ...commonOptions }
 }
 
-/** Of options that are not given. */
+/** The values of options that are not given. */
 const initial: Partial<Record<OptionSpec['kind'], unknown>> = { flag: false, times: 0, list: [] }
 
 class TokenReader {

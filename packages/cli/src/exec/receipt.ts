@@ -14,7 +14,7 @@ export interface ExecReceipt {
   readonly place: 'copy' | 'local' | 'e2b'
   /** The layer as the command left it. */
   readonly checkpoint: string
-  /** Of the layer, since its base. */
+  /** What the layer changed since its base. */
   readonly changes: readonly LayerChange[]
   /** Numbers of the layer's log: what the command did came after the first, up to the second. */
   readonly log: { readonly after: number; readonly to: number }

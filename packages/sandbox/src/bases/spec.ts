@@ -8,7 +8,7 @@ export interface BaseSpec {
   readonly arch: Arch
   /** Which Debian. */
   readonly suite: string
-  /** Of Debian, with what they need. */
+  /** Packages of Debian, without those that they need. */
   readonly packages: readonly string[]
   /** A version, as npm reads it. */
   readonly node: string | undefined
