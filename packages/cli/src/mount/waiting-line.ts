@@ -27,7 +27,8 @@ export class WaitingLine {
   async show(waiting: PendingWork): Promise<void> {
     this.#last = waiting
     const { err, isJson } = this.#cli
-    if (isJson) return
+    // An unmount takes a moment also where nothing is on its way.
+    if (isJson || waiting.pendingOps === 0) return
     const text = `waiting for ${describeWaiting(waiting)} to reach the server`
     if (err.isTerminal) {
       this.#isDrawn = true

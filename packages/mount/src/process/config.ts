@@ -47,6 +47,8 @@ export type DaemonMessage =
   | { readonly type: 'waiting'; readonly what: string }
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly failure: FailureFields }
+  /** Everything is being handed in for an unmount: a supervisor that stands by can load meanwhile. */
+  | { readonly type: 'unmounting' }
   /** Unmount: everything has been handed in. */
   | { readonly type: 'unmount' }
   /** It has been unmounted, and this daemon ends. */

@@ -205,6 +205,7 @@ async function answer(
   }
   if (command === 'begin-call' || command === 'end-call')
     return markCalls(mount.toolCalls, command, toolCall)
+  if (command === 'unmount') supervisor.send({ type: 'unmounting' })
   const report = setInterval(() => {
     const { pendingOps, pendingBytes } = mount.status
     progress({ type: 'progress', pendingOps, pendingBytes })
