@@ -2,10 +2,14 @@
  * Loaded before every test file: each JSON answer of each server in the test's process must fit the schema of its
  * route. One that does not becomes a 500 and a line on standard error, so the test that asked fails.
  */
-import { subscribe } from 'node:diagnostics_channel'
+import { channel } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-subscribe('fastify.initialization', (message) => {
+const newServers = channel('fastify.initialization')
+// Several test files may run in one process.
+if (!newServers.hasSubscribers) newServers.subscribe(watch)
+
+function watch(message: unknown): void {
   const { fastify } = message as { readonly fastify: FastifyInstance }
   fastify.addHook('onSend', async (request, reply, payload) => {
     // Files and long lists are sent as streams.
@@ -13,7 +17,7 @@ subscribe('fastify.initialization', (message) => {
       await check(request, reply, payload)
     return payload
   })
-})
+}
 
 function isJson(reply: FastifyReply): boolean {
   return String(reply.getHeader('content-type')).startsWith('application/json')

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as described from '@cairn/protocol/routes'
 import type { Routes } from '@cairn/protocol/routes'
+import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
 import { memoryServers } from '../testing/memory-servers.ts'
 import { openApiOf } from './openapi.ts'
@@ -10,18 +11,21 @@ import { validatorOf } from './validate.ts'
 const page = readFileSync(new URL('../../../../docs/reference/http.md', import.meta.url), 'utf8')
 const root = '/v1/workspaces/{workspace}'
 
+const ajv = new Ajv()
 const tables = Object.entries(described)
   .filter(([name]) => name.endsWith('Routes'))
   .map(([, table]) => table as Routes)
 
 describe('the OpenAPI document', () => {
   it.each(tables.flatMap((table) => Object.entries(table)))(
-    '%s: the examples fit their schemas',
+    '%s: the schemas are sound, and the examples fit them',
     (_key, { params, query, body, answers }) => {
       const given = Object.values(answers).flatMap((answer) => [answer].flat())
-      for (const schema of [params, query, ...[body].flat(), ...given])
-        if (schema && !described.isMedia(schema))
-          validatorOf(schema)(exampleOf(schema), 'the example')
+      for (const schema of [params, query, ...[body].flat(), ...given]) {
+        if (!schema || described.isMedia(schema)) continue
+        expect(ajv.validateSchema(schema)).toBe(true)
+        validatorOf(schema)(exampleOf(schema), 'the example')
+      }
     },
   )
 
