@@ -11,7 +11,11 @@ describe('sessions, one-off writes, appends and layers on two servers in a simul
     }
   })
 
-  it('seeds that failed before', { timeout: 600_000 }, () => runKeptSeeds('mixed'))
+  it('keep their promises with the seeds that failed before', { timeout: 600_000 }, () =>
+    runKeptSeeds('mixed'),
+  )
 
-  it('fifty seeds', { timeout: 3_600_000 }, () => runSeeds('mixed', 1, 50))
+  it('keep their promises with seeds 1 to 50', { timeout: 3_600_000 }, () =>
+    runSeeds('mixed', 1, 50),
+  )
 })

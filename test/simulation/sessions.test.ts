@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { runKeptSeeds, runSeeds } from './run-seeds.ts'
 import { simulate } from './simulate.ts'
 
-/** Two shards of seeds: each test file has a process of its own, so they use two cores. */
-describe('sessions and servers in a simulated world, shard 1', () => {
+describe('sessions and servers in a simulated world', () => {
   it('a seed tells the same story twice', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const first = await simulate(seed, 'sessions', true)
