@@ -1,7 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { defaultExclude, defineConfig } from 'vitest/config'
 import { mountShortSuite } from './scripts/mount-short-suite.mjs'
+
+/** Tests that change nothing of the process they run in. */
+const inOneProcess = [
+  'packages/{core,protocol,sdk,server}/{src,test}/**/*.test.ts',
+  'test/{merge,model,races,sessions}/**/*.test.ts',
+]
 
 export default defineConfig({
   // Packages resolve to each other's sources, so tests never see a stale build.
@@ -13,12 +19,22 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'in one process',
+          include: inOneProcess,
+          // Loading the sources for each file would take a third of their time.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'cairn',
           include: [
             'packages/*/{src,test}/**/*.test.ts',
             'test/**/*.test.ts',
             'scripts/**/*.test.ts',
           ],
+          exclude: [...defaultExclude, ...inOneProcess],
         },
       },
       {
