@@ -86,7 +86,7 @@ const localHints: Readonly<Record<string, string>> = {
   ENOENT: 'Check the path on this machine. A remote path begins with a colon: :/PATH.',
   EACCES: 'Allow it for your user, or choose a path of yours.',
   EPERM: 'Allow it for your user, or choose a path of yours.',
-  EISDIR: 'It is a directory. Name a file, or add -r where a command takes directories.',
+  EISDIR: 'Name a file, or add -r where a command takes directories.',
   ENOTDIR: 'A part of the path is a file. Check the path on this machine.',
   EEXIST: 'Choose another name, or remove what is there first.',
   ENOSPC: 'Free some space on the disk of this machine, then try again.',

@@ -24,3 +24,10 @@ export class ChildEnded extends Error {
 export function usageError(what: string, reason: string, hint: string): CairnError {
   return cliError('usage', what, reason, hint)
 }
+
+/** A command that the user named could not be started. */
+export function cannotRun(file: string, cause: unknown): CairnError {
+  const { code, message } = cause as NodeJS.ErrnoException
+  const reason = code === 'ENOENT' ? 'there is no such program on this machine' : message
+  return cliError('local_file', `run ${file}`, reason, 'Check its name, or give its path.', cause)
+}

@@ -35,6 +35,12 @@ describe('findInvocation', () => {
       'See cairn fs layer --help. Did you mean cairn fs layer commit?',
     ],
     [['toString'], 'there is no such command'],
+    [['ls'], 'Did you mean cairn fs ls?'],
+    [['layer', 'ls'], 'Did you mean cairn fs layer?'],
+    [['commit', 'try'], 'Did you mean cairn fs layer commit?'],
+    [['fs', 'rmdir', ':/a'], 'Did you mean cairn fs rm?'],
+    [['rmdir', ':/a'], 'Did you mean cairn fs rm?'],
+    [['ws', 'use', 'a'], 'Did you mean cairn ctx use CONTEXT --workspace NAME?'],
   ])('%j: %s', (argv, message) => {
     expect(() => findInvocation(argv)).toThrow(message)
   })

@@ -1,4 +1,5 @@
 import { parseArguments } from './arguments/parse.ts'
+import { didYouMean } from './arguments/meant.ts'
 import { findNearest } from './arguments/nearest.ts'
 import type { Cli } from './cli.ts'
 import { aliases, commands, loadCommand, nouns } from './commands.ts'
@@ -38,6 +39,7 @@ export async function runProgram({ name, tokens }: Invocation, cli: Cli): Promis
   if (name === '' && tokens.includes('--version')) return cli.out.line(version)
   if (!Object.hasOwn(commands, name)) {
     const stray = tokens.find((token) => !earlyFlags.includes(token))
+    if (stray?.startsWith('-')) throw unknownOption(stray, name)
     if (stray !== undefined) throw unknownCommand([name, stray].join(' ').trim())
     return printHelp(name, cli)
   }
@@ -75,10 +77,17 @@ function isNoun(word: string): boolean {
 }
 
 function unknownCommand(name: string): Error {
-  const names = [...Object.keys(commands), ...Object.keys(aliases)]
-  const nearest = findNearest(name, names)
+  const names = [...Object.keys(commands), ...Object.keys(nouns), ...Object.keys(aliases)]
   const noun = Object.keys(nouns).findLast((known) => name.startsWith(`${known} `))
   const help = noun === undefined ? 'cairn --help' : `cairn ${noun} --help`
-  const meant = nearest === undefined ? '' : ` Did you mean cairn ${nearest}?`
+  const meant = didYouMean(name, names)
   return usageError(`run cairn ${name}`, 'there is no such command', `See ${help}.${meant}`)
+}
+
+/** Before any command there are only a few. */
+function unknownOption(token: string, noun: string): Error {
+  const nearest = findNearest(token, earlyFlags)
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  const command = ['cairn', noun, '--help'].filter(Boolean).join(' ')
+  return usageError(`take the option ${token}`, 'no command was named', `See ${command}.${meant}`)
 }

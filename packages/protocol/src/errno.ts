@@ -44,7 +44,7 @@ export const errnoHints: Readonly<Partial<Record<Errno, string>>> = {
   ENOENT: 'Check the path, or list the directory it should be in.',
   EEXIST: 'Choose another name, or remove what is there first.',
   ENOTDIR: 'Something on the way is a file. Check the path.',
-  EISDIR: 'It is a directory: list it, or name a file in it.',
+  EISDIR: 'List it, or name a file in it.',
   ENOTEMPTY: 'Remove what is in it first, or remove it recursively.',
   EACCES: 'Ask the owner for a token that allows it.',
   EPERM: 'Ask the owner for a token that allows it.',

@@ -82,6 +82,6 @@ export function getContext({ contexts }: Config, name: string): SavedContext {
   if (context) return context
   const known = [...contexts.keys()].join(', ')
   const saved = known === '' ? '' : `Saved contexts: ${known}. `
-  const hint = `${saved}Add one with: cairn ctx add.`
+  const hint = `${saved}Add one with: cairn ctx add. To name a workspace: cairn … --workspace ${name}.`
   throw cliError('not_configured', `use the context ${name}`, 'no context has this name', hint)
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
-import { cliError } from '../errors.ts'
+import { cannotRun } from '../errors.ts'
 
 export interface ChildOptions {
   readonly cwd: string
@@ -56,8 +56,7 @@ export async function runChild(
     const timedOut = late.aborted && !signal.aborted
     return { exitCode: timedOut ? timedOutCode : exitCode, timedOut }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw cliError('local_file', `run ${file}`, reason, 'Check its name.', error)
+    throw cannotRun(file, error)
   } finally {
     late.removeEventListener('abort', stop.begin)
     stop.end()

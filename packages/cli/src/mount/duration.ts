@@ -20,5 +20,5 @@ export function parseTimeout(text: string | undefined, option = '--timeout'): nu
   const [, count, unit = 's'] = /^(\d{1,9})(ms|s|m|h|d)?$/.exec(text) ?? []
   if (count !== undefined) return Number(count) * unitsMs[unit]!
   const hint = 'Give a number and a unit: 500ms, 30s, 5m, 1h, 7d.'
-  throw usageError(`wait for ${option} ${text}`, 'that cannot be read', hint)
+  throw usageError(`take ${option} ${text}`, `'${text}' is no length of time`, hint)
 }

@@ -26,7 +26,7 @@ export function readOwnToken(secret: string): OwnToken {
   if (!token || !grant)
     throw usageError(
       'read the token',
-      'what is used here is an owner key, or none that this version knows',
+      'this command needs a token, and the key in use is an owner key or unknown',
       'Use a context or CAIRN_API_KEY with a token; list tokens with: cairn token list.',
     )
   const { rules, deny, layer, maxBytes, maxFiles, notAfterMs } = grant

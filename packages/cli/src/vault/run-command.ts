@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Cli } from '../cli.ts'
-import { ChildEnded, cliError } from '../errors.ts'
+import { cannotRun, ChildEnded } from '../errors.ts'
 
 /** What opens Cairn. A command that was given a secret need not be able to fetch the others. */
 const credentials = /^(?:CAIRN|DRIVE9)_(?:API_KEY|VAULT_TOKEN|MASTER_KEY)$/
@@ -25,8 +25,7 @@ export async function runCommand(
     if (exitCode !== 0) throw new ChildEnded(exitCode)
   } catch (error) {
     if (error instanceof ChildEnded) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw cliError('local_file', `run ${file}`, reason, 'Check its name.', error)
+    throw cannotRun(file, error)
   } finally {
     cli.signal.removeEventListener('abort', stop)
   }

@@ -97,7 +97,7 @@ export class TreeEdit {
   #enterOrMake(from: Ino, part: ByteString): Ino {
     const { dentry } = resolvePath(this.view, part, { who: superuser, follow: true, from })
     if (dentry?.kind === 'directory') return dentry.ino
-    if (dentry) throw new FsError('EEXIST')
+    if (dentry) throw new FsError('ENOTDIR')
     const { parent, name } = resolvePath(this.view, part, { who: superuser, follow: false, from })
     if (name === undefined) throw new FsError('EEXIST')
     const op = nameCalls.create(this.call, parent, name, { kind: 'directory', mode: 0o755 })

@@ -45,7 +45,7 @@ export class RefusedMergeError extends LayerConflictError {
 export function nameTaken(name: string): CairnError {
   return new CairnError('branch_exists', {
     what: `call a layer '${name}'`,
-    reason: 'the name is taken',
+    reason: `the name '${name}' is taken`,
     subject: name,
   })
 }

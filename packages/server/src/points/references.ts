@@ -61,7 +61,8 @@ export async function findRealLayer(
   if (place.record) return { ...place, record: place.record }
   throw new CairnError('invalid_argument', {
     what: `${verb} main`,
-    reason: 'it is no layer',
+    reason: 'main is what layers are made of, and is no layer itself',
+    hint: 'Name a layer; list them with: cairn fs layer list.',
     subject: reference,
   })
 }

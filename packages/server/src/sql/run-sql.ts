@@ -63,7 +63,7 @@ export async function runSql(
 
 function accepted(reply: SqlReply): SqlReply {
   if (reply.type !== 'refused') return reply
-  const isDenied = /not authorized|prohibited/.test(reply.reason)
+  const isDenied = /not authorized|prohibited|^cannot modify /.test(reply.reason)
   throw refused(
     isDenied ? 'it may only read, and only these tables' : reply.reason,
     `The tables are ${publicTables.join('; ')}.`,

@@ -10,11 +10,11 @@ import { BranchNameTable } from './branch-name-table.ts'
 import type { Database } from './database.ts'
 import { ExpiryTable } from './expiry-table.ts'
 import { DirectoryLock } from './directory-lock.ts'
-import { isCairnError } from '@cairn/protocol'
+import { CairnError, isCairnError } from '@cairn/protocol'
 import { DiskReserve, withReserve, withRoomToDrop } from './disk/disk-reserve.ts'
 import { DiskObjectStore } from './disk/disk-object-store.ts'
 import { makeDirectory } from './disk/durable-files.ts'
-import { diskError } from './disk/errors.ts'
+import { diskError, hasCode } from './disk/errors.ts'
 import { KeyTable } from './key-table.ts'
 import { LeaseTable } from './lease-table.ts'
 import { LockTable } from './lock-table.ts'
@@ -185,7 +185,14 @@ async function makeDataDirectory(path: string): Promise<void> {
   try {
     await makeDirectory(path, privateDirectoryMode)
   } catch (error) {
-    throw diskError('make', path, error)
+    if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) throw diskError('make', path, error)
+    throw new CairnError('invalid_argument', {
+      what: `make the data directory ${path}`,
+      reason: error instanceof Error ? error.message : String(error),
+      hint: 'Name a directory that this user may make, with --data DIR.',
+      subject: path,
+      cause: error,
+    })
   }
 }
 

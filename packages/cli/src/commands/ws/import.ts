@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { connectionOptions, findCredentials } from '../../context/credentials.ts'
 import { connect } from '../../remote/open.ts'
@@ -31,6 +32,8 @@ export const command: Command = defineCommand({
   async run({ args: { files }, options, cli }) {
     const { as, ...connection } = options
     const { workspaces } = connect(await findCredentials(cli, connection))
+    // Told before the request: later it would look like a connection that broke.
+    await Promise.all(files.filter((file) => file !== '-').map((file) => access(file)))
     const open = async function* (): AsyncGenerator<Uint8Array> {
       for (const file of files)
         yield* file === '-' ? (cli.stdin as AsyncIterable<Uint8Array>) : createReadStream(file)
