@@ -47,6 +47,10 @@ it('it appears when it is whole, is verified without a server, and damage is fou
     code: 'malformed',
   })
   expect(await cairn.error('ws', 'import', bundle)).toMatchObject({ code: 'workspace_exists' })
+  expect(await cairn.error('ws', 'import', bundle, `${bundle}.none`)).toMatchObject({
+    code: 'local_file',
+    errno: 'ENOENT',
+  })
   expect(await cairn.error('ws', 'export', 'none', join(cairn.home(), 'none'))).toMatchObject({
     code: 'workspace_missing',
   })

@@ -86,7 +86,7 @@ describe('bytes', () => {
     expect(await workspace.files.readText('/empty', { offset: 0, length: 5 })).toBe('')
   })
 
-  it('append and patch', async () => {
+  it('append adds to the end, and patch writes into the middle', async () => {
     await workspace.files.append('/log', 'one\n')
     await workspace.files.append('/log', 'two\n')
     await workspace.files.patch('/log', 4, Buffer.from('TWO'))
@@ -189,6 +189,8 @@ describe('names', () => {
     await files.mkdir('/d/e', { parents: true, mode: 0o750 })
     expect((await failureOf(files.mkdir('/d/e'))).errno).toBe('EEXIST')
     await files.write('/d/e/f', 'x')
+    const below = files.mkdir('/d/e/f/g/h', { parents: true })
+    expect((await failureOf(below)).errno).toBe('ENOTDIR')
     await files.copy('/d', '/copied')
     expect(await files.readText('/copied/e/f')).toBe('x')
     await files.move('/d/e/f', '/g')

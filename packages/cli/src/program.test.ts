@@ -67,6 +67,18 @@ describe('cairn', () => {
     },
   )
 
+  it.each([
+    [
+      ['--verion'],
+      'cannot take the option --verion: no command was named. See cairn --help. Did you mean --version?',
+    ],
+    [['fs', '-l'], 'cannot take the option -l: no command was named. See cairn fs --help.'],
+  ])('%j: no command to take it', async (argv, message) => {
+    const { stderr, exitCode } = await runCli(argv, { home: temporaryDirectory() })
+    expect(stderr).toContain(message)
+    expect(exitCode).toBe(2)
+  })
+
   it('after -- a word is no flag', async () => {
     const ran = await runCli(['ctx', 'use', '--', '--help'], { home: temporaryDirectory() })
     expect(ran.stderr).toContain('cannot use the context --help')

@@ -181,11 +181,14 @@ function storesOn(
   }
 }
 
+/** Another directory is needed: this one cannot be made, whenever it is tried again. */
+const wrongPath = ['ENOENT', 'ENOTDIR', 'EEXIST', 'EACCES', 'EPERM']
+
 async function makeDataDirectory(path: string): Promise<void> {
   try {
     await makeDirectory(path, privateDirectoryMode)
   } catch (error) {
-    if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) throw diskError('make', path, error)
+    if (!wrongPath.some((code) => hasCode(error, code))) throw diskError('make', path, error)
     throw new CairnError('invalid_argument', {
       what: `make the data directory ${path}`,
       reason: error instanceof Error ? error.message : String(error),
