@@ -1,14 +1,8 @@
-import {
-  accessOperations,
-  type AccessOperation,
-  type FileEntry,
-  type FindEvent,
-  type FindSummary,
-  type IssuedToken,
-} from '@cairn/protocol'
+import { type FileEntry, type FindEvent, type FindSummary, type IssuedToken } from '@cairn/protocol'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { memoryDoor, secret } from '../../test/memory-door.ts'
+import { randomRules } from '../../test/random-rules.ts'
 
 const app = memoryDoor()
 afterAll(() => app.close())
@@ -237,22 +231,8 @@ describe('find with a token', () => {
       '/g/h': { t: '1' },
     })
     const places = ['/', '/a', '/b', '/b/d', '/b/d/e', '/g']
-    const rule = fc.record({
-      path: fc.constantFrom(...places),
-      operations: fc.subarray(['read', 'list', 'search'] as const, { minLength: 1 }),
-    })
-    const rules = fc.array(rule, { minLength: 1, maxLength: 3 })
-    const denied = fc.subarray(places.slice(1), { maxLength: 2 })
     await fc.assert(
-      fc.asyncProperty(rules, denied, async (asked, deny) => {
-        const allow = asked.map(({ path, operations }) => ({
-          path,
-          operations: accessOperations.filter(
-            (each) =>
-              (operations as readonly AccessOperation[]).includes(each) ||
-              (each === 'read' && operations.includes('search')),
-          ),
-        }))
+      fc.asyncProperty(randomRules(places), async ({ allow, deny }) => {
         const { secret: key } = await issue(root, { allow, deny })
         const seen = await app.inject({
           method: 'GET',

@@ -1,13 +1,9 @@
-import {
-  accessOperations,
-  type AccessOperation,
-  type IssuedToken,
-  type SearchAnswer,
-} from '@cairn/protocol'
+import { type IssuedToken, type SearchAnswer } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { app, index, makeFiles } from '../../../test/grep-fixture.ts'
 import { secret } from '../../../test/memory-door.ts'
+import { randomRules } from '../../../test/random-rules.ts'
 
 type Query = Readonly<Record<string, string | number>>
 
@@ -188,22 +184,8 @@ describe('the order of a search', () => {
     }
     const root = await makeFiles(files)
     const places = ['/', '/a', '/b', '/b/c', '/g', '/g/h', '/g/.ignore']
-    const rule = fc.record({
-      path: fc.constantFrom(...places),
-      operations: fc.subarray(['read', 'list', 'search'] as const, { minLength: 1 }),
-    })
-    const rules = fc.array(rule, { minLength: 1, maxLength: 3 })
-    const denied = fc.subarray(places.slice(1), { maxLength: 2 })
     await fc.assert(
-      fc.asyncProperty(rules, denied, async (asked, deny) => {
-        const allow = asked.map(({ path, operations }) => ({
-          path,
-          operations: accessOperations.filter(
-            (each) =>
-              (operations as readonly AccessOperation[]).includes(each) ||
-              (each === 'read' && operations.includes('search')),
-          ),
-        }))
+      fc.asyncProperty(randomRules(places), async ({ allow, deny }) => {
         const { secret: key } = await post<IssuedToken>(`${root}/tokens`, {
           name: `t${Math.random()}`,
           ttlMs: 60_000,
