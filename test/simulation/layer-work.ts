@@ -117,7 +117,7 @@ async function take(workspace: Workspace, { tag, type, layer }: LayerRequest): P
       const { branch } = await findLayer(workspace, layer === undefined ? 'main' : id)
       const pieces = [{ offset: 0, data: { type: 'bytes', bytes: encodeToken(tag) } as const }]
       const path = `/${fileOf(layer)}` as ByteString
-      return workspace.change(branch, asker, (edit) =>
+      return workspace.paths.change(branch, asker, (edit) =>
         appendFile(edit, path, { pieces, parents: false }),
       )
     }

@@ -105,7 +105,7 @@ export class World {
     const asker = { actor: 'key_1' as never, idempotencyKey: undefined }
     // Clients number their files by tags, requests by what the server gives them.
     await workspace.takeInodes(tagsMax)
-    await workspace.change(await workspace.branch('main'), asker, (edit) => {
+    await workspace.paths.change(await workspace.branch('main'), asker, (edit) => {
       edit.push(createOps(logIno, rootIno, logName, 'file')[0]!)
     })
   }
@@ -322,7 +322,7 @@ export class World {
       return await this.#chance.choose(this.servers).within(async (workspaces) => {
         const workspace = await workspaces.open(owner, 'w')
         const branch = await workspace.branch('main')
-        await workspace.change(branch, asker, (edit) => {
+        await workspace.paths.change(branch, asker, (edit) => {
           for (const op of createOps(tag, rootIno, name as Name, 'file')) edit.push(op)
         })
         return 'written' as const

@@ -22,7 +22,7 @@ describe('when the client has gone', () => {
     const client = new AbortController()
     const asker = { actor: 'key_1' as ActorId, idempotencyKey: undefined, gone: client.signal }
     const made: string[] = []
-    const change = workspace.change(branch, asker, function* (edit) {
+    const change = workspace.paths.change(branch, asker, function* (edit) {
       for (const path of ['/a', '/b', '/c']) {
         makeDirectory(edit, path, options)
         made.push(path)
@@ -38,7 +38,7 @@ describe('when the client has gone', () => {
     const workspace = await openWorkspace()
     const branch = await workspace.branch('main')
     const asker = { actor: 'key_1' as ActorId, idempotencyKey: undefined }
-    await workspace.change(branch, asker, (edit) => makeDirectory(edit, '/a', options))
+    await workspace.paths.change(branch, asker, (edit) => makeDirectory(edit, '/a', options))
     const gone = AbortSignal.abort()
     const range = { order: 'oldest', after: 0, before: Infinity, limit: 10 } as const
     const entries = readPathLog(workspace, { branch }, '/a', () => true, gone)

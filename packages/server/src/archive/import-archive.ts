@@ -3,7 +3,8 @@ import type { ByteString } from '@cairn/protocol'
 import { createLayer, deleteLayer } from '../layers/layers.ts'
 import { commitUnseen } from '../merging/commit-and-rebase.ts'
 import { once } from '../once/once.ts'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { applyArchive, type ApplyOptions } from './apply-archive.ts'
 import { InodeRuns } from './inode-runs.ts'
 import type { ArchiveEntry } from './receive-archive.ts'
@@ -52,7 +53,7 @@ async function applyPart(
   options: ApplyOptions,
 ): Promise<Imported> {
   let inodes: InodeRuns | undefined
-  const { receipt } = await workspace.change(branch, asker, function* (edit): Steps<void> {
+  const { receipt } = await workspace.paths.change(branch, asker, function* (edit): Steps<void> {
     inodes = yield* applyArchive(edit, path, entries, options)
   })
   return { seq: receipt.seq, inodes }

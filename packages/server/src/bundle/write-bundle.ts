@@ -133,7 +133,10 @@ async function folded(workspace: OpenWorkspace, id: BranchId): Promise<BranchRec
   return workspace.stores.refs.getBranch(id)
 }
 
-async function reachOf({ stores, clock, keep }: OpenWorkspace, head: BundleHead): Promise<Reach> {
+async function reachOf(
+  { stores, clock, keep }: Pick<OpenWorkspace, 'stores' | 'clock' | 'keep'>,
+  head: BundleHead,
+): Promise<Reach> {
   const reach = new Reach(stores, pause(stores))
   for (const snapshot of snapshotsOf(head)) await reach.addSnapshot(snapshot)
   // What a rollback left may be brought back, and a collector looks for it.
@@ -145,7 +148,7 @@ async function reachOf({ stores, clock, keep }: OpenWorkspace, head: BundleHead)
 
 /** What was collected since is not known: then the bundle has it once more. */
 async function knownOf(
-  { stores }: OpenWorkspace,
+  { stores }: Pick<OpenWorkspace, 'stores'>,
   snapshots: readonly Snapshot[],
 ): Promise<TreeReach> {
   const known = new TreeReach(stores.nodes, pause(stores), () => {})

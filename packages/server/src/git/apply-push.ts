@@ -14,7 +14,8 @@ import { receiveArchive } from '../archive/receive-archive.ts'
 import { endDraft } from '../files/end-draft.ts'
 import type { TreeEdit } from '../files/tree-edit.ts'
 import { remove } from '../files/trees.ts'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import type { IncomingObjects } from './incoming-objects.ts'
 import type { GitChange } from './tree-changes.ts'
 
@@ -40,7 +41,7 @@ export async function applyPush(
   const { workspace, branch, asker } = target
   const gone = changes.filter(({ mode }) => mode === nothing).map(({ path }) => `/${path}`)
   if (gone.length > 0)
-    await workspace.change(branch, asker, function* (edit): Steps<void> {
+    await workspace.paths.change(branch, asker, function* (edit): Steps<void> {
       for (const path of gone) yield* removeFile(edit, path)
     })
   const written = changes.filter(({ mode }) => mode !== nothing)

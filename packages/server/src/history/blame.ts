@@ -368,7 +368,7 @@ function isSameRun(a: Batch, b: Batch): boolean {
 
 /** Which files came in whose place: a save by rename goes on where the file before it ended. */
 async function findReplaced(
-  { stores }: OpenWorkspace,
+  { stores }: Pick<OpenWorkspace, 'stores'>,
   { body }: Batch,
   { before, after }: { readonly before: View; readonly after: View },
 ): Promise<{ readonly from: Ino; readonly to: Ino }[]> {
@@ -401,7 +401,7 @@ function findIno(
 
 /** Undefined also where trees are gone. */
 async function readNodes<T>(
-  { stores }: OpenWorkspace,
+  { stores }: Pick<OpenWorkspace, 'stores'>,
   read: () => T | undefined,
 ): Promise<T | undefined> {
   try {

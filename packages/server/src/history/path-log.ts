@@ -74,7 +74,7 @@ async function describeStep(
 }
 
 async function listRootChange(
-  { stores }: OpenWorkspace,
+  { stores }: Pick<OpenWorkspace, 'stores'>,
   op: string,
   from: Snapshot,
   to: Snapshot,

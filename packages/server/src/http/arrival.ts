@@ -53,7 +53,7 @@ export async function countContent<T>(
 async function isLimited({ workspace, branch, asker }: Target): Promise<boolean> {
   const isFree = !asker.scope?.budget && !(await workspace.quotas.limitsOf(branch))
   // What was done before gets its answer again, and used its room then.
-  return !isFree && !(await workspace.isDone(branch, asker))
+  return !isFree && !(await workspace.paths.isDone(branch, asker))
 }
 
 class Arrival {

@@ -7,7 +7,7 @@ import type { LayerRecord } from '../ports/layer-store.ts'
  * layers on it stays.
  */
 export async function describeExpiry(
-  { layers, info, keep }: OpenWorkspace,
+  { layers, info, keep }: Pick<OpenWorkspace, 'layers' | 'info' | 'keep'>,
   { id, branch, closedAt }: LayerRecord,
 ): Promise<Pick<LayerInfo, 'expiresAt'>> {
   if (closedAt === undefined) return {}

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { type ByteString, CairnError, type Grant, isVisible, seesAll } from '@cairn/protocol'
 import { nameTaken } from '../points/errors.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import type { Scope } from '../access/access.ts'
 
 /*
@@ -23,7 +24,7 @@ function ownName({ token }: Scope, name: string): string {
 
 /** What a token means by a reference: first of all a layer of its own that is filed under a mark. */
 export async function ownReference(
-  { layers, info }: OpenWorkspace,
+  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
   scope: Scope | undefined,
   reference: string,
 ): Promise<string> {
@@ -47,7 +48,7 @@ export async function freeName(
 }
 
 async function findHolder(
-  { layers, info }: OpenWorkspace,
+  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
   name: string,
 ): Promise<LayerRecord | undefined> {
   return (await layers.find(info.id, name)) ?? layers.findByName(info.id, name)

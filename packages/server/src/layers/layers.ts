@@ -3,7 +3,8 @@ import { abandonLayer, findClosedState, forkBranch, isClosedState, reopenLayer }
 import { type BranchId, CairnError, isCairnError, type LayerInfo, type Page } from '@cairn/protocol'
 import { freeName } from './layer-names.ts'
 import { exactTime, isoTime } from '../ports/clock.ts'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { describeExpiry } from './expiry.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import { describeLayer } from '../points/describe.ts'
@@ -86,7 +87,7 @@ export async function createLayer(
 }
 
 async function isThere(
-  { layers, info }: OpenWorkspace,
+  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
   { id, record }: LayerPlace,
 ): Promise<boolean> {
   return !record || (await layers.find(info.id, id)) !== undefined
@@ -129,7 +130,7 @@ type IsShown = (record: LayerRecord) => boolean
 
 /** Looks on behind what is hidden: neither the length of a page nor its cursor tells of it. */
 async function listShown(
-  { layers, info }: OpenWorkspace,
+  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
   filter: LayerFilter,
   cursor: string | undefined,
   count: number,
@@ -190,7 +191,7 @@ function withTags(
 
 /** Retries when a concurrent update wins. */
 async function updateRecord(
-  { layers, info }: OpenWorkspace,
+  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
   id: string,
   change: (record: LayerRecord) => Partial<LayerRecord>,
 ): Promise<LayerRecord> {
@@ -342,7 +343,7 @@ function inUse(layer: string, children: readonly LayerRecord[]): CairnError {
 }
 
 function childrenOf(
-  { layers, info }: OpenWorkspace,
+  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
   parent: string,
 ): Promise<readonly LayerRecord[]> {
   return listAll(layers, info.id, { parent })

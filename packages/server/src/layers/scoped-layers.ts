@@ -95,7 +95,7 @@ export async function findScopedPoint(
 
 /** A label alone may be that of any layer. */
 async function requireBranch(
-  { layers }: OpenWorkspace,
+  { layers }: Pick<OpenWorkspace, 'layers'>,
   { grant }: Scope,
   { id }: Branch,
   label: string,

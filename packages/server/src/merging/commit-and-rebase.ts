@@ -19,7 +19,8 @@ import {
   type RootReceipt,
 } from '@cairn/protocol'
 import { isoTime } from '../ports/clock.ts'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { atBarrier, whenShown } from '../workspaces/barrier.ts'
 import { findCommitted, noteCommit } from '../once/commit-points.ts'
 import { decisionsOf } from './decisions.ts'

@@ -8,7 +8,7 @@ import type { MergeSides } from './merge-sides.ts'
  * merge is asked what it would meet without them. One may come to light only when another has been decided.
  */
 export async function decisionsOf(
-  { stores: { nodes, blobs } }: OpenWorkspace,
+  { stores: { nodes, blobs } }: Pick<OpenWorkspace, 'stores'>,
   {
     base,
     layer,

@@ -31,7 +31,7 @@ export async function mergeSidesOf(
 
 /** What a commit would give now. The parent is not touched. */
 export function tryMerge(
-  { stores: { nodes, blobs } }: OpenWorkspace,
+  { stores: { nodes, blobs } }: Pick<OpenWorkspace, 'stores'>,
   { base, layer, target, resolutions }: MergeSides,
   mergeText = false,
 ): Promise<MergeResult> {

@@ -1,6 +1,7 @@
 import { findBase } from '@cairn/core'
 import { type Hash, isCairnError, type PickReceipt } from '@cairn/protocol'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { findCommitted } from '../once/commit-points.ts'
 import { abandonPlace, noteState } from '../layers/layers.ts'
 import { type RealPlace, siblingsOf } from './merge-sides.ts'

@@ -6,7 +6,8 @@ import {
   type Name,
   type ResolveReceipt,
 } from '@cairn/protocol'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import { describeConflict } from '../points/describe.ts'
 import { conflictsOf, type RealPlace, mergeSidesOf } from './merge-sides.ts'

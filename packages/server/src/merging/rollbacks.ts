@@ -8,7 +8,8 @@ import {
   undoRollback,
 } from '@cairn/core'
 import { CairnError, isCairnError, type RootReceipt } from '@cairn/protocol'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { isAutomatic, makeAutomatic } from '../workspaces/auto-checkpoints.ts'
 import { atBarrier, whenShown } from '../workspaces/barrier.ts'
 import { once } from '../once/once.ts'
@@ -99,7 +100,7 @@ export async function undo(
 
 /** What the newest rollback left, where one can still go there. */
 async function findLeft(
-  { stores }: OpenWorkspace,
+  { stores }: Pick<OpenWorkspace, 'stores'>,
   branch: Branch,
 ): Promise<Checkpoint | undefined> {
   const { baseSeq } = await findBase(stores, branch)

@@ -10,12 +10,13 @@ import {
 } from '@cairn/core'
 import { formatHash, type RootReceipt } from '@cairn/protocol'
 import { isoTime } from '../ports/clock.ts'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { describeChange } from '../points/describe.ts'
 
 /** The author of a change that is done once under a key. */
 export function authorOf(
-  { clock }: OpenWorkspace,
+  { clock }: Pick<OpenWorkspace, 'clock'>,
   { actor, toolCall }: Asker,
   key: string,
 ): Author {
@@ -46,7 +47,7 @@ export async function rootReceipt(
 }
 
 export async function readBatch(
-  { stores }: OpenWorkspace,
+  { stores }: Pick<OpenWorkspace, 'stores'>,
   { id }: Branch,
   seq: number,
 ): Promise<Batch> {

@@ -27,7 +27,8 @@ import { describeChange } from '../points/describe.ts'
 import type { Point } from '../points/references.ts'
 import { isoTime, millisecondsOf } from '../ports/clock.ts'
 import { atBarrier, whenShown } from '../workspaces/barrier.ts'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { authorOf, readBatch } from './root-receipt.ts'
 
 /** Whose changes are taken back. */
@@ -122,7 +123,7 @@ async function wishOf(
 
 /** A commit that is taken back changes what it brought: a token must be allowed all of that. */
 async function requireAllowed(
-  { stores }: OpenWorkspace,
+  { stores }: Pick<OpenWorkspace, 'stores'>,
   { scope }: Asker,
   before: Snapshot,
   after: Snapshot,
@@ -147,7 +148,7 @@ async function visibly<T>({ scope }: Asker, work: () => Promise<T>): Promise<T> 
 }
 
 async function describeUndo(
-  { stores: { nodes } }: OpenWorkspace,
+  { stores: { nodes } }: Pick<OpenWorkspace, 'stores'>,
   before: Snapshot,
   after: Snapshot,
 ): Promise<Pick<UndoReceipt, 'before' | 'after' | 'paths'>> {

@@ -1,6 +1,7 @@
 import { type Checkpoint, makeCheckpoint } from '@cairn/core'
 import type { CheckpointId, CheckpointInfo } from '@cairn/protocol'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import { describeCheckpoint } from './describe.ts'
 import { checkpointMissing } from './errors.ts'

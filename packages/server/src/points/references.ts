@@ -33,7 +33,7 @@ export async function findLayer(workspace: OpenWorkspace, reference: string): Pr
 
 /** However many of the tag are over, they do not hide one that can be written to. */
 async function findTagged(
-  { layers, info }: OpenWorkspace,
+  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
   tag: string,
 ): Promise<readonly LayerRecord[]> {
   const live: LayerRecord[] = []
@@ -44,7 +44,7 @@ async function findTagged(
 
 /** Logs and rescues speak of branches. */
 async function findByBranch(
-  { layers, info }: OpenWorkspace,
+  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
   branch: string,
 ): Promise<LayerRecord | undefined> {
   const record = await layers.findByBranch(branch as BranchId)
@@ -159,7 +159,7 @@ export async function findToolCall(
 }
 
 async function chooseCheckpoint(
-  { stores }: OpenWorkspace,
+  { stores }: Pick<OpenWorkspace, 'stores'>,
   place: LayerPlace,
   reference: string,
   meant: readonly CheckpointLabel[],
@@ -178,7 +178,7 @@ async function chooseCheckpoint(
 export const baseId = 'base' as Checkpoint['id']
 
 async function baseOf(
-  { stores }: OpenWorkspace,
+  { stores }: Pick<OpenWorkspace, 'stores'>,
   { branch, record }: LayerPlace,
 ): Promise<Checkpoint> {
   if (!record) throw checkpointMissing('base', 'main')

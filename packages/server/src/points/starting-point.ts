@@ -11,7 +11,8 @@ import {
   type Stores,
 } from '@cairn/core'
 import { type BranchId, CairnError, formatPath } from '@cairn/protocol'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import { atBarrier } from '../workspaces/barrier.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
 import { findCheckpoint, findLayer, type LayerPlace } from './references.ts'
@@ -87,7 +88,7 @@ async function findFirstBase(stores: Stores, branch: Branch): Promise<Snapshot> 
 
 /** Puts a new branch on the work of a layer that is over: whose lines they are is found there. */
 export async function takeWork(
-  { stores, clock }: OpenWorkspace,
+  { stores, clock }: Pick<OpenWorkspace, 'stores' | 'clock'>,
   { actor }: Asker,
   id: BranchId,
   { of, snapshot }: NonNullable<StartingPoint['work']>,

@@ -14,7 +14,8 @@ import {
 } from '@cairn/core'
 import { type ByteString, FsError, type Grant, isWay } from '@cairn/protocol'
 import type { Point } from '../points/references.ts'
-import type { Asker, OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Asker } from '../workspaces/path-changes.ts'
 import type { SearchPlace } from './tree-files.ts'
 
 /** The point that is searched, and who asks. */

@@ -80,7 +80,7 @@ export class AutoCheckpoints {
 
 /** The place in the log is its id: again is fine. Lets go of those that have become too many. */
 export async function makeAutomatic(
-  { stores, layers, info, clock }: OpenWorkspace,
+  { stores, layers, info, clock }: Pick<OpenWorkspace, 'stores' | 'layers' | 'info' | 'clock'>,
   { id: branch }: Branch,
   { seq, snapshot }: Pick<Checkpoint, 'seq' | 'snapshot'>,
 ): Promise<void> {

@@ -1,58 +1,28 @@
-import { randomUUID } from 'node:crypto'
 import {
-  type Author,
   Branch,
   compareTimes,
-  inSteps,
   type Op,
-  type Receipt,
   requireAllInside,
-  requireInside,
-  sessionIds,
-  type Steps,
   type Stores,
   type Time,
   trimLog,
   type View,
 } from '@cairn/core'
-import {
-  type BranchId,
-  CairnError,
-  type Ino,
-  isCairnError,
-  type WorkspaceInfo,
-} from '@cairn/protocol'
-import type { Scope } from '../access/access.ts'
-import { Holdings } from '../access/holdings.ts'
-import { whilePresent } from '../access/present.ts'
-import { editScope, type ScopedEdit } from '../access/scoped-edit.ts'
+import { type BranchId, CairnError, isCairnError, type WorkspaceInfo } from '@cairn/protocol'
 import { Arriving } from '../files/arriving.ts'
-import { InodeRange } from '../files/inode-range.ts'
-import { TreeEdit } from '../files/tree-edit.ts'
 import { type KeepTimes, ordinaryKeepTimes, renewEveryMs } from './keep-times.ts'
+import { PathChanges } from './path-changes.ts'
 import { AutoCheckpoints } from './auto-checkpoints.ts'
 import type { LayerStore } from '../ports/layer-store.ts'
 import { Quotas } from './quotas.ts'
 import { LockKeeper } from '../leases/lock-keeper.ts'
 import type { LockStore } from '../ports/lock-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../leases/lease-keeper.ts'
-import { type Given, LookedView } from '../leases/given.ts'
 import type { LeaseStore } from '../ports/lease-store.ts'
 import { Reaper } from '../leases/reaper.ts'
 import { Feed } from '../leases/feed.ts'
 import { StoredBlobs } from '../files/stored-blobs.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type Keyed, noteAnswer, readNoted } from '../once/once.ts'
-
-/** Who asks, and under which key they may ask again. */
-export interface Asker extends Keyed {
-  /** Set when the caller is a token; limits what it can see. */
-  readonly scope?: Scope
-  /** The call of an agent's tool that it is part of. */
-  readonly toolCall?: string | undefined
-  /** Aborted when the client has gone: what is not decided by then is given up. */
-  readonly gone?: AbortSignal
-}
 
 /** Hears what was done, for counting. */
 export interface ObserveWork {
@@ -84,26 +54,11 @@ export interface OpenWorkspaceParts {
   readonly takeInodes: (count: number) => Promise<number>
 }
 
-/** Makes a change through the edit; in steps, if it may be long. */
-export type Decide<T> = (edit: TreeEdit) => T | Steps<T>
-
 /** Folding after so much keeps small what a restart has to replay and what is in memory. */
 const opsPerFold = 20_000
 const bytesPerFold = 64 << 20
 
-/** Tokens that write over HTTP at about the same time. */
-const tokenRangesMax = 10_000
-
-interface ChangeParts {
-  readonly limit: string | undefined
-  readonly scoped?: ScopedEdit
-  readonly epoch: number
-  readonly newIno: () => Ino
-  /** The directories that the holder of the lease has given back; undefined where it has given back everything. */
-  readonly given?: Given | undefined
-}
-
-/** An open workspace: its branches, and changing them by path. */
+/** An open workspace: its branches, and what keeps them. */
 export class OpenWorkspace {
   /** Replaced when the workspace is renamed. */
   info: WorkspaceInfo
@@ -115,10 +70,6 @@ export class OpenWorkspace {
   readonly clock: Clock
   readonly #findBranch: OpenWorkspaceParts['findBranch']
   readonly takeInodes: OpenWorkspaceParts['takeInodes']
-  readonly #inodes: InodeRange
-  readonly #tokenInodes = new Map<string, InodeRange>()
-  readonly #session = sessionIds.processSession(randomUUID())
-  #lastNumber = 0
   readonly observe: ObserveWork
   readonly #leaseOptions: LeaseOptions
   readonly #leases = new Map<Branch, LeaseKeeper>()
@@ -131,6 +82,7 @@ export class OpenWorkspace {
   readonly layers: LayerStore
   readonly quotas: Quotas = new Quotas(this)
   readonly arriving: Arriving = new Arriving()
+  readonly paths: PathChanges
   /** Where the writers of a branch may write; undefined for everywhere. */
   readonly #limits = new Map<BranchId, string | undefined>()
   #main: BranchId | undefined
@@ -152,7 +104,7 @@ export class OpenWorkspace {
     this.takeInodes = parts.takeInodes
     this.layers = parts.layers
     this.isShared = parts.isShared ?? false
-    this.#inodes = new InodeRange(parts.takeInodes)
+    this.paths = new PathChanges(this)
   }
 
   async branch(name: string): Promise<Branch> {
@@ -254,94 +206,9 @@ export class OpenWorkspace {
     return this.stores.nodes.read(() => read(branch.head.view))
   }
 
-  /**
-   * Changes the tree by path, all or nothing, decided on what the tree is at that very moment. The result must survive
-   * JSON: a repeated request gets the first one again. It is missing only for a change of an older server.
-   */
-  async change<T>(
-    branch: Branch,
-    asker: Asker,
-    decide: Decide<T>,
-  ): Promise<{ receipt: Receipt; result: T | undefined }> {
-    const limit = await this.limitOf(branch.id)
-    const { scope } = asker
-    const holdings = scope && new Holdings(this.notes, scope.identity, () => this.clock.nowMs())
-    const inodes = scope ? this.#inodesOf(scope, holdings!) : this.#inodes
-    const change = (
-      epoch: number,
-      given?: Given,
-    ): Promise<{ receipt: Receipt; result: T | undefined }> => {
-      const parts = { limit, epoch, newIno: inodes.next, given }
-      return asker.scope
-        ? editScope(asker.scope, holdings!, (scoped) =>
-            this.#change(branch, asker, decide, { ...parts, scoped }),
-          )
-        : this.#change(branch, asker, decide, parts)
-    }
-    // The turn first, then the token's budget: the holder that hands over may have to use the same one.
-    const keeper = this.lease(branch)
-    const changed = await inodes.supply(() => keeper.withDirectories(change))
-    // A client that gets the answer and looks into a mount must find the change there.
-    await keeper.whenSeen(changed.receipt.seq)
-    return changed
-  }
-
-  /** What is created under a token has numbers that were given to it: so it is known who created it. */
-  #inodesOf({ identity }: Scope, holdings: Holdings): InodeRange {
-    let range = this.#tokenInodes.get(identity)
-    if (!range) {
-      range = new InodeRange(async (count) => {
-        const first = await this.takeInodes(count)
-        await holdings.give(first, count)
-        return first
-      })
-      this.#tokenInodes.set(identity, range)
-      if (this.#tokenInodes.size > tokenRangesMax)
-        this.#tokenInodes.delete(this.#tokenInodes.keys().next().value!)
-    }
-    return range
-  }
-
   /** What is known of sessions and tokens on all servers. */
   get notes(): LeaseStore {
     return this.#leaseOptions.store
-  }
-
-  async #change<T>(
-    branch: Branch,
-    asker: Asker,
-    decide: Decide<T>,
-    { limit, scoped, epoch, newIno, given }: ChangeParts,
-  ): Promise<{ receipt: Receipt; result: T | undefined }> {
-    const guard = (view: View, op: Op): void => {
-      scoped?.require(view, op)
-      if (limit !== undefined) requireInside(view, op, limit)
-    }
-    let result: T | undefined
-    const attempt = function* (this: OpenWorkspace, view: View): Steps<readonly Op[]> {
-      const reapsAtOnce = this.lease(branch).isUnused
-      const env = { now: this.clock.now(), newIno, reapsAtOnce }
-      const looked = new LookedView(view)
-      const seen = given ? looked : view
-      const edit = new TreeEdit(scoped?.see(seen) ?? seen, env, guard)
-      const deciding = function* (): Steps<T> {
-        return yield* whilePresent(asker.gone, inSteps(decide(edit)))
-      }
-      result = yield* given ? given.deciding(looked, deciding) : deciding()
-      given?.require(view, edit.ops)
-      if (scoped) yield* scoped.count(edit.view, view)
-      return edit.ops
-    }.bind(this)
-    // Which directories it takes is found before it has its turn in the log: it would wait for two of them.
-    if (given?.isNew) await this.stores.nodes.readSteps(() => attempt(branch.head.view))
-    const charge = scoped && (() => scoped.charge())
-    const isKeyed = asker.idempotencyKey !== undefined
-    const answer = isKeyed ? (): string => noteAnswer(asker, result) : undefined
-    const author = this.#author(asker)
-    const receipt = await branch.transact(author, attempt, { epoch, charge, answer })
-    // A repeated request decided nothing: its result is the one that its batch noted.
-    if (receipt.answer !== undefined) result = readNoted<T>(receipt.answer, asker)
-    return { receipt, result }
   }
 
   /** What is asked before a session's operations are taken: that their blobs are stored, and that they stay at a layer's path. */
@@ -360,25 +227,6 @@ export class OpenWorkspace {
   notAfterNow(time: Time): Time {
     const now = this.clock.now()
     return compareTimes(time, now) > 0 ? now : time
-  }
-
-  /**
-   * Without a key of its own a request is one more of this process's session: it will not be
-   * repeated.
-   */
-  #author({ actor, idempotencyKey, toolCall }: Asker): Author {
-    const time = this.clock.now()
-    const isKeyed = idempotencyKey !== undefined
-    const session = isKeyed ? sessionIds.requestSession(actor, idempotencyKey) : this.#session
-    const number = isKeyed ? 1 : ++this.#lastNumber
-    return { actor, session, number, time, toolCall }
-  }
-
-  /** Whether the log has what was asked under this key. */
-  async isDone({ id }: Branch, { actor, idempotencyKey }: Asker): Promise<boolean> {
-    if (idempotencyKey === undefined) return false
-    const session = sessionIds.requestSession(actor, idempotencyKey)
-    return (await this.stores.log.lastNumber(id, session)) > 0
   }
 
   /** Where a layer may be changed, if not everywhere. Its path never changes, so it is asked for once. */

@@ -82,7 +82,10 @@ export class Quotas {
 }
 
 /** What a layer's own quota counts from. */
-export async function baseUsage({ stores }: OpenWorkspace, branch: Branch): Promise<Usage> {
+export async function baseUsage(
+  { stores }: Pick<OpenWorkspace, 'stores'>,
+  branch: Branch,
+): Promise<Usage> {
   const { base } = await findBase(stores, branch)
   return stores.nodes.read(() => usageOf(stores.nodes, base))
 }
@@ -150,7 +153,10 @@ async function liveBranches(workspace: OpenWorkspace): Promise<readonly BranchId
   return [(await workspace.branch('main')).id, ...live.map(({ branch }) => branch)]
 }
 
-async function branchOf({ layers, info }: OpenWorkspace, layer: string): Promise<BranchId> {
+async function branchOf(
+  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
+  layer: string,
+): Promise<BranchId> {
   return (await layers.find(info.id, layer))!.branch
 }
 

@@ -21,7 +21,7 @@ export function batchRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): 
       const operations = await mapPaced(pacer, request.body.operations, (item) =>
         readOperation(item.op, item, spelledPath(item, 'path')),
       )
-      const { receipt } = await workspace.change(branch, asker, (edit) =>
+      const { receipt } = await workspace.paths.change(branch, asker, (edit) =>
         takeSteps(operations.entries(), ([index, operation]) =>
           doNumbered(edit, operation, `operations[${index}]`),
         ),

@@ -16,7 +16,7 @@ import { endDraft } from '../../files/end-draft.ts'
 import { bodyBytesMax, receiveBody, type Received, requireLength } from '../../files/receive.ts'
 import { statOf } from '../../files/stat.ts'
 import { remove } from '../../files/trees.ts'
-import type { Decide } from '../../workspaces/open-workspace.ts'
+import type { Decide } from '../../workspaces/path-changes.ts'
 import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { adderOf } from '../add-routes.ts'
 import { importTar } from '../archive-requests.ts'
@@ -155,7 +155,7 @@ export async function change<T extends object | void>(
   path: ByteString,
   decide: Decide<T>,
 ): Promise<Partial<T> & { receipt: ChangeReceipt }> {
-  const { receipt, result } = await workspace.change(branch, asker, function* (edit) {
+  const { receipt, result } = await workspace.paths.change(branch, asker, function* (edit) {
     const decided = yield* inSteps(decide(edit))
     const { dentry } = edit.resolve(path, false)
     const stat = dentry && statOf(edit.view, dentry.ino, edit.view.inode(dentry.ino)!)

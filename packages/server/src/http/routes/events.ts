@@ -96,7 +96,7 @@ async function openRadar(
 
 /** As long as the reader stays. A store that does not answer now is asked again. */
 async function sendRadar(
-  { clock }: OpenWorkspace,
+  { clock }: Pick<OpenWorkspace, 'clock'>,
   radar: Radar,
   to: ServerResponse,
   closed: AbortController,

@@ -108,7 +108,7 @@ async function caveatFrom(workspace: OpenWorkspace, request: TokenRequest): Prom
 
 /** All living tokens with the name; by id also one that is over. */
 async function findAll(
-  { info, clock }: OpenWorkspace,
+  { info, clock }: Pick<OpenWorkspace, 'info' | 'clock'>,
   { store }: TokenKeeper,
   reference: string,
 ): Promise<readonly TokenRecord[]> {
@@ -141,7 +141,7 @@ async function findOne(
   )
 }
 
-function describe({ clock }: OpenWorkspace, record: TokenRecord): TokenInfo {
+function describe({ clock }: Pick<OpenWorkspace, 'clock'>, record: TokenRecord): TokenInfo {
   const { rules = [], deny = [], layer, maxBytes, maxFiles } = caveatOf(record)
   const { id, name, issuedBy, createdMs, expiresMs, revokedMs, used } = record
   const state = expiresMs > clock.nowMs() ? 'live' : 'expired'
