@@ -252,13 +252,13 @@ describe('bash', () => {
     })
   })
 
-  it('of a long output the beginning and the end are kept', async () => {
+  it('a long output keeps its beginning and its end', async () => {
     const { stdout } = await data<{ stdout: string }>('bash', { command: 'seq 100000' }, { shell })
     expect(stdout.length).toBeLessThan(33_000)
     expect(stdout).toMatch(/^1\n2\n[^]*more characters[^]*\n100000\n$/)
   })
 
-  it('is neither shown nor run where there is no sandbox', async () => {
+  it('bash is neither listed nor run without a sandbox', async () => {
     expect(toolsFor(undefined).map(({ name }) => name)).not.toContain('bash')
     expect(toolsFor(undefined, shell).map(({ name }) => name)).toContain('bash')
     expect(await failure('bash', { command: 'true' })).toMatch(/no sandbox/)

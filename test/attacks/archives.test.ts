@@ -93,7 +93,7 @@ describe('an archive', () => {
     expect((await bring(tarOf([{ path: 'out/x' }]), writer, '/'))[0]).toBeGreaterThanOrEqual(403)
   })
 
-  it('of a directory whose names the token may not list: names none of them', async () => {
+  it('an archive of a directory that the token may not list names none of its files', async () => {
     const key = await site.issue([
       { path: '/in', operations: everything },
       { path: '/drop', operations: ['write'] },

@@ -109,7 +109,7 @@ describe('a body larger than its room', () => {
     expect((await put(310_000)).status).toBe(507)
   })
 
-  it('of an upload in blocks, the block that goes beyond is refused and not kept', async () => {
+  it('in an upload by blocks, the block beyond the limit is refused and not kept', async () => {
     const budget = await site.issue(allow, { maxBytes: 600_000 })
     const call = async (method: string, path: string, body?: Uint8Array<ArrayBuffer>) => {
       const headers = { authorization: `Bearer ${budget}` }

@@ -37,7 +37,7 @@ describe('content that a session stores', () => {
     },
   )
 
-  it('under a quota as well, also to the owner', async () => {
+  it('a quota limits content that arrives, also for the owner', async () => {
     await site.owner('PATCH', '/w', { maxBytes: 4 * blobBytes })
     const session = await site.session(secret)
     const outcomes = await outcomesOf(session, 100)

@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => site.close())
 
-it('numbers that no directory has: neither remembered, nor asked of the holder', async () => {
+it('looks at inodes that are no directories are not remembered, and the holder is not asked', async () => {
   const holder = await site.session(secret, { mode: 'share' })
   await holder.leaseEpoch()
   const other = await site.session(secret, { mode: 'share' })

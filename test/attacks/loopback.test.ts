@@ -40,7 +40,7 @@ describe('a web page in a browser on the machine of a server', () => {
     expect(await status('Host: tunnel.example')).toBe(200)
   })
 
-  it('is refused by where it is from', async () => {
+  it('a request from another origin is refused', async () => {
     expect(await status('Host: localhost', 'Origin: http://evil.example')).toBe(403)
     expect(await status('Host: localhost', 'Origin: null')).toBe(403)
     expect(await status('Host: localhost', 'Origin: http://localhost:3000')).toBe(200)

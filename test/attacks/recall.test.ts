@@ -26,7 +26,7 @@ describe('a holder that is asked to hand its lease back', () => {
     stop = () => clearInterval(timer)
   }
 
-  it('and renews it for ever instead: a write over HTTP goes through all the same', async () => {
+  it('renews it for ever: a write over HTTP still succeeds', async () => {
     const holder = await site.session(secret)
     const epoch = await holder.leaseEpoch()
     keepRenewing(holder)
@@ -34,7 +34,7 @@ describe('a holder that is asked to hand its lease back', () => {
     expect(await holder.submit(epoch, createFile('late', 5001))).toBe('stale_epoch')
   })
 
-  it('and renews it for ever instead: another session gets to write', async () => {
+  it('renews it for ever: another session can write in the end', async () => {
     const holder = await site.session(secret)
     const epoch = await holder.leaseEpoch()
     const other = await site.session(secret)
@@ -46,7 +46,7 @@ describe('a holder that is asked to hand its lease back', () => {
     expect(await holder.submit(epoch, createFile('late', 6001))).toBe('stale_epoch')
   })
 
-  it('and sends one file after the other for ever: there is an end to that, too', async () => {
+  it('sends one file after the other for ever: its lease still ends', async () => {
     await site.close()
     site = await Site.open(['/a'], 100)
     const holder = await site.session(secret)

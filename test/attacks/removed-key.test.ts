@@ -75,7 +75,7 @@ describe('a removed or rotated owner key', () => {
     expect(await outcome(as(rotated.secret).keys.list())).toBe('access_ended')
   })
 
-  it('with a grace goes on until then', async () => {
+  it('a key with a grace works until its end', async () => {
     const session = await RawSession.open(server, secret)
     const { secret: next } = await server.cairn.keys.rotate('alice', { graceMs: 3_600_000 })
     for (const each of [secret, next])

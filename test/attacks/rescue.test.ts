@@ -36,7 +36,7 @@ describe('rescue', () => {
     return new TextDecoder().decode(await session.ask(end)).split(' ')[0]!
   }
 
-  it('of a file that was moved out of scope since: nothing is written there, the owner gets a layer', async () => {
+  it('a rescue of a file that has left the scope writes nothing there, and the owner gets a layer', async () => {
     const key = await site.issue(allow)
     const [a, { id, epoch }] = [await site.ino('/src/a'), await loseLease(key)]
     await site.owner('POST', '/w/files/src/a?move', { to: '/hidden/a' })
@@ -47,7 +47,7 @@ describe('rescue', () => {
     expect(await site.read(`/src/a?layer=${layer}`)).toMatch(/^stolen/)
   })
 
-  it('of what is still in scope: committed', async () => {
+  it('a rescue in scope is committed', async () => {
     const key = await site.issue(allow)
     const [a, { id, epoch }] = [await site.ino('/src/a'), await loseLease(key)]
     const back = await site.session(key, { session: id })
@@ -55,7 +55,7 @@ describe('rescue', () => {
     expect(await site.read('/src/a')).toMatch(/^mine/)
   })
 
-  it('by a session that never held the epoch: refused, without a layer', async () => {
+  it('a rescue by a session that never held the epoch is refused without a layer', async () => {
     const key = await site.issue(allow)
     const a = await site.ino('/src/a')
     const { epoch } = await loseLease(secret)
@@ -65,7 +65,7 @@ describe('rescue', () => {
     expect(await site.layers()).toEqual([])
   })
 
-  it('by a session that ends the epoch of others with it: refused, and the epoch goes on', async () => {
+  it('a rescue that would end the epoch of other sessions is refused, and the epoch goes on', async () => {
     await site.close()
     // No session may be passed over here.
     site = await Site.open(['/src/a'], 60_000)
@@ -78,7 +78,7 @@ describe('rescue', () => {
     expect(await two.submit(epoch, createFile('f', 5001))).toBe('done')
   })
 
-  it('by a session that only reads: refused, without a layer', async () => {
+  it('a rescue by a session that only reads is refused without a layer', async () => {
     const key = await site.issue(allow)
     const [a, { id, epoch }] = [await site.ino('/src/a'), await loseLease(key)]
     const reader = await site.session(key, { session: id, mode: 'read' })
@@ -86,7 +86,7 @@ describe('rescue', () => {
     expect(await site.layers()).toEqual([])
   })
 
-  it('by a token that only reads: refused, without a layer', async () => {
+  it('a rescue by a token that only reads is refused without a layer', async () => {
     const key = await site.issue([{ path: '/src', operations: ['read', 'list'] }])
     const { epoch } = await loseLease(secret)
     const reader = await site.session(key, { mode: 'read' })
@@ -95,7 +95,7 @@ describe('rescue', () => {
     expect(await site.layers()).toEqual([])
   })
 
-  it('of more than the budget has left: kept, and charged', async () => {
+  it('a rescue beyond the budget is kept in a layer and charged', async () => {
     const issued = await site.issueToken(allow, { maxBytes: 20 })
     const [a, { id, epoch }] = [await site.ino('/src/a'), await loseLease(issued.secret)]
     const back = await site.session(issued.secret, { session: id })
@@ -107,14 +107,14 @@ describe('rescue', () => {
     expect(await rescue(back, epoch, writeBytes(a, 'y'.repeat(60)))).not.toBe('committed')
   })
 
-  it('of more than twice the budget: refused', async () => {
+  it('a rescue beyond twice the budget is refused', async () => {
     const key = await site.issue(allow, { maxBytes: 20 })
     const [a, { id, epoch }] = [await site.ino('/src/a'), await loseLease(key)]
     const back = await site.session(key, { session: id })
     expect(await rescue(back, epoch, writeBytes(a, 'x'.repeat(100_000)))).toBe('quota_exceeded')
   })
 
-  it('of more than the quota allows today: kept; of more than the whole quota: refused', async () => {
+  it('a rescue beyond the free quota is kept in a layer; beyond the whole quota it is refused', async () => {
     const key = await site.issue(allow)
     const [a, { id, epoch }] = [await site.ino('/src/a'), await loseLease(key)]
     await site.owner('PATCH', '/w', { maxBytes: 100 })

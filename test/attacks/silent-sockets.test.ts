@@ -38,7 +38,7 @@ describe('sockets that say nothing', () => {
     return Promise.race([answered, upgraded])
   }
 
-  it('of one owner leave room for others', async () => {
+  it('silent sockets of one owner leave room for others', async () => {
     await start(600_000)
     for (let count = 0; count < places.owner; count++) expect(typeof (await knock())).toBe('object')
     expect(await knock()).toBe(503)

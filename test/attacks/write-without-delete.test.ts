@@ -44,7 +44,7 @@ describe('write without delete', () => {
     expect(await submit(createFile('f', first + 2, first + 1), rename('d', 'e'))).toBe('done')
   })
 
-  it('what others created it may neither remove nor rename', async () => {
+  it('it may neither remove nor rename what others created', async () => {
     expect(await submit(unlink('theirs'))).toBe('forbidden')
     expect(await submit(rename('theirs', 'gone'))).toBe('forbidden')
     expect(await submit(rename('dir', 'gone'))).toBe('forbidden')

@@ -108,7 +108,7 @@ describe('fs ls', () => {
     expect(await cairn.text('fs', 'ls', ':/b.txt')).toBe('b.txt\n')
   })
 
-  it('a missing directory', async () => {
+  it('a missing directory is named in the error', async () => {
     expect(await cairn.error('fs', 'ls', ':/no')).toMatchObject({
       code: 'file_system',
       errno: 'ENOENT',

@@ -264,7 +264,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
       writeFileSync(place('work/f'), 'waits')
     }
 
-    it('status is unhealthy, and tells all the same', async () => {
+    it('status is unhealthy and still shows everything', async () => {
       await begin()
       await expect.poll(() => cairn.run(['mount', 'status', 'work'])).toMatchObject({ code: 1 })
       const { stdout, stderr } = await cairn.run(['mount', 'status', 'work'])
@@ -313,7 +313,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     })
   })
 
-  it('umount of what is in use names the program; --force does it all the same', async () => {
+  it('umount of a mount in use names the program; --force unmounts it', async () => {
     await cairn.text('mount', ':/busy', 'work')
     const reader = await open(place('work/f'), 'w')
     try {
@@ -396,7 +396,7 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     }
   })
 
-  it('a home that lies too deep for the address of a socket', async () => {
+  it('a home whose path is too long for the address of a socket works', async () => {
     const XDG_CACHE_HOME = place('a-long-name-for-a-directory-of-caches'.repeat(3))
     const run = (...args: string[]): Promise<Ran> => cairn.run(args, { env: { XDG_CACHE_HOME } })
     expect((await run('mount', ':/deep', 'work')).code).toBe(0)

@@ -53,7 +53,7 @@ describe('watch', () => {
     expect(line).toBe('also modified by rival: /repo/a.txt')
   })
 
-  it('--radar: the warnings alone, for a program too', async () => {
+  it('--radar prints only the warnings, also with --json', async () => {
     await write('try', 'mine\n')
     const lines = watch('--radar', '--json', '--after', '0')
     await workspace.files.move('/repo', '/project')

@@ -122,7 +122,7 @@ describe('a recursive listing in pages', () => {
     return (await answer.json()) as Page<FileEntry>
   }
 
-  it('of any size it meets what the stream meets, parents before children', async () => {
+  it('pages of any size have the same entries as the stream, parents before children', async () => {
     await makeTree()
     const streamed = (await (await ask('GET', '/files/?list&recursive')).text())
       .trimEnd()
@@ -142,7 +142,7 @@ describe('a recursive listing in pages', () => {
     }
   })
 
-  it('what is removed or made between two pages neither ends nor repeats it', async () => {
+  it('changes between two pages neither end nor repeat a walk', async () => {
     await makeTree()
     const first = await page('limit=4')
     expect(first.items.map(({ path }) => path)).toEqual(paths.slice(0, 4))

@@ -33,7 +33,7 @@ describe('cairn sql', () => {
     ])
   })
 
-  it('says when there are more rows than were asked for', async () => {
+  it('says if there are more rows than the limit', async () => {
     const ran = await cairn.run(['sql', '-n', '1', 'select path from files order by path'])
     expect(ran.stdout.toString()).toBe('PATH\n/c,d.md\n')
     expect(ran.stderr).toContain('there are more rows than 1')

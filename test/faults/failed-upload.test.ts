@@ -60,7 +60,7 @@ describe('an upload that comes to nothing', () => {
     expect(countObjects(data)).toBe(0)
   })
 
-  it('what another request stored too stays, whole', async () => {
+  it('content that another request also stored stays complete', async () => {
     const bytes = randomBytes(2 * block)
     expect((await put('file', bytes)).status).toBe(201)
     const refused = await put('other', bytes, { headers: { 'if-match': '"x"' } })

@@ -38,7 +38,7 @@ afterEach(async () => {
 })
 
 describe('collecting beside writers', () => {
-  it('on SQLite: what can be reached stays, the rest goes', async () => {
+  it('on SQLite, reachable content stays, and the rest is deleted', async () => {
     data = await makeTemporaryDirectory()
     storage = await openStorage({ data })
     await playAll(1)

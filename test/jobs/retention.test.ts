@@ -186,7 +186,7 @@ it('a branch whose layer was never finished is deleted after the grace time', as
   })
 })
 
-it('of what lost leases left, only the newest outlives the retention time', async () => {
+it('of the leftovers of lost leases, only the newest outlives the retention time', async () => {
   const id = await withServer(async (cairn) => (await cairn.workspaces.create('w')).id)
   const branch = `${id}/main` as BranchId
   await withStorage({ data }, async ({ refs }) => {

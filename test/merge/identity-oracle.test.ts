@@ -53,7 +53,7 @@ describe('merge oracle', () => {
     await checkProperty('by identity', 500, movingScenarios, agrees)
   })
 
-  it('with directories moved into each other as well', async () => {
+  it('directories that are moved into each other merge by the same table', async () => {
     await checkProperty('by identity tangled', 300, tangledScenarios, agrees)
   })
 })

@@ -27,7 +27,7 @@ async function expectTree(played: Played, snapshot: Snapshot): Promise<void> {
 }
 
 describe('merge laws', () => {
-  it('with a side that changed nothing the result is the other', async () => {
+  it('if one side changed nothing, the result is the other side', async () => {
     await checkProperty('one side', 200, anyScenarios, async (scenario) => {
       const { base, ...played } = await play(scenario)
       for (const side of sides) {

@@ -103,7 +103,7 @@ describe.skipIf(noMount)('the fsmonitor of a clone', () => {
     return made
   }
 
-  it('tells what changed, and no more', async () => {
+  it('reports exactly what changed', async () => {
     expect(ask(clone).paths).toEqual(['/'])
     expectTrue(clone, 'a fresh clone')
     const token = await whenQuiet(clone)

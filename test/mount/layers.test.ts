@@ -132,7 +132,7 @@ describe.skipIf(noMount)('attempts in mounts of their own', () => {
     closeSync(fd)
   })
 
-  it('what was opened before a rollback and after it are two files to the next daemon, too', async () => {
+  it('a file opened before and after a rollback is two files, also for the next daemon', async () => {
     const a = await attempt('fix')
     await a.sh(fill('o'))
     await layer('checkpoint', 'fix', '--label', 'before')

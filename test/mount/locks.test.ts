@@ -230,7 +230,7 @@ describe.skipIf(cannot)('locks between mounts', { timeout }, () => {
     expect(await got).toBe('ok')
   })
 
-  it('of a mount that is killed, they are free after the lease time', async () => {
+  it('locks of a killed mount are free after the lease time', async () => {
     const doomed = await site.mount('/', '--shared-locks')
     const [one, other] = [await client(doomed, 'k'), await client(b, 'k')]
     expect(await one.ask('flock k ex')).toBe('ok')
@@ -239,7 +239,7 @@ describe.skipIf(cannot)('locks between mounts', { timeout }, () => {
     expect(await other.ask('flock k ex wait')).toBe('ok')
   })
 
-  it('of a mount that is taken away, they are free at once', async () => {
+  it('locks of an unmounted mount are free at once', async () => {
     const leaving = await site.mount('/', '--shared-locks')
     const one = await client(leaving, 'l')
     expect(await one.ask('fcntl l w 0 0')).toBe('ok')

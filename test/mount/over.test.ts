@@ -63,7 +63,7 @@ describe.skipIf(noMount)('a mount of a layer', () => {
     expect(stdout.trim().split('\n')).toEqual(['one', 'src/', 'three'])
   })
 
-  it('of a part of what is mounted: refuses a change elsewhere, and loses nothing beside it', async () => {
+  it('a layer of a part of the mount refuses changes elsewhere, and loses nothing beside it', async () => {
     const all = await attempt('/', 'fix')
     const script = 'echo in > repo/in; echo out > other/out || true; echo in > repo/in2'
     const { stderr } = await all.trySh(script)

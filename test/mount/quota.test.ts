@@ -79,7 +79,7 @@ describe.skipIf(noMount)('a mount with a quota', { timeout: 120_000 }, () => {
     expect(existsSync(other.path('third'))).toBe(true)
   })
 
-  it('of a layer, whose writers share it: together they get no further than one would', async () => {
+  it("a layer's quota holds for all of its writers together", async () => {
     await site.cairn(['fs', 'layer', 'create', ':/', '--name', 'a', '--max-bytes', '4MiB'])
     const one = await site.mount('/', '--layer', 'a')
     const two = await site.mount('/', '--layer', 'a')

@@ -81,7 +81,7 @@ function stateOf(pid: number): string {
   return readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^\d+ \((.*)\) (.).*$/s, '$1 $2')
 }
 
-describe.skipIf(noMount)('a daemon that is killed while others write, too', () => {
+describe.skipIf(noMount)('a daemon that is killed while others write loses nothing', () => {
   let site: Site
   let a: SiteMount
   let b: SiteMount

@@ -52,14 +52,14 @@ describe.skipIf(noMount)('two mounts of one branch', () => {
     }
   })
 
-  it('of two who open a file at once that is not there, one makes it and both have it', async () => {
+  it('of two programs that create one file at once, one creates it and both open it', async () => {
     for (let round = 0; round < 20; round++) {
       await Promise.all([a.sh(`echo a >> new${round}`), b.sh(`echo b >> new${round}`)])
       expect(await a.sh(`sort new${round}`)).toBe('a\nb\n')
     }
   })
 
-  it('of two who append at once neither overwrites the other', async () => {
+  it('two programs that append at once do not overwrite each other', async () => {
     const append = 'for i in $(seq 40); do echo line >> log; done'
     await Promise.all([a.sh(append), b.sh(append)])
     expect((await a.sh('sort log | uniq -c')).trim()).toBe('80 line')

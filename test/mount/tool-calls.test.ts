@@ -76,7 +76,7 @@ describe.skipIf(noMount !== undefined)(`tool calls through a mount (${noMount ??
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("got 'a b'")])
   })
 
-  it('a program that maps over written pages while it makes files does not wait for ever', async () => {
+  it('a program that maps over written pages while it creates files does not hang', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'cairn-mapped-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))
     const program = join(directory, 'mapped-over')

@@ -94,22 +94,24 @@ describe('mounts of ordinary users', () => {
     expect(await run('unshare', ['-m', '/bin/sh', '-ec', text], env)).toBe('open\ndenied\ndenied\n')
   })
 
-  describe.skipIf(noUser)('whose processes hang or are dead, while a program waits in it', () => {
-    const states = [
-      ['frozen', 'STOP'],
-      ['killed', 'KILL'],
-    ] as const
-    const users = [
-      ['an ordinary user', uid],
-      ['root', 0],
-    ] as const
-    it.each(
-      users.flatMap(([who, id]) => states.map(([state, signal]) => ({ who, id, state, signal }))),
-    )('umount --force clears the $state one of $who', async ({ id, signal }) => {
-      chownSync(home, id, id)
-      const device = join(site.directory, 'fuse')
-      const work = join(home, 'work')
-      const SCRIPT = `
+  describe.skipIf(noUser)(
+    'a mount whose processes hang or died, while a program waits in it',
+    () => {
+      const states = [
+        ['frozen', 'STOP'],
+        ['killed', 'KILL'],
+      ] as const
+      const users = [
+        ['an ordinary user', uid],
+        ['root', 0],
+      ] as const
+      it.each(
+        users.flatMap(([who, id]) => states.map(([state, signal]) => ({ who, id, state, signal }))),
+      )('umount --force clears the $state one of $who', async ({ id, signal }) => {
+        chownSync(home, id, id)
+        const device = join(site.directory, 'fuse')
+        const work = join(home, 'work')
+        const SCRIPT = `
           ${cairn('mount', ':/', work)} > /dev/null
           echo before > ${work}/before
           pids=$(grep -o '"pid": *[0-9]*' ${home}/.cache/cairn/mounts/*/state.json | grep -o '[0-9]*$')
@@ -120,13 +122,14 @@ describe('mounts of ordinary users', () => {
           timeout 60 ${cairn('umount', '--force', work)} > ${home}/told 2>&1 || cat ${home}/told
           wait $waiting || echo "cat has ended"
           ls -A ${work}; echo "the mount is gone"`
-      const text = `
+        const text = `
           mknod -m 666 ${device} c 10 229; mount --bind ${device} /dev/fuse
           exec setpriv --reuid ${id} --regid ${id} --clear-groups /bin/sh -c "$SCRIPT"`
-      const seen = await run('unshare', ['-m', '/bin/sh', '-ec', text], { ...env, SCRIPT })
-      expect(seen).toBe('cat has ended\nthe mount is gone\n')
-    })
-  })
+        const seen = await run('unshare', ['-m', '/bin/sh', '-ec', text], { ...env, SCRIPT })
+        expect(seen).toBe('cat has ended\nthe mount is gone\n')
+      })
+    },
+  )
 
   it.skipIf(noNamespace)(
     `in a user namespace${noNamespace === undefined ? '' : ` (${noNamespace})`}`,

@@ -8,7 +8,7 @@ describe.skipIf(noDiskLimit !== undefined)(`a jail's disk (${noDiskLimit ?? 'as 
   const jails = useJails()
   const limits = { diskBytes: 64 << 20 }
 
-  it('of limited size says ENOSPC to what does not fit, wherever it is written', async () => {
+  it('a disk of limited size answers ENOSPC, wherever a program writes', async () => {
     const jail = await jails.make({ limits })
     const fill = 'dd if=/dev/zero of=$PLACE/large bs=1M count=100 2>&1; rm $PLACE/large'
     for (const place of ['/home/user', '/usr/local', '/etc', '/tmp']) {
@@ -19,7 +19,7 @@ describe.skipIf(noDiskLimit !== undefined)(`a jail's disk (${noDiskLimit ?? 'as 
     expect(text).toBe('fits\n')
   })
 
-  it('of limited size can be snapshotted, and goes away with the jail', async () => {
+  it('a disk of limited size can be snapshotted, and is deleted with the jail', async () => {
     const jail = await jails.make({ limits })
     await say(jail, 'echo kept > note')
     const snapshot = join(jails.directory, 'snapshot')
@@ -31,7 +31,7 @@ describe.skipIf(noDiskLimit !== undefined)(`a jail's disk (${noDiskLimit ?? 'as 
     expect((await say(next, 'cat /proc/self/mountinfo')).text).not.toContain(jails.directory)
   })
 
-  it('that would be too small to use is refused', async () => {
+  it('a disk that would be too small to use is refused', async () => {
     await expect(jails.make({ limits: { diskBytes: 1000 } })).rejects.toThrow(/want 67108864/)
   })
 })

@@ -129,7 +129,7 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     expect(sizes.size).toBe(201)
   })
 
-  it('has no way out where that was asked for', async () => {
+  it('has no network if the options say so', async () => {
     const open = setup.make()
     const closed = setup.make(undefined, { allowInternetAccess: false })
     const reach = `exec 3<>/dev/tcp/${new URL(setup.serverInside).host.replace(':', '/')}`

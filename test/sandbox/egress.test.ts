@@ -54,7 +54,7 @@ describe.skipIf(noExit !== undefined)(`the way out of a jail (${noExit ?? 'by nf
     expect(await get(jail, 'http://missing.example/')).toBe('failed 6')
   })
 
-  it('leads neither to private networks nor to this machine', async () => {
+  it('the network reaches neither private networks nor this machine', async () => {
     const jail = await make({})
     for (const place of ['10.1.2.3', '169.254.169.254', '192.168.1.1', 'inner.example'])
       expect([place, await get(jail, `http://${place}/`)]).toEqual([place, refused])

@@ -132,7 +132,7 @@ describe.skipIf(noJail !== undefined)(`a jail (${noJail ?? 'as root'})`, () => {
     expect(statSync(own).mode & 0o077).toBe(0)
   })
 
-  it('of a snapshot with symlinks in the way touches nothing of the host', async () => {
+  it('a snapshot with symlinks on its paths touches no file of the host', async () => {
     const victim = join(jails.directory, 'victim')
     const hostile = await jails.make()
     await say(hostile, `rm -rf /mnt && ln -s ${jails.directory} /mnt; ln -s / /srv/up`, 'root')
@@ -155,7 +155,7 @@ describe.skipIf(noJail !== undefined)(`a jail (${noJail ?? 'as root'})`, () => {
     expect(findTraces(jail.id)).toEqual([])
   })
 
-  it('ends what takes too much memory, and goes on', async () => {
+  it('a program that takes too much memory is ended, and the jail goes on', async () => {
     const jail = await jails.make({ limits: { memoryBytes: 64 << 20 } })
     const hog = await say(jail, 'exec python3 -c "x = bytearray(500 << 20)"')
     expect(hog).toMatchObject({ code: null, signal: 'SIGKILL' })

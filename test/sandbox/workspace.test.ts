@@ -55,7 +55,7 @@ describe.skipIf(noJail !== undefined)(`workspaces in jails (${noJail ?? 'as root
     expect([...actors]).toEqual([id])
   })
 
-  it('of a token that is given, get no more than their directory', async () => {
+  it('sandboxes that get a narrowed token can only use their directory', async () => {
     const workspace = await setup.makeWorkspace()
     for (const path of ['/in/file', '/out/file'])
       await workspace.files.write(path, 'text', { parents: true })

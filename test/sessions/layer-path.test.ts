@@ -81,7 +81,7 @@ it('nothing elsewhere, not even as a part of a batch', async () => {
   await submit(createFile('still-works', 5005, repo))
 })
 
-it('what was acknowledged elsewhere all the same is kept in a rescue layer, with all that came with it', async () => {
+it('what was acknowledged elsewhere is kept in a rescue layer, with everything in its batches', async () => {
   const before = submit(createFile('before', 5001, repo))
   const refused = submit(createDirectory('d', 5002, repo), createFile('outside', 5003, other))
   const behind = submit(createFile('behind', 5004, 5002))

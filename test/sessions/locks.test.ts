@@ -82,7 +82,7 @@ describe.each([1, 2])('locks of sessions on %i server(s)', (serverCount) => {
     expect(await tryLock(b, 'write', { kind: 'flock' })).toBe('granted')
   })
 
-  it('who waits goes on when the holder unlocks', async () => {
+  it('a waiting session gets the lock when the holder unlocks', async () => {
     await ask(a, 'write')
     const waiting = tryLock(b, 'write', {}, forever())
     expect(await tryLock(b, 'write')).toBe('EAGAIN')
@@ -97,14 +97,14 @@ describe.each([1, 2])('locks of sessions on %i server(s)', (serverCount) => {
     expect(decodeGrant(await ask(b, 'write'))).toBeGreaterThanOrEqual(seq)
   })
 
-  it('who waits goes on when the holder says goodbye', async () => {
+  it('a waiting session gets the lock when the holder leaves', async () => {
     await ask(a, 'write')
     const waiting = tryLock(b, 'write', {}, forever())
     await a.close()
     expect(await waiting).toBe('granted')
   })
 
-  it('who waits goes on when the holder has been silent for longer than the lease', async () => {
+  it('a waiting session gets the lock when the holder was silent for longer than the lease', async () => {
     await ask(a, 'write')
     const begin = performance.now()
     a.abandon()

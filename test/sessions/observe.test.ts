@@ -52,7 +52,7 @@ describe('how many sessions a server has', () => {
     expect(await metric('cairn_sessions{mode="write"}')).toBe(1)
   })
 
-  it('is bounded: the next is told so, and finds a place when one goes', async () => {
+  it('is bounded: one more is refused, and finds a place when another one ends', async () => {
     const [first, second] = [open('read'), open('read')]
     await Promise.all([first.welcomed, second.welcomed])
     const connect = connectWebSocket(server.url, secret)

@@ -117,7 +117,7 @@ describe('a session of the past', () => {
     expect([heard, past.standing]).toEqual([[], 'waiting'])
   })
 
-  it('what is submitted all the same is refused', async () => {
+  it('submissions are refused', async () => {
     const said = await say({ at: 'tests-pass' }, [
       { type: 'submit', number: 7, epoch: 0, body: new Uint8Array() },
       { type: 'renew' },
@@ -143,7 +143,7 @@ describe('a session of the past', () => {
     })
   })
 
-  it('of a base that was replaced by a rebase it is shown nothing more', async () => {
+  it('a base that a rebase replaced is not shown any more', async () => {
     const [first] = await say({ at: 'base' }, [{ type: 'bye' }])
     const session = first?.type === 'welcome' ? first.session : ''
     await put('dir/c', 'of main', 'main')

@@ -37,7 +37,7 @@ describe('what a session is told', () => {
     await until(() => session.standing === 'lease')
   })
 
-  it('an inode with two names comes with both, and the place in the log it was read at', async () => {
+  it('an inode with two names comes with both, and with the sequence number of the read', async () => {
     const link = {
       type: 'link',
       time: now(),

@@ -230,7 +230,7 @@ describe('a session under a token', () => {
     expect(Buffer.concat(batches).includes('call-7')).toBe(false)
   })
 
-  it('there is no other workspace, and no layer that it is not bound to', async () => {
+  it('it finds no other workspace, and no layer that it is not bound to', async () => {
     await owner('POST', '/w/layers', { path: '/src', name: 'mine' })
     await owner('POST', '/w/layers', { path: '/src', name: 'other' })
     const bound = await issue({ layer: 'mine' })
@@ -256,7 +256,7 @@ describe('a session under a token', () => {
     expect(await codeOf(again.welcomed)).toBe('access_ended')
   })
 
-  it('revoked through another server it is ended within a second, too', async () => {
+  it('a token revoked on another server ends within a second as well', async () => {
     const other = await startServer(stores, 10_000)
     const began = performance.now()
     expect((await call(other, 'DELETE', '/w/tokens/t')).status).toBe(200)

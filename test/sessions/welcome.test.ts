@@ -63,7 +63,7 @@ describe('welcome', () => {
     ['a branch that is not there', { branch: 'none' }, 'branch_missing'],
     ['a workspace that is not there', { workspace: 'none' }, 'workspace_missing'],
     ['a key that is not known', { key: 'another-secret' }, 'unauthenticated'],
-  ])('%s: never welcome, and told so', async (_, options, code) => {
+  ])('%s: the session is refused with the reason', async (_, options, code) => {
     await open().submit([createFile('file', 1001)], now())
     const refused = open(options)
     const asked = refused.ask({ type: 'inodes', count: 1 })

@@ -56,7 +56,7 @@ describe('exit codes', () => {
 })
 
 describe('messages', () => {
-  it('of a CairnError: what, why, and what to do', () => {
+  it('a CairnError shows what failed, why, and what to do', () => {
     const error = new CairnError('file_system', { ...details, hint: 'Do that.', errno: 'ENOENT' })
     expect(describeError(error)).toMatchObject({
       text: 'cannot read /a: it is so. Do that.',
@@ -64,7 +64,7 @@ describe('messages', () => {
     })
   })
 
-  it('of a local file: in words', () => {
+  it('an error about a local file is told in words', () => {
     const error = catchError(() => readFileSync('/no/such/file'))
     const { text, json, exitCode } = describeError(error)
     expect(text).toBe(
@@ -73,7 +73,7 @@ describe('messages', () => {
     expect([json.code, exitCode]).toEqual(['local_file', 4])
   })
 
-  it('of a bug: all that helps to find it', () => {
+  it('a bug is shown with its stack', () => {
     const { text, json, exitCode } = describeError(new TypeError('x is not a function'))
     expect(text).toContain(
       'cannot finish the command: this is a bug in cairn. Please report it with these lines:\nTypeError: x is not a function\n',

@@ -77,7 +77,7 @@ describe('path', () => {
     )
   })
 
-  it('of names is what is parsed back to them, where they are UTF-8', () => {
+  it('a path of UTF-8 names is parsed back to the same names', () => {
     const name = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
       .map((text) => text.replaceAll(/[/\0]|^\.+$/g, 'x'))
@@ -90,14 +90,14 @@ describe('path', () => {
     )
   })
 
-  it('of names that are not UTF-8 is shown, not kept', () => {
+  it('a path of names that are not UTF-8 is for display only', () => {
     expect(formatPath([toByteString(Uint8Array.of(0xff)) as Name])).toBe('/\ufffd')
     expect(formatPath([])).toBe('/')
   })
 })
 
 describe('name', () => {
-  it('is any bytes but slash and zero, and neither dot nor two', () => {
+  it('a name is any bytes except slash and NUL, and not . or ..', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const text = toByteString(bytes)

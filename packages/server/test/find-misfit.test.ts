@@ -7,7 +7,7 @@ const route = keyRoutes['GET /v1/keys']
 const key = { name: 'alice', state: 'live', createdAt: '2026-11-02T10:00:00.000Z' }
 
 describe('an answer that its schema does not allow', () => {
-  it('is one with a field too many, one too few, or another type', () => {
+  it('a surplus field, a missing one or another type is a misfit', () => {
     expect(findMisfit(route, 200, { items: [key] })).toBe(undefined)
     expect(findMisfit(route, 200, { items: [{ ...key, extra: 1 }] })).toContain('extra')
     expect(findMisfit(route, 200, {})).toContain('items')

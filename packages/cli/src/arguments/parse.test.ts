@@ -133,7 +133,7 @@ describe('arguments', () => {
     )
   })
 
-  it('one too many is named', () => {
+  it('one argument too many is named in the error', () => {
     const single = { ...spec, arguments: { path: { summary: 'one', optional: true } } } as const
     expect(parseArguments('try', single, []).args).toEqual({ path: undefined })
     expect(() => parseArguments('try', single, ['a', 'b'])).toThrow("'b' is one argument too many")

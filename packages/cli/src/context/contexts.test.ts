@@ -253,7 +253,7 @@ describe('ctx import', () => {
     expect((await ctx('ls -l')).stdout).toContain('expired')
   })
 
-  it('from a file only its owner can read', async () => {
+  it('keys are read from a file only if no other user can read it', async () => {
     const path = join(home, 'token')
     writeFileSync(path, token(claims), { mode: 0o644 })
     expect((await ctx(`import --from-file ${path}`)).stderr).toContain(`Run: chmod 600 ${path}`)

@@ -75,7 +75,7 @@ describe('fusermount3', () => {
   })
 })
 
-describe('letting others in', () => {
+describe('allow_other', () => {
   it.each(['', '# user_allow_other\n', 'mount_max = 1000\n', 'user_allow_others\n'])(
     'not allowed by %j: a warning, and what allows it',
     (settings) => {

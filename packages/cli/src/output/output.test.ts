@@ -37,7 +37,7 @@ describe('a table', () => {
     ['a', 'ws_0123456789abcdef', '/repo/packages/server/src/index.ts'],
   ]
 
-  it('that is too wide is cut where it is widest, and fits', () => {
+  it('a table that is too wide loses text in its widest column', () => {
     expect(formatTable(rows, [], 30)).toEqual([
       'NAME  ID           PATH',
       'a     ws_0123456…  /repo/pack…',

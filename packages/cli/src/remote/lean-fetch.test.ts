@@ -44,7 +44,7 @@ describe('fetch without Node’s own', () => {
     },
   )
 
-  it('goes where it is sent on to', async () => {
+  it('follows redirects', async () => {
     const url = await serve(({ url }, response) => {
       if (url === '/') response.writeHead(307, { location: '/there' })
       response.end(url)

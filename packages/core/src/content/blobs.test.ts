@@ -66,7 +66,7 @@ describe('blob', () => {
     expect((await blobs.seal(noise)).stored[0]).toBe(0)
   })
 
-  it('is plain where there is too little to be saved for the time it takes', async () => {
+  it('content is stored uncompressed if compression saves too little', async () => {
     expect((await blobs.seal(text.subarray(0, 1000))).stored[0]).toBe(0)
   })
 

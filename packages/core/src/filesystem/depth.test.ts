@@ -91,7 +91,7 @@ describe('depth of directories', () => {
     expect(answer(rename(rootIno, 'a', chain('b', 600), 'a'))).toBe('done')
   })
 
-  it('of an exchange both sides count', () => {
+  it('both sides of an exchange count', () => {
     const at600 = chain('b', 600)
     applyOp(tree, create(at600, 'other'))
     chain('a', 401)
@@ -99,7 +99,7 @@ describe('depth of directories', () => {
     expect(answer(rename(at600, 'other', rootIno, 'a', 'exchange'))).toBe('ENAMETOOLONG')
   })
 
-  it('what is too deep already is moved upwards, sideways and removed', () => {
+  it('a file that is too deep already can be moved up, sideways and removed', () => {
     const last = chain('a', levelsMax + 10)
     const op = create(last, 'd')
     applyOp(tree, op)

@@ -60,7 +60,7 @@ async function countEach(
 }
 
 describe('usage', () => {
-  it('of a new tree is nothing', async () => {
+  it('the usage of a new tree is zero', async () => {
     const nothing = { bytes: 0, files: 0 }
     expect(await countEach([])).toEqual([{ before: nothing, after: nothing }])
   })

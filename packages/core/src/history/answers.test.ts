@@ -46,7 +46,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('an append that fails and happens all the same', () => {
+describe('an append that reports a failure, and is stored', () => {
   it('what was refused beside it is told why', async () => {
     const fixture = await BranchFixture.open()
     const { branch, stores } = fixture

@@ -14,7 +14,7 @@ import { batchBytesMax } from './batch.ts'
 import { Branch } from './branch.ts'
 
 describe('submit', () => {
-  it('a number sent again gives the first receipt, after a restart too', async () => {
+  it('a repeated number gets the first receipt, also after a restart', async () => {
     const fixture = await BranchFixture.open()
     const submission = fixture.submission([fixture.create('a')])
     const receipt = await fixture.branch.submit(submission)
@@ -92,7 +92,7 @@ describe('submit', () => {
     expect((await refusalOf(() => fixture.branch.submit(other)))?.code).toBe('batch_mismatch')
   })
 
-  it('a number below one that was used is passed over for ever', async () => {
+  it('a number below a used one is never accepted', async () => {
     const fixture = await BranchFixture.open()
     await fixture.branch.submit(fixture.submission([fixture.create('a')], { number: 5 }))
     const late = fixture.submission([fixture.create('b')], { number: 3 })
@@ -226,7 +226,7 @@ describe('a store that does not answer', () => {
     expect(fixture.rows.length).toBe(1)
   })
 
-  it('after the rows are stored: the receipt comes all the same', async () => {
+  it('after the rows are stored: the receipt still comes', async () => {
     const fixture = await BranchFixture.open()
     const { log } = fixture.stores
     const append = log.append.bind(log)

@@ -111,7 +111,7 @@ describe('commit › decisions and later work of the layer', () => {
     expect(await bench.list(target)).toEqual({ a: 'later', b: '0' })
   })
 
-  it('the last decision counts, also after the layer went on', async () => {
+  it('the last decision counts, also after later changes of the layer', async () => {
     const { bench, target, layer } = await decided({ type: 'layer' })
     await bench.edit(layer, (t) => t.write('a', 'later'))
     const { base } = await bench.stores.refs.getBranch(layer.id)

@@ -40,7 +40,7 @@ describe('commit', () => {
     })
   })
 
-  it('asked for again it gives the same receipt, also to another process and after the target went on', async () => {
+  it('a repeated commit gets the same receipt, also in another process and after later commits to the target', async () => {
     const bench = new LayerBench()
     const target = await bench.main((t) => t.write('a', '1'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '2'))
@@ -55,7 +55,7 @@ describe('commit', () => {
     expect(await bench.list(target)).toEqual({ a: '3' })
   })
 
-  it('of a checkpoint takes the layer as it was; what came after makes its next commit', async () => {
+  it('a commit of a checkpoint takes the layer as it was; later changes make the next commit', async () => {
     const bench = new LayerBench()
     const target = await bench.main((t) => t.write('a', '1'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '2'))
@@ -70,7 +70,7 @@ describe('commit', () => {
     expect(layer.head.position.state).toBe('committed')
   })
 
-  it('of a checkpoint from before a rebase is refused', async () => {
+  it('a commit of a checkpoint from before a rebase is refused', async () => {
     const bench = new LayerBench()
     const target = await bench.main((t) => t.write('a', '1'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('b', '1'))
@@ -157,7 +157,7 @@ describe('commit', () => {
     expect(other.head.position.state).toBe('conflicted')
   })
 
-  it('lines are merged when asked for', async () => {
+  it('lines are merged if the options say so', async () => {
     const bench = new LayerBench()
     const target = await bench.main((t) => t.write('a', '1\n2\n3\n'))
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', 'one\n2\n3\n'))

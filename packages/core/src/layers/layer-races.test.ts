@@ -127,7 +127,7 @@ describe('a place that another server takes in the log of a layer while it is co
     expect(layer.head.position.state).toBe('conflicted')
   })
 
-  it('beside work that came late, too: the layer stays open', async () => {
+  it('a commit beside late work leaves the layer open', async () => {
     before(bench.stores.log, 'append', isOf(target), async () => {
       await takePlace()
       await bench.edit(await bench.reopen(layer), (t) => t.write('mine', '2'))
@@ -159,13 +159,13 @@ describe('a commit by another server', () => {
     },
   )
 
-  it('of a later state of the layer: the earlier one is committed with it', async () => {
+  it('a commit of a later state includes the earlier one', async () => {
     before(bench.stores.log, 'append', isOf(target), commitAndCommit)
     await commit()
     expect(await bench.list(target)).toEqual({ a: '0', mine: '2' })
   })
 
-  it('of a later state, after a cut before the layer was closed: the same receipt again', async () => {
+  it('a commit of a later state after a cut before the layer was closed gets the same receipt', async () => {
     const at = await layer.fold()
     const options = { ...bench.options(layer, target), at }
     before(bench.stores.log, 'append', isOf(layer), () => Promise.reject(new Error('cut')))

@@ -33,7 +33,7 @@ describe('closed layers', () => {
     expect(await bench.list(target)).toEqual({ a: '1' })
   })
 
-  it('a layer is abandoned under a busy writer, too', async () => {
+  it('a layer can be abandoned while a writer is busy', async () => {
     const bench = new LayerBench()
     const target = await bench.main()
     const layer = await bench.layer(target, 'attempt')

@@ -269,7 +269,7 @@ describe('merge › lines of text', () => {
     target: (t) => t.write('a', '1\n2\n3\n4\nfive\n'),
   }
 
-  it('merged when asked for', async () => {
+  it('files are merged if the options say so', async () => {
     const there = await MergeCase.make(lines)
     const result = { a: 'one\n2\n3\n4\nfive\n 600' }
     expect(await there.clean({ mergeText: true })).toEqual(result)
@@ -280,7 +280,7 @@ describe('merge › lines of text', () => {
     expect(await (await MergeCase.make(lines)).conflicts()).toEqual(['edit/edit a: a | a | a'])
   })
 
-  it('the same line in two ways: a conflict all the same', async () => {
+  it('one line changed in two ways is still a conflict', async () => {
     const there = await MergeCase.make({
       ...lines,
       target: (t) => t.write('a', 'uno\n2\n3\n4\n5\n'),

@@ -62,7 +62,7 @@ describe('rollback', () => {
     expect(await bench.list(main)).toEqual({ a: '1' })
   })
 
-  it('of an empty branch there is nothing to undo', async () => {
+  it('an empty branch has nothing to undo', async () => {
     const bench = new LayerBench()
     const main = await bench.main()
     const refused = await failureOf(undoRollback(bench.stores, main, bench.author()))
@@ -80,7 +80,7 @@ describe('rollback', () => {
     expect(await bench.list(main)).toEqual({ a: '2' })
   })
 
-  it('of a layer takes back its changes; what it commits is what is left', async () => {
+  it('a rollback of a layer takes back its changes, and a commit has only the rest', async () => {
     const bench = new LayerBench()
     const main = await bench.main((t) => t.write('a', '0'))
     const layer = await bench.layer(main, 'attempt', (t) => t.write('good', '1'))
@@ -92,7 +92,7 @@ describe('rollback', () => {
     expect(await bench.list(main)).toEqual({ a: '2', good: '1' })
   })
 
-  it('of the target: a layer that was made before still commits', async () => {
+  it('after a rollback of the target, an older layer still commits', async () => {
     const bench = new LayerBench()
     const main = await bench.main((t) => t.write('a', '0'))
     const start = await checkpoint(bench, main, 'start')
@@ -110,7 +110,7 @@ describe('rollback', () => {
     expect(await bench.list(main)).toEqual({ a: '0', d: '2' })
   })
 
-  it('of a layer to before its rebase is refused: a commit would undo what others did', async () => {
+  it('a rollback to before a rebase is refused: a commit would undo the work of others', async () => {
     const bench = new LayerBench()
     const main = await bench.main((t) => t.write('a', '0'))
     const layer = await bench.layer(main, 'attempt', (t) => t.write('b', '1'))
@@ -126,7 +126,7 @@ describe('rollback', () => {
     expect(await bench.list(main)).toEqual({ a: 'of others', b: '1' })
   })
 
-  it('of a closed layer is refused', async () => {
+  it('a rollback of a closed layer is refused', async () => {
     const bench = new LayerBench()
     const main = await bench.main()
     const layer = await bench.layer(main, 'attempt', (t) => t.write('a', '1'))

@@ -160,7 +160,7 @@ describe('mergeText: what it does not merge', () => {
     expect(merge('a', 'b', 'c\0')).toEqual(binary)
   })
 
-  it('too large: by bytes, or by lines', () => {
+  it('a text that is too large by bytes or by lines is not merged', () => {
     const tooLarge = { kind: 'unmergeable', why: 'too-large' }
     const many = new Uint8Array(textLinesMax + 1).fill(10)
     const large = new Uint8Array(textMergeBytesMax + 1).fill(97)

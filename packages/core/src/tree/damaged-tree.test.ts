@@ -212,7 +212,7 @@ describe.each(Object.entries(forgedTrees))('%s', (_, { forge, bad, key }) => {
   })
 })
 
-describe('a small tree built to be walked for ever', () => {
+describe('a small tree whose walk would never end', () => {
   // Each node holds those with lower keys again, as the leftmost grandchildren of its children, where only a
   // key further up tells that they begin too early. 900 nodes would make a walk of 10^9 entries.
   it('is refused at the first step back', async () => {

@@ -171,7 +171,7 @@ describe('nodes', () => {
     expect(back).toBe(await tree.build(some))
   })
 
-  it('the ends are as wide as they must be, at the border too', () => {
+  it('nodes at both ends are wide enough, also at the border', () => {
     const key = keyOf(1)
     const bodyOf = (length: number): Uint8Array =>
       encodeNode(0, [{ key, value: new Uint8Array(length) }])

@@ -61,7 +61,7 @@ describe('three-way walk', () => {
     )
   })
 
-  it('from nothing, to nothing, and with nothing changed', async () => {
+  it('an added, a removed and an unchanged tree', async () => {
     const tree = new TreeFixture()
     const { emptyRoot } = tree.nodes
     const full = await tree.build(entriesOf(500))

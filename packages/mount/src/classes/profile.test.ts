@@ -37,7 +37,7 @@ describe('the classes that a profile gives', () => {
 })
 
 describe('a profile file', () => {
-  it('of drive9 is read as it is', () => {
+  it('profile files of drive9 are read unchanged', () => {
     const text =
       'first\n[local]\n# why\n**/target/**\n[remote]\n.git\n[pack]\n/\n[append-log]\n**/*-wal\n'
     expect(parseProfile('mine', text)).toEqual({
@@ -48,7 +48,7 @@ describe('a profile file', () => {
     })
   })
 
-  it('with a section that has no meaning is refused with its line', () => {
+  it('an unknown section is refused, and the error names its line', () => {
     expect(() => parseProfile('mine', '[local]\na\n[locl]\n')).toThrow(
       'cannot read profile mine, line 3: there is no section [locl]',
     )

@@ -71,7 +71,7 @@ describe('bytes that are at the server', () => {
     expect(await text(0, 5)).toBe('copyo')
   })
 
-  it('nor for what was asked for before it was made', async () => {
+  it('a block is not kept if it was requested before the change', async () => {
     const before = text(500, 503)
     contents.of(ino, file).put(0, 4, { type: 'server', after: 1 })
     const after = text(0, 5)

@@ -126,7 +126,7 @@ describe('segments', () => {
     },
   )
 
-  it('let the oldest go when there is too much, and never what is pinned', async () => {
+  it('drop the oldest when the cache is full, and never a pinned one', async () => {
     const segments = new Segments({ directory, bytesMax: 40 * MiB, io })
     const block = Buffer.alloc(MiB, 'x')
     const places = Array.from({ length: 12 }, () => segments.append([block]))
@@ -172,7 +172,7 @@ describe('segments', () => {
     segments.removeAll()
   })
 
-  it('make do with what a nearly full disk has, and say ENOSPC when that is too little', () => {
+  it('use the room of a nearly full disk, and fail with ENOSPC if that is too little', () => {
     let room = 100_000
     const mapFile: typeof io.mapFile = (fd, size, left) =>
       size > room ? -28 : io.mapFile(fd, size, left)

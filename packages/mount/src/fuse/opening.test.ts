@@ -32,7 +32,7 @@ describe.skipIf(!hasFuse)('a file system that is not there yet (needs root and /
     expect(mount.fs.asked).not.toContain('mkdir')
   })
 
-  it('what takes too long is ETIMEDOUT', async () => {
+  it('an open that takes too long is ETIMEDOUT', async () => {
     const never = new Promise<void>(() => undefined)
     const options = { deadlineMs: 50 }
     await using mount = await MemoryMount.serve(new MemoryFileSystem(), options, never)

@@ -86,7 +86,7 @@ describe.skipIf(!hasFuse)('a daemon that was killed (needs root and /dev/fuse)',
     },
   )
 
-  it('a kernel that does not ask again: who waited for a parked answer gets EIO, and the mount goes on', async () => {
+  it('with a kernel that does not ask again, programs that wait get EIO, and the mount goes on', async () => {
     const place = await makePlace()
     const first = place.start({ hold: 'file' })
     const held: DaemonReport[] = []

@@ -67,7 +67,7 @@ describe('wakefulness', () => {
     expect(isHeld()).toBe(false)
   })
 
-  it('who may not ask for it does not try again', async () => {
+  it('a process without the permission asks only once', async () => {
     rmSync(device)
     await ask(100, 20)
     writeFileSync(device, '')

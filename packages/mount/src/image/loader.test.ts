@@ -126,7 +126,7 @@ describe('what the image misses', () => {
     expect(image.inode(file)!.mode).toBe(0o600)
   })
 
-  it('of a file that changed while its directory was on its way, the name alone is known', async () => {
+  it('a file that changed while its directory was loading is known by name only', async () => {
     const loaded = loader.load(root)
     server.write({ type: 'setattr', time, ino: file, mode: 0o600 })
     loader.advance(server.seq, [file])
@@ -137,7 +137,7 @@ describe('what the image misses', () => {
     expect(questions.asked).toHaveLength(1)
   })
 
-  it('of a subtree that was on its way, what changed meanwhile is left out', async () => {
+  it('changes made while a subtree is loading are left out of the image', async () => {
     const loaded = loader.loadNear(rootIno)
     server.write(create('g', 8))
     loader.advance(server.seq, [rootIno])

@@ -16,7 +16,7 @@ const full = { ...io, mapFile: () => -28 }
 const uncontested = { has: () => false }
 const current = { isForgetting: () => false }
 
-describe('what the kernel was told of', () => {
+describe('inodes that the kernel knows', () => {
   let directory: string
 
   beforeEach(() => {
@@ -90,7 +90,7 @@ describe('what the kernel was told of', () => {
     expect(forgotten(nodes)).toEqual([])
   })
 
-  it('by both processes is forgotten when the kernel forgets it', () => {
+  it('an inode told by both processes is forgotten when the kernel forgets it', () => {
     tell(begin(), 5, 5)
     const nodes = begin()
     tell(nodes, 5)
@@ -118,7 +118,7 @@ describe('what the kernel was told of', () => {
     expect(after.length).toBeLessThanOrEqual(2048)
   })
 
-  it('on a full disk still answers, and keeps what was noted before', () => {
+  it('a full disk keeps the earlier notes, and lookups still work', () => {
     tell(begin(), 5)
     tell(begin(full), 7)
     expect(known(begin())).toEqual([5])

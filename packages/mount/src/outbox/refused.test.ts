@@ -66,7 +66,7 @@ describe('an acknowledged write that the server refuses', () => {
     expect(outbox.takeElsewhere(ino)).toBe(false)
   })
 
-  it('stays in the spool if no layer takes it, and no sync succeeds from then on', async () => {
+  it('a refused write stays in the spool if no layer takes it, and later syncs fail', async () => {
     outbox.add(touch, 0)
     const drained = outbox.drain()
     sent[0]!.reject(new CairnError('too_large', { what: 'take it', reason: 'it is so' }))

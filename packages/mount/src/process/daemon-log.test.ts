@@ -53,13 +53,13 @@ describe('the log of a daemon', () => {
     expect(text('gone/daemon.log')).toBe('kept\n')
   })
 
-  it('of exactly a MiB goes on', async () => {
+  it('a log of exactly 1 MiB is appended to', async () => {
     writeFileSync(join(directory, 'daemon.log'), full.subarray(1))
     await print('on')
     expect(text('daemon.log')).toHaveLength(full.length + 1)
   })
 
-  it('of one daemon that prints all the time is bounded, and its newest lines are kept', async () => {
+  it('the log of a daemon that prints all the time is bounded and keeps its newest lines', async () => {
     const log = openDaemonLog(directory)
     for (let i = 0; i < 64; i++) log.write(Buffer.alloc(1 << 16, `${i % 10}`))
     log.end('last')
@@ -70,7 +70,7 @@ describe('the log of a daemon', () => {
     expect(text('daemon.log')).toMatch(/3last$/)
   })
 
-  it('of more begins anew, and one older stays', async () => {
+  it('a larger log begins anew, and the one before is kept', async () => {
     writeFileSync(join(directory, 'daemon.log'), full)
     writeFileSync(join(directory, 'daemon.log.1'), 'oldest')
     await print('anew')

@@ -48,7 +48,7 @@ async function makeSilentMount(): Promise<SilentMount> {
 }
 
 describe.skipIf(!hasFuse)('a daemon that owes an answer (needs root and /dev/fuse)', () => {
-  it('killed with its supervisor: the mount ends, and no program waits in it for ever', async () => {
+  it('a daemon killed with its supervisor ends the mount, and no program waits for ever', async () => {
     const mount = await makeSilentMount()
     const owed = promisify(execFile)('stat', [join(mount.mountPoint, 'f')])
     const heard = expect(owed).rejects.toThrow(/not connected|connection abort/)

@@ -327,7 +327,7 @@ describe('a change of the whole tree', () => {
     expect(mount.image.knows(file)).toBe(false)
   })
 
-  it('too many changes to tell: everything is forgotten, also what is on its way', async () => {
+  it('with too many changes to tell, everything is forgotten, also what is loading', async () => {
     mount.image.drop(rootIno)
     const loaded = mount.loader.load(root)
     mount.follower.onBatch(mount.server.changeRoot(unlink('f')))

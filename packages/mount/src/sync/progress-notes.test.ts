@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ProgressNotes } from './progress-notes.ts'
 
-describe('how far the log was taken in', () => {
+describe('how much of the log a mount has applied', () => {
   let settledSeq: number
   let wake: () => void
   const append = vi.fn<() => void>()

@@ -128,7 +128,7 @@ describe('the directories of a mount', () => {
     expect([await claimed, sharing.findUnclaimed(create(d))]).toEqual([true, []])
   })
 
-  it('of a holder among others are those that it claimed or made', async () => {
+  it('a holder among others shows directories that it claimed or made', async () => {
     sharing.onLease(false, true, 0)
     sharing.noteMade(e)
     expect([sharing.findUnclaimed(create(d)), sharing.findUnclaimed(create(e))]).toEqual([[d], []])
@@ -151,7 +151,7 @@ describe('the directories of a mount', () => {
     sharing.requireFresh(d)
   })
 
-  it('that others make need no look by a mount that follows the log and no more', () => {
+  it('a mount that only follows the log needs no look at directories that others make', () => {
     const reader = open(false)
     reader.noteMadeElsewhere(e)
     reader.requireFresh(e)
@@ -159,7 +159,7 @@ describe('the directories of a mount', () => {
     expect(reader.findUnclaimed(create(e))).toEqual([])
   })
 
-  it('of a holder that joins others are those it claims or makes; others are shown after a look', async () => {
+  it('a holder that joins others shows directories that it claims or makes, and others after a look', async () => {
     sharing.onShared(true, 0)
     sharing.onLease(false, 'joined', 0)
     await Promise.resolve()

@@ -48,7 +48,7 @@ describe('images', () => {
     )
   })
 
-  it('of every template that is always there can be made', () => {
+  it('the images of all built-in templates can be made', () => {
     for (const image of Object.values(builtInImages)) expect(() => spec(image)).not.toThrow()
   })
 })

@@ -200,7 +200,7 @@ describe('what goes out and comes back', () => {
     expect(failure.message).toBe('cannot read /a: no such file or directory. Do it so.')
   })
 
-  it('every field of the error that the server sent is there, under what the caller asked for', async () => {
+  it("an error has every field of the server's, and names what the caller asked for", async () => {
     const { cairn } = await openCairn(
       error('workspace_exists', 409, { reason: 'the name is taken', subject: 'w' }),
     )

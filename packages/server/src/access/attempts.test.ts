@@ -37,7 +37,7 @@ describe('wrong keys', () => {
       expect((await app.inject({ method: 'GET', url: '/v1/workspaces' })).statusCode).toBe(401)
   })
 
-  it('of many addresses the oldest is forgotten first', () => {
+  it('of many addresses, the oldest is forgotten first', () => {
     const attempts = new FailedAttempts(() => 0)
     for (let i = 0; i < 20; i++) attempts.note('first')
     expect(attempts.waitMs('first')).toBeGreaterThan(0)

@@ -53,7 +53,7 @@ describe('the master key', () => {
       expect((await readFile(join(data, 'master-key'), 'utf8')).trim().split('\n')).toHaveLength(2)
     }))
 
-  it('of several successors at once none is lost', () =>
+  it('several successors at once are all kept', () =>
     withTemporaryDirectory(async (data) => {
       const keys = await openMasterKey({ data })
       const made = await Promise.all([1, 2, 3, 4].map(() => keys.renew()))

@@ -196,7 +196,7 @@ describe('files over HTTP', () => {
     ])
   })
 
-  it('an upload in blocks can be broken off and gone on with', async () => {
+  it('an upload in blocks can be resumed', async () => {
     const body = Buffer.from(Array.from({ length: 600_000 }, (_, i) => (i * 7) % 251))
     const { id, blockBytes } = (await call('POST', '/v1/workspaces/w/uploads')).json as {
       id: string

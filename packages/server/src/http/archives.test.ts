@@ -96,7 +96,7 @@ const tree = [
 ] as const
 
 describe('import', () => {
-  it('files, modes, times, symlinks and hard links come out as they went in', async () => {
+  it('files, modes, times, symlinks and hard links survive a round trip', async () => {
     const { status, json } = await put('/repo', tree)
     expect(status).toBe(200)
     expect(json).toMatchObject({
@@ -217,7 +217,7 @@ describe('import', () => {
     expect((await put('/other', tree)).json.inodes).toBeUndefined()
   })
 
-  it('more than one batch holds is still one step, in a layer, too', async () => {
+  it('an import larger than one batch is still one step, also in a layer', async () => {
     const many = Array.from({ length: 11_000 }, (_, i) => ({
       path: `d${i % 50}/${'n'.repeat(200)}${i}`,
     }))

@@ -147,7 +147,7 @@ describe('a bundle', () => {
     expect(await shown(there)).toEqual(await shown(here))
   })
 
-  it('with one that goes on from it makes the newer workspace; alone the second is refused', async () => {
+  it('with its increment a bundle makes the newer workspace; the increment alone is refused', async () => {
     const first = await exported()
     await write('/a', 'two')
     await write('/d', 'y'.repeat(300_000), '?layer=open')

@@ -9,7 +9,7 @@ describe('a client that goes before its answer', () => {
   let app: FastifyInstance
   afterEach(() => app.close())
 
-  it('is noticed by what it asked for', async () => {
+  it('a client that has gone aborts its request', async () => {
     const began = Promise.withResolvers<AbortSignal>()
     const noticed = Promise.withResolvers<void>()
     app = Fastify({ forceCloseConnections: true })

@@ -115,7 +115,7 @@ describe('a token over HTTP', () => {
     expect((await call(token, 'PUT', '/files/repo/src/in', 'x')).status).toBe(403)
   })
 
-  it('of a file with several names, one that allows it is enough', async () => {
+  it('for a file with several names, one allowed name is enough', async () => {
     await owner('POST', '/files/other/o?link', { to: '/repo/src/o' })
     const token = await issue([['/repo/src', 'read', 'list', 'write']])
     expect((await call(token, 'PUT', '/files/repo/src/o', 'shared')).status).toBe(200)

@@ -35,7 +35,7 @@ describe('notes of holders', () => {
     `blobs:${token}`,
   ]
 
-  it('go with their token, those of its sessions and of narrowed tokens too; others stay', async () => {
+  it('notes are deleted with their token, its sessions and its narrowed tokens; others stay', async () => {
     const here = [...holdersOf('tok_here-_1'), 'something else']
     for (const holder of [...here, ...holdersOf('tok_gone'), ...holdersOf('tok_here-_12')])
       await leases.addNotes(holder, [note], 1)
@@ -43,7 +43,7 @@ describe('notes of holders', () => {
     expect(await leases.listHolders('', 100)).toEqual(here.sort())
   })
 
-  it('of a thousand killed sandboxes leave nothing', async () => {
+  it('notes of a thousand killed sandboxes are all deleted', async () => {
     for (let at = 0; at < 1200; at++) await leases.addNotes(`s_tok_gone${at}.uuid`, [note], 1)
     await forgetGoneHolders(leases, tokens)
     expect(await leases.listHolders('', 1)).toEqual([])

@@ -55,15 +55,18 @@ describe('an export', () => {
     expect(await checkText(text, { publicKey })).toMatchObject({ journal: 'j', entries: 2 })
   })
 
-  it.each([1, 0x20, 0x80, 0xff])('with any byte changed by %i is refused', async (mask) => {
-    for (let at = 0; at < bytes.length; at++) {
-      const changed = Buffer.from(bytes)
-      changed[at]! ^= mask
-      expect([at, await isFound(changed)]).toEqual([at, true])
-    }
-  })
+  it.each([1, 0x20, 0x80, 0xff])(
+    'an export with any byte changed by %i is refused',
+    async (mask) => {
+      for (let at = 0; at < bytes.length; at++) {
+        const changed = Buffer.from(bytes)
+        changed[at]! ^= mask
+        expect([at, await isFound(changed)]).toEqual([at, true])
+      }
+    },
+  )
 
-  it('with any byte missing or doubled is refused', async () => {
+  it('an export with any byte missing or doubled is refused', async () => {
     for (let at = 0; at < bytes.length; at++) {
       const missing = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)])
       const doubled = Buffer.concat([bytes.subarray(0, at + 1), bytes.subarray(at)])
@@ -76,7 +79,7 @@ describe('an export', () => {
       expect([at, await isFound(bytes.subarray(0, at))]).toEqual([at, true])
   })
 
-  it('with lines in another order, or one of them twice, is refused', async () => {
+  it('an export with lines in another order, or one line twice, is refused', async () => {
     const lines = text.split('\n').slice(0, -1)
     for (const order of [
       [0, 2, 1, 3],

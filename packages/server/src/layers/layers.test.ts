@@ -265,7 +265,7 @@ describe('layers on layers', () => {
     })
   })
 
-  it('whose parent was committed goes to where its work went', async () => {
+  it("a layer whose parent was committed commits to where the parent's work went", async () => {
     await fixture.create({ name: 'plan' })
     await fixture.write('/repo/plan.txt', 'plan', 'plan')
     await fixture.create({ name: 'step', parent: 'plan' })
@@ -295,7 +295,7 @@ describe('layers on layers', () => {
 })
 
 describe('status', () => {
-  it('tells which of its paths the parent and siblings changed, too', async () => {
+  it('shows which of its paths the parent and siblings also changed', async () => {
     await fixture.create({ name: 'a' })
     const b = await fixture.create({ name: 'b' })
     await fixture.write('/repo/a.txt', 'a', 'a')

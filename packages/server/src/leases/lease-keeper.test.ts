@@ -90,7 +90,7 @@ describe('lease keeper', () => {
     expect(servers[0]!.branch.head.position.epoch).toBe(record.epoch)
   })
 
-  it('a one-off write that succeeded is told so, even if its turn cannot be ended', async () => {
+  it('a one-off write that succeeded is confirmed, even if its turn cannot be ended', async () => {
     const { keeper } = await openServer()
     await keeper.join(a)
     nowMs += 2000

@@ -209,7 +209,7 @@ describe('a lease that several hold', () => {
     expect(keeper.record).toMatchObject({ holder: undefined, recalled: false, epoch })
   })
 
-  it('ends with a silent holder, when those that are alive have handed in', () => {
+  it('a recall of a silent holder ends when the live ones have handed in', () => {
     const { epoch } = keeper.record
     for (const session of [b, c])
       keeper.take(renew(keeper.record, shares(session, 50), 9, patience)!)
@@ -230,7 +230,7 @@ describe('a lease that several hold', () => {
     expect(keeper.record).toMatchObject({ holder: undefined, coHolders: [], epoch })
   })
 
-  it('ends at the deadline, whoever has not handed in', () => {
+  it('a recall ends at its deadline, even if some have not handed in', () => {
     const { epoch } = keeper.record
     for (const session of [a, b, c])
       keeper.take(renew(keeper.record, shares(session, 500), 9, patience)!)
@@ -241,7 +241,7 @@ describe('a lease that several hold', () => {
     expect(keeper.record.writers).toHaveLength(3)
   })
 
-  it('forfeited by one of them, ends when the others have handed in', () => {
+  it('a lease that one holder forfeits ends when the others have handed in', () => {
     const { epoch } = keeper.record
     keeper.take(forfeit(keeper.record, b, epoch, 0, patience))
     expect(keeper.record).toMatchObject({ recalled: true, epoch })

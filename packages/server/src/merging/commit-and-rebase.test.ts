@@ -51,7 +51,7 @@ describe('checkpoints', () => {
     expect(page.items.map(({ label }) => label)).toEqual(labels)
   })
 
-  it('main has them, too', async () => {
+  it('main has them as well', async () => {
     await ok(fixture.post('/main/checkpoints', { label: 'before' }))
     await fixture.write('/repo/a.txt', 'two\n')
     expect(await fixture.read('/repo/a.txt', 'at=before')).toBe('one\n')
@@ -143,7 +143,7 @@ describe('commit', () => {
     expect([dry.dryRun, dry.seq]).toEqual([true, undefined])
   })
 
-  it('of a checkpoint: what came after it stays in the layer', async () => {
+  it('a commit of a checkpoint leaves later changes in the layer', async () => {
     await fixture.create({ name: 'a' })
     await fixture.write('/repo/a.txt', 'two\n', 'a')
     await ok(fixture.post('/a/checkpoints', { label: 'pass' }))
@@ -159,7 +159,7 @@ describe('commit', () => {
     expect(await fixture.read('/repo/b.txt')).toBe('later\n')
   })
 
-  it('different lines of one file are merged where that is asked for', async () => {
+  it('different lines of one file are merged if the options say so', async () => {
     const lines = (first: string, last: string): string => `${first}\n${'x\n'.repeat(9)}${last}\n`
     await fixture.write('/repo/a.txt', lines('a', 'z'))
     await fixture.create({ name: 'a' })
@@ -257,7 +257,7 @@ describe('the diff of a renamed directory', () => {
     expect(below.body).toBe(expected.slice(9).join('\n'))
   })
 
-  it('by lines, counts what changed in a file and not the whole file', async () => {
+  it('a merge by lines counts the changed bytes of a file, not the whole file', async () => {
     const { json } = await fixture.server.call<Page<LayerChange>>('GET', '/w/layers/a/diff?stat')
     expect(json.items.find(({ path }) => path === '/repo/new/deeper/b.txt')).toMatchObject({
       kind: 'modified',

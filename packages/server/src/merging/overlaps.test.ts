@@ -86,7 +86,7 @@ describe('a change by another layer overlaps with this layer', () => {
   })
 })
 
-it('of more siblings than are compared, the newest are, whatever became of the others', async () => {
+it('only the newest siblings are compared, whatever state the others have', async () => {
   await fixture.create({ name: 'mine' })
   await fixture.write('/repo/a.txt', 'mine', 'mine')
   for (let index = 0; index < 100; index++) {

@@ -67,7 +67,7 @@ describe('radar over HTTP', () => {
     expect((await second).overlaps.map(({ path }) => path)).toEqual(['/repo/b.txt'])
   })
 
-  it('of a sibling with its write, and with its commit of the base', async () => {
+  it("a sibling's write is reported, and its commit of the base", async () => {
     await write('/repo/a.txt', 'mine\n', 'a')
     const events = follow('layer=a&radar', 'radar')
     const first = next(events)
@@ -111,7 +111,7 @@ describe('radar over HTTP', () => {
       expect(await statusFor(key)).toEqual([parent, anonymous])
     })
 
-    it('of what it may read and no more', async () => {
+    it('a token hears only of what it may read', async () => {
       await write('/repo/src/x.txt', 'x')
       await write('/repo/keys/k.txt', 'k')
       await call('POST', '/w/layers/a/rebase', {})

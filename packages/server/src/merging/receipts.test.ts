@@ -36,7 +36,7 @@ describe('a dry run', () => {
       ({ name, state }) => `${name} ${state}`,
     )
 
-  it('of a pick tells what would be committed and abandoned, and does neither', async () => {
+  it('a dry run of a pick shows what would be committed and abandoned', async () => {
     const ids: string[] = []
     for (const name of ['a', 'b', 'c']) ids.push((await fixture.create({ name })).id)
     await fixture.create({ name: 'other-path', path: '/repo/sub' })

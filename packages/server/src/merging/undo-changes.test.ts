@@ -109,7 +109,7 @@ describe('undo of a tool call', () => {
     expect(await ask()).toEqual(first)
   })
 
-  it('on a layer it stays in the layer, and the commit has no trace of it', async () => {
+  it('an undo on a layer stays in the layer, and the commit does not show it', async () => {
     await write('before', '/d/a', '0')
     await change('before', 'POST', '/layers', { path: '/d', name: 'try' })
     for (const name of ['a', 'b']) await change('c', 'PUT', `/files/d/${name}?layer=try`, 'by c')

@@ -59,7 +59,7 @@ describe('a layer made from one that is over', () => {
     ])
   })
 
-  it('of an abandoned one, from a checkpoint; the old one stays as it is', async () => {
+  it('a layer can be made from a checkpoint of an abandoned one, which does not change', async () => {
     await ok(fixture.post('/a/abandon'))
     await fixture.create({ name: 'again', parent: 'a', at: 'pass' })
     expect((await fixture.status('again')).changes).toMatchObject([{ path: '/repo/a.txt' }])
@@ -84,7 +84,7 @@ describe('a layer made from one that is over', () => {
     )
   })
 
-  it('who wrote what is told by the old one', async () => {
+  it('blame shows the authors of the old layer', async () => {
     const { id } = await fixture.status('a')
     await ok(fixture.post('/a/abandon'))
     await fixture.create({ name: 'again', parent: 'a' })

@@ -103,7 +103,7 @@ describe('grep with a token', () => {
 })
 
 describe('grep, budgets', () => {
-  it('an answer that is cut goes on with its cursor, in the middle of a file too', async () => {
+  it('a cut answer continues with its cursor, also in the middle of a file', async () => {
     const many = Array.from({ length: 25 }, (_, i) => `x${i}\n`).join('')
     const root = await makeFiles({ 'a.txt': many, 'b.txt': many, 'c/d.txt': many })
     const seen: string[] = []

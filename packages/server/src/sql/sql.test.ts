@@ -259,7 +259,7 @@ describe('a token', () => {
     expect(refusal.json().error.code).toBe('forbidden')
   })
 
-  it('that may list a file and not read it learns neither its text nor its hash', async () => {
+  it('a token that may list but not read a file gets neither its text nor its hash', async () => {
     const root = await make(files)
     const token = await issue(root, {
       allow: [

@@ -81,7 +81,7 @@ describe('retries', () => {
     expect(pauses).toEqual([50])
   })
 
-  it('what took too long is not tried again', async () => {
+  it('an operation that timed out is not retried', async () => {
     const store = withRetry(new FailingStore(1), { ...options, withinMs: -1 })
     await expectCode(store.put('a', Uint8Array.of(1)), 'storage_unavailable')
   })

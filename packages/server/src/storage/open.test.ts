@@ -102,7 +102,7 @@ describe('the embedded storage', () => {
     })
   })
 
-  it('is what the server asks for', () => {
+  it('the reserve has the size that the server asks for', () => {
     expectTypeOf<Storage['workspaces']>().toExtend<WorkspaceDirectory>()
   })
 })
@@ -123,7 +123,7 @@ describe('two servers on one directory', () => {
     })
   })
 
-  it('the same process is a second one, too', async () => {
+  it('a second server in the same process is refused as well', async () => {
     await withTemporaryDirectory(async (data) => {
       const storage = await openStorage({ data })
       await expectCode(openStorage({ data }), 'storage_misconfigured', data)

@@ -42,7 +42,7 @@ describe('checkpoints that are made by themselves', () => {
     await fixture.create({ name: 'a', autoCheckpointMs: 30_000 })
   })
 
-  it('after the time without a change, and not while changes go on', async () => {
+  it('are made after a quiet time, and not during changes', async () => {
     await ok(fixture.write('/repo/a.txt', 'two\n', 'a'))
     for (let second = 0; second < 60; second += 20) {
       await seconds(20)

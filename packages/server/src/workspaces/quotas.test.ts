@@ -28,7 +28,7 @@ describe('the quota of a workspace', () => {
     expect(json.items[0]!.quota).toEqual({ maxBytes: 5000, maxFiles: 10 })
   })
 
-  it('of bytes: what fits to the last byte is taken, one more is refused and changes nothing', async () => {
+  it('a byte quota takes what fits to the last byte; one byte more is refused and changes nothing', async () => {
     await setQuota({ maxBytes: 1008 })
     await ok(fixture.write('/c.txt', kilobyte))
     const error = await refused(fixture.write('/d.txt', 'y'))
@@ -38,7 +38,7 @@ describe('the quota of a workspace', () => {
     expect((await fixture.write('/d.txt', 'y')).status).toBe(507)
   })
 
-  it('of files: directories count, and an empty file, too', async () => {
+  it('a file quota counts directories and empty files', async () => {
     await setQuota({ maxFiles: 5 })
     await ok(fixture.write('/new/empty', ''))
     expect((await refused(fixture.write('/one-more', ''))).code).toBe('quota_exceeded')

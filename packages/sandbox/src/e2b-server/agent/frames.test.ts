@@ -24,14 +24,14 @@ describe('frames of an agent', () => {
     },
   )
 
-  it('are over when the pipe is, in the middle of one too', async () => {
+  it('frames end with the pipe, also in the middle of one', async () => {
     const pipe = new PassThrough()
     const reader = new FrameReader(pipe)
     pipe.end(Buffer.from([0, 0, 0, 9, 1, 2]))
     await expect(reader.next()).resolves.toBeUndefined()
   })
 
-  it('that claim to be larger than any are not waited for', async () => {
+  it('frames that claim to be too large are refused at once', async () => {
     const pipe = new PassThrough()
     const reader = new FrameReader(pipe)
     pipe.write(Buffer.from([0xff, 0xff, 0xff, 0xff]))

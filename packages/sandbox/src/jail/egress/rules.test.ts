@@ -10,7 +10,7 @@ describe('egress rules', () => {
       expect([inner, policy.judge(inner)]).toEqual([inner, 'deny'])
   })
 
-  it('allow beats deny, the inner networks too', () => {
+  it('allow beats deny, also for private networks', () => {
     const policy = compileRules({ allow: ['10.1.0.0/16', '203.0.113.7'], deny: ['0.0.0.0/0'] })
     expect(policy.judge('10.1.2.3')).toBe('allow')
     expect(policy.judge('10.2.2.3')).toBe('deny')

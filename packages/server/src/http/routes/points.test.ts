@@ -171,7 +171,7 @@ describe('the log at a checkpoint', () => {
     expect(deleted).toBe(undefined)
   })
 
-  it('a side and a base are trees without a log, and are told so', async () => {
+  it('a side and a base have no log, and the error says so', async () => {
     for (const url of [...logReaders, '/files/repo/a.txt?history&'])
       for (const point of [points.side, 'layer=try&side=layer', 'layer=try&at=base'])
         expect(await refused(ask('GET', url + point)), url + point).toMatchObject({

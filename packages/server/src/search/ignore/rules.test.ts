@@ -11,7 +11,7 @@ async function ignored(text: string, ...names: readonly string[]): Promise<reado
 }
 
 describe('an ignore file', () => {
-  it('of a million blanks before its last letter: read in one pass', async () => {
+  it('a rule with a million blanks is read in one pass', async () => {
     expect(await ignored(`${' '.repeat(1 << 20)}x\ny`, 'x', 'y')).toEqual(['y'])
   })
 

@@ -71,7 +71,7 @@ describe.skipIf(whyNoMariadb)(`MariaDB ${whyNoMariadb ?? ''}`, () => {
     }
   })
 
-  it('a value that is too long is refused, also by a server that would cut it off', async () => {
+  it('a value that is too long is refused, also on a server that would truncate it', async () => {
     await server.run("SET GLOBAL sql_mode = ''")
     const lenient = await MysqlDatabase.open(parseMysqlUrl(await server.createDatabase()))
     try {

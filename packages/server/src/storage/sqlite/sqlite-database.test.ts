@@ -37,7 +37,7 @@ describe('SQLite', () => {
     })
   })
 
-  it('what comes while it closes is refused, and closing goes on', async () => {
+  it('requests during a close are refused, and the close completes', async () => {
     await withTemporaryDirectory(async (directory) => {
       const closing = await SqliteDatabase.open(join(directory, 'closing.db'))
       const sql = 'CREATE TABLE t (name BLOB NOT NULL PRIMARY KEY)'
