@@ -95,7 +95,7 @@ export const errorCases: Partial<Record<ErrorCode, ErrorCase>> = {
   branch_exists: {
     steps: [attempt],
     run: attempt,
-    says: 'cannot make a layer of /: the name is taken. Choose another name.',
+    says: "cannot make a layer of /: the name 'fix-auth' is taken. Choose another name.",
   },
   checkpoint_missing: {
     steps: [attempt],
@@ -248,7 +248,7 @@ export const errorCases: Partial<Record<ErrorCode, ErrorCase>> = {
     steps: ['fs mkdir :/tree', 'fs cp DIR/a.txt :/tree/a.txt'],
     run: 'fs cp -r --resume :/tree DIR/tree',
     says: [
-      'cairn fs cp: cannot replace DIR/tree/a.txt: is a directory. It is a directory. Name a file, or add -r where a command takes directories.',
+      'cairn fs cp: cannot replace DIR/tree/a.txt: is a directory. Name a file, or add -r where a command takes directories.',
       'cannot copy everything: 1 entry could not be copied. The lines above say why. Fix that, then run the same command again: the rest is there.',
     ].join('\n'),
   },
