@@ -59,7 +59,7 @@ describe.skipIf(noMount)('done at the server, and its daemon dies before it says
     // A change is answered once the other has taken it in. It will not before this daemon is dead.
     process.kill(other.pid, 'SIGSTOP')
     const changed = a.sh(change)
-    while ((await newest()) === before);
+    await expect.poll(newest).toBeGreaterThan(before)
     process.kill(pid, 'SIGKILL')
     process.kill(other.pid, 'SIGCONT')
     await changed

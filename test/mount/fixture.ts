@@ -10,12 +10,13 @@ import {
   rmSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { RescueOutcome } from '@cairn/protocol'
+import { askControl, type MountState, readState } from '@cairn/mount/beside'
 import { askShared } from '@cairn/server/testing'
 import type { SharedProgram } from '../shared/parts.ts'
+import { askStatus, type DaemonStatus } from './ask-daemon.ts'
 
 // Benchmarks run without it, and bring a bundle of their own.
 const shared = await askShared<SharedProgram>('program')
@@ -181,23 +182,6 @@ export class Site {
   }
 }
 
-export interface MountState {
-  readonly pid: number
-  readonly supervisorPid: number
-  readonly standing: string
-  readonly pendingOps: number
-  readonly pendingBytes: number
-  readonly pendingMs: number
-  readonly onlyHere?: Readonly<Record<'local' | 'scratch', { readonly ops: number }>>
-  readonly cacheBytes: number
-  readonly cacheBytesMax: number
-  readonly connected: boolean
-  readonly silentMs: number
-  readonly seq: number
-  readonly errors: readonly string[]
-  readonly rescues: readonly RescueOutcome[]
-}
-
 export class SiteMount {
   readonly directory: string
   readonly #site: Site
@@ -221,16 +205,13 @@ export class SiteMount {
     return join(this.directory, ...names)
   }
 
-  async status(): Promise<MountState> {
-    const args = ['mount', 'status', this.directory, '--json']
-    // A mount without its server is told of, and ends with 1.
-    const { stdout, stderr } = await this.#site.tryCairn(args, this.home)
-    if (stdout === '') throw new Error(stderr)
-    return JSON.parse(stdout) as MountState
+  async status(): Promise<DaemonStatus> {
+    return askStatus(this.#state())
   }
 
   async drain(): Promise<void> {
-    await this.#site.cairn(['mount', 'drain', this.directory], this.home)
+    await this.status()
+    await askControl(this.#state().directory, 'drain')
   }
 
   async unmount(): Promise<void> {
@@ -253,13 +234,15 @@ export class SiteMount {
    * it has.
    */
   processes(): { readonly daemon: number; readonly supervisor: number } {
+    const { daemon, supervisor } = this.#state()
+    return { daemon: daemon!.pid, supervisor: supervisor.pid }
+  }
+
+  #state(): MountState {
     const [path] = globSync(join(this.#caches, 'cairn/mounts/*/state.json'))
-    if (path === undefined) throw new Error(`nothing is mounted at ${this.directory}`)
-    const { daemon, supervisor } = JSON.parse(readFileSync(path, 'utf8')) as Record<
-      'daemon' | 'supervisor',
-      { pid: number }
-    >
-    return { daemon: daemon.pid, supervisor: supervisor.pid }
+    const state = path === undefined ? undefined : readState(dirname(path))
+    if (!state) throw new Error(`nothing is mounted at ${this.directory}`)
+    return state
   }
 
   /** As the end of a sandbox does it: no process has a last word, and its disk is gone. */

@@ -165,7 +165,7 @@ interface Clone {
 }
 
 /** So many that a quick machine is not done while another mount starts. */
-const files = 12_000
+const files = 8000
 /** Enough that the checkout is under way. */
 const filesBefore = 100
 const makeRepository = `

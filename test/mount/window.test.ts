@@ -23,15 +23,17 @@ describe.skipIf(noMount)('more than fits into the window, while the server answe
     await site.close()
   })
 
-  /** The number, once it has been the same for several looks. To look takes a command each time. */
+  /** The number, once it has been the same for several looks. */
   async function whenStill(look: () => number): Promise<number> {
     const seen: number[] = []
     await expect
-      .poll(async () => {
-        seen.push(look())
-        await mount.status()
-        return seen.length > 4 && new Set(seen.slice(-4)).size === 1
-      })
+      .poll(
+        () => {
+          seen.push(look())
+          return seen.length > 4 && new Set(seen.slice(-4)).size === 1
+        },
+        { interval: 200 },
+      )
       .toBe(true)
     return seen.at(-1)!
   }
