@@ -14,11 +14,11 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
   afterEach(() => site.close())
 
   /** A mount that has the lease and clones; how many files it has checked out, of how many. */
-  async function startClone(): Promise<Clone> {
+  async function startClone(files: number): Promise<Clone> {
     site = await Site.open()
     const source = join(site.directory, 'source')
     mkdirSync(source)
-    execFileSync('/bin/sh', ['-ec', makeRepository], { cwd: source })
+    execFileSync('/bin/sh', ['-ec', makeRepository(files)], { cwd: source })
     const mount = await site.mount('/')
     expect((await mount.status()).standing).toBe('lease')
     const count = (): number => {
@@ -29,11 +29,11 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
     // The test that awaits it sees a failure; until then a test may fail for another reason.
     cloned.catch(() => undefined)
     await expect.poll(count, { interval: 5 }).toBeGreaterThan(filesBefore)
-    return { mount, cloned, count }
+    return { mount, cloned, count, files }
   }
 
   /** Does it while files are being checked out, and shows that they were: some came later. Gives how long it took. */
-  async function during({ count }: Clone, change: () => Promise<unknown>): Promise<number> {
+  async function during({ count, files }: Clone, change: () => Promise<unknown>): Promise<number> {
     const before = count()
     const began = performance.now()
     await change()
@@ -45,7 +45,7 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
     return ms
   }
 
-  async function expectWhole({ mount, cloned }: Clone): Promise<void> {
+  async function expectWhole({ mount, cloned, files }: Clone): Promise<void> {
     await cloned
     const look = 'cd clone; git fsck --strict; git status --porcelain; git ls-files | wc -l'
     expect(await mount.sh(look)).toBe(`${files}\n`)
@@ -59,7 +59,7 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
   it.each(everyRun)(
     'is recalled by a second mount in the middle of a git clone: what that writes is done in 2 s, and the clone is whole (run %i)',
     async () => {
-      const clone = await startClone()
+      const clone = await startClone(filesBesideMount)
       let [other, mounted]: [SiteMount | undefined, number] = [undefined, 0]
       const began = performance.now()
       const ms = await during(clone, async () => {
@@ -80,7 +80,7 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
   it.each(everyRun)(
     'is recalled by a write over HTTP in the middle of a git clone: it is done in 2 s, and the clone is whole (run %i)',
     async () => {
-      const clone = await startClone()
+      const clone = await startClone(filesBesideRequest)
       const url = `${site.url}/v1/workspaces/demo/files/of-the-other`
       const headers = { authorization: `Bearer ${site.key}` }
       const writing = await during(clone, async () => {
@@ -162,12 +162,15 @@ interface Clone {
   readonly mount: SiteMount
   readonly cloned: Promise<unknown>
   readonly count: () => number
+  readonly files: number
 }
 
 /** So many that a quick machine is not done while another mount starts. */
-const files = 8000
+const filesBesideMount = 8000
+/** So many that it is not done during one request. */
+const filesBesideRequest = 3000
 /** Enough that the checkout is under way. */
 const filesBefore = 100
-const makeRepository = `
+const makeRepository = (files: number): string => `
   git init -q .; mkdir d; for i in $(seq ${files}); do echo "$i $i $i" > d/$i; done
   git add .; git -c user.name=n -c user.email=e@example.org commit -qm one`
