@@ -93,7 +93,7 @@ export class ModelWorld {
     const branch = await workspace.branch('main')
     this.promises.watch(branch.id)
     await workspace.takeInodes(tagsMax)
-    await workspace.change(branch, asker('found'), (edit) => {
+    await workspace.paths.change(branch, asker('found'), (edit) => {
       for (const place of places) {
         edit.push(createOp(inodeOf(place), rootIno, place, 'directory'))
         edit.push(createOp(inodeOf(place) + places.length, inodeOf(place), place, 'file'))
@@ -227,7 +227,7 @@ export class ModelWorld {
     const key = `request-${this.requests.length}`
     try {
       const branch = await this.workspace.branch('main')
-      await this.workspace.change(branch, asker(key), (edit) =>
+      await this.workspace.paths.change(branch, asker(key), (edit) =>
         appendFile(edit, `/${place}/${place}` as ByteString, { pieces: [], parents: false }),
       )
     } catch (error) {
