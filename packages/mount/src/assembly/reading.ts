@@ -38,8 +38,9 @@ export class Reading {
 
   constructor(session: MountSession, sending: Sending, io: FuseIo) {
     const { outbox, segments, spool } = sending
-    const { options, recovered, position, ask } = session
+    const { options, ask } = session
     const { image } = this
+    const inodesMax = Math.floor(options.memoryBytes / inodeBytes)
     this.owners = swapOwners(options.uid, options.gid)
     this.told = new ToldFile(options.cacheDirectory, io)
     this.caches = options.caches((ino) => this.nodes.nodeid(ino))
@@ -49,36 +50,9 @@ export class Reading {
       nowMs: () => performance.now(),
     })
     this.nodes = new KernelNodes(image, this.owners, this.told, this.contested, this.caches)
-    this.sharing = new SharingClient({
-      image,
-      caches: this.caches,
-      isKnown: (ino) => this.nodes.isKnown(ino),
-      ask,
-      whenReached: (seq) => position.whenReached(seq),
-      whenSent: (inos) => outbox.whenSent(inos),
-      forgetInKernel: () => this.forgetInKernel(),
-      forgetDropped: () => this.nodes.forgetUnknownBytes(this.caches),
-      shares: modeOf(options, recovered) === 'share',
-    })
-    const { sharing } = this
-    const inodesMax = Math.floor(options.memoryBytes / inodeBytes)
-    this.loader = new Loader({
-      image,
-      position,
-      ask,
-      look: (ino) => sharing.look(ino),
-      forgotten: (ino) => this.caches.forgotten(ino),
-      nowMs: () => performance.now(),
-      guessedEntries: Math.min(guessedEntriesMax, inodesMax / 2),
-    })
-    this.fsmonitor = new Fsmonitor({
-      image,
-      load: (miss) => this.loader.load(miss),
-      caches: this.caches,
-      root: () => this.nodes.root,
-      isFresh: () => sharing.isAllFresh,
-      nowMs: () => performance.now(),
-    })
+    this.sharing = this.#openSharing(session, sending)
+    this.loader = this.#openLoader(session, inodesMax)
+    this.fsmonitor = this.#openFsmonitor()
     this.contents = new Contents({
       segments,
       fetch: fetchAtServer(ask),
@@ -95,6 +69,46 @@ export class Reading {
       contested,
       inodesMax,
       isPending: (directory) => sending.isPending(directory),
+    })
+  }
+
+  #openSharing(
+    { options, recovered, position, ask }: MountSession,
+    { outbox }: Sending,
+  ): SharingClient {
+    return new SharingClient({
+      image: this.image,
+      caches: this.caches,
+      isKnown: (ino) => this.nodes.isKnown(ino),
+      ask,
+      whenReached: (seq) => position.whenReached(seq),
+      whenSent: (inos) => outbox.whenSent(inos),
+      forgetInKernel: () => this.forgetInKernel(),
+      forgetDropped: () => this.nodes.forgetUnknownBytes(this.caches),
+      shares: modeOf(options, recovered) === 'share',
+    })
+  }
+
+  #openLoader({ position, ask }: MountSession, inodesMax: number): Loader {
+    return new Loader({
+      image: this.image,
+      position,
+      ask,
+      look: (ino) => this.sharing.look(ino),
+      forgotten: (ino) => this.caches.forgotten(ino),
+      nowMs: () => performance.now(),
+      guessedEntries: Math.min(guessedEntriesMax, inodesMax / 2),
+    })
+  }
+
+  #openFsmonitor(): Fsmonitor {
+    return new Fsmonitor({
+      image: this.image,
+      load: (miss) => this.loader.load(miss),
+      caches: this.caches,
+      root: () => this.nodes.root,
+      isFresh: () => this.sharing.isAllFresh,
+      nowMs: () => performance.now(),
     })
   }
 
