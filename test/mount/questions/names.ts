@@ -247,7 +247,9 @@ export const status: readonly TwoMountQuestion[] = [
   },
   {
     fact: 'find and tar of the whole mount meet no .cairn',
-    ask: (a) => a.sh('find . -name .cairn | wc -l; tar c . | tar t | grep -c "^./.cairn" || true'),
+    // To /dev/null tar reads no bytes, and there are many from other questions.
+    ask: (a) =>
+      a.sh('find . -name .cairn | wc -l; tar cvf /dev/null . | grep -c "^./.cairn" || true'),
     expect: '0\n0\n',
   },
   {
