@@ -1,9 +1,9 @@
 import type { ChangeEvent, RadarEvent } from '@cairn/protocol'
 import type { Connection } from '../client/connection.ts'
 import type { RequestOptions } from '../client/deadline.ts'
+import { streamEvents } from '../client/event-stream.ts'
 import type { ApiCall } from '../client/request.ts'
-import { isPassing, pauseMs } from '../client/retry.ts'
-import { readEvents, type ServerSentEvent } from '../client/server-sent-events.ts'
+import type { ServerSentEvent } from '../client/server-sent-events.ts'
 
 export interface WatchOptions extends RequestOptions {
   /** A sequence number: changes after it come first, then new ones. Only new ones unless given. */
@@ -28,39 +28,19 @@ export async function* watchEvents(
   }
 }
 
-/**
- * Changes each once and in order, over however many connections, and warnings as they come. A server that is away for
- * a while is waited for; one that says no ends the iteration with its error.
- */
+/** Changes each once and in order, over however many connections, and warnings as they come. */
 export async function* watchAllEvents(
   connection: Connection,
   call: ApiCall,
   { after, ...options }: WatchOptions,
 ): AsyncGenerator<LayerEvent> {
-  const signal = options.signal ?? new AbortController().signal
-  const { clock } = connection
   let last = after
-  let wasOpen = false
-  for (let failures = 0; ;) {
-    try {
-      for await (const heard of listen(connection, call, last, options)) {
-        wasOpen = true
-        if (heard === 'open') continue
-        failures = 0
-        if (heard.radar) yield { type: 'radar', ...heard.radar }
-        if (heard.seq === undefined) continue
-        if (last !== undefined && heard.seq <= last) continue
-        last = heard.seq
-        if (heard.change !== undefined) yield { type: 'change', ...heard.change }
-      }
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!wasOpen || !isPassing(error)) throw error
-    }
-    // Cut, or ended by a server that stops.
-    failures++
-    await clock.sleep(pauseMs(failures, clock), signal)
-    signal.throwIfAborted()
+  for await (const event of streamEvents(connection, call, () => last, options)) {
+    const { seq, change, radar } = parseEvent(event)
+    if (radar) yield { type: 'radar', ...radar }
+    if (seq === undefined || (last !== undefined && seq <= last)) continue
+    last = seq
+    if (change) yield { type: 'change', ...change }
   }
 }
 
@@ -72,33 +52,12 @@ interface Heard {
   readonly radar?: RadarEvent
 }
 
-/** One connection's worth of events. */
-async function* listen(
-  connection: Connection,
-  call: ApiCall,
-  after: number | undefined,
-  options: RequestOptions,
-): AsyncGenerator<Heard | 'open'> {
-  const headers = { accept: 'text/event-stream' }
-  const query = { ...call.query, after }
-  const answer = await connection.open({ ...call, headers, query }, options)
-  try {
-    yield 'open'
-    for await (const event of readEvents(answer)) {
-      const heard = parseEvent(event)
-      if (heard !== undefined) yield heard
-    }
-  } finally {
-    answer.cancel()
-  }
-}
-
-/** Undefined for kinds of event that a newer server may send. */
-function parseEvent({ id, event, data }: ServerSentEvent): Heard | undefined {
+/** Nothing for kinds of event that a newer server may send. */
+function parseEvent({ id, event, data }: ServerSentEvent): Heard {
   if (event === 'change' && data !== '') {
     const change = JSON.parse(data) as ChangeEvent
     return { seq: change.seq, change }
   }
   if (event === 'radar' && data !== '') return { radar: JSON.parse(data) as RadarEvent }
-  return /^\d+$/.test(id) ? { seq: Number(id) } : undefined
+  return /^\d+$/.test(id) ? { seq: Number(id) } : {}
 }
