@@ -47,8 +47,9 @@ export function useCairn(): CairnCommand {
 
   const start: CairnCommand['start'] = (args, env = {}) => {
     const [file, ...first] = words()
+    const { PATH, NODE_COMPILE_CACHE } = process.env
     const child = spawn(file!, [...first, ...args], {
-      env: { HOME: home, PATH: process.env['PATH'], ...env },
+      env: { HOME: home, PATH, NODE_COMPILE_CACHE, ...env },
       cwd: home,
     })
     // It may end without having read everything.
