@@ -53,9 +53,9 @@ describe.skipIf(noJail !== undefined)(`${title}: local`, () => {
     (await readdir(directory)).filter((name) => name.startsWith('cairn'))
 
   const start = (args: readonly string[], env: Record<string, string> = {}) => {
-    const { PATH = '' } = process.env
+    const { PATH, NODE_COMPILE_CACHE } = process.env
     const child = spawn(process.execPath, ['--conditions=source', program, ...args], {
-      env: { PATH, TMPDIR: directory, ...env },
+      env: { PATH, NODE_COMPILE_CACHE, TMPDIR: directory, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const said = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
