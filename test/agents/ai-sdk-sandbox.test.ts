@@ -6,47 +6,23 @@ import type { Sandbox } from '@cairn/sandbox'
 import { runSandboxTests } from '@cairn/sandbox/testing'
 import { type LocalSetup, noJail, openLocalSetup } from '../sandbox/local-setup.ts'
 import { scriptedModel } from './scripted-model.ts'
+import { through } from './through.ts'
 
-/** The sandbox with its commands and files as the AI SDK's session has them. */
 function throughSession(sandbox: Sandbox): Sandbox {
   const session = sandboxSession(sandbox)
-  const need = <T>(value: T | null, path: string): T => {
-    if (value === null) throw new Error(`there is no ${path}`)
-    return value
-  }
-  const fs = new Proxy(sandbox.fs, {
-    get(target, key) {
-      if (key === 'read')
-        return async (path: string) => need(await session.readTextFile({ path }), path)
-      if (key === 'readBytes')
-        return async (path: string) => need(await session.readBinaryFile({ path }), path)
-      if (key === 'write')
-        return (path: string, content: string | Uint8Array) =>
-          typeof content === 'string'
-            ? session.writeTextFile({ path, content })
-            : session.writeBinaryFile({ path, content })
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
+  return through(sandbox, {
+    exec: async (command, timeoutMs) => {
+      const abortSignal = AbortSignal.timeout(timeoutMs)
+      try {
+        const { exitCode: code, ...said } = await session.run({ command, abortSignal })
+        return { code, ...said }
+      } catch (error) {
+        if ((error as Error).name !== 'TimeoutError') throw error
+        return { code: 1, stdout: '', stderr: String(error) }
+      }
     },
-  })
-  return new Proxy(sandbox, {
-    get(target, key) {
-      if (key === 'fs') return fs
-      if (key === 'exec')
-        return async (command: string, { timeoutMs }: { timeoutMs?: number } = {}) => {
-          const abortSignal = AbortSignal.timeout(timeoutMs ?? 60_000)
-          const running = session.run({ command, abortSignal })
-          return Promise.resolve(running).then(
-            ({ exitCode: code, stdout, stderr }) => ({ code, stdout, stderr }),
-            (error: Error) => {
-              if (error.name !== 'TimeoutError') throw error
-              return { code: 1, stdout: '', stderr: error.message }
-            },
-          )
-        }
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
+    read: async (path) => session.readBinaryFile({ path }),
+    write: async (path, content) => session.writeBinaryFile({ path, content }),
   })
 }
 
@@ -94,7 +70,11 @@ describe.skipIf(noJail !== undefined)(`the sandbox of the AI SDK (${noJail ?? 'a
         stdout: `${sandbox.workDir}/d\nb\n`,
         stderr: '',
       })
-      await expect(session.spawn({ command: 'cat', stdin: true })).rejects.toThrow(/standard input/)
+      const echo = await session.spawn({ command: 'cat', stdin: true })
+      const input = echo.stdin.getWriter()
+      await input.write(new TextEncoder().encode('said'))
+      await input.close()
+      expect(await new Response(echo.stdout).text()).toBe('said')
       const controller = new AbortController()
       const running = await session.spawn({ command: 'sleep 1000', abortSignal: controller.signal })
       controller.abort(new Error('enough'))

@@ -39,12 +39,16 @@ export interface LaunchOptions {
   readonly cwd?: string
   /** Beside what the sandbox has for every command. */
   readonly env?: Readonly<Record<string, string>>
+  /** Opens the standard input. It is closed unless given. */
+  readonly stdin?: boolean
 }
 
 /** A command that was started. It ends with the machine, at the latest. */
 export interface SandboxProcess {
   /** As the sandbox numbers it. */
   readonly pid: number
+  /** With `stdin: true`. Closing it ends the input of the command, and not the command. */
+  readonly stdin?: WritableStream<Uint8Array>
   readonly stdout: ReadableStream<Uint8Array>
   readonly stderr: ReadableStream<Uint8Array>
   /** Its exit code; 137 after `kill`. */

@@ -60,31 +60,26 @@ export function sandboxSession(sandbox: Sandbox): SandboxSession {
   }
 }
 
+type SpawnOptions = ProcessOptions & { readonly stdin?: boolean }
+
 function spawnOf(sandbox: Sandbox): SandboxSession['spawn'] {
-  const spawn = async (
-    options: ProcessOptions & { readonly stdin?: boolean },
-  ): Promise<ProcessHandle> => {
-    if (options.stdin === true)
-      throw new Error(
-        `cannot start '${options.command}' with an open standard input: sandboxes of Cairn close it. Write a file, and read from that.`,
-      )
-    return start(sandbox, options)
-  }
-  // With an open input it only rejects.
+  const spawn = async (options: SpawnOptions): Promise<ProcessHandle> => start(sandbox, options)
+  // The process has an input if one was asked for, which a function without overloads cannot say.
   return spawn as unknown as SandboxSession['spawn']
 }
 
 async function start(
   sandbox: Sandbox,
-  { command, workingDirectory: cwd, env, abortSignal }: ProcessOptions,
+  { command, workingDirectory: cwd, env, stdin = false, abortSignal }: SpawnOptions,
 ): Promise<ProcessHandle> {
   abortSignal?.throwIfAborted()
-  const options = { ...(cwd !== undefined && { cwd }), ...(env && { env }) }
+  const options = { ...(cwd !== undefined && { cwd }), ...(env && { env }), stdin }
   const process = await sandbox.start(command, options)
   const abort = (): void => void process.kill().catch(() => undefined)
   abortSignal?.addEventListener('abort', abort, { once: true })
   return {
     pid: process.pid,
+    ...(process.stdin && { stdin: process.stdin }),
     stdout: process.stdout,
     stderr: process.stderr,
     kill: () => process.kill(),

@@ -145,11 +145,13 @@ export class E2BSandbox implements Sandbox {
     return run()
   }
 
-  async start(command: string, { cwd, env }: LaunchOptions = {}): Promise<SandboxProcess> {
+  async start(command: string, options: LaunchOptions = {}): Promise<SandboxProcess> {
+    const { cwd, env, stdin = false } = options
     const e2b = await this.#withFiles()
     return startProcess(e2b, this.#mount?.guard(command) ?? command, {
       cwd: this.#fs.resolve(cwd ?? '.'),
       ...(env && { envs: { ...env } }),
+      stdin,
     })
   }
 

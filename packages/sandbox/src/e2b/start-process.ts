@@ -1,4 +1,4 @@
-import type { Sandbox as E2BInstance } from 'e2b'
+import type { CommandHandle, Sandbox as E2BInstance } from 'e2b'
 import type { SandboxProcess } from '../sandbox.ts'
 import { toResult } from './results.ts'
 
@@ -10,6 +10,7 @@ const killTimeoutMs = 30_000
 interface Options {
   readonly cwd: string
   readonly envs?: Record<string, string>
+  readonly stdin: boolean
 }
 
 /** A command without a deadline, whose output is passed on while it comes. */
@@ -36,6 +37,7 @@ export async function startProcess(
   code.catch(() => undefined)
   return {
     pid: handle.pid,
+    ...(options.stdin && { stdin: inputOf(handle) }),
     stdout: stdout.stream,
     stderr: stderr.stream,
     wait: () => code,
@@ -44,6 +46,13 @@ export async function startProcess(
       await toResult(e2b.commands.run(script, { user: 'root', cwd: '/', timeoutMs: killTimeoutMs }))
     },
   }
+}
+
+function inputOf(handle: CommandHandle): WritableStream<Uint8Array> {
+  return new WritableStream({
+    write: (bytes) => handle.sendStdin(bytes),
+    close: () => handle.closeStdin(),
+  })
 }
 
 interface TextStream {

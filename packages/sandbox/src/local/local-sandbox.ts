@@ -144,7 +144,8 @@ export class LocalSandbox implements Sandbox {
     return { code: 1, stdout, stderr: `${stderr}command ended ${why}` }
   }
 
-  async start(command: string, { cwd, env }: LaunchOptions = {}): Promise<SandboxProcess> {
+  async start(command: string, options: LaunchOptions = {}): Promise<SandboxProcess> {
+    const { cwd, env, stdin = false } = options
     const refusal = refuseDangerous(command)
     if (refusal !== undefined) throw new Error(refusal)
     const { jail } = await this.#machine()
@@ -152,6 +153,7 @@ export class LocalSandbox implements Sandbox {
       args: ['/bin/bash', '-c', command],
       cwd: this.#fs.resolve(cwd ?? '.'),
       env: { LANG: 'C.UTF-8', ...this.#options.envs, ...env },
+      stdin: stdin ? 'pipe' : 'none',
     })
   }
 

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
 import type { Jail, JailCommand } from '../jail/jail.ts'
 import { killGroup } from '../jail/kill-group.ts'
@@ -13,6 +13,7 @@ export async function startProcess(jail: Jail, command: JailCommand): Promise<Sa
   const { pid } = program
   return {
     pid,
+    ...(program.stdin && { stdin: Writable.toWeb(program.stdin) as WritableStream<Uint8Array> }),
     stdout: streamOf(program.stdout),
     stderr: streamOf(program.stderr),
     wait: async () => (await program.exit).code ?? killedCode,

@@ -112,6 +112,20 @@ function runExecTests(sandbox: () => Sandbox): void {
     ])
   })
 
+  it('passes on what is written to a started command, and the end of it', async () => {
+    const started = await sandbox().start('read -r line; echo "got $line"; wc -c', { stdin: true })
+    const input = started.stdin!.getWriter()
+    await input.write(new TextEncoder().encode('word\n'))
+    await input.write(new TextEncoder().encode('12345'))
+    await input.close()
+    expect([await new Response(started.stdout).text(), await started.wait()]).toEqual([
+      'got word\n5\n',
+      0,
+    ])
+    const closed = await sandbox().start('cat')
+    expect([closed.stdin, await closed.wait()]).toEqual([undefined, 0])
+  })
+
   it('ends a started command with what it started', async () => {
     const started = await sandbox().start('sleep 4321 & sleep 4321; true')
     await expect
