@@ -13,8 +13,7 @@ export default defineConfig({
   // Packages resolve to each other's sources, so tests never see a stale build.
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    // Some have a condition of the same name, and Node runs no TypeScript below node_modules.
-    server: { deps: { inline: ['@modelcontextprotocol/client', 'ai', /@ai-sdk/, /eventsource/] } },
+    execArgv: ['--import', fileURLToPath(new URL('test/shared/eventsource.mjs', import.meta.url))],
     projects: [
       {
         extends: true,
