@@ -1,7 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Experimental_SandboxSession as SandboxSession } from 'ai'
-import { findCredential, type Sandbox, type SandboxWorkspace } from '@cairn/sandbox'
-import { Cairn, isCairnError, type LayerInfo, type Workspace } from '@cairn/sdk'
+import type { Sandbox } from '@cairn/sandbox'
+import type { LayerInfo, Workspace } from '@cairn/sdk'
+import { hostUrl } from '../exec/host-url.ts'
+import { openWorkspace, type SandboxSource } from '../exec/sandbox-source.ts'
+import { findLayer } from '../find-layer.ts'
+import { hashText } from '../hash-text.ts'
 import { sandboxSession } from './sandbox-session.ts'
 
 export { sandboxSession } from './sandbox-session.ts'
@@ -40,10 +43,7 @@ export interface CairnSandboxProvider {
   }) => Promise<NetworkSandboxSession>
 }
 
-export interface CairnSandboxesOptions {
-  readonly workspace: SandboxWorkspace
-  /** A machine with this workspace mounted, such as `(workspace) => new E2BSandbox({ template, workspace })`. */
-  readonly make: (workspace: SandboxWorkspace) => Sandbox
+export interface CairnSandboxesOptions extends SandboxSource {
   /** Ports that machines show, where they can. */
   readonly ports?: readonly number[]
 }
@@ -61,7 +61,7 @@ export interface CairnSandboxesOptions {
  */
 export function cairnSandboxes(options: CairnSandboxesOptions): CairnSandboxProvider {
   const building = new Map<string, Promise<Point>>()
-  const { layers } = open(options)
+  const { layers } = openWorkspace(options.workspace)
   const prepared = ({ identity, onFirstCreate, abortSignal }: SessionOptions): Promise<Point> => {
     const known = building.get(identity!)
     if (known !== undefined) return known
@@ -79,8 +79,8 @@ export function cairnSandboxes(options: CairnSandboxesOptions): CairnSandboxProv
     createSession: async (asked = {}) => {
       const { sessionId, abortSignal } = asked
       abortSignal?.throwIfAborted()
-      const name = sessionId === undefined ? {} : { name: nameOf('session', sessionId) }
-      const found = name.name === undefined ? undefined : await find(layers, name.name)
+      const name = sessionId === undefined ? {} : { name: nameOf(sessionId) }
+      const found = name.name === undefined ? undefined : await findLayer(layers, name.name)
       if (found !== undefined) return openSession(options, found)
       const point = asked.identity === undefined ? undefined : await prepared(asked)
       const path = options.workspace.path ?? '/'
@@ -91,7 +91,7 @@ export function cairnSandboxes(options: CairnSandboxesOptions): CairnSandboxProv
     },
     resumeSession: async ({ sessionId, abortSignal }) => {
       abortSignal?.throwIfAborted()
-      return openSession(options, await layers.status(nameOf('session', sessionId)))
+      return openSession(options, await layers.status(nameOf(sessionId)))
     },
   }
 }
@@ -110,7 +110,7 @@ async function findOrBuild(
   identity: string,
   build: (session: SandboxSession) => Promise<void>,
 ): Promise<Point> {
-  const key = hash(identity)
+  const key = hashText(identity)
   for await (const { id } of layers.list({ tag: `identity=${key}`, state: 'open' }))
     for await (const { id: checkpoint, label } of layers.checkpoints(id))
       if (label === ready) return { layer: id, checkpoint }
@@ -141,7 +141,7 @@ async function openSession(
     stop,
     destroy: async () => {
       await stop()
-      const { layers } = open(options)
+      const { layers } = openWorkspace(options.workspace)
       // Given up, and not deleted: it can be opened again, and garbage collection knows when.
       if ((await layers.status(layer.id)).state === 'open') await layers.abandon(layer.id)
     },
@@ -150,34 +150,10 @@ async function openSession(
 }
 
 function urlOf(sandbox: Sandbox, port: number, protocol?: string): string {
-  const { getHostUrl } = sandbox as { getHostUrl?: (port: number) => string }
-  if (getHostUrl === undefined)
-    throw new Error(
-      `cannot reach port ${port} of the sandbox: a jail shows no ports. Make machines with E2BSandbox.`,
-    )
-  const url = getHostUrl.call(sandbox, port)
+  const url = hostUrl(sandbox, port)
   return protocol === 'ws' ? url.replace(/^http/, 'ws') : url
 }
 
-async function find(layers: Workspace['layers'], name: string): Promise<LayerInfo | undefined> {
-  try {
-    return await layers.status(name)
-  } catch (error) {
-    if (isCairnError(error) && error.code === 'branch_missing') return undefined
-    throw error
-  }
-}
-
-function open({ workspace }: CairnSandboxesOptions): Workspace {
-  const { server, key } = findCredential(workspace)
-  return new Cairn({ server, apiKey: key }).workspace(workspace.name)
-}
-
-/** Ids of sessions may be longer than names of layers, and have other letters. */
-function nameOf(kind: string, id: string): string {
-  return `ai-${kind}-${hash(id)}`
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+function nameOf(sessionId: string): string {
+  return `ai-session-${hashText(sessionId)}`
 }
