@@ -1,0 +1,2 @@
+export { CairnFilesystem } from './filesystem.ts'
+export { CairnSandbox } from './sandbox.ts'
