@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cairnHooks } from '@cairn/agents/claude'
+import { cairnHooks, withSessionLayer } from '@cairn/agents/claude'
 import { startServer, type TestServer } from '../e2e/start-server.ts'
 import { useCairn } from '../e2e/run-cairn.ts'
 import { noMount } from '../mount/fixture.ts'
@@ -146,6 +146,27 @@ describe.skipIf(noMount)('Claude in a mounted workspace', () => {
         /^cannot make a checkpoint before the call: /,
       ),
     })
+  })
+
+  it('a worker: each session goes on in its own layer, mounted while it works', async () => {
+    await server.cairn.workspaces.create('worker')
+    const { files, layers } = server.cairn.workspace('worker')
+    await files.write('/app.js', 'let a = 1\n')
+    const { url, apiKey } = server
+    const options = { server: url, apiKey, command: cairn.words(), workspace: 'worker' }
+    const run = (session: string, command: string): Promise<{ stdout: string }> =>
+      withSessionLayer(options, session, (cwd) => shell('bash', ['-c', command], { cwd }))
+    await run('sesn_1', 'echo one > one; sed -i s/let/const/ app.js')
+    const [place = '', ...seen] = (await run('sesn_1', 'pwd; cat one app.js')).stdout.split('\n')
+    expect(seen).toEqual(['one', 'const a = 1', ''])
+    expect(await isMounted(place)).toBe(false)
+    expect((await run('sesn_2', 'ls')).stdout).toBe('app.js\n')
+    await expect(run('sesn_2', 'exit 3')).rejects.toMatchObject({ code: 3 })
+    const made: string[] = []
+    for await (const { id } of layers.list()) made.push(id)
+    expect(made).toHaveLength(2)
+    await layers.commit(made[0]!)
+    expect(await files.readText('/app.js')).toBe('const a = 1\n')
   })
 
   it('the plugin: the same through the command, and a folder that works wherever it is copied', async () => {

@@ -1,9 +1,11 @@
-import { execFile } from 'node:child_process'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { promisify } from 'node:util'
-import { Cairn } from '@cairn/sdk'
+import { type CairnCommand, mountLayer, open, runCairn } from './cairn-command.ts'
 import { findMount, type MountPlace } from './find-mount.ts'
+
+export { cairnSessionStore, type ClaudeSessionStore } from './session-store.ts'
+export { type ClaudeProcess, type ClaudeSpawnOptions, spawnIn } from './spawn.ts'
+export { type SessionLayerOptions, withSessionLayer } from './session-layer.ts'
 
 /** The part of an event of the Claude Agent SDK that is used here. */
 export interface ClaudeEvent {
@@ -26,17 +28,11 @@ export interface ClaudeHookMatcher {
   hooks: ((event: ClaudeEvent) => Promise<ClaudeHookAnswer>)[]
 }
 
-export interface CairnHooksOptions {
-  /** Default: CAIRN_SERVER. */
-  readonly server?: string
-  /** A key or token. Default: CAIRN_API_KEY. */
-  readonly apiKey?: string
+export interface CairnHooksOptions extends CairnCommand {
   /** The tools that change files. Default: those that Claude Code has. */
   readonly matcher?: string
   /** Where the layers of worktrees are mounted. Default: `~/.cairn/worktrees`. */
   readonly worktrees?: string
-  /** The command that mounts them. Default: `cairn`. */
-  readonly command?: readonly string[]
 }
 
 export interface CairnHooks {
@@ -132,15 +128,7 @@ async function createWorktree(
     tags: { worktree: String(name) },
   })
   const worktreePath = join(options.worktrees ?? join(homedir(), '.cairn/worktrees'), layer.id)
-  await runCairn(options, [
-    'mount',
-    '--workspace',
-    workspace,
-    '--layer',
-    layer.id,
-    ':/',
-    worktreePath,
-  ])
+  await mountLayer(options, workspace, layer.id, worktreePath)
   return { hookSpecificOutput: { hookEventName: 'WorktreeCreate', worktreePath } }
 }
 
@@ -161,25 +149,4 @@ async function mountOf(directory: string): Promise<MountPlace> {
   throw new Error(
     `cannot find the workspace of ${directory}: it is in no mount. Mount one with: cairn mount :/ DIRECTORY.`,
   )
-}
-
-function open(options: CairnHooksOptions, workspace: string): ReturnType<Cairn['workspace']> {
-  const { server, apiKey } = credentialOf(options)
-  return new Cairn({ server, apiKey }).workspace(workspace)
-}
-
-function credentialOf(options: CairnHooksOptions): { server: string; apiKey: string } {
-  const server = options.server ?? process.env['CAIRN_SERVER']
-  const apiKey = options.apiKey ?? process.env['CAIRN_API_KEY']
-  if (server && apiKey) return { server, apiKey }
-  throw new Error(
-    `cannot reach the workspace: ${server ? 'the key' : 'the server'} is missing. Give server and apiKey, or set CAIRN_SERVER and CAIRN_API_KEY.`,
-  )
-}
-
-async function runCairn(options: CairnHooksOptions, args: readonly string[]): Promise<void> {
-  const [file = 'cairn', ...first] = options.command ?? []
-  const { server, apiKey } = credentialOf(options)
-  const env = { ...process.env, CAIRN_SERVER: server, CAIRN_API_KEY: apiKey }
-  await promisify(execFile)(file, [...first, ...args], { env })
 }
