@@ -1,9 +1,21 @@
+import { once } from 'node:events'
+import { Runner } from '@openai/agents'
+import { SandboxAgent } from '@openai/agents/sandbox'
+import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing'
+import { Agent } from '@mastra/core/agent'
+import { Workspace as MastraWorkspace } from '@mastra/core/workspace'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runTool, tools } from '@cairn/agents'
 import { sandboxSession } from '@cairn/agents/ai-sdk/sandbox'
+import { spawnIn } from '@cairn/agents/claude'
+import { CairnSandboxBackend } from '@cairn/agents/deepagents'
 import { openHarness } from '@cairn/agents/harness'
+import { CairnSandbox } from '@cairn/agents/mastra'
+import { sandboxSession as openAISession } from '@cairn/agents/openai'
 import { type Sandbox, SandboxFactory } from '@cairn/sandbox'
-import type { Workspace } from '@cairn/sdk'
+import { Cairn, type Workspace } from '@cairn/sdk'
 import { type LocalSetup, noJail, openLocalSetup } from '../sandbox/local-setup.ts'
+import { scriptedModel } from './scripted-model.ts'
 
 interface Place {
   readonly name: string
@@ -53,7 +65,11 @@ async function work(open: (place: Place) => Promise<Door>, workspace: Workspace)
   const files: Record<string, string> = { head: await workspace.files.readText('/head') }
   for await (const { path, kind } of workspace.files.list('/site'))
     if (kind === 'file') files[path] = await workspace.files.readText(path)
-  return { codes, refused, files }
+  // Git and sed give some of their own files names by chance.
+  const changed = new Set<string>()
+  for await (const { operations } of workspace.log())
+    for (const { path = '' } of operations) if (!/\/\.git|\/sed\w{6}$/.test(path)) changed.add(path)
+  return { codes, refused, files, changed: [...changed].sort() }
 }
 
 describe.skipIf(noJail !== undefined)(
@@ -95,6 +111,57 @@ describe.skipIf(noJail !== undefined)(
         const run = async (code: string): Promise<number> => (await harness.run({ code })).exitCode
         return { run, close: () => harness.close() }
       },
+      'an agent of the OpenAI Agents SDK': async (place) => {
+        const sandbox = setup.make(place)
+        const session = openAISession(sandbox)
+        return through(sandbox, async (cmd) => {
+          const call = functionCall('exec_command', { cmd, yield_time_ms: 60_000 }, { callId: 'c' })
+          const model = new ScriptedModel([[call], [assistantMessage('done')]])
+          const agent = new SandboxAgent({ name: 'Worker', model, instructions: 'Work.' })
+          const runner = new Runner({ tracingDisabled: true })
+          await runner.run(agent, 'Begin.', { sandbox: { session } })
+          const told = JSON.stringify(model.lastCall!.request.input)
+          return Number(/The command ended with (\d+)/.exec(told)?.[1])
+        })
+      },
+      'an agent of Mastra': async (place) => {
+        const sandbox = setup.make(place)
+        const workspace = new MastraWorkspace({ sandbox: new CairnSandbox(sandbox) })
+        return through(sandbox, async (command) => {
+          const model = scriptedModel([['mastra_workspace_execute_command', { command }]])
+          const instructions = 'Work.'
+          const options = { id: 'worker', name: 'Worker', instructions, workspace }
+          await new Agent({ ...options, model: model as never }).generate('Begin.', { maxSteps: 2 })
+          const told = JSON.stringify(model.doGenerateCalls.at(-1)!.prompt)
+          return Number(/Exit code: (\d+)/.exec(told)?.[1] ?? 0)
+        })
+      },
+      'the backend of a deep agent': async (place) => {
+        const sandbox = setup.make(place)
+        const access = { server: setup.server, apiKey: setup.secrets[0]!, workspace: place.name }
+        const backend = new CairnSandboxBackend(sandbox, access)
+        return through(sandbox, async (command) => (await backend.execute(command)).exitCode)
+      },
+      'the process of Claude': async (place) => {
+        const sandbox = setup.make(place)
+        const spawn = spawnIn(sandbox)
+        const { signal } = new AbortController()
+        return through(sandbox, async (command) => {
+          const child = spawn({ command: 'bash', args: ['-c', command], env: {}, signal })
+          child.stdin.end()
+          child.stdout.resume()
+          return (await once(child as never, 'exit'))[0] as number
+        })
+      },
+      'the tool bash, as MCP and the AI SDK have it': async (place) => {
+        const shell = setup.make(place)
+        const bash = tools.find(({ name }) => name === 'bash')!
+        const cairn = new Cairn({ server: setup.server, apiKey: setup.secrets[0]! })
+        return through(shell, async (command) => {
+          const outcome = await runTool(bash, { command }, { cairn, shell })
+          return outcome.isError ? -1 : Number(outcome.data['exit_code'])
+        })
+      },
     }
 
     it('ends with the same files, the same refused commit and the same rewind', async () => {
@@ -110,8 +177,9 @@ describe.skipIf(noJail !== undefined)(
           '/site/notes': 'attempt 0\n',
           '/site/test.sh': expect.stringContaining('answer'),
         },
+        changed: expect.arrayContaining(['/head', '/site/answer.sh', '/site/notes']),
       })
       for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
-    })
+    }, 180_000)
   },
 )
