@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { LayerChange } from '@cairn/sdk'
 import { useCairn } from '../e2e/run-cairn.ts'
+import { noMount } from '../mount/fixture.ts'
 import { noJail } from '../sandbox/local-setup.ts'
 import { useServer } from '../e2e/use-server.ts'
 
@@ -56,8 +57,12 @@ const shown = ({ changes }: Receipt): string[] =>
 const leftovers = (): string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('cairn-exec-'))
 
-describe('cairn exec', () => {
-  const root = '/work'
+/** The same comes of both. */
+const ways = noMount ? (['copy'] as const) : (['mount', 'copy'] as const)
+
+describe.each(ways)('cairn exec in a %s', (place) => {
+  const root = `/${place}`
+  const given = place === 'copy' ? ['--copy'] : []
   const files = () => server.cairn.workspace('w').files
 
   it('what a command adds, edits, removes, links and renames is in the layer and not in main', async () => {
@@ -68,8 +73,8 @@ describe('cairn exec', () => {
       'echo more >> edited; rm removed; rm -r gone; mkdir -p new/deep; echo n > new/deep/f; ' +
       'ln -s edited link; mv dir/old dir/moved; chmod 700 same; echo x > gone; test -x run.sh; ' +
       'test -z "$CAIRN_API_KEY"; echo said'
-    const receipt = await exec('--path', root, '--', 'sh', '-ec', script)
-    expect(receipt).toMatchObject({ code: 0, exitCode: 0, place: 'copy', discarded: false })
+    const receipt = await exec(...given, '--path', root, '--', 'sh', '-ec', script)
+    expect(receipt).toMatchObject({ code: 0, exitCode: 0, place, discarded: false })
     expect(receipt.stderr).toContain('said')
     const layer = server.cairn.workspace('w').layer(receipt.layer).files
     const names: string[] = []
@@ -95,18 +100,36 @@ describe('cairn exec', () => {
   })
 
   it('--commit commits when the command succeeds, and not when it fails', async () => {
-    const failed = await exec('--path', root, '--commit', '--', 'sh', '-c', 'echo 1 > c; exit 3')
+    const failed = await exec(
+      ...given,
+      '--path',
+      root,
+      '--commit',
+      '--',
+      'sh',
+      '-c',
+      'echo 1 > c; exit 3',
+    )
     expect(failed).toMatchObject({ code: 3, exitCode: 3 })
     expect(failed.commit).toBeUndefined()
     expect(await files().exists(`${root}/c`)).toBe(false)
-    const done = await exec('--path', root, '--commit', '--', 'sh', '-c', 'echo 1 > c')
+    const done = await exec(...given, '--path', root, '--commit', '--', 'sh', '-c', 'echo 1 > c')
     expect(done.commit).toBeDefined()
     expect(await files().readText(`${root}/c`)).toBe('1\n')
   })
 
   it('a layer that is there is worked in again, and --discard gives it up', async () => {
-    const { layer } = await exec('--path', root, '--', 'sh', '-c', 'echo 1 > again')
-    const words = ['--layer', layer, '--discard', '--', 'sh', '-c', 'cat again; echo 2 > second']
+    const { layer } = await exec(...given, '--path', root, '--', 'sh', '-c', 'echo 1 > again')
+    const words = [
+      ...given,
+      '--layer',
+      layer,
+      '--discard',
+      '--',
+      'sh',
+      '-c',
+      'cat again; echo 2 > second',
+    ]
     const receipt = await exec(...words)
     expect(receipt.stderr).toContain('1\n')
     expect(shown(receipt)).toEqual([`added ${root}/again`, `added ${root}/second`])
@@ -116,16 +139,16 @@ describe('cairn exec', () => {
 
   it('a command that takes too long is ended with all that it started; what it wrote stays', async () => {
     const script = 'echo kept > kept; (sleep 600; echo late > late) & sleep 600'
-    const words = ['--path', root, '--timeout', '1s', '--', 'sh', '-c', script]
+    const words = [...given, '--path', root, '--timeout', '1s', '--', 'sh', '-c', script]
     const receipt = await exec(...words)
     expect(receipt).toMatchObject({ code: 124, exitCode: 124, timedOut: true })
     expect(shown(receipt)).toEqual([`added ${root}/kept`])
   })
 
   it('Ctrl-C ends the command, keeps what it wrote, and leaves no directory behind', async () => {
-    const name = 'stopped'
+    const name = `stopped-${place}`
     const script = 'echo kept > kept; echo ready; sleep 600'
-    const words = ['--path', root, '--name', name, '--', 'sh', '-c', script]
+    const words = [...given, '--path', root, '--name', name, '--', 'sh', '-c', script]
     const child = cairn.start(['exec', ...words])
     const stderr = buffer(child.stderr!)
     const ended = once(child, 'exit')
@@ -163,6 +186,12 @@ it('wishes that contradict each other are refused before anything is made', asyn
   ])
     expect(await refusal(...words, '--', 'true')).toBe('usage')
   expect(await layerIds()).toEqual(before)
+})
+
+it('a program that is not there is told, and leaves nothing behind', async () => {
+  const { code, stderr } = await cairn.run(['exec', '--path', '/missing', '--', 'no-such-program'])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('cannot run no-such-program')])
+  expect(leftovers()).toEqual([])
 })
 
 it.skipIf(noJail)('--sandbox local runs in a jail with the layer mounted in it', async () => {

@@ -8,7 +8,8 @@ if (argv[0] === processWord) {
   const { runMountProcess } = await import('./mount/run-process.ts')
   endProcess(await runMountProcess(argv[1], argv[2]))
 } else {
-  if (argv[0] === 'mount') (await import('./mount/early-start.ts')).startEarly(argv)
+  if (argv[0] === 'mount' || argv[0] === 'exec')
+    (await import('./mount/early-start.ts')).startEarly(argv)
   const { runCommand } = await import('./run-command.ts')
   await runCommand(argv)
 }

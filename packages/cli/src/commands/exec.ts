@@ -16,11 +16,11 @@ const attemptsMax = 20
 export const command: Command = defineCommand({
   summary: 'Run a command in a layer of a workspace',
   description:
-    'Creates or opens a layer, copies it to a local directory, runs the command there, copies the changes\n' +
-    'back, makes a checkpoint, and prints what changed. With --commit, the layer is committed if the command\n' +
-    'succeeds. With --sandbox, the sandbox mounts the layer instead. The command does not get your key. The\n' +
-    'exit code is that of the command, or 124 after --timeout. With --json, standard output has the receipt,\n' +
-    'and standard error has the output of the command.',
+    'Creates or opens a layer, mounts it, runs the command in it, makes a checkpoint, and prints what changed.\n' +
+    'Without FUSE, or with --copy, it works on a copy and copies the changes back. With --commit, the layer is\n' +
+    'committed if the command succeeds. With --sandbox, the sandbox mounts the layer. The command does not get\n' +
+    'your key. The exit code is that of the command, or 124 after --timeout. With --json, standard output has\n' +
+    'the receipt, and standard error has the output of the command.',
   arguments: { command: { summary: 'The command and its arguments, after --', many: true } },
   options: {
     ...workspaceOptions,
@@ -43,6 +43,7 @@ export const command: Command = defineCommand({
       value: 'URL',
       summary: 'Address at which the E2B machine reaches the Cairn server',
     },
+    copy: { kind: 'flag', summary: 'Work on a local copy of the layer, not in a mount' },
     commit: { kind: 'flag', summary: 'Commit the layer if the command succeeds' },
     keep: { kind: 'flag', summary: 'Keep the layer (default)' },
     discard: { kind: 'flag', summary: 'Abandon the layer afterwards' },
@@ -93,6 +94,7 @@ interface WishValues extends Values {
   readonly sandbox: ExecWish['sandbox'] | undefined
   readonly template: string | undefined
   readonly 'server-inside': string | undefined
+  readonly copy: boolean
   readonly commit: boolean
   readonly keep: boolean
   readonly discard: boolean
@@ -101,7 +103,7 @@ interface WishValues extends Values {
 }
 
 function wishOf(words: readonly string[], options: WishValues): ExecWish {
-  const { commit, keep, discard, sandbox = 'none', layer: _, ...values } = options
+  const { copy, commit, keep, discard, sandbox = 'none', layer: _, ...values } = options
   const { template, 'server-inside': serverInside } = options
   if (sandbox !== 'e2b' && (template ?? serverInside) !== undefined)
     throw usageError(
@@ -119,6 +121,7 @@ function wishOf(words: readonly string[], options: WishValues): ExecWish {
       ...(template === undefined ? {} : { template }),
       ...(serverInside === undefined ? {} : { serverInside }),
     },
+    isCopied: copy,
     after: commit ? 'commit' : discard ? 'discard' : 'keep',
     timeoutMs: parseTimeout(options.timeout),
     env: parseEnv(options.env),

@@ -10,20 +10,12 @@ import type { TreeEntry, TreeSource } from '../copy/tree.ts'
 import { unpackTree } from '../copy/unpack-tree.ts'
 import { cliError } from '../errors.ts'
 import type { Remote } from '../remote/open.ts'
+import type { WorkPlace } from './work-place.ts'
 
 type Tree = ReadonlyMap<ByteString, TreeEntry>
 
 const batchMax = 1000
 const root: TreeEntry = { path: '', kind: 'directory', size: 0, mode: 0o755, version: '' }
-
-/** A layer as a directory of this machine. */
-export interface WorkPlace {
-  readonly directory: string
-  /** Brings every change to the server. */
-  finish(): Promise<void>
-  /** Removes the directory, whatever has happened. */
-  remove(): Promise<void>
-}
 
 /** Copies the tree here, and afterwards what is different back to the layer. */
 export async function openCopy(cli: Cli, directory: string, remote: Remote): Promise<WorkPlace> {
@@ -35,6 +27,7 @@ export async function openCopy(cli: Cli, directory: string, remote: Remote): Pro
   const source = new LocalSource(directory)
   const before = await scan(source)
   return {
+    kind: 'copy',
     directory,
     finish: async () => bringBack(cli, remote, source, before, await scan(source)),
     remove: () => rm(directory, { recursive: true, force: true }),

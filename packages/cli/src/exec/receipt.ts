@@ -11,7 +11,7 @@ export interface ExecReceipt {
   readonly exitCode: number
   readonly timedOut: boolean
   /** How the layer was shown to the command. */
-  readonly place: 'copy' | 'local' | 'e2b'
+  readonly place: 'mount' | 'copy' | 'local' | 'e2b'
   /** The layer as the command left it. */
   readonly checkpoint: string
   /** What the layer changed since its base. */

@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LayerInfo } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
+import { mayMount } from '../mount/early-start.ts'
 import { openRemote, type WorkspaceValues } from '../remote/open.ts'
-import { openCopy, type WorkPlace } from './copy-place.ts'
+import { isCairnError } from '@cairn/protocol'
+import { openCopy } from './copy-place.ts'
+import { openMount } from './mount-place.ts'
 import { type ExecReceipt, receiptOf } from './receipt.ts'
 import { type ChildOptions, type ChildResult, runChild } from './run-child.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
+import type { WorkPlace } from './work-place.ts'
 
 export interface ExecWish {
   readonly words: readonly string[]
@@ -15,6 +19,8 @@ export interface ExecWish {
   readonly sandbox: 'none' | 'local' | 'e2b'
   /** Of a machine at E2B: its template, and where it reaches the server. */
   readonly e2b?: { readonly template?: string; readonly serverInside?: string }
+  /** Works on a copy even where the layer could be mounted. */
+  readonly isCopied: boolean
   readonly after: 'commit' | 'keep' | 'discard'
   readonly timeoutMs: number | undefined
   readonly env: Readonly<Record<string, string>>
@@ -81,7 +87,7 @@ async function runThere(
     const options = { cwd: place.directory, env, timeoutMs, onOutput, signal: cli.signal }
     const result = await runChild(wish.words, { ...options, isJson: cli.isJson })
     await place.finish()
-    return { result, place: 'copy' }
+    return { result, place: place.kind }
   } finally {
     await place.remove()
   }
@@ -92,7 +98,13 @@ async function openPlace(cli: Cli, layer: LayerInfo, wish: ExecWish): Promise<Wo
   const values = { ...wish.values, layer: layer.id }
   const remote = await openRemote(cli, values, `:${layer.path}`)
   await remote.files.mkdir(layer.path, { parents: true })
-  return openCopy(cli, directory, remote)
+  if (wish.isCopied || !mayMount()) return openCopy(cli, directory, remote)
+  try {
+    return await openMount(cli, directory, layer, values)
+  } catch (error) {
+    if (!isCairnError(error) || error.code !== 'mount_failed') throw error
+    return openCopy(cli, directory, remote)
+  }
 }
 
 /** Everything that is done for the command belongs to this call. */

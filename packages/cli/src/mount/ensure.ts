@@ -35,7 +35,7 @@ export async function ensureMount(
 }
 
 /** What `cairn mount` takes when nothing is said. */
-const unsaid = {
+export const unsaid = {
   branch: undefined,
   layer: undefined,
   at: undefined,

@@ -45,6 +45,24 @@ export class StartingMount {
 
   /** Resolves when the mount is usable; its processes outlive this one. Ctrl-C ends it again. */
   async begin(cli: Cli, config: MountConfig): Promise<void> {
+    await this.#start(cli, config, (supervisor) =>
+      handOver(supervisor, config, processCommand(this.#role)).catch(async (error) => {
+        await supervisor.cutOff()
+        throw error
+      }),
+    )
+  }
+
+  /** The same, but this process supervises it, and has to end it. */
+  async supervise(cli: Cli, config: MountConfig): Promise<Supervisor> {
+    return this.#start(cli, config, async (supervisor) => supervisor)
+  }
+
+  async #start<Result>(
+    cli: Cli,
+    config: MountConfig,
+    then: (supervisor: Supervisor) => Promise<Result>,
+  ): Promise<Result> {
     const line = new StartingLine(cli, config)
     const supervisor = new Supervisor(config, daemonOf(this.#role), {
       warm: this.#daemon,
@@ -56,10 +74,7 @@ export class StartingMount {
     try {
       await supervisor.start()
       await supervisor.ready
-      await handOver(supervisor, config, processCommand(this.#role)).catch(async (error) => {
-        await supervisor.cutOff()
-        throw error
-      })
+      return await then(supervisor)
     } catch (error) {
       throw mountFailed(`mount on ${config.mountPoint}`, error, whereToLook(config.directory))
     } finally {

@@ -48,6 +48,8 @@ export const command: Command = defineCommand({
       words,
       values: options,
       sandbox: 'none',
+      // An installation writes most files of the layer.
+      isCopied: true,
       after: 'keep',
       timeoutMs: parseTimeout(options.timeout),
       env: {},
