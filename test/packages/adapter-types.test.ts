@@ -48,7 +48,7 @@ describe.skipIf(!isSoak)('types of frameworks (needs npm run test:soak)', () => 
     mkdirSync(place)
     const packed = execFileSync('npm', ['pack', '--silent', `${name}@${version}`], { cwd: place })
     execFileSync('tar', ['xzf', packed.toString().trim()], { cwd: place })
-    writeFileSync(join(place, 'program.ts'), program)
+    writeFileSync(join(place, 'program.mts'), program)
     const compilerOptions = {
       rootDir: '/',
       composite: false,
@@ -63,7 +63,11 @@ describe.skipIf(!isSoak)('types of frameworks (needs npm run test:soak)', () => 
         '@cairn/agents/claude': [join(root, 'packages/agents/src/claude/cairn-hooks.ts')],
       },
     }
-    const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions, include: ['*.ts'] }
+    const config = {
+      extends: join(root, 'tsconfig.base.json'),
+      compilerOptions,
+      include: ['*.mts'],
+    }
     writeFileSync(join(place, 'tsconfig.json'), JSON.stringify(config))
     return spawnSync(tsc, ['-p', '.'], { cwd: place, encoding: 'utf8' }).stdout
   }

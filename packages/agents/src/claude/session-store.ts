@@ -6,7 +6,7 @@ import { openAccess, type WorkspaceAccess } from '../workspace-access.ts'
 export interface ClaudeSessionKey {
   projectKey: string
   sessionId: string
-  /** Of the transcript of a sub-agent. */
+  /** Names the transcript of a sub-agent. */
   subpath?: string
 }
 

@@ -25,7 +25,7 @@ export interface GrepResult extends Failed {
   truncated?: boolean
 }
 
-/** Of text, a part by lines; all of anything else. */
+/** Text is given in parts by lines, anything else as a whole. */
 export interface ReadResult extends Failed {
   content?: string | Uint8Array
   mimeType?: string

@@ -4,7 +4,7 @@ import type { Sandbox, SandboxProcess } from '@cairn/sandbox'
 
 interface Running {
   readonly process: SandboxProcess
-  /** Of a terminal. Without one the input is closed: programs such as rg would wait for it. */
+  /** Only a terminal has an input: programs such as rg would wait for one. */
   readonly input: WritableStreamDefaultWriter<Uint8Array> | undefined
   /** What it said since the model was told last. */
   stdout: string
@@ -15,7 +15,7 @@ interface Running {
 }
 
 const yieldMs = { start: 10_000, write: 250 } as const
-/** Of each stream of one answer; the beginning of more is dropped. */
+/** What one answer keeps of each stream; the beginning of more is dropped. */
 const charsKept = 10 << 20
 const charsPerToken = 4
 /** Ctrl-C. */

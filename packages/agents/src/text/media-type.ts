@@ -8,7 +8,7 @@ const imageTypes: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 }
 
-/** Of images that models can look at. */
+/** Knows the images that models can look at. */
 export function imageTypeOf(path: string): string | undefined {
   return imageTypes[extname(path).toLowerCase()]
 }
