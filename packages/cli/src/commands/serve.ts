@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { ServeOptions, Serving } from '@cairn/server'
 import { type Command, defineCommand } from '../arguments/command.ts'
@@ -8,6 +9,7 @@ import { startInBackground, tellReady } from '../local/background.ts'
 import { collectBuffersSeldom } from '../local/buffer-memory.ts'
 import { findClientFiles } from '../local/client-files.ts'
 import { moveLocalContext, saveLocalContext } from '../local/context.ts'
+import { ownAddress } from '../local/own-address.ts'
 import { dataDirectory, downCommand, logPath, noteRunning } from '../local/running.ts'
 import { firstWorkspaceName } from '../remote/own-workspace.ts'
 
@@ -96,7 +98,7 @@ export const command: Command = defineCommand({
     const server = await openServer(cli, data, options)
     try {
       await noteRunning(data, server.url)
-      await tellServing(cli, data, server)
+      await tellServing(cli, data, server, options['tls-cert'])
       await tellReady(cli)
       await stopOf(cli.signal)
     } finally {
@@ -147,11 +149,17 @@ async function openServer(cli: Cli, data: string, options: ServeValues): Promise
   })
 }
 
-async function tellServing(cli: Cli, data: string, server: Serving): Promise<void> {
+async function tellServing(
+  cli: Cli,
+  data: string,
+  server: Serving,
+  certificate: string | undefined,
+): Promise<void> {
   const { url, ownerKey, metricsUrl, firstWorkspace: workspace } = server
+  const own = ownAddress(url, certificate && (await readFile(certificate, 'utf8')))
   const context =
-    ownerKey && (await saveLocalContext(cli, { server: url, apiKey: ownerKey, workspace }))
-  if (context === undefined) await moveLocalContext(cli, data, url)
+    ownerKey && (await saveLocalContext(cli, { server: own, apiKey: ownerKey, workspace }))
+  if (context === undefined) await moveLocalContext(cli, data, own)
   if (cli.isJson) await cli.out.json({ url, data, context, workspace, metricsUrl })
   else {
     const made = workspace === undefined ? '' : `, with the workspace ${workspace}`
