@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { buildScript, findShipped } from '../fuse/shipped.ts'
 
 let found: Promise<string | undefined> | undefined
@@ -14,8 +14,10 @@ export function findStandby(): Promise<string | undefined> {
 
 async function find(): Promise<string | undefined> {
   const shipped = findShipped([`standby-${process.platform}-${process.arch}`])
-  if (shipped !== undefined || !existsSync(buildScript)) return shipped
   try {
+    // Archives of some kinds lose the mode of files.
+    if (shipped !== undefined) accessSync(shipped, constants.X_OK)
+    if (shipped !== undefined || !existsSync(buildScript)) return shipped
     const { buildStandby } = (await import(buildScript.href)) as { buildStandby: () => string }
     return buildStandby()
   } catch {
