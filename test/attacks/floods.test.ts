@@ -1,6 +1,6 @@
 // Messages of a few bytes, or of many, that a session sends without waiting for anything.
 import { setTimeout } from 'node:timers/promises'
-import type { BranchId } from '@cairn/protocol'
+import { type BranchId, encodeInos, rootIno } from '@cairn/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createFile, secret, until } from '../sessions/fixture.ts'
 import { Site } from './site.ts'
@@ -37,6 +37,17 @@ it('20,000 renewals: others who need the lease do not stand behind them', async 
   flood.close()
   await written
 })
+
+it.each(['look', 'claim', 'hold'] as const)(
+  'a %s with a million numbers: not read, and the session ends',
+  async (type) => {
+    const session = await site.session(secret, { mode: 'share' })
+    const inos = Array.from({ length: 1_000_000 }, () => rootIno)
+    if (type === 'hold') session.send({ type, inos: encodeInos(inos) })
+    else session.send({ type, id: 1, inos })
+    expect((await session.hears('goodbye')).code).toBe('malformed')
+  },
+)
 
 it('1,000 looks that wait for a holder: one writer more in the lease record', async () => {
   const holder = await site.session(secret)

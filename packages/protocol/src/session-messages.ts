@@ -1,6 +1,7 @@
 import { CairnError } from './errors.ts'
 import type { Hash, Ino } from './ids.ts'
 import { hashBytes } from './ids.ts'
+import { countInos } from './inos.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
@@ -281,7 +282,7 @@ function read(reader: Reader, type: keyof FieldTypes): unknown {
     case 'ino':
       return reader.varint()
     case 'inos':
-      return Array.from({ length: reader.count() }, () => reader.varint())
+      return Array.from({ length: countInos(reader) }, () => reader.varint())
     case 'text':
       return reader.text()
     case 'name':

@@ -35,26 +35,22 @@ export async function directoryPage(
 
 /**
  * Whole directories from `ino` downwards, nearest first, until the next one would be too much or
- * the branch moves on: the answer is of one moment. Directory by directory, so that a large tree
- * delays no other request for long.
+ * the branch moves on: the answer is of one moment. Page by page, so that a large tree delays no
+ * other request for long.
  */
 export async function subtree(
   place: ReadPlace,
   { ino, limit }: Question<'subtree'>,
 ): Promise<Uint8Array> {
   const writer = new Writer(1 << 16)
+  const { seq } = place
+  writer.varint(seq)
   const queue: Ino[] = [ino]
   let left = Math.min(Math.max(1, limit), subtreeEntriesMax)
-  let firstSeq: number | undefined
   for (const directory of queue) {
-    const listed = { ino: directory, after: undefined, count: left + 1 }
-    const { seq, whole } = await readAll(place, listed, (view) => ({
-      seq: place.seq,
-      whole: readWhole(view, directory, left, place.scope),
-    }))
-    if (firstSeq === undefined) writer.varint((firstSeq = seq))
+    const whole = await readWhole(place, directory, { limit: left, seq })
     if (whole === 'unlisted') continue
-    if (!whole || seq !== firstSeq || writer.length + whole.bytes.length > subtreeBytesMax) break
+    if (!whole || writer.length + whole.bytes.length > subtreeBytesMax) break
     writer.varint(directory).varint(whole.entries.length).raw(whole.bytes)
     left -= whole.entries.length
     for (const entry of whole.entries) if (entry.kind === 'directory') queue.push(entry.ino)
@@ -67,19 +63,40 @@ interface WholeDirectory {
   readonly bytes: Uint8Array
 }
 
-/** Undefined when it has more than `limit` entries. */
-function readWhole(
-  whole: View,
+/** Undefined when it has more than `limit` entries, or the branch is not at `seq` any more. */
+async function readWhole(
+  place: ReadPlace,
   ino: Ino,
-  limit: number,
+  { limit, seq }: { readonly limit: number; readonly seq: number },
+): Promise<WholeDirectory | 'unlisted' | undefined> {
+  const { pacer } = place.workspace.stores.nodes
+  const entries: NamedDentry[] = []
+  const writer = new Writer(4096)
+  for (;;) {
+    const from = { ino, after: entries.at(-1)?.name, count: entriesMax }
+    const page = await readAll(place, from, (view) =>
+      place.seq === seq ? readPage(view, from, place.scope) : undefined,
+    )
+    if (typeof page !== 'object') return page
+    entries.push(...page.entries)
+    writer.raw(page.bytes)
+    if (entries.length > limit || writer.length > subtreeBytesMax) return undefined
+    if (page.entries.length < entriesMax) return { entries, bytes: writer.finish() }
+    if (pacer.isDue()) await pacer.rest()
+  }
+}
+
+/** Undefined when it takes more bytes than an answer has. */
+function readPage(
+  whole: View,
+  { ino, after, count }: Listed,
   scope: SessionScope | undefined,
 ): WholeDirectory | 'unlisted' | undefined {
   const view = scope?.see(whole) ?? whole
   // First: a directory that is hidden must look like a number that nothing has.
   requireDirectory(view, ino)
   if (scope && !scope.canList(whole, ino)) return 'unlisted'
-  const entries = view.entries(ino, undefined, limit + 1)
-  if (entries.length > limit) return undefined
+  const entries = view.entries(ino, after, count)
   const writer = new Writer(4096)
   const written = writeEntries(writer, view, entries, subtreeBytesMax)
   return written === entries.length ? { entries, bytes: writer.finish() } : undefined

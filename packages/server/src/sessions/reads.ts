@@ -59,6 +59,9 @@ export function answerBytesOf(request: ReadRequest): number {
 
 /** Answers what a session asks about its branch, as bytes of docs/internals/protocol.md. */
 export async function answerRead(place: ReadPlace, request: ReadRequest): Promise<Uint8Array> {
+  // A client may ask for many at once.
+  const { pacer } = place.workspace.stores.nodes
+  if (pacer.isDue()) await pacer.rest()
   const answer = await answerAny(place, request)
   // A message that the other end cannot take would end the connection, and be asked for again over the next.
   if (answer.length > answerBytesMax) throw tooLarge(`an answer of ${answer.length} bytes`)
