@@ -58,7 +58,11 @@ export class SharedStores {
   readonly #log = new MemoryLogStore()
   readonly #refs = new MemoryRefStore()
 
-  constructor() {
+  /** Whether there may be several servers. */
+  readonly isShared: boolean
+
+  constructor(isShared = true) {
+    this.isShared = isShared
     this.#log.onCharge = (charge) => this.tokens.charge(charge.account, charge)
   }
 
@@ -96,7 +100,7 @@ export async function startServer(
     locks: shared.locks,
     observe: metrics.work,
     layers: shared.layers,
-    isShared: true,
+    isShared: shared.isShared,
   })
   const findKey = async (hash: Uint8Array) =>
     Buffer.from(hash).equals(hashSecret(secret)) ? { id: 'key_1', owner: 'owner_1' } : undefined

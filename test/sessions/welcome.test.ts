@@ -99,8 +99,10 @@ describe('welcome', () => {
       },
     })
     const settled = await Promise.all([after.settled(1), after.settled(2)])
-    expect(settled).toEqual([{ seq }, { seq: seq + 1 }])
+    expect(settled).toMatchObject([{ seq }, { seq: seq + 1 }])
     await until(() => after.standing === 'lease')
-    expect(await after.submit([createFile('third', 1003)], now(), true)).toEqual({ seq: seq + 2 })
+    expect(await after.submit([createFile('third', 1003)], now(), true)).toMatchObject({
+      seq: seq + 2,
+    })
   })
 })

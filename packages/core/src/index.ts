@@ -33,6 +33,7 @@ export * as pathCalls from './filesystem/calls/paths.ts'
 export { Changes } from './filesystem/changes.ts'
 export { deepens, levelsMax } from './filesystem/depth.ts'
 export { directoriesOf, homesOf } from './filesystem/directories-of.ts'
+export { DirectorySet } from './filesystem/directory-set.ts'
 export { EntryPages } from './filesystem/entry-pages.ts'
 export { largestFileBytes } from './filesystem/file-size.ts'
 export {

@@ -43,7 +43,7 @@ const requests: readonly SessionRequest[] = [
 
 const replies: readonly SessionReply[] = [
   { type: 'welcome', version: 1, session: 's', seq: 1, epoch: 1, leaseMs: 10_000, root: 5 as Ino },
-  { type: 'receipt', number: 3, seq: 4, hash: '\x01'.repeat(32) as Hash },
+  { type: 'receipt', number: 3, seq: 4, hash: '\x01'.repeat(32) as Hash, shown: 1 },
   { type: 'refused', number: 3, code: 'EEXIST', what: '', reason: 'there', hint: '', subject: '' },
   { type: 'recall', epoch: 3 },
   { type: 'own', number: 3, seq: 4 },

@@ -146,7 +146,8 @@ const replies = {
     leaseMs: 'number',
     root: 'ino',
   },
-  receipt: { number: 'number', seq: 'number', hash: 'hash' },
+  /** `shown` is 1 if no other session has to take it in before the program gets its answer. */
+  receipt: { number: 'number', seq: 'number', hash: 'hash', shown: 'number' },
   /** `code` is one of the error table, or an errno; then the words are empty. So it is in `failure` and `goodbye`. */
   refused: {
     number: 'number',

@@ -2,6 +2,7 @@ import type { Op } from '@cairn/core'
 import { now } from '../clock.ts'
 import type { Spool } from '../data/spool.ts'
 import type { SessionClient } from '../session/client.ts'
+import type { Taken } from '../session/submissions.ts'
 import type { Cause } from '../tool-calls/tool-calls.ts'
 import { growthMax, type QuotaRoom } from './quota-room.ts'
 import { type PutBlob, storeLarge } from './seal.ts'
@@ -24,7 +25,7 @@ export class Submitter {
   }
 
   /** Counted from its place in the log on, as what is acknowledged is: the next change must not miss it. */
-  async submit(op: Op, { request, toolCall }: Cause): Promise<{ readonly seq: number }> {
+  async submit(op: Op, { request, toolCall }: Cause): Promise<Taken> {
     const { session, spool, room, putBlob } = this.#parts
     const ops = await storeLarge([op], putBlob)
     const number = session.lastNumber + 1

@@ -107,7 +107,13 @@ const refused = (number: number, code: string): SessionReply => ({
   hint: '',
   subject: '',
 })
-const receipt = (number: number): SessionReply => ({ type: 'receipt', number, seq: number, hash })
+const receipt = (number: number): SessionReply => ({
+  type: 'receipt',
+  number,
+  seq: number,
+  hash,
+  shown: 0,
+})
 
 describe('session', () => {
   let stage: Stage

@@ -18,7 +18,7 @@ import { type SessionQuestion, Questions } from './questions.ts'
 import { isFinal } from './is-final.ts'
 import { Refusals } from './refusals.ts'
 import { LateWrites } from './rescue.ts'
-import { Submissions } from './submissions.ts'
+import { Submissions, type Taken } from './submissions.ts'
 import type { Wire } from './wire.ts'
 
 /**
@@ -134,19 +134,14 @@ export class SessionClient {
    * Resolves once it is at the server. A holder of the lease may acknowledge it at once and says so: then it is
    * never refused, but may end in a rescue layer, which rejects with `stale_epoch`.
    */
-  submit(
-    ops: readonly Op[],
-    time: Time,
-    acknowledged = false,
-    toolCall?: string,
-  ): Promise<{ seq: number }> {
+  submit(ops: readonly Op[], time: Time, acknowledged = false, toolCall?: string): Promise<Taken> {
     const body = encodeBody({ type: 'ops', ops }, time, toolCall)
     if (acknowledged) {
       const reservation = this.reserve()
       reservation.send(body)
       return reservation.settled
     }
-    const settled = Promise.withResolvers<{ seq: number }>()
+    const settled = Promise.withResolvers<Taken>()
     this.#pending.add({ body, leaseEpoch: undefined, settled })
     this.#sendPending()
     return settled.promise
@@ -169,7 +164,7 @@ export class SessionClient {
 
   /** The same for what was acknowledged under that lease before. If the lease is over, it ends in a rescue layer. */
   reserveUnder(epoch: number): Reservation {
-    const settled = Promise.withResolvers<{ seq: number }>()
+    const settled = Promise.withResolvers<Taken>()
     const { number } = this.#pending.add({ body: undefined, leaseEpoch: epoch, settled })
     const send = (body: Uint8Array): void => {
       this.#pending.complete(number, body)
@@ -179,7 +174,7 @@ export class SessionClient {
   }
 
   /** How one that has no answer yet will be settled. For those of a process that went before. */
-  settled(number: number): Promise<{ seq: number }> | undefined {
+  settled(number: number): Promise<Taken> | undefined {
     return this.#pending.get(number)?.settled.promise
   }
 
@@ -290,7 +285,7 @@ export class SessionClient {
       case 'welcome':
         return this.#welcome(reply)
       case 'receipt':
-        return this.#receipt(reply.number, reply.seq)
+        return this.#receipt(reply.number, { seq: reply.seq, isShown: reply.shown === 1 })
       case 'refused':
         this.#refusals.take(reply.number, reply)
         return this.#afterAnswer()
@@ -389,8 +384,8 @@ export class SessionClient {
       wire.send({ type: 'submit', number, epoch, body })
   }
 
-  #receipt(number: number, seq: number): void {
-    this.#pending.take(number)?.settled.resolve({ seq })
+  #receipt(number: number, taken: Taken): void {
+    this.#pending.take(number)?.settled.resolve(taken)
     this.#afterAnswer()
   }
 
@@ -421,11 +416,11 @@ export class SessionClient {
     this.#events.onBatch?.(bytes)
   }
 
-  /** It is in the log, whether or not its receipt was lost. */
+  /** It is in the log, whether or not its receipt was lost. Who has to be waited for, only the receipt says. */
   #own(number: number, seq: number): void {
     this.#seq = seq
     this.#events.onOwn?.(number, seq)
-    this.#receipt(number, seq)
+    if (this.#pending.get(number)?.leaseEpoch !== undefined) this.#receipt(number, { seq })
   }
 
   /** No more acknowledging; once everything that was acknowledged is receipted, the lease goes back. */

@@ -1,5 +1,5 @@
 import type { ByteString, Ino, RescueOutcome, SessionReply } from '@cairn/protocol'
-import type { Unanswered } from './submissions.ts'
+import type { Taken, Unanswered } from './submissions.ts'
 import type { Connect } from './wire.ts'
 
 export interface SessionClock {
@@ -92,7 +92,7 @@ export interface Reservation {
   /** The epoch of the lease under which everything in it is acknowledged. */
   readonly epoch: number
   /** Resolves once it is at the server; see `submit`. */
-  readonly settled: Promise<{ readonly seq: number }>
+  readonly settled: Promise<Taken>
   /** Nothing behind it is sent before this. */
   readonly send: (body: Uint8Array) => void
 }

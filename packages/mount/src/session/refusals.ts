@@ -1,7 +1,7 @@
 import { encodeBody } from '@cairn/core'
 import { type FailureFields, fromFailure } from '@cairn/protocol'
 import type { LateWrites } from './rescue.ts'
-import type { PendingSubmission, Submissions } from './submissions.ts'
+import type { PendingSubmission, Submissions, Taken } from './submissions.ts'
 
 interface RefusalsParts {
   readonly pending: Submissions
@@ -76,7 +76,7 @@ export class Refusals {
   #doubt(number: number, error: Error): void {
     const { pending, onSettled } = this.#parts
     pending.holdInDoubt(number, error)
-    const settled = Promise.withResolvers<{ seq: number }>()
+    const settled = Promise.withResolvers<Taken>()
     const body = encodeBody({ type: 'ops', ops: [] }, { sec: 0, nsec: 0 })
     pending.add({ body, leaseEpoch: undefined, settled, closes: true })
     void settled.promise

@@ -1,5 +1,12 @@
 import type { Pace } from './pace.ts'
 
+/** What becomes of a submission that is taken. */
+export interface Taken {
+  readonly seq: number
+  /** Whether no other session has to take it in before a program gets its answer. Unknown of what was acknowledged. */
+  readonly isShown?: boolean
+}
+
 /** Something a session was given to submit, until it is at the server. */
 export interface PendingSubmission {
   readonly number: number
@@ -7,7 +14,7 @@ export interface PendingSubmission {
   readonly body: Uint8Array | undefined
   /** The epoch of the lease under which it was acknowledged before the server saw it; undefined if it was not. */
   readonly leaseEpoch: number | undefined
-  readonly settled: PromiseWithResolvers<{ seq: number }>
+  readonly settled: PromiseWithResolvers<Taken>
   /** It is empty, and closes the log to lower numbers. */
   readonly closes?: boolean
   /** Why it was refused, while an older copy of it may still be on its way to the log. */
@@ -67,7 +74,7 @@ export class Submissions {
   restore(lastNumber: number, pending: readonly Unanswered[]): void {
     this.#lastNumber = lastNumber
     for (const { number, body, epoch } of pending.toSorted((a, b) => a.number - b.number)) {
-      const settled = Promise.withResolvers<{ seq: number }>()
+      const settled = Promise.withResolvers<Taken>()
       // There may be no caller waiting for it.
       settled.promise.catch(() => undefined)
       this.#pending.set(number, { number, body, leaseEpoch: epoch, settled })

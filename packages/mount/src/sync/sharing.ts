@@ -1,10 +1,9 @@
-import { directoriesOf, homesOf, type Op, type View } from '@cairn/core'
+import { directoriesOf, DirectorySet, homesOf, type Op, type View } from '@cairn/core'
 import { type Ino, Reader } from '@cairn/protocol'
 import type { Image } from '../image/image.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { SessionEvents } from '../session/options.ts'
 import type { Caches } from '../kernel/caches.ts'
-import { DirectorySet } from './directory-set.ts'
 
 type Question = { readonly type: 'look' | 'claim'; readonly inos: readonly Ino[] }
 

@@ -33,6 +33,7 @@ import type { Follower } from './follower.ts'
 import type { Holds } from './holds.ts'
 import { growthMax, type QuotaRoom } from '../outbox/quota-room.ts'
 import type { Contested } from '../kernel/contested.ts'
+import type { Taken } from '../session/submissions.ts'
 import type { SharingClient } from './sharing.ts'
 import type { Cause } from '../tool-calls/tool-calls.ts'
 
@@ -51,7 +52,7 @@ export interface WriterParts {
   readonly isConnected: () => boolean
   /** Resolves when one of these may have changed, or whether the server takes anything. */
   readonly whenStanding: () => Promise<void>
-  readonly submit: (op: Op, cause: Cause) => Promise<{ readonly seq: number }>
+  readonly submit: (op: Op, cause: Cause) => Promise<Taken>
   /** Once every other mount has taken in the log up to there. */
   readonly barrier: (seq: number) => Promise<void>
   /** Each change waits for the server. */
@@ -270,16 +271,18 @@ export class MountWriter {
   async #share(op: Op, cause: Cause): Promise<void> {
     const { follower, barrier, contested } = this.#parts
     contested.note(op)
-    await this.#decide(op, cause, (seq) => follower.whileShown(seq, () => barrier(seq)))
+    await this.#decide(op, cause, async ({ seq, isShown }) => {
+      if (!isShown) await follower.whileShown(seq, () => barrier(seq))
+    })
   }
 
   /** Has the server decide, and takes in what it took in. */
-  async #decide(op: Op, cause: Cause, taken?: (seq: number) => Promise<void>): Promise<void> {
+  async #decide(op: Op, cause: Cause, show?: (taken: Taken) => Promise<void>): Promise<void> {
     const { submit, refusal } = this.#parts
     try {
-      const { seq } = await refusal.unlessRefused(submit(op, cause))
-      await this.#parts.follower.whenApplied(seq, [op])
-      await taken?.(seq)
+      const taken = await refusal.unlessRefused(submit(op, cause))
+      await this.#parts.follower.whenApplied(taken.seq, [op])
+      await show?.(taken)
     } catch (error) {
       if (!isCairnError(error)) throw isFsError(error) ? error : new FsError('EIO')
       if (error.code !== 'quota_exceeded') this.#parts.onRefused(error)

@@ -11,6 +11,9 @@ export interface Member {
   seen: number
 }
 
+/** Which of the writers are to be waited for. */
+type IsMeant = (session: SessionId) => boolean
+
 interface Waiter {
   readonly session: SessionId
   readonly seq: number
@@ -56,17 +59,24 @@ export class Audience {
     this.#wake((waiter) => waiter.session === member.session && waiter.seq <= member.seen)
   }
 
-  /** Resolves when all but `except` have seen `seq` or have gone. False when some had not after `waitMsMax`. */
-  async whenSeen(seq: number, except: SessionId | undefined): Promise<boolean> {
-    const behind = [...this.#members.values()].filter(
-      (member) => member.session !== except && member.seen < seq,
-    )
+  /** Whether all that are meant have seen `seq`. */
+  hasSeen(seq: number, isMeant: IsMeant): boolean {
+    return this.#behind(seq, isMeant).length === 0
+  }
+
+  /** Resolves when all that are meant have seen `seq` or have gone. False when some had not after `waitMsMax`. */
+  async whenSeen(seq: number, isMeant: IsMeant): Promise<boolean> {
+    const behind = this.#behind(seq, isMeant)
     if (behind.length === 0) return true
     const seen = behind.map((member) => this.#wait(member.session, seq))
     const all = Promise.all(seen.map(({ over }) => over)).then(() => true)
     const isInTime = await Promise.race([all, this.#clock.sleep(waitMsMax).then(() => false)])
     for (const { waiter } of seen) this.#waiters.delete(waiter)
     return isInTime
+  }
+
+  #behind(seq: number, isMeant: IsMeant): readonly Member[] {
+    return [...this.#members.values()].filter(({ session, seen }) => seen < seq && isMeant(session))
   }
 
   #wait(session: SessionId, seq: number): { waiter: Waiter; over: Promise<void> } {

@@ -28,8 +28,8 @@ export function concernedBy(view: View, ops: readonly Op[]): readonly Ino[] {
 export class Given {
   readonly #isHeld: (ino: Ino) => boolean
   readonly inos: Set<Ino> = new Set()
-  /** Those that the change concerns, as it was last decided. */
-  changed: readonly Ino[] = []
+  /** Those that the change concerns, as it was last decided. Undefined where the log had it before. */
+  changed: readonly Ino[] | undefined
 
   /** `isHeld`: whether the client itself holds the directory. A change that concerns no others needs to ask for none. */
   constructor(isHeld: (ino: Ino) => boolean) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Branch, sessionIds, type Stores } from '@cairn/core'
-import { isCairnError, type SessionId } from '@cairn/protocol'
+import { type Ino, isCairnError, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../ports/clock.ts'
 import { Audience, type Member } from './audience.ts'
 import { noteCoHolder } from './co-holders.ts'
@@ -179,12 +179,13 @@ export class LeaseKeeper {
 
   /**
    * Resolves when every read-write session but `except` has applied the log up to `seq`, whichever server it is
-   * connected to. One that does not is waited for, but not for ever.
+   * connected to. One that does not is waited for, but not for ever. If the change concerns `inos` alone, sessions of this
+   * server that have nothing of these cached are not waited for.
    */
-  async whenSeen(seq: number, except?: SessionId): Promise<void> {
+  async whenSeen(seq: number, except?: SessionId, inos?: readonly Ino[]): Promise<void> {
     if (this.#hasNoSessions) return
     const [here, elsewhere] = await Promise.all([
-      this.audience.whenSeen(seq, except),
+      this.audience.whenSeen(seq, this.sharing.mayShow(except, inos)),
       this.#others?.whenSeen(seq, except) ?? true,
     ])
     if (!here || !elsewhere) this.#options.onLateSession?.()

@@ -1,10 +1,11 @@
 import type { Op } from '@cairn/core'
-import type { Ino, SessionId } from '@cairn/protocol'
+import { type Ino, rootIno, type SessionId } from '@cairn/protocol'
 import type { Clock } from '../ports/clock.ts'
 import { waitMsMax } from './audience.ts'
 import { DirectoryHolders } from './directory-holders.ts'
 import { Given, MoreDirectories } from './given.ts'
 import { type Claim, InUse } from './in-use.ts'
+import { KnownDirectories } from './known-directories.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import { RecentChanges } from './recent-changes.ts'
 
@@ -19,8 +20,7 @@ export interface Connected {
 
 interface Known {
   readonly sharer: Connected
-  /** Directories whose contents it may have cached. Undefined: it may be any of them. */
-  looked: Set<Ino> | undefined
+  readonly directories: KnownDirectories
   /** That the server decided, since it last got the lease. */
   changes: number
 }
@@ -34,8 +34,6 @@ const changesMin = 3
 /** What concerns more directories than this has the holders hand everything back. */
 const directoriesMax = 64
 
-/** A session that looked into more directories than this is taken to have looked into all. */
-const lookedMax = 20_000
 
 /**
  * Sessions may hold the lease of a branch while others read and write. Holders acknowledge changes on their own, each in
@@ -74,7 +72,7 @@ export class LeaseSharing {
     readonly holder: SessionId | undefined
     readonly looked: readonly SessionId[]
   } {
-    const looked = [...this.#known].filter(([, known]) => known.looked?.has(ino) ?? true)
+    const looked = [...this.#known].filter(([, known]) => known.directories.has(ino))
     return { holder: this.#held.of(ino), looked: looked.map(([session]) => session) }
   }
 
@@ -86,9 +84,16 @@ export class LeaseSharing {
   /** True when what it has cached from before counts no more: a holder may have changed it since. */
   join(sharer: Connected): boolean {
     const isBeside = this.#keeper.holders.some((holder) => holder !== sharer.session)
-    const looked = isBeside ? new Set<Ino>() : undefined
-    this.#known.set(sharer.session, { sharer, looked, changes: 0 })
+    const directories = new KnownDirectories(!isBeside)
+    this.#known.set(sharer.session, { sharer, directories, changes: 0 })
+    if (isBeside) void this.#beginAnew(sharer, directories)
     return isBeside
+  }
+
+  /** It hears that what it cached counts no more before it is asked this, and answers when its kernel has forgotten it. */
+  async #beginAnew(sharer: Connected, directories: KnownDirectories): Promise<void> {
+    directories.isUnsure = true
+    if (await sharer.ask('forget', [rootIno])) directories.isUnsure = false
   }
 
   leave(sharer: Connected): void {
@@ -116,10 +121,12 @@ export class LeaseSharing {
       try {
         return await this.#sharing(session, [...given.inos], async (isWhole) => {
           try {
-            return await write(isWhole ? undefined : given)
+            const written = await write(isWhole ? undefined : given)
+            this.#noteChanged(session, given.changed ?? [])
+            return written
           } finally {
             // Also of one that is refused: it comes again.
-            this.#recent.note(session, given.changed)
+            this.#recent.note(session, given.changed ?? [])
           }
         })
       } catch (error) {
@@ -185,15 +192,38 @@ export class LeaseSharing {
     const { hasOthers, sharingHolders } = this.#keeper
     if (hasOthers || !sharingHolders.includes(session) || this.#inUse.isBusy) return false
     this.#held.clear()
-    const known = this.#known.get(session)
-    if (known) known.looked = undefined
+    this.#known.get(session)?.directories.fill()
     return true
+  }
+
+  /** Tells of a session whether it may show what was in these directories, or in any, before the last change in them. */
+  mayShow(
+    except: SessionId | undefined,
+    inos: readonly Ino[] | undefined,
+  ): (session: SessionId) => boolean {
+    return (session) => {
+      if (session === except) return false
+      const known = this.#known.get(session)
+      return !known || !inos || inos.some((ino) => known.directories.has(ino))
+    }
+  }
+
+  /** A change that the server decided is in the log. A session that does not use a directory need not hear of more. */
+  #noteChanged(by: SessionId | undefined, inos: readonly Ino[]): void {
+    for (const known of this.#known.values()) {
+      if (known.sharer.session === by) {
+        known.directories.noteUsed(inos)
+        continue
+      }
+      const unused = known.directories.noteChanged(inos)
+      if (unused.length > 0) void this.#forget(known, unused)
+    }
   }
 
   /** It gets the lease. Unless it came to another one's epoch, it caches without looking. */
   noteLease(session: SessionId, hasQuota: boolean): void {
     const known = this.#known.get(session)
-    if (known && !this.#isCoHolder(session)) known.looked = undefined
+    if (known && !this.#isCoHolder(session)) known.directories.fill()
     if (known) known.changes = 0
     this.hasQuota = hasQuota
     this.#holderActiveMs = this.#clock.nowMs()
@@ -272,15 +302,15 @@ export class LeaseSharing {
   }
 
   async #forgetAll(holder: SessionId, inos: readonly Ino[]): Promise<void> {
-    const asked = [...this.#known.values()].map(async ({ sharer, looked }) => {
-      if (sharer.session === holder) return
-      const cached = looked ? inos.filter((ino) => looked.has(ino)) : inos
-      if (cached.length === 0) return
-      // Before it is asked: a look that comes after the question counts.
-      for (const ino of cached) looked?.delete(ino)
-      await Promise.race([sharer.ask('forget', cached), this.#clock.sleep(waitMsMax)])
+    const others = [...this.#known.values()].filter(({ sharer }) => sharer.session !== holder)
+    await Promise.all(others.map((known) => this.#forget(known, inos)))
+  }
+
+  async #forget({ sharer, directories }: Known, inos: readonly Ino[]): Promise<void> {
+    await directories.forget(inos, (cached) => {
+      const late = this.#clock.sleep(waitMsMax).then(() => false)
+      return Promise.race([sharer.ask('forget', cached), late])
     })
-    await Promise.all(asked)
   }
 
   #given(session: SessionId | undefined): Given {
@@ -293,9 +323,6 @@ export class LeaseSharing {
   }
 
   #noteLooked(session: SessionId, inos: readonly Ino[]): void {
-    const known = this.#known.get(session)
-    if (!known?.looked) return
-    for (const ino of inos) known.looked.add(ino)
-    if (known.looked.size > lookedMax) known.looked = undefined
+    this.#known.get(session)?.directories.add(inos)
   }
 }

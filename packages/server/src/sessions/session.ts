@@ -49,7 +49,7 @@ type Submit = Extract<SessionRequest, { type: 'submit' }>
 /** A mount asks some dozens at most. */
 const questionsAtOnce = 64
 
-/** A time and no operations. */
+/** A time and no operations: it brings nothing. */
 const emptyBodyBytesMax = 16
 
 /** A connected writer or reader of a branch. Everything about it that another server needs is in the stores. */
@@ -255,8 +255,8 @@ export class Session {
     try {
       const { seq, hash } = await this.#write(request)
       // DURABLE: the batch is in the log; the other end may forget it.
-      this.#send({ type: 'receipt', number, seq, hash })
-      // An empty batch brings nothing.
+      const shown = this.#sharer?.isShown(seq) ? 1 : 0
+      this.#send({ type: 'receipt', number, seq, hash, shown })
       if (request.body.length > emptyBodyBytesMax) this.#noteProgress()
     } catch (error) {
       // Without an answer, and so nothing behind it has one either: the other end comes back and sends them again.
@@ -341,7 +341,7 @@ export class Session {
       this.#forward()
       await this.#sending
     }
-    await keeper.whenSeen(seq, this.id)
+    await keeper.whenSeen(seq, this.id, this.#sharer?.changedAt(seq))
     return new Uint8Array()
   }
 

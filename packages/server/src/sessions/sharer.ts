@@ -18,6 +18,7 @@ export type RequireGiven = (view: View) => Promise<void>
 type Question = Extract<SessionRequest, { type: 'look' | 'claim' }>
 
 const directoriesAtOnce = 1000
+const changedMax = 1000
 
 /** The part of a session that gives single directories back, and asks for those of others. */
 export class Sharer implements Connected {
@@ -33,6 +34,8 @@ export class Sharer implements Connected {
   #standingEpoch: number | undefined
   /** What the other end cached before this connection counts no more, and it has not heard of that yet. */
   isBeside = false
+  /** Of the last changes that were not made by a holder: by their place in the log, the directories that they concern. */
+  readonly #changed = new Map<number, readonly Ino[]>()
   /** In order, where each may wait for holders. */
   #writing: Promise<unknown> = Promise.resolve()
 
@@ -134,12 +137,18 @@ export class Sharer implements Connected {
   }
 
   /** A holder's batches concern what is its own. Others wait until holders have given that back. */
-  write(ops: readonly Op[], write: (given?: RequireGiven) => Promise<Receipt>): Promise<Receipt> {
+  async write(
+    ops: readonly Op[],
+    write: (given?: RequireGiven) => Promise<Receipt>,
+  ): Promise<Receipt> {
     const { session } = this
     const { keeper } = this.#parts
     const { sharing } = keeper
-    const writeGiven = (given: Given | undefined): Promise<Receipt> =>
-      write(this.#requireGiven(ops, given))
+    let last: Given | undefined
+    const writeGiven = (given: Given | undefined): Promise<Receipt> => {
+      last = given
+      return write(this.#requireGiven(ops, given))
+    }
     if (keeper.holds(session)) return sharing.changeByHolder(session, writeGiven)
     const written = this.#writing.then(async () =>
       sharing.change(session, writeGiven, await this.#concerned(ops)),
@@ -148,7 +157,27 @@ export class Sharer implements Connected {
       () => sharing.noteWriter(session),
       () => undefined,
     )
-    return written
+    const receipt = await written
+    if (last?.changed) this.#noteChanged(receipt.seq, last.changed)
+    return receipt
+  }
+
+  #noteChanged(seq: number, inos: readonly Ino[]): void {
+    if (this.#changed.size >= changedMax) this.#changed.clear()
+    this.#changed.set(seq, inos)
+  }
+
+  /** Whether no other session has to take in the change at `seq` before it is answered. */
+  isShown(seq: number): boolean {
+    const { keeper, workspace } = this.#parts
+    const inos = this.#changed.get(seq)
+    if (!inos || workspace.isShared) return false
+    return keeper.audience.hasSeen(seq, keeper.sharing.mayShow(this.session, inos))
+  }
+
+  /** Which directories the change at `seq` concerned. Undefined where that is not known any more. */
+  changedAt(seq: number): readonly Ino[] | undefined {
+    return this.#changed.get(seq)
   }
 
   /** As the head is now: where that has changed in its turn in the log, it has another turn. */

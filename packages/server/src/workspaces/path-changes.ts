@@ -17,7 +17,7 @@ import { whilePresent } from '../access/present.ts'
 import { editScope, type ScopedEdit } from '../access/scoped-edit.ts'
 import { InodeRange } from '../files/inode-range.ts'
 import { TreeEdit } from '../files/tree-edit.ts'
-import { type Given, LookedView } from '../leases/given.ts'
+import { type Given, LookedView, MoreDirectories } from '../leases/given.ts'
 import { type Keyed, noteAnswer, readNoted } from '../once/once.ts'
 import type { OpenWorkspace } from './open-workspace.ts'
 
@@ -76,10 +76,12 @@ export class PathChanges {
     const { scope } = asker
     const holdings = scope && new Holdings(notes, scope.identity, () => clock.nowMs())
     const inodes = scope ? this.#inodesOf(scope, holdings!) : this.#inodes
+    let last: Given | undefined
     const change = (
       epoch: number,
       given?: Given,
     ): Promise<{ receipt: Receipt; result: T | undefined }> => {
+      last = given
       const parts = { limit, epoch, newIno: inodes.next, given }
       return asker.scope
         ? editScope(asker.scope, holdings!, (scoped) =>
@@ -91,7 +93,7 @@ export class PathChanges {
     const keeper = this.#workspace.lease(branch)
     const changed = await inodes.supply(() => keeper.withDirectories(change))
     // A client that gets the answer and looks into a mount must find the change there.
-    await keeper.whenSeen(changed.receipt.seq)
+    await keeper.whenSeen(changed.receipt.seq, undefined, last?.changed)
     return changed
   }
 
@@ -136,8 +138,8 @@ export class PathChanges {
       if (scoped) yield* scoped.count(edit.view, view)
       return edit.ops
     }.bind(this)
-    // Which directories it takes is found before it has its turn in the log: it would wait for two of them.
-    if (given?.isNew) await this.#workspace.stores.nodes.readSteps(() => attempt(branch.head.view))
+    if (given?.isNew) await this.#findDirectories(() => attempt(branch.head.view))
+    if (given) given.changed = undefined
     const charge = scoped && (() => scoped.charge())
     const isKeyed = asker.idempotencyKey !== undefined
     const answer = isKeyed ? (): string => noteAnswer(asker, result) : undefined
@@ -146,6 +148,18 @@ export class PathChanges {
     // A repeated request decided nothing: its result is the one that its batch noted.
     if (receipt.answer !== undefined) result = readNoted<T>(receipt.answer, asker)
     return { receipt, result }
+  }
+
+  /**
+   * Before the change has its turn in the log: it would wait for two of them. Throws MoreDirectories. Whatever else it
+   * meets here is not the answer, as the log may have the change already.
+   */
+  async #findDirectories(attempt: () => Steps<unknown>): Promise<void> {
+    try {
+      await this.#workspace.stores.nodes.readSteps(attempt)
+    } catch (error) {
+      if (error instanceof MoreDirectories) throw error
+    }
   }
 
   /**

@@ -15,6 +15,11 @@ export class DirectorySet {
     return this.#isAll && this.#listed.size === 0
   }
 
+  /** How much memory it takes, counted in directories. */
+  get listedCount(): number {
+    return this.#listed.size
+  }
+
   has(ino: Ino): boolean {
     return this.#listed.has(ino) !== this.#isAll
   }

@@ -1,0 +1,85 @@
+import type { SessionClient } from '@cairn/mount'
+import { type Ino, rootIno } from '@cairn/protocol'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import {
+  call,
+  createFile,
+  createWorkspace,
+  now,
+  openSession,
+  type RunningServer,
+  SharedStores,
+  startServer,
+  until,
+} from './fixture.ts'
+
+/** Of others, while the session looks at nothing. */
+const changesMax = 16
+
+let server: RunningServer
+let holder: SessionClient
+let other: SessionClient
+let forgotten: Ino[]
+
+beforeEach(async () => {
+  server = await startServer(new SharedStores(false), 10_000)
+  await createWorkspace(server)
+  forgotten = []
+  const open = (onForget: (inos: readonly Ino[]) => void): SessionClient =>
+    openSession(server, {
+      mode: 'share',
+      isSilent: true,
+      onYield: async () => undefined,
+      onForget: async (inos) => onForget(inos),
+    })
+  holder = open((inos) => void forgotten.push(...inos))
+  await until(() => holder.canAcknowledge)
+  other = open(() => undefined)
+  await until(() => other.standing === 'shared')
+})
+afterEach(async () => {
+  for (const client of [holder, other]) client.abandon()
+  await server.close()
+})
+
+const put = async (name: string): Promise<void> => {
+  expect((await call(server, 'PUT', `/w/files/${name}`, 'x')).status).toBe(201)
+}
+
+/** The holder shows each of them before it is answered. */
+async function changeOften(): Promise<void> {
+  for (let n = 0; n < changesMax; n++) {
+    const { seq } = holder
+    const answered = put(`f${n}`)
+    await until(() => holder.seq > seq)
+    holder.seen(holder.seq)
+    await answered
+  }
+}
+
+it('a session that does not use a directory forgets it, and changes there do not wait for it any more', async () => {
+  await changeOften()
+  await until(() => forgotten.includes(rootIno))
+  // It says nothing now: a change that waited for it would wait for five seconds.
+  const begin = performance.now()
+  await put('last')
+  expect(performance.now() - begin).toBeLessThan(2500)
+  const { isShown } = await other.submit([createFile('own', 1001)], now())
+  expect(isShown).toBe(true)
+})
+
+it('a change waits for a session that has looked into the directory since', async () => {
+  await changeOften()
+  await until(() => forgotten.includes(rootIno))
+  await holder.ask({ type: 'look', inos: [rootIno] })
+  const { seq, isShown } = await other.submit([createFile('own', 1001)], now())
+  expect(isShown).toBe(false)
+  const events: string[] = []
+  const passed = other.barrier(seq).then(() => events.push('passed'))
+  holder.seen(seq - 1)
+  await holder.ask({ type: 'inodes', count: 1 })
+  events.push('seen')
+  holder.seen(seq)
+  await passed
+  expect(events).toEqual(['seen', 'passed'])
+})
