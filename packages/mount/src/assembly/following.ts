@@ -35,7 +35,10 @@ export class Following {
       changesAt: async (seq) => decodeChangesAnswer(await client.ask({ type: 'changes', seq })),
       keep: (bytes) => spool.keep(bytes),
       seen: (seq) => client.seen(seq),
-      onBatch: (batch) => notes.noteBatch(batch),
+      onBatch: (batch) => {
+        outbox.noteOthers()
+        notes.noteBatch(batch)
+      },
       onMade: (directory) => reading.sharing.noteMadeElsewhere(directory),
       onCurrent: () => waiting.wake(),
       reset: () => this.reset(),

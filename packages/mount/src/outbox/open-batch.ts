@@ -22,6 +22,8 @@ export interface OpenBatch {
   bytes: number
   /** It is complete with so many bytes. */
   readonly bytesMax: number
+  /** And does not grow beyond these for a file that is being written. */
+  readonly wholeBytesMax: number
   /** Files that it creates. */
   readonly created: Set<Ino>
   /** One of them was written since the outbox last looked. */
@@ -35,7 +37,7 @@ export interface OpenBatch {
 export function newBatch(
   reservation: Reservation,
   time: Time,
-  bytesMax: number,
+  { bytesMax, wholeBytesMax }: Pick<OpenBatch, 'bytesMax' | 'wholeBytesMax'>,
   toolCall?: string,
 ): OpenBatch {
   return {
@@ -48,6 +50,7 @@ export function newBatch(
     segment: Infinity,
     bytes: 0,
     bytesMax,
+    wholeBytesMax,
     created: new Set<Ino>(),
     isFilling: false,
     isDue: false,

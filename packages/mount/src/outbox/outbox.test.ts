@@ -117,6 +117,26 @@ describe('an outbox', () => {
     expect(arrived.flat()).toEqual(Array.from({ length: number }, (_, i) => i + 1))
   })
 
+  it('fills smaller batches beside another client, and ends them between two files', async () => {
+    const sizes = async (): Promise<number[]> => {
+      arrived = []
+      for (let file = 1; file <= 8; file++) {
+        outbox.add(create(file), 0)
+        for (let piece = 0; piece < 2; piece++) outbox.add(write(file, 64 << 10), 0)
+      }
+      await outbox.whenSettled(0)
+      outbox.flushNow()
+      await pass(20)
+      await answer()
+      return arrived.map((inos) => new Set(inos).size)
+    }
+    expect(await sizes()).toEqual([8])
+    outbox.noteOthers()
+    expect(await sizes()).toEqual([2, 2, 2, 2])
+    await pass(1000)
+    expect(await sizes()).toEqual([8])
+  })
+
   it('sends a new file whole: not before its program has left it alone for 20 ms', async () => {
     outbox.add(create(1), 0)
     for (let piece = 0; piece < 3; piece++) {

@@ -60,6 +60,10 @@ const wholeBytes = 1 << 20
 const opBytes = 128
 /** A full disk is tried again so often. */
 const retryMs = 500
+/** For so long after another client changed something, the next one may be on its way. */
+const besideMs = 1000
+/** Then batches are no larger: the server plans and stores one in 5 ms, and what others ask for waits behind it. */
+const besideBytesMax = 256 << 10
 /** While so many are on their way the next one grows: the server is busy, and larger batches cost it less. */
 const batchesAtOnce = 3
 
@@ -83,6 +87,8 @@ export class Outbox {
   #isBusy = false
   /** What the server does not have is older than the window. Looked at now and then: a clock for each change is dear. */
   #isLate = false
+  /** When another client last changed something. */
+  #othersAt = -Infinity
   #sealing: Promise<void> = Promise.resolve()
   /** At rest. */
   readonly #sealers: Sealer[] = []
@@ -190,7 +196,7 @@ export class Outbox {
     const note = encodeRecord({ type: 'released', number, epoch, time, class: of, first, count })
     this.#pendingBytes += bytes
     this.#close({
-      ...newBatch(reservation, time, batchBytesMax),
+      ...newBatch(reservation, time, { bytesMax: batchBytesMax, wholeBytesMax: batchBytesMax }),
       ops,
       directories,
       segment,
@@ -222,9 +228,7 @@ export class Outbox {
 
   /** With the file that is being written, unless that is too large. */
   #end(batch: OpenBatch): void {
-    const isShort = batch.bytesMax < batchBytesMax
-    if (isShort || !batch.isFilling || batch.bytes >= batch.bytesMax + wholeBytes)
-      this.#close(batch)
+    if (!batch.isFilling || batch.bytes >= batch.wholeBytesMax) this.#close(batch)
     else batch.isDue = true
   }
 
@@ -329,13 +333,26 @@ export class Outbox {
 
   #begin(toolCall: string | undefined): OpenBatch {
     const { reserve, now, unseen } = this.#parts
-    const bytesMax = Math.min(batchBytesMax, this.#parts.batchBytes?.() ?? Infinity)
-    const batch = newBatch(reserve(), now(), bytesMax, toolCall)
+    const batch = newBatch(reserve(), now(), this.#size(), toolCall)
     unseen.add(batch.reservation.number, batch.directories)
     this.#open = batch
     this.#lookAtAge()
     this.#lookLater()
     return batch
+  }
+
+  #size(): Pick<OpenBatch, 'bytesMax' | 'wholeBytesMax'> {
+    const isBeside = performance.now() - this.#othersAt < besideMs
+    const most = isBeside ? besideBytesMax : batchBytesMax
+    const link = this.#parts.batchBytes?.() ?? Infinity
+    return link < most
+      ? { bytesMax: link, wholeBytesMax: link }
+      : { bytesMax: most, wholeBytesMax: most + wholeBytes }
+  }
+
+  /** Another client changed something. */
+  noteOthers(): void {
+    this.#othersAt = performance.now()
   }
 
   #pinTo(batch: OpenBatch, segment: number): void {
