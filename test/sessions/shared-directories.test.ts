@@ -1,8 +1,10 @@
+import { decodeSentBatch } from '@cairn/core'
 import type { SessionClient } from '@cairn/mount'
 import { type Ino, rootIno } from '@cairn/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   call,
+  createDirectory,
   createFile,
   createWorkspace,
   now,
@@ -11,6 +13,7 @@ import {
   SharedStores,
   startServer,
   until,
+  writeBytes,
 } from './fixture.ts'
 
 /** Of others, while the session looks at nothing. */
@@ -20,13 +23,19 @@ let server: RunningServer
 let holder: SessionClient
 let other: SessionClient
 let forgotten: Ino[]
+let heard: Uint8Array[]
 
 beforeEach(async () => {
   server = await startServer(new SharedStores(false), 10_000)
   await createWorkspace(server)
   forgotten = []
-  const open = (onForget: (inos: readonly Ino[]) => void): SessionClient =>
+  heard = []
+  const open = (
+    onForget: (inos: readonly Ino[]) => void,
+    onBatch: (bytes: Uint8Array) => void = () => undefined,
+  ): SessionClient =>
     openSession(server, {
+      onBatch,
       mode: 'share',
       isSilent: true,
       onYield: async () => undefined,
@@ -34,7 +43,10 @@ beforeEach(async () => {
     })
   holder = open((inos) => void forgotten.push(...inos))
   await until(() => holder.canAcknowledge)
-  other = open(() => undefined)
+  other = open(
+    () => undefined,
+    (bytes) => heard.push(bytes.slice()),
+  )
   await until(() => other.standing === 'shared')
 })
 afterEach(async () => {
@@ -66,6 +78,31 @@ it('a session that does not use a directory forgets it, and changes there do not
   expect(performance.now() - begin).toBeLessThan(2500)
   const { isShown } = await other.submit([createFile('own', 1001)], now())
   expect(isShown).toBe(true)
+})
+
+/** How the content of each write was sent that the other session heard of. */
+function writtenTypes(): readonly string[] {
+  return heard.flatMap((bytes) => {
+    const { body } = decodeSentBatch(bytes)
+    return body.type === 'ops' ? body.ops.flatMap((op) => ('data' in op ? op.data.type : [])) : []
+  })
+}
+
+it('a session is sent what was written to files of a directory that it looked into, and else their operations alone', async () => {
+  const [directory, file] = [1001, 1002]
+  const text = 'x'.repeat(20_000)
+  // It has forgotten what it had before it came.
+  await other.ask({ type: 'inodes', count: 1 })
+  await holder.submit(
+    [createDirectory('d', directory), createFile('f', file, directory), writeBytes(file, text)],
+    now(),
+    true,
+  )
+  await until(() => writtenTypes().length > 0)
+  await other.ask({ type: 'look', inos: [directory as Ino] })
+  await holder.submit([writeBytes(file, text)], now(), true)
+  await until(() => writtenTypes().length > 1)
+  expect(writtenTypes()).toEqual(['blob', 'bytes'])
 })
 
 it('a change waits for a session that has looked into the directory since', async () => {

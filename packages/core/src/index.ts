@@ -127,6 +127,7 @@ export {
 } from './history/draft.ts'
 export * as sessionIds from './history/session-ids.ts'
 export { storeNewTree } from './history/new-tree.ts'
+export { encodeReference } from './history/reference.ts'
 export {
   blobsOfOps,
   type LogMemory,

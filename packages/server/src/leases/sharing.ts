@@ -34,7 +34,6 @@ const changesMin = 3
 /** What concerns more directories than this has the holders hand everything back. */
 const directoriesMax = 64
 
-
 /**
  * Sessions may hold the lease of a branch while others read and write. Holders acknowledge changes on their own, each in
  * directories that no other one holds, and give back single directories, which they get back by a claim. A directory has
@@ -96,6 +95,11 @@ export class LeaseSharing {
     if (await sharer.ask('forget', [rootIno])) directories.isUnsure = false
   }
 
+  /** Whether the session gives single directories back. */
+  isKnown(session: SessionId): boolean {
+    return this.#known.has(session)
+  }
+
   leave(sharer: Connected): void {
     if (this.#known.get(sharer.session)?.sharer !== sharer) return
     this.#known.delete(sharer.session)
@@ -104,6 +108,11 @@ export class LeaseSharing {
   /** The server has all that was acknowledged in these directories when it resolves, and the session is noted. */
   async look(session: SessionId, inos: readonly Ino[]): Promise<void> {
     await this.#sharing(session, inos, async () => this.#noteLooked(session, inos))
+  }
+
+  /** Asks for what a change will ask for, while the session's changes before it are under way. */
+  async whenGiven(session: SessionId, inos: readonly Ino[]): Promise<void> {
+    await this.#areYielded(session, inos)
   }
 
   /**

@@ -5,6 +5,7 @@ import { maskBatch, type SessionScope } from '../access/session-scope.ts'
 import type { ClientSocket } from './connection.ts'
 import { type FedRow, fedRow } from '../leases/feed.ts'
 import type { SessionParts } from './session.ts'
+import { isLong, shortReply, writtenIn } from './short-rows.ts'
 
 const rowsAtOnce = 256
 /** A reader that does not keep up is waited for, not buffered for. */
@@ -61,9 +62,27 @@ export class Rows {
     const { session, number, seq } = fed.row
     if (session === this.#session && hasOperations(fed))
       this.#connection.send({ type: 'own', number, seq })
-    else if (!scope || scope.readsAll) this.#connection.send(fed.reply)
+    else if (!scope || scope.readsAll) return this.#sendAll(fed)
     else return this.#sendMasked(scope, fed)
     return undefined
+  }
+
+  #sendAll(fed: FedRow): Promise<void> | undefined {
+    const { workspace, branch } = this.#parts
+    if (isLong(fed) && workspace.lease(branch).sharing.isKnown(this.#session))
+      return this.#sendWhatIsShown(fed)
+    this.#connection.send(fed.reply)
+    return undefined
+  }
+
+  /** With the bytes that were written, if the session may show one of the files. */
+  async #sendWhatIsShown(fed: FedRow): Promise<void> {
+    const { workspace, branch } = this.#parts
+    const { nodes } = workspace.stores
+    const directories = await writtenIn(fed, nodes, branch.head.view)
+    const isShown = workspace.lease(branch).sharing.mayShow(undefined, directories)(this.#session)
+    const reply = isShown ? fed.reply : await shortReply(fed, nodes, branch.head.view)
+    this.#connection.send(reply)
   }
 
   async #sendMasked(scope: SessionScope, { batch, row }: FedRow): Promise<void> {

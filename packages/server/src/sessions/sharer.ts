@@ -18,7 +18,8 @@ export type RequireGiven = (view: View) => Promise<void>
 type Question = Extract<SessionRequest, { type: 'look' | 'claim' }>
 
 const directoriesAtOnce = 1000
-const changedMax = 1000
+/** A barrier follows soon, or never. */
+const changedMax = 64
 
 /** The part of a session that gives single directories back, and asks for those of others. */
 export class Sharer implements Connected {
@@ -34,7 +35,7 @@ export class Sharer implements Connected {
   #standingEpoch: number | undefined
   /** What the other end cached before this connection counts no more, and it has not heard of that yet. */
   isBeside = false
-  /** Of the last changes that were not made by a holder: by their place in the log, the directories that they concern. */
+  /** The directories that the last changes concern, by their place in the log. */
   readonly #changed = new Map<number, readonly Ino[]>()
   /** In order, where each may wait for holders. */
   #writing: Promise<unknown> = Promise.resolve()
@@ -149,17 +150,31 @@ export class Sharer implements Connected {
       last = given
       return write(this.#requireGiven(ops, given))
     }
-    if (keeper.holds(session)) return sharing.changeByHolder(session, writeGiven)
-    const written = this.#writing.then(async () =>
-      sharing.change(session, writeGiven, await this.#concerned(ops)),
+    const written = keeper.holds(session)
+      ? sharing.changeByHolder(session, writeGiven)
+      : this.#writeInOrder(ops, writeGiven)
+    const receipt = await written
+    if (last?.changed) this.#noteChanged(receipt.seq, last.changed)
+    return receipt
+  }
+
+  /** The log takes numbers only as they grow. What a change has to wait for is asked for at once. */
+  #writeInOrder(
+    ops: readonly Op[],
+    write: (given: Given | undefined) => Promise<Receipt>,
+  ): Promise<Receipt> {
+    const { session } = this
+    const { sharing } = this.#parts.keeper
+    const concerned = this.#concerned(ops)
+    const given = concerned.then((inos) => sharing.whenGiven(session, inos))
+    const written = Promise.all([concerned, given, this.#writing]).then(([inos]) =>
+      sharing.change(session, write, inos),
     )
     this.#writing = written.then(
       () => sharing.noteWriter(session),
       () => undefined,
     )
-    const receipt = await written
-    if (last?.changed) this.#noteChanged(receipt.seq, last.changed)
-    return receipt
+    return written
   }
 
   #noteChanged(seq: number, inos: readonly Ino[]): void {
