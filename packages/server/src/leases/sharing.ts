@@ -162,13 +162,16 @@ export class LeaseSharing {
     }
   }
 
-  /** A directory that a holder makes is its own: no other client knows of it before the batch is in the log. */
+  /**
+   * A directory that a holder makes is its own: no other client knows of it before the batch is in the log. It may cache
+   * it, also one that takes the place of the first holder.
+   */
   noteMade(session: SessionId, ops: readonly Op[]): void {
-    if (!this.#isCoHolder(session)) return
+    if (!this.#keeper.holds(session)) return
     const made = ops.flatMap((op) =>
       op.type === 'create' && op.kind === 'directory' ? [op.ino] : [],
     )
-    this.#give(made, session)
+    if (this.#isCoHolder(session)) this.#give(made, session)
     this.#noteLooked(session, made)
   }
 

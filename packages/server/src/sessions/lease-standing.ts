@@ -32,3 +32,23 @@ export function standingOf(
   if (isClosedState(branch.head.position.state)) return 'shared'
   return sharer && keeper.hasOthers ? 'among' : 'lease'
 }
+
+/** The same text is not told twice. */
+export function toldOf(standing: LeaseStanding, { epoch }: LeaseRecord): string {
+  return `${standing} ${epoch}`
+}
+
+/**
+ * Before a session hears something new of how it stands. Another server may have begun the epoch, or have taken what the
+ * holder handed in. A session shows what it knows from the moment it hears that no other one holds the lease.
+ */
+export async function takeInBefore(
+  record: LeaseRecord,
+  session: WriterSession,
+  told: string,
+  isShared: boolean,
+): Promise<void> {
+  const { branch } = session
+  const isNew = told !== toldOf(standingOf(session, record), record)
+  if (branch.head.position.epoch < record.epoch || (isShared && isNew)) await branch.refresh()
+}

@@ -24,7 +24,7 @@ import type { ClientSocket } from './connection.ts'
 import { holdInodes } from './hold-inodes.ts'
 import { outOfPlace, readsOnly } from './refusals.ts'
 import type { LeaseKeeper } from '../leases/lease-keeper.ts'
-import { mayWrite, standingOf, type WriterSession } from './lease-standing.ts'
+import { mayWrite, standingOf, takeInBefore, toldOf, type WriterSession } from './lease-standing.ts'
 import { findDirectory, headPlace, type ReadPlace } from './place.ts'
 import { answerBytesOf, answerRead, type ReadRequest } from './reads.ts'
 import { rescue, type RescueRequest } from './rescue.ts'
@@ -360,14 +360,15 @@ export class Session {
 
   /** Tells the other end how it may write, when that changes. */
   async #tellStanding(): Promise<void> {
-    const { keeper } = this.#parts
+    const { keeper, workspace } = this.#parts
     const { record } = keeper
     const { epoch } = record
     if (!mayWrite(this.#writing, record)) return
     // Behind the batches: the lease holder knows everything that came before its lease.
-    await this.#sendRowsUpTo(epoch)
+    await takeInBefore(record, this.#writing, this.#told, workspace.isShared)
+    await this.#rows.send()
     const standing = standingOf(this.#writing, record)
-    const told = `${standing} ${epoch}`
+    const told = toldOf(standing, record)
     if (told === this.#told) return
     this.#told = told
     const holds = standing === 'lease' || standing === 'among'
@@ -401,13 +402,6 @@ export class Session {
     this.#forward()
     await this.#sending
     return answer
-  }
-
-  /** Another server may have begun that epoch: then the batches before it are still to come. */
-  async #sendRowsUpTo(epoch: number): Promise<void> {
-    const { branch } = this.#parts
-    if (branch.head.position.epoch < epoch) await branch.refresh()
-    await this.#rows.send()
   }
 
   #forward(): void {
