@@ -70,7 +70,7 @@ class Exploration {
     const path = [...run.path]
     let [{ from }, order] = [run, run.order]
     for (;;) {
-      if (world.isAtRest) world.promises.judgeEnd()
+      if (world.isAtRest) judgeRest(world)
       const [what] = world.promises.faults
       if (what !== undefined) return { what, path }
       const known = this.#known.get(keyOf(world))
@@ -96,6 +96,11 @@ class Exploration {
     this.states.push(state)
     return state
   }
+}
+
+function judgeRest({ promises }: ModelWorld): void {
+  promises.judgeEnd()
+  promises.judgeKnown()
 }
 
 function keyOf(world: ModelWorld): string {

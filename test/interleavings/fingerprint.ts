@@ -1,8 +1,8 @@
 import { decodeSentBatch } from '@cairn/core'
 import type { Ino, SessionReply, SessionRequest } from '@cairn/protocol'
-import { type ModelClient, tagOf } from './model-client.ts'
+import type { ModelClient } from './model-client.ts'
 import type { ModelWorld } from './model-world.ts'
-import { directoriesIn, listed } from './promises.ts'
+import { directoriesIn, listed, tagOf } from '../simulation/trees/promises.ts'
 
 /**
  * All that decides what can happen next, as far as it can be seen from outside: two worlds with one fingerprint are
@@ -27,12 +27,12 @@ export function fingerprint(world: ModelWorld): string {
 function describeClient(client: ModelClient, directories: readonly Ino[]): unknown {
   const { mount, way } = client
   const { session, sharing } = mount
-  const { isDead, isFrozen, hasLapsed, isInDoubt, isBusy, done, unsent } = client
+  const { isDead, isFrozen, hasLapsed, hasLeft, isInDoubt, isBusy, done, unsent } = client
   return [
-    [isDead, isFrozen, hasLapsed, isInDoubt, isBusy, done, unsent],
+    [isDead, isFrozen, hasLapsed, hasLeft, isInDoubt, isBusy, done, unsent],
     [mount.standing, session.standing, session.canAcknowledge, session.leaseEpoch ?? 0],
     [session.isConnected, session.pendingCount, session.lastNumber, mount.unsettled],
-    [mount.seq, listed(mount.view), sharing.isUnshared, sharing.isAllFresh],
+    [mount.seq, mount.isWhole && listed(mount.view), sharing.isUnshared, sharing.isAllFresh],
     directories.map((ino) => [mount.acknowledgesIn(ino), sharing.isFresh(ino)]),
     client.acknowledged.map(({ tag, outcome }) => [tag, outcome === 'pending']),
     way.toServer.map(({ message }) => describe(message)),

@@ -1,18 +1,16 @@
 import type { Op, Time } from '@cairn/core'
 import { BareMount } from '@cairn/mount/testing'
 import { FsError, type Ino, isFsError, type Name, rootIno, type SessionId } from '@cairn/protocol'
+import {
+  type Acknowledged,
+  directoriesIn,
+  type Judged,
+  tagOf,
+} from '../simulation/trees/promises.ts'
+import { createOp } from '../simulation/trees/tree-client.ts'
 import { type Action, type Place, places, type Who, whos } from './scenario.ts'
 import { Timers } from './timers.ts'
 import type { Way } from './way.ts'
-
-/** Something that a client told its program is done, before the server had it. */
-export interface Acknowledged {
-  readonly tag: number
-  readonly by: Who
-  readonly directories: readonly Ino[]
-  readonly epoch: number
-  outcome: 'pending' | { readonly seq: number } | { readonly lost: string }
-}
 
 export interface ModelClientParts {
   readonly who: Who
@@ -26,13 +24,14 @@ export interface ModelClientParts {
 const tagsEach = 100
 
 /** A mount and the program that runs on it. */
-export class ModelClient {
+export class ModelClient implements Judged {
   readonly who: Who
   readonly mount: BareMount
   readonly way: Way
   readonly timers: Timers = new Timers()
   readonly acknowledged: Acknowledged[] = []
   isDead = false
+  hasLeft = false
   isFrozen = false
   /** The server has passed it over once, perhaps. */
   hasLapsed = false
@@ -60,7 +59,6 @@ export class ModelClient {
       onAcknowledge: (op, directories) => this.#noteAcknowledged(op, directories),
       onSettled: (op, outcome) => this.#noteSettled(op, outcome),
       later: (send) => this.#unsent.push(send),
-      opsOf: () => [],
     })
   }
 
@@ -69,7 +67,7 @@ export class ModelClient {
   }
 
   get runs(): boolean {
-    return !this.isDead && !this.isFrozen
+    return !this.isDead && !this.isFrozen && !this.hasLeft
   }
 
   get unsent(): number {
@@ -112,13 +110,24 @@ export class ModelClient {
   /** It has its place at the server, which has what it acknowledged, and its program does not wait. */
   get isAtRest(): boolean {
     const isSettled = !this.isBusy && this.mount.unsettled === 0
-    return this.isDead || (isSettled && this.runs && this.mount.session.standing !== 'waiting')
+    return (
+      this.isDead ||
+      this.hasLeft ||
+      (isSettled && this.runs && this.mount.session.standing !== 'waiting')
+    )
   }
 
   /** Whether it tells its program, in that epoch, that a change there is done. A frozen one may be about to. */
   acknowledgesIn(directory: Ino, epoch: number): boolean {
-    if (this.isDead || this.isInDoubt) return false
+    if (this.isDead || this.hasLeft || this.isInDoubt) return false
     return this.mount.acknowledgesIn(directory) && this.mount.session.leaseEpoch === epoch
+  }
+
+  /** Its programs have ended. */
+  async leave(): Promise<void> {
+    this.done = this.#parts.program.length
+    await this.mount.session.close()
+    this.hasLeft = true
   }
 
   #begin(): void {
@@ -144,10 +153,14 @@ export class ModelClient {
     }
     const tag = this.#tag++
     try {
-      await this.mount.change(() => opOf(action, tag))
+      await this.mount.change(() => opOf(action, tag, this.#findMade()))
     } catch (error) {
       if (!isFsError(error)) throw error
     }
+  }
+
+  #findMade(): Ino | undefined {
+    return directoriesIn(this.mount.view).find((ino) => ino >= tagsEach)
   }
 
   #noteAcknowledged(op: Op, directories: readonly Ino[]): void {
@@ -165,34 +178,24 @@ export class ModelClient {
   }
 }
 
-/** Its time says which operation it is. */
-export function tagOf(op: Op): number {
-  return 'time' in op ? op.time.sec : 0
-}
-
 export function inodeOf(place: Place): Ino {
   return (2 + places.indexOf(place)) as Ino
-}
-
-const owner = { uid: 0, gid: 0, rdev: 0, target: undefined }
-
-export function createOp(tag: number, parent: Ino, name: string, kind: 'file' | 'directory'): Op {
-  const mode = kind === 'file' ? 0o644 : 0o755
-  const rest = { time: timeOf(tag), ino: tag as Ino, kind, mode, ...owner }
-  return { type: 'create', parent, name: name as Name, ...rest }
 }
 
 function timeOf(tag: number): Time {
   return { sec: tag, nsec: 0 }
 }
 
-function opOf(action: Action, tag: number): Op {
+function opOf(action: Action, tag: number, made: Ino | undefined): Op {
   const time = timeOf(tag)
   const parent = inodeOf(action.in)
   const name = action.in as string as Name
   switch (action.does) {
     case 'create':
       return createOp(tag, parent, `f${tag}`, 'file')
+    case 'create in made':
+      if (made === undefined) throw new FsError('ENOENT')
+      return createOp(tag, made, `f${tag}`, 'file')
     case 'contend':
       return createOp(tag, parent, 'x', 'file')
     case 'mkdir':

@@ -3,8 +3,10 @@ import { appendFile } from '@cairn/server/testing'
 import { Chance } from '../model/chance.ts'
 import { owner, Server } from '../simulation/server.ts'
 import { Disk } from '../simulation/stores.ts'
-import { createOp, inodeOf, ModelClient } from './model-client.ts'
-import { Promises } from './promises.ts'
+import { type JudgedWorld, Promises } from '../simulation/trees/promises.ts'
+import { createOp } from '../simulation/trees/tree-client.ts'
+import { inodeOf, ModelClient } from './model-client.ts'
+import { judgeHolders } from './holders.ts'
 import { type Place, places, type Scenario, type Trouble, type Who, whos } from './scenario.ts'
 import { Timers } from './timers.ts'
 import { Way } from './way.ts'
@@ -24,8 +26,8 @@ const tagsMax = 100_000
 const changesMin = 3
 
 /** Real sessions, mounts and a real server. All that happens is what `take` is told. */
-export class ModelWorld {
-  readonly promises: Promises
+export class ModelWorld implements JudgedWorld<ModelClient> {
+  readonly promises: Promises<ModelClient>
   readonly clients: ModelClient[] = []
   readonly disk: Disk = new Disk()
   readonly timers: Timers = new Timers()
@@ -37,6 +39,8 @@ export class ModelWorld {
   pendingRequests = 0
   /** A recall took too long, so that all holders were passed over. */
   isOverdue = false
+  /** A timer fired while a session was asked for something: it was waited for long enough, perhaps. */
+  mayPassOver = false
   workspace!: Workspace
   keeper!: Keeper
 
@@ -44,7 +48,7 @@ export class ModelWorld {
     this.scenario = scenario
     this.troubles = [...(scenario.troubles ?? [])]
     this.requests = [...(scenario.requests ?? [])]
-    this.promises = new Promises(this)
+    this.promises = new Promises<ModelClient>(this)
     this.#server = new Server({
       name: 's',
       disk: this.disk,
@@ -91,7 +95,7 @@ export class ModelWorld {
     })
     if (workspace === 'died') throw new Error('the server is down')
     const branch = await workspace.branch('main')
-    this.promises.watch(branch.id)
+    await this.promises.watch(branch.id)
     await workspace.takeInodes(tagsMax)
     await workspace.paths.change(branch, asker('found'), (edit) => {
       for (const place of places) {
@@ -118,6 +122,11 @@ export class ModelWorld {
       beginLook: (directory) => this.promises.beginLook(client, directory),
     })
     return client
+  }
+
+  /** Its lease may have been taken by force. */
+  mayLose({ hasLapsed }: ModelClient): boolean {
+    return this.isOverdue || hasLapsed
   }
 
   get branch(): BranchId {
@@ -149,11 +158,12 @@ export class ModelWorld {
     else if (first === 'trouble') this.#make(this.troubles.splice(Number(second), 1)[0]!)
     else if (first !== 'time') client!.take(step)
     else {
-      if (this.clients.some(({ isAsked }) => isAsked)) this.promises.isTimeLost = true
+      if (this.clients.some(({ isAsked }) => isAsked)) this.mayPassOver = true
       ;(client?.timers ?? this.timers).fire()
     }
     await drained()
-    this.promises.judgeState()
+    this.promises.judgeRefused()
+    for (const fault of judgeHolders(this)) this.promises.fault(fault)
   }
 
   /** Nothing is on its way, and no program waits. */
@@ -189,6 +199,7 @@ export class ModelWorld {
     else {
       const client = this.#find(trouble.who)
       if (trouble.type === 'cut') client.way.cut()
+      else if (trouble.type === 'leaves') void client.leave()
       else if (trouble.type === 'freezes') client.isFrozen = true
       else if (trouble.type === 'dies') client.isDead = true
       else void this.#lapse(client)

@@ -8,6 +8,8 @@ export type Place = (typeof places)[number]
 /** What a program on one of the mounts does. */
 export type Action =
   | { readonly does: 'create' | 'contend' | 'mkdir' | 'remove' | 'look'; readonly in: Place }
+  /** In a directory that was made, if the mount knows one. */
+  | { readonly does: 'create in made'; readonly in: Place }
   /** The file of `in`, or the directory `in` itself. */
   | { readonly does: 'move' | 'move directory'; readonly in: Place; readonly to: Place }
 
@@ -16,6 +18,8 @@ export type Trouble =
   /** Its connection breaks. */
   | { readonly type: 'cut'; readonly who: Who }
   | { readonly type: 'dies'; readonly who: Who }
+  /** It is unmounted: it hands in everything and says goodbye. */
+  | { readonly type: 'leaves'; readonly who: Who }
   /** It does not run for a while. What it had sent arrives, and its connection breaks before it runs again. */
   | { readonly type: 'freezes'; readonly who: Who }
   /** The server has not heard of it for a lease time. */

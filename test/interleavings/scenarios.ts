@@ -134,6 +134,16 @@ export const scenarios: readonly Scenario[] = [
     troubles: [{ type: 'cut', who: 'a' }],
   },
   {
+    name: 'the first holder leaves, and the next one has made a directory',
+    holders: ['a', 'b', 'c'],
+    before: [['b', { does: 'create', in: 'p' }]],
+    programs: {
+      b: [{ does: 'mkdir', in: 'p' }],
+      c: [{ does: 'create in made', in: 'p' }],
+    },
+    troubles: [{ type: 'leaves', who: 'a' }],
+  },
+  {
     name: 'a holder dies and is passed over',
     holders: ['a', 'b'],
     programs: {

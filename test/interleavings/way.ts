@@ -60,7 +60,8 @@ export class Way {
         const arrive = (): void => void served.onMessage(bytes)
         if (isCurrent()) push(this.toServer, { message: request, arrive })
       },
-      close: end,
+      // Behind what was sent.
+      close: () => isCurrent() && this.toServer.push({ message: { type: 'bye' }, arrive: end }),
       ping: () => new Promise(() => undefined),
     }
   }

@@ -45,6 +45,17 @@ export const troubles = [
 const requests = ['append', 'layer', 'layer'] as const
 export type Trouble = (typeof troubles)[number] | (typeof requests)[number]
 
+const treeTroubles = [...troubles.filter(isOfTrees), 'freeze'] as const
+export type TreeTrouble = (typeof treeTroubles)[number]
+
+export interface TreeConditions extends Omit<Conditions, 'troubles'> {
+  readonly troubles: readonly TreeTrouble[]
+}
+
+function isOfTrees(trouble: Trouble): trouble is Exclude<(typeof troubles)[number], 'fold'> {
+  return trouble !== 'fold'
+}
+
 /** Sessions, one-off writes, appends and layers at once, on two servers. */
 export function makeMixedConditions(seed: number): Conditions {
   const conditions = makeConditions(seed)
@@ -76,6 +87,25 @@ export function makeWritersConditions(seed: number): Conditions {
     troublePauseMs: chance.choose([300, 900]),
     stormMs: chance.choose([1500, 3000]),
     appendsOneIn: chance.choose([0, 0, 8]),
+  }
+}
+
+/** Short stories of mounts that change one tree: most often on one server, with few troubles each. */
+export function makeTreeConditions(seed: number): TreeConditions {
+  const chance = new Chance(seed ^ 0x7ee5)
+  const conditions = makeConditions(seed)
+  return {
+    ...conditions,
+    servers: chance.choose([1, 1, 1, 2]),
+    clients: 2 + chance.below(2),
+    leaseMs: chance.choose([300, 600]),
+    storeDelayMs: chance.choose([0, 0, 5]),
+    storeFailsOneIn: chance.choose([0, 0, 0, 50]),
+    pauseMs: chance.choose([20, 60]),
+    messageDelayMs: chance.choose([1, 5, 20]),
+    troublePauseMs: chance.choose([100, 300]),
+    stormMs: chance.choose([150, 300]),
+    troubles: chance.shuffle(treeTroubles).slice(0, chance.below(4)),
   }
 }
 

@@ -16,6 +16,9 @@ import { type Disk, makeWay } from './stores.ts'
 export const owner = 'owner_1'
 const key = { id: 'key_1', owner }
 
+/** What is in a workspace before there is any server. */
+export type MakeFirst = Parameters<Awaited<ReturnType<WorkspaceKeeper['open']>>['change']>[2]
+
 export interface ServerParts {
   readonly name: string
   readonly disk: Disk
@@ -107,4 +110,25 @@ export class Server implements Host {
       now: () => ({ sec: Math.floor(nowMs() / 1000), nsec: ticks++ }),
     }
   }
+}
+
+/** Clients number their files by tags, requests by what the server gives them. */
+export async function foundWorkspace(
+  disk: Disk,
+  tagsMax: number,
+  makeFirst: MakeFirst | undefined,
+): Promise<string> {
+  const { stores, leases, notes, locks, layers, directory } = disk.open()
+  const clock = { nowMs: () => 0, sleep: async () => {}, now: () => ({ sec: 0, nsec: 0 }) }
+  const options = { store: leases, notes, clock, leaseMs: 1, lookMs: 1 }
+  const storesOf = (): typeof stores => stores
+  const parts = { directory, storesOf, clock, leases: options, locks, layers }
+  const workspaces = new WorkspaceKeeper(parts)
+  const { id } = await workspaces.create(owner, 'w')
+  if (!makeFirst) return id
+  const workspace = await workspaces.open(owner, 'w')
+  await workspace.takeInodes(tagsMax)
+  const asker = { actor: 'key_1' as never, idempotencyKey: undefined }
+  await workspace.change(await workspace.branch('main'), asker, makeFirst)
+  return id
 }

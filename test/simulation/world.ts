@@ -8,7 +8,6 @@ import {
   rootIno,
   type SessionReply,
 } from '@cairn/protocol'
-import { WorkspaceKeeper } from '@cairn/server'
 import { Chance } from '../model/chance.ts'
 import { isReap } from './checks.ts'
 import { Client, createOps } from './client.ts'
@@ -17,7 +16,7 @@ import { LayerWork } from './layer-work.ts'
 import { Network } from './network.ts'
 import { Scheduler } from './scheduler.ts'
 import { logIno, logName } from './shared-log.ts'
-import { owner, Server } from './server.ts'
+import { foundWorkspace, type MakeFirst, owner, Server } from './server.ts'
 import { Disk } from './stores.ts'
 import { Trace } from './trace.ts'
 
@@ -91,23 +90,13 @@ export class World {
   }
 
   async #found(): Promise<void> {
-    const { stores, leases, notes, locks, layers, directory } = this.disk.open()
-    const clock = { nowMs: () => 0, sleep: async () => {}, now: () => ({ sec: 0, nsec: 0 }) }
-    const options = { store: leases, notes, clock, leaseMs: 1, lookMs: 1 }
-    const storesOf = (): typeof stores => stores
-    const parts = { directory, storesOf, clock, leases: options, locks, layers }
-    const workspaces = new WorkspaceKeeper(parts)
-    const { id } = await workspaces.create(owner, 'w')
+    const makeLog: MakeFirst = (edit) => {
+      edit.push(createOps(logIno, rootIno, logName, 'file')[0]!)
+    }
+    const appends = this.conditions.appendsOneIn > 0
+    const id = await foundWorkspace(this.disk, tagsMax, appends ? makeLog : undefined)
     this.trace.name(id, 'w')
     this.main = `${id}/main` as BranchId
-    if (this.conditions.appendsOneIn === 0) return
-    const workspace = await workspaces.open(owner, 'w')
-    const asker = { actor: 'key_1' as never, idempotencyKey: undefined }
-    // Clients number their files by tags, requests by what the server gives them.
-    await workspace.takeInodes(tagsMax)
-    await workspace.paths.change(await workspace.branch('main'), asker, (edit) => {
-      edit.push(createOps(logIno, rootIno, logName, 'file')[0]!)
-    })
   }
 
   /** Checks at each append whether another client believed to be alone just then. */

@@ -1,22 +1,15 @@
-import {
-  decodeSentBatch,
-  encodeBatch,
-  encodeBody,
-  type Op,
-  type SentBatch,
-  type Time,
-  type View,
-} from '@cairn/core'
-import { FsError, type Ino, type RescueOutcome } from '@cairn/protocol'
+import { encodeBody, type Op, type Time, type View } from '@cairn/core'
+import type { Ino, RescueOutcome } from '@cairn/protocol'
 import type { Classes } from '../classes/classes.ts'
 import type { Contents } from '../data/contents.ts'
-import type { Loader } from '../image/loader.ts'
+import { Loader } from '../image/loader.ts'
 import { LogPosition } from '../image/log-position.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { Caches } from '../kernel/caches.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { QuotaRoom } from '../outbox/quota-room.ts'
 import { Unseen } from '../outbox/unseen.ts'
+import { decodeChangesAnswer } from '../session/answers.ts'
 import { SessionClient } from '../session/client.ts'
 import type { Reservation, SessionClock, Standing } from '../session/options.ts'
 import { Refusal } from '../session/refusal.ts'
@@ -26,7 +19,7 @@ import { Holds } from '../sync/holds.ts'
 import { SharingClient, sharingHandlers } from '../sync/sharing.ts'
 import { Waiting } from '../sync/waiting.ts'
 import { MountWriter } from '../sync/writer.ts'
-import { installRoot, wholeTree } from './whole-tree.ts'
+import { wholeTree } from './whole-tree.ts'
 
 const epoch: Time = { sec: 0, nsec: 0 }
 
@@ -42,13 +35,11 @@ export interface BareMountParts {
   readonly onSettled: (op: Op, outcome: { readonly seq: number } | Error) => void
   /** Has what was acknowledged sent some time later. */
   readonly later: (send: () => void) => void
-  /** What the batches of a layer did. A commit brings them in one step, and here all of a tree is known. */
-  readonly opsOf: (layer: string) => readonly Op[]
 }
 
 /**
- * A mount without a kernel, a disk and a network: session, image, follower and writer are the real ones, and know the
- * whole tree. For simulated worlds.
+ * A mount without a kernel, a disk and a network: session, image, loader, follower and writer are the real ones. For
+ * simulated worlds. It follows the log from the beginning, so it knows the whole tree until a change tells too little.
  */
 export class BareMount {
   readonly session: SessionClient
@@ -62,15 +53,14 @@ export class BareMount {
   readonly #room = new QuotaRoom()
   readonly #unseen = new Unseen()
   readonly #waiting = new Waiting()
+  readonly #loader: Loader
   readonly #follower: Follower
   readonly #writer: MountWriter
+  #isWhole = true
   /** Acknowledged, and not given to the session yet. */
   readonly #collected = new Set<() => void>()
   /** Acknowledged, and not known to be at the server. */
   readonly #unsettled = new Map<number, { readonly of: readonly Ino[]; over: Promise<unknown> }>()
-  readonly #ownOps = new Map<number, Op>()
-  /** What the log did, by place: for a tree that is built again. */
-  readonly #log = new Map<number, readonly Op[]>()
 
   constructor(parts: BareMountParts) {
     this.#parts = parts
@@ -95,6 +85,14 @@ export class BareMount {
       forgetDropped: nothing,
       shares: true,
     })
+    this.#loader = new Loader({
+      image: this.#image,
+      position: this.#position,
+      ask: (question) => this.session.ask(question),
+      look: (ino) => this.sharing.look(ino),
+      forgotten: async () => undefined,
+      nowMs: () => 0,
+    })
     this.#follower = this.#makeFollower()
     this.#writer = this.#makeWriter()
     this.#startSession()
@@ -103,6 +101,11 @@ export class BareMount {
   /** The tree, as this mount knows it. */
   get view(): View {
     return this.#image
+  }
+
+  /** No change told too little. */
+  get isWhole(): boolean {
+    return this.#isWhole
   }
 
   /** It has taken in the log up to here. */
@@ -126,24 +129,38 @@ export class BareMount {
     return this.sharing.isMine(directory)
   }
 
+  /** Whether it shows what it knows of the directory without a look. */
+  takesForKnown(directory: Ino): boolean {
+    return this.#image.knowsDirectory(directory) && this.sharing.isFresh(directory)
+  }
+
   /** Resolves when programs are told that it is done; rejects with the errno. */
-  async change(make: () => Op): Promise<void> {
-    try {
-      await this.#writer.change(make, { request: 0 })
-    } catch (error) {
-      // All of the tree is known: what is not there is gone.
-      throw error instanceof ImageMiss ? new FsError('ENOENT') : error
-    }
+  change(make: () => Op): Promise<void> {
+    return this.withLoads(async () => this.#writer.change(make, { request: 0 }))
+  }
+
+  /** Does it again with what it misses. */
+  async withLoads<T>(what: () => T | Promise<T>): Promise<T> {
+    for (;;)
+      try {
+        return await what()
+      } catch (error) {
+        if (!(error instanceof ImageMiss)) throw error
+        await this.#loader.load(error)
+      }
+  }
+
+  #clear(): void {
+    this.#isWhole = false
+    this.#image.clear()
   }
 
   #startSession(): void {
     const wake = (): void => this.#waiting.wake()
     this.session.start({
       ...sharingHandlers(this.sharing, this.session),
-      onBatch: (bytes) => this.#follower.onBatch(this.#withOps(bytes)),
+      onBatch: (bytes) => this.#follower.onBatch(bytes),
       onOwn: (number, seq) => {
-        const op = this.#ownOps.get(number)
-        if (op) this.#log.set(seq, [op])
         this.#room.settle(number)
         this.#follower.onOwn(number, seq)
       },
@@ -157,7 +174,7 @@ export class BareMount {
       onRescue: (outcome) => {
         this.rescues.push(outcome)
         this.#room.forget()
-        this.#reset()
+        this.#clear()
       },
     })
   }
@@ -166,19 +183,17 @@ export class BareMount {
     return new Follower({
       image: this.#image,
       contents: { find: nothing, drop: nothing } as unknown as Contents,
-      loader: {
-        advance: (seq: number) => this.#position.advance(seq),
-      } as unknown as Loader,
+      loader: this.#loader,
       position: this.#position,
       caches,
       isAcknowledged: (number) => this.#unseen.take(number),
-      changesAt: () => Promise.reject(new Error('all batches are known by their operations')),
+      changesAt: async (seq) =>
+        decodeChangesAnswer(await this.session.ask({ type: 'changes', seq })),
       keep: nothing,
       seen: (seq) => this.session.seen(seq),
-      onBatch: ({ seq, body }) => body.type === 'ops' && this.#log.set(seq, body.ops),
       onMade: (directory) => this.sharing.noteMadeElsewhere(directory),
       onCurrent: () => this.#waiting.wake(),
-      reset: nothing,
+      reset: () => this.#clear(),
       nodes: { isKnown: () => true, isFile: () => true, replace: () => false, replaceAll: nothing },
       doubt: nothing,
     })
@@ -201,11 +216,7 @@ export class BareMount {
       standing: () => this.standing,
       isConnected: () => session.isConnected,
       whenStanding: () => this.#waiting.next(),
-      submit: async (op) => {
-        const receipt = await session.submit([op], timeOf(op))
-        this.#log.set(receipt.seq, [op])
-        return receipt
-      },
+      submit: (op) => session.submit([op], timeOf(op)),
       barrier: (seq) => session.barrier(seq),
       waits: false,
       onRefused: nothing,
@@ -242,7 +253,6 @@ export class BareMount {
     const reservation = this.session.reserve()
     const { number } = reservation
     this.#unseen.add(number, new Set(of))
-    this.#ownOps.set(number, op)
     const over = reservation.settled.then(
       (receipt) => this.#parts.onSettled(op, receipt),
       (error: Error) => this.#parts.onSettled(op, error),
@@ -273,22 +283,6 @@ export class BareMount {
     if (meant.length === 0) return
     this.#send()
     await Promise.all(meant.map(({ over }) => over))
-  }
-
-  /** What is in a rescue layer is not in the branch. */
-  #reset(): void {
-    this.#image.clear()
-    installRoot(this.#image)
-    for (let seq = 1; seq <= this.seq; seq++)
-      for (const op of this.#log.get(seq) ?? []) this.#image.absorb(this.#image.plan([op]))
-  }
-
-  /** A commit as the operations of its layer. */
-  #withOps(bytes: Uint8Array): Uint8Array {
-    const batch: SentBatch = decodeSentBatch(bytes)
-    if (batch.body.type !== 'root') return bytes
-    const ops = this.#parts.opsOf(batch.body.change.subject)
-    return encodeBatch({ ...batch, body: { type: 'ops', ops } })
   }
 }
 

@@ -24,11 +24,7 @@ const emptyDirectory: Inode = {
 /** The tree of a new workspace, all of which is known: so it stays when the log is followed. */
 export function wholeTree(): Image {
   const image = new Image()
-  installRoot(image)
-  return image
-}
-
-export function installRoot(image: Image): void {
   image.install({ ino: rootIno, inode: emptyDirectory, links: [] })
   image.installDirectory(rootIno, [])
+  return image
 }
