@@ -79,6 +79,21 @@ describe.skipIf(noMount)('mounts that write a lot in different directories', () 
     for (const mount of [a, b]) expect((await mount.status()).rescues).toEqual([])
   })
 
+  it('the status says which directories are held and which are shared, and why', async () => {
+    await start()
+    await b.sh('ls a')
+    const [ofA, ofB] = await Promise.all([a, b].map(async (mount) => mount.status()))
+    expect(ofA!.directories).toMatchObject({ rest: 'held' })
+    const why = 'another client looked into it, or changed it'
+    expect(ofA!.directories!.named).toContainEqual({ path: '/a', state: 'shared', why })
+    expect(ofB!.directories).toMatchObject({ rest: 'shared' })
+    const held = { path: '/b', state: 'held', why: 'changes are acknowledged here' }
+    expect(ofB!.directories!.named).toContainEqual(held)
+    expect(readFileSync(b.path('.cairn/status'), 'utf8')).toMatch(
+      /^directories: \d+ held, \d+ shared, all others shared$/m,
+    )
+  })
+
   it('one changes directories of the other, and both see one tree', async () => {
     await start()
     await Promise.all([clone(a, 'a'), clone(b, 'b')])

@@ -16,8 +16,9 @@ import { type Disk, makeWay } from './stores.ts'
 export const owner = 'owner_1'
 const key = { id: 'key_1', owner }
 
+type Paths = Awaited<ReturnType<WorkspaceKeeper['open']>>['paths']
 /** What is in a workspace before there is any server. */
-export type MakeFirst = Parameters<Awaited<ReturnType<WorkspaceKeeper['open']>>['change']>[2]
+export type MakeFirst = Parameters<Paths['change']>[2]
 
 export interface ServerParts {
   readonly name: string
@@ -129,6 +130,6 @@ export async function foundWorkspace(
   const workspace = await workspaces.open(owner, 'w')
   await workspace.takeInodes(tagsMax)
   const asker = { actor: 'key_1' as never, idempotencyKey: undefined }
-  await workspace.change(await workspace.branch('main'), asker, makeFirst)
+  await workspace.paths.change(await workspace.branch('main'), asker, makeFirst)
   return id
 }

@@ -4,6 +4,7 @@
  */
 export { parseProfile } from './classes/parse-profile.ts'
 export { builtInProfiles, type Classify, compileProfile, type Profile } from './classes/profile.ts'
+export { describeDirectories } from './describe-directories.ts'
 export { unmount } from './fuse/mounting.ts'
 export { findOurMount } from './fuse/mount-table.ts'
 export { findShippedFuseIo, loadFuseIo } from './fuse/native.ts'

@@ -9,6 +9,24 @@ export interface OnlyHere {
   readonly ms: number
 }
 
+/** One directory of a mount that writes beside others. */
+export interface DirectoryState {
+  readonly path: string
+  readonly state: 'held' | 'shared' | 'waiting'
+  readonly why: string
+}
+
+/** Where a mount that has the lease acknowledges changes on its own. */
+export interface DirectoryStates {
+  /** Of directories that are in none of the counts. */
+  readonly rest: 'held' | 'shared'
+  readonly held: number
+  readonly shared: number
+  readonly waiting: number
+  /** At most 20 of them, those first that wait. */
+  readonly named: readonly DirectoryState[]
+}
+
 /** What a mount says of itself. */
 export interface MountStatus {
   /** It is unmounted, and brings the rest to the server. */
@@ -22,6 +40,8 @@ export interface MountStatus {
   /** How long nothing has been heard from the server. */
   readonly silentMs?: number
   readonly standing: string
+  /** Absent without the lease: then the server decides everywhere. */
+  readonly directories?: DirectoryStates
   readonly pendingOps: number
   readonly pendingBytes: number
   /** How long the oldest of what is not at the server has been waiting. */

@@ -19,6 +19,7 @@ import { type ConflictAnswer, decodeConflictsAnswer } from './session/answers.ts
 import type { Welcome } from './session/options.ts'
 import { whenJoined } from './session/when-joined.ts'
 import { statusOf } from './status-of.ts'
+import { reportDirectories } from './sync/directory-report.ts'
 import type { ToolCalls } from './tool-calls/tool-calls.ts'
 
 const guessAfterMs = 100
@@ -70,6 +71,7 @@ export class Mount {
     return statusOf({
       session: session.client,
       standing: following.standing,
+      directories: reportDirectories(reading.image, reading.sharing),
       outbox: sending.outbox,
       cacheBytes: sending.segments.bytes,
       knownInodes: reading.image.inodeCount,

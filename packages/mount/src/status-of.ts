@@ -1,4 +1,4 @@
-import type { MountStatus } from './mount-status.ts'
+import type { DirectoryStates, MountStatus } from './mount-status.ts'
 import type { Notes } from './notes.ts'
 import type { Outbox } from './outbox/outbox.ts'
 import type { SessionClient } from './session/client.ts'
@@ -7,6 +7,7 @@ import type { Refusal } from './session/refusal.ts'
 interface StatusParts {
   readonly session: Pick<SessionClient, 'isConnected'>
   readonly standing: string
+  readonly directories: DirectoryStates
   readonly outbox: Pick<Outbox, 'pendingOps' | 'pendingBytes' | 'pendingMs' | 'deferrals'>
   readonly cacheBytes: number
   readonly knownInodes: number
@@ -21,6 +22,7 @@ export function statusOf(parts: StatusParts): MountStatus {
   return {
     connected: session.isConnected,
     standing: notes.isOver && standing === 'shared' ? 'over' : standing,
+    ...(standing === 'lease' && { directories: parts.directories }),
     pendingOps: outbox.pendingOps,
     pendingBytes: outbox.pendingBytes,
     pendingMs: outbox.pendingMs,

@@ -248,7 +248,7 @@ export class TreeWorld implements JudgedWorld<TreeClient> {
         const workspace = await workspaces.open(owner, 'w')
         const branch = await workspace.branch('main')
         const path = `/${place}/${place}` as ByteString
-        return workspace.change(branch, asker(key), (edit) =>
+        return workspace.paths.change(branch, asker(key), (edit) =>
           appendFile(edit, path, { pieces: [], parents: false }),
         )
       })

@@ -1,5 +1,10 @@
 import { formatRescueOutcome } from '@cairn/protocol'
-import { findDaemonLog, type MountState, type OnlyHere } from '@cairn/mount/beside'
+import {
+  describeDirectories,
+  findDaemonLog,
+  type MountState,
+  type OnlyHere,
+} from '@cairn/mount/beside'
 import { formatBytes, formatDuration } from '../output/format.ts'
 import type { DaemonStatus } from './control.ts'
 import { countOperations, describeSource } from './describe.ts'
@@ -77,6 +82,10 @@ export function statusRows(state: MountState, status: DaemonStatus): string[][] 
       .filter(([, { ops }]) => ops > 0)
       .map(([name, here]) => [`only here, ${name}:`, describeHere(here)]),
     ['lease:', readOnly ? 'none: read-only' : (standings[standing] ?? standing)],
+    ...describeDirectories(status.directories).map((line, index) => [
+      index === 0 ? 'directories:' : '',
+      line,
+    ]),
     ['durability:', durability],
     [
       'cache:',

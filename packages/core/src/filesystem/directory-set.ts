@@ -10,6 +10,16 @@ export class DirectorySet {
     this.#isAll = isAll
   }
 
+  /** Whether it has those that are not listed. */
+  get hasRest(): boolean {
+    return this.#isAll
+  }
+
+  /** Those in the set, or those not in it if it has the rest. */
+  get listed(): ReadonlySet<Ino> {
+    return this.#listed
+  }
+
   /** All of them. */
   get isFull(): boolean {
     return this.#isAll && this.#listed.size === 0

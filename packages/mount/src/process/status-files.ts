@@ -1,4 +1,5 @@
 import type { RescueOutcome } from '@cairn/protocol'
+import { describeDirectories } from '../describe-directories.ts'
 import type { StatusFiles } from '../filesystem/status-directory.ts'
 import type { Mount } from '../mount.ts'
 import type { MountStatus } from '../mount-status.ts'
@@ -44,6 +45,9 @@ function describeStatus(status: MountStatus, config: MountConfig): string {
     ...(waitingFor === undefined ? [] : [`waiting for: ${waitingFor}`]),
     ...(refused === undefined ? [] : [`refused: ${refused}`]),
     `lease: ${standing}`,
+    ...describeDirectories(status.directories).map((line, index) =>
+      index === 0 ? `directories: ${line}` : `  ${line}`,
+    ),
     `durability: ${config.durability}`,
     `not yet at the server: ${pending}`,
     ...Object.entries(status.onlyHere ?? {})

@@ -25,11 +25,14 @@ export interface SharingClientParts {
   readonly shares: boolean
 }
 
+const givenBackMax = 100
+
 /** Directories of a claim that is for all of them. */
 const everything: readonly Ino[] = []
 
 /** A question under way. It counts for nothing if the server takes back meanwhile what it will answer. */
 interface Pending {
+  readonly type: Question['type']
   readonly inos: readonly Ino[]
   isVoid: boolean
 }
@@ -52,6 +55,8 @@ export class SharingClient {
   readonly #fresh: DirectorySet
   readonly #looks = new Map<Ino, Promise<void>>()
   readonly #pending = new Set<Pending>()
+  /** The last ones that this mount does not hold, and why: for the status, and for nothing else. */
+  readonly #givenBack = new Map<Ino, 'asked' | 'contested'>()
   #isAlone = true
   /** Grows with each lease, and when everything here counts no more. */
   #turn = 0
@@ -60,6 +65,20 @@ export class SharingClient {
     this.#parts = parts
     // It hears first whether another one holds the lease.
     this.#fresh = new DirectorySet(!parts.shares)
+  }
+
+  /** Where changes are acknowledged, with the lease. */
+  get mine(): Pick<DirectorySet, 'hasRest' | 'listed'> {
+    return this.#mine
+  }
+
+  get givenBack(): ReadonlyMap<Ino, 'asked' | 'contested'> {
+    return this.#givenBack
+  }
+
+  /** Questions that are not answered. */
+  get asking(): Iterable<Pick<Pending, 'type' | 'inos'>> {
+    return this.#pending
   }
 
   /** No other mount has looked at anything here since this one got the lease. */
@@ -77,6 +96,7 @@ export class SharingClient {
     // Beside a mount that gives no directories back there is no other holder.
     const hasJoined = isNew === 'joined' && this.#parts.shares
     this.#voidAll(this.#pending)
+    this.#givenBack.clear()
     if (isAlone && !hasJoined) this.#mine.fill()
     else this.#mine.clear()
     if (!hasJoined) this.#refresh(seq)
@@ -103,7 +123,7 @@ export class SharingClient {
   async yield(inos: readonly Ino[]): Promise<void> {
     this.#isAlone = false
     this.#voidAll(this.#concerning(inos))
-    for (const ino of inos) this.#mine.delete(ino)
+    for (const ino of inos) this.#giveBack(ino, 'asked')
     await this.#parts.whenSent(inos)
   }
 
@@ -117,6 +137,14 @@ export class SharingClient {
       this.#forgetInKernel(ino)
     }
     await caches.settled()
+  }
+
+  #giveBack(ino: Ino, why: 'asked' | 'contested'): void {
+    this.#mine.delete(ino)
+    this.#givenBack.delete(ino)
+    this.#givenBack.set(ino, why)
+    if (this.#givenBack.size > givenBackMax)
+      this.#givenBack.delete(this.#givenBack.keys().next().value!)
   }
 
   /** Throws ImageMiss for a look. */
@@ -179,6 +207,7 @@ export class SharingClient {
   /** No other client knows a directory that this mount made. */
   noteMade(ino: Ino): void {
     this.#mine.add(ino)
+    this.#givenBack.delete(ino)
     this.#fresh.add(ino)
   }
 
@@ -194,6 +223,7 @@ export class SharingClient {
     // The others have left: then all of it can be had at once.
     if (this.#isAlone && (await this.#ask('claim', everything))) {
       this.#mine.fill()
+      this.#givenBack.clear()
       this.#fresh.fill()
       return true
     }
@@ -201,14 +231,14 @@ export class SharingClient {
     // Where the server decides, nothing is acknowledged beside that until it is claimed again.
     for (const ino of inos)
       if (isMine) this.noteMade(ino)
-      else this.#mine.delete(ino)
+      else this.#giveBack(ino, 'contested')
     return isMine
   }
 
   /** False when it was refused, or taken back before this mount was ready. */
   async #ask(type: Question['type'], inos: readonly Ino[]): Promise<boolean> {
     const { ask, whenReached } = this.#parts
-    const pending = { inos, isVoid: false }
+    const pending = { type, inos, isVoid: false }
     this.#pending.add(pending)
     try {
       const reader = new Reader(await ask({ type, inos }), type)
