@@ -50,6 +50,8 @@ export type TreeTrouble = (typeof treeTroubles)[number]
 
 export interface TreeConditions extends Omit<Conditions, 'troubles'> {
   readonly troubles: readonly TreeTrouble[]
+  /** The quota; undefined for none. */
+  readonly maxFiles: number | undefined
 }
 
 function isOfTrees(trouble: Trouble): trouble is Exclude<(typeof troubles)[number], 'fold'> {
@@ -101,11 +103,14 @@ export function makeTreeConditions(seed: number): TreeConditions {
     leaseMs: chance.choose([300, 600]),
     storeDelayMs: chance.choose([0, 0, 5]),
     storeFailsOneIn: chance.choose([0, 0, 0, 50]),
+    // Clocks that differ by most of a lease pass sessions over that are there.
+    skewMs: Math.min(20, conditions.skewMs),
     pauseMs: chance.choose([20, 60]),
     messageDelayMs: chance.choose([1, 5, 20]),
     troublePauseMs: chance.choose([100, 300]),
     stormMs: chance.choose([150, 300]),
     troubles: chance.shuffle(treeTroubles).slice(0, chance.below(4)),
+    maxFiles: chance.oneIn(6) ? 8 + chance.below(12) : undefined,
   }
 }
 

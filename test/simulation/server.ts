@@ -118,6 +118,7 @@ export async function foundWorkspace(
   disk: Disk,
   tagsMax: number,
   makeFirst: MakeFirst | undefined,
+  maxFiles?: number,
 ): Promise<string> {
   const { stores, leases, notes, locks, layers, directory } = disk.open()
   const clock = { nowMs: () => 0, sleep: async () => {}, now: () => ({ sec: 0, nsec: 0 }) }
@@ -126,6 +127,7 @@ export async function foundWorkspace(
   const parts = { directory, storesOf, clock, leases: options, locks, layers }
   const workspaces = new WorkspaceKeeper(parts)
   const { id } = await workspaces.create(owner, 'w')
+  if (maxFiles !== undefined) await workspaces.setQuota(owner, 'w', { maxFiles })
   if (!makeFirst) return id
   const workspace = await workspaces.open(owner, 'w')
   await workspace.takeInodes(tagsMax)

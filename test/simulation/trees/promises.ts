@@ -106,6 +106,15 @@ export class Promises<Client extends Judged = Judged> {
     }
   }
 
+  /** All clients together stay within it. */
+  judgeQuota(maxFiles: number): void {
+    const inodes = directoriesIn(this.tree).flatMap((ino) =>
+      this.tree.entries(ino, undefined, 1000),
+    )
+    const count = new Set(inodes.map(({ ino }) => ino)).size
+    if (count > maxFiles) this.fault(`${count} files and directories, and the quota is ${maxFiles}`)
+  }
+
   /** Those that know the whole tree know the same one. */
   judgeKnown(): void {
     for (const { who, mount } of this.#world.clients.filter(isServed))

@@ -5,7 +5,7 @@ import { Chance } from '../../model/chance.ts'
 import type { TreeConditions, TreeTrouble } from '../conditions.ts'
 import { Network } from '../network.ts'
 import { Scheduler } from '../scheduler.ts'
-import { foundWorkspace, owner, Server } from '../server.ts'
+import { foundWorkspace, type MakeFirst, owner, Server } from '../server.ts'
 import { Disk } from '../stores.ts'
 import { Trace } from '../trace.ts'
 import { type Acknowledged, type JudgedWorld, Promises } from './promises.ts'
@@ -73,6 +73,7 @@ export class TreeWorld implements JudgedWorld<TreeClient> {
     if (!(await this.scheduler.run(() => this.#isSettled, settleMs)))
       this.promises.fault('not settled')
     this.promises.judgeEnd()
+    this.promises.judgeQuota(this.conditions.maxFiles ?? Infinity)
     let isJudged = false
     void this.promises.judgeTrees().then(() => (isJudged = true))
     if (!(await this.scheduler.run(() => isJudged, settleMs))) this.promises.fault('no tree')
@@ -83,13 +84,14 @@ export class TreeWorld implements JudgedWorld<TreeClient> {
   }
 
   async #found(): Promise<void> {
-    const id = await foundWorkspace(this.disk, tagsMax, (edit) => {
+    const makeFirst: MakeFirst = (edit) => {
       for (const [index, name] of ['p', 'q', 'r'].entries()) {
         const directory = (2 + index) as Ino
         edit.push(createOp(directory, rootIno, name, 'directory'))
         edit.push(createOp(5 + index, directory, name, 'file'))
       }
-    })
+    }
+    const id = await foundWorkspace(this.disk, tagsMax, makeFirst, this.conditions.maxFiles)
     this.trace.name(id, 'w')
     await this.promises.watch(`${id}/main` as BranchId)
   }
@@ -255,7 +257,7 @@ export class TreeWorld implements JudgedWorld<TreeClient> {
       return answer !== 'died'
     } catch (error) {
       if (isCairnError(error, 'storage_unavailable')) return false
-      if (isFsError(error)) return true
+      if (isFsError(error) || isCairnError(error, 'quota_exceeded')) return true
       this.promises.fault(`${key}: ${String(error)}`)
       return true
     }

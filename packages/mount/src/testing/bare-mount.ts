@@ -7,7 +7,7 @@ import { LogPosition } from '../image/log-position.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { Caches } from '../kernel/caches.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import { QuotaRoom } from '../outbox/quota-room.ts'
+import { growthMax, QuotaRoom } from '../outbox/quota-room.ts'
 import { Unseen } from '../outbox/unseen.ts'
 import { decodeChangesAnswer } from '../session/answers.ts'
 import { SessionClient } from '../session/client.ts'
@@ -216,7 +216,7 @@ export class BareMount {
       standing: () => this.standing,
       isConnected: () => session.isConnected,
       whenStanding: () => this.#waiting.next(),
-      submit: (op) => session.submit([op], timeOf(op)),
+      submit: (op) => this.#submit(op),
       barrier: (seq) => session.barrier(seq),
       waits: false,
       onRefused: nothing,
@@ -274,6 +274,19 @@ export class BareMount {
   /** All of it, in order. */
   #send(): void {
     for (const send of this.#collected) send()
+  }
+
+  /** Counted from its place in the log on, as what is acknowledged is. */
+  async #submit(op: Op): Promise<{ readonly seq: number }> {
+    const settled = this.session.submit([op], timeOf(op))
+    const number = this.session.lastNumber
+    this.#room.take(number, growthMax(op))
+    try {
+      return await settled
+    } catch (error) {
+      this.#room.drop(number)
+      throw error
+    }
   }
 
   async #whenSent(inos: readonly Ino[]): Promise<void> {
