@@ -36,7 +36,7 @@ export interface Scenario {
   /** What they have done, one after the other. */
   readonly before?: readonly (readonly [Who, Action])[]
   readonly programs: Readonly<Partial<Record<Who, readonly Action[]>>>
-  /** Of requests without a session: each appends to the file of that directory, by its path. */
+  /** Each is a request without a session that appends to the file of that directory, by its path. */
   readonly requests?: readonly Place[]
   readonly troubles?: readonly Trouble[]
   /** Timers fire at any moment, and not only when nothing else happens. */

@@ -18,7 +18,7 @@ export interface DirectoryState {
 
 /** Where a mount that has the lease acknowledges changes on its own. */
 export interface DirectoryStates {
-  /** Of directories that are in none of the counts. */
+  /** The state of directories that no count includes. */
   readonly rest: 'held' | 'shared'
   readonly held: number
   readonly shared: number

@@ -44,7 +44,7 @@ export class Promises<Client extends Judged = Judged> {
   #isStale = false
   length = 0
   readonly #world: JudgedWorld<Client>
-  /** Of each client, the last thing in the log that it acknowledged. */
+  /** The last thing in the log that each client acknowledged. */
   readonly #last = new Map<string, number>()
 
   constructor(world: JudgedWorld<Client>) {

@@ -262,6 +262,8 @@ export class Session {
       // Without an answer, and so nothing behind it has one either: the other end comes back and sends them again.
       if (!isAnswer(error) && !isCairnError(error, 'read_only')) throw error
       this.#send({ type: 'refused', number, ...toFailure(error) })
+      // The other end waits to hear how it stands now, also where that is the same again.
+      if (isCairnError(error, 'stale_epoch')) this.#told = ''
     }
   }
 
