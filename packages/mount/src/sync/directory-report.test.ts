@@ -1,9 +1,8 @@
-import type { Op } from '@cairn/core'
+import { DirectorySet, type Op } from '@cairn/core'
 import { type Ino, type Name, rootIno } from '@cairn/protocol'
 import { describe, expect, it } from 'vitest'
 import { describeDirectories } from '../describe-directories.ts'
 import { wholeTree } from '../testing/whole-tree.ts'
-import { DirectorySet } from './directory-set.ts'
 import { reportDirectories } from './directory-report.ts'
 import type { SharingClient } from './sharing.ts'
 

@@ -112,7 +112,13 @@ export class LeaseSharing {
 
   /** Asks for what a change will ask for, while the session's changes before it are under way. */
   async whenGiven(session: SessionId, inos: readonly Ino[]): Promise<void> {
-    await this.#areYielded(session, inos)
+    // In use: their holder must not claim again what it is just asked for.
+    this.#inUse.begin(inos)
+    try {
+      await this.#areYielded(session, inos)
+    } finally {
+      this.#inUse.end(inos)
+    }
   }
 
   /**
