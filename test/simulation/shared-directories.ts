@@ -20,12 +20,20 @@ export class SharedDirectories {
       isForgetting: () => false,
       forgotten: async () => undefined,
       grown: nothing,
+      lookedUp: nothing,
       expire: nothing,
       canExpire: () => true,
       telling: async () => undefined,
       settled: async () => undefined,
+      filesSettled: async () => undefined,
     }
-    const kernel = { caches, isKnown: () => true, forgetInKernel: nothing, forgetDropped: nothing }
+    const kernel = {
+      caches,
+      isKnown: () => true,
+      isNew: () => false,
+      forgetInKernel: nothing,
+      forgetDropped: nothing,
+    }
     const sharing = new SharingClient({ ...parts, ...kernel, image: tree, shares: true })
     this.#sharing = sharing
     const session = {

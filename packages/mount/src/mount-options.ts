@@ -1,8 +1,8 @@
-import type { ByteString, Grant, Ino } from '@cairn/protocol'
+import type { ByteString, Grant } from '@cairn/protocol'
 import type { Profile } from './classes/profile.ts'
 import type { Contact } from './session/contact.ts'
 import type { Connect } from './session/wire.ts'
-import type { Caches } from './kernel/caches.ts'
+import type { Caches, KernelView } from './kernel/caches.ts'
 import type { DurabilityName } from './sync/durability.ts'
 
 export interface MountOptions {
@@ -37,5 +37,5 @@ export interface MountOptions {
   /** Where processes say which tool call they are part of: a directory like /proc. None are asked unless given. */
   readonly processes?: string | undefined
   /** What the kernel remembers, by its numbers. */
-  readonly caches: (nodeid: (ino: Ino) => number) => Caches
+  readonly caches: (kernel: KernelView) => Caches
 }

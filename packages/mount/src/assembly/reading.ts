@@ -43,7 +43,10 @@ export class Reading {
     const inodesMax = Math.floor(options.memoryBytes / inodeBytes)
     this.owners = swapOwners(options.uid, options.gid)
     this.told = new ToldFile(options.cacheDirectory, io)
-    this.caches = options.caches((ino) => this.nodes.nodeid(ino))
+    this.caches = options.caches({
+      nodeid: (ino) => this.nodes.nodeid(ino),
+      isFile: (ino) => this.nodes.isFile(ino),
+    })
     this.contested = new Contested({
       toldNames: (ino) => image.toldNames(ino),
       caches: this.caches,
@@ -80,6 +83,7 @@ export class Reading {
       image: this.image,
       caches: this.caches,
       isKnown: (ino) => this.nodes.isKnown(ino),
+      isNew: (ino) => this.nodes.isNew(ino),
       ask,
       whenReached: (seq) => position.whenReached(seq),
       whenSent: (inos) => outbox.whenSent(inos),

@@ -72,7 +72,7 @@ export class Fsmonitor {
     const { caches, nowMs } = this.#parts
     const askedMs = nowMs()
     void caches.settled().then(() => (this.#toldMs = Math.max(this.#toldMs, askedMs)))
-    await settledSoon(caches)
+    await settledSoon(caches.settled())
     let ms = Math.min(askedMs - marginMs, this.#toldMs)
     for (const [key, { beganMs, untilMs }] of this.#waiting)
       if (untilMs < askedMs) this.#waiting.delete(key)

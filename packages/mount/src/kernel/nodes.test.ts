@@ -57,9 +57,11 @@ describe('inodes that the kernel knows', () => {
       isForgetting: () => false,
       forgotten: () => Promise.resolve(),
       grown: () => undefined,
+      lookedUp: () => undefined,
       expire: () => undefined,
       canExpire: () => true,
       telling: () => Promise.resolve(),
+      filesSettled: () => Promise.resolve(),
       settled: () => Promise.resolve(),
     })
     return inodes

@@ -5,6 +5,7 @@ import type { Image } from '../image/image.ts'
 import type { Caches } from './caches.ts'
 import type { Contested } from './contested.ts'
 import { ImageMiss } from '../image/miss.ts'
+import { NewlyTold } from './newly-told.ts'
 import { attributesOf } from './attributes.ts'
 import type { Owners } from './owners.ts'
 import type { ToldFile } from './told-file.ts'
@@ -41,6 +42,7 @@ export class KernelNodes {
   /** Versions of the inodes that were replaced. */
   readonly #versions = new Map<Ino, number>()
   readonly #told: ToldFile
+  readonly #newlyTold = new NewlyTold()
   /** What the kernel forgot of all that the image does not know: told by the process before, or dropped since. */
   #forgotten: 'nothing' | 'attributes' | 'bytes' = 'nothing'
 
@@ -149,6 +151,7 @@ export class KernelNodes {
     const count = this.#counts.get(nodeid)
     this.#counts.set(nodeid, (count === undefined ? Number(this.isFile(ino)) : count) + once)
     if (count === undefined) this.#note(nodeid)
+    this.#newlyTold.add(nodeid)
   }
 
   #note(nodeid: number): void {
@@ -169,6 +172,11 @@ export class KernelNodes {
   /** Whether the kernel was told of it and may remember something. The root of the mount it always knows. */
   isKnown(ino: Ino): boolean {
     return ino === this.root || this.#counts.has(this.nodeid(ino))
+  }
+
+  /** Whether the kernel may not have taken in yet that there is such an inode. */
+  isNew(ino: Ino): boolean {
+    return this.#newlyTold.has(this.nodeid(ino))
   }
 
   /** Everything the kernel may remember, as it is now. */

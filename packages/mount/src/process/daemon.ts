@@ -55,7 +55,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   keepHeapTight()
   const { config } = start
   const descriptors = await takeDescriptors()
-  const notifier = new Notifier(descriptors.fd)
+  const [names, files] = [new Notifier(descriptors.fd), new Notifier(descriptors.fd)]
   const link = new ServerLink()
   const contact = new Contact()
   const opening = Mount.open({
@@ -77,7 +77,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     uid: config.uid,
     gid: config.gid,
     processes: config.toolCalls ? '/proc' : undefined,
-    caches: (nodeid) => notifyingCaches(notifier, nodeid),
+    caches: (kernel) => notifyingCaches({ names, files }, kernel),
     onAccess: (isAllowed) => void use(isAllowed),
   })
   const whole = fileSystemOf(opening, config, link)
@@ -91,7 +91,7 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
     if (type === 'stop') void unmountDrained(opening, supervisor)
   })
   // Before the server has answered: whom the daemon before this one owed an answer could not even be killed until then.
-  const serving = serveKernel(descriptors, whole, opening, notifier, { start, supervisor })
+  const serving = serveKernel(descriptors, whole, opening, names, { start, supervisor })
   const kernel = await serving
   let isUnmounted = false
   const closed = Promise.all([opening, kernel.closed]).then(([mount]) => {
@@ -113,11 +113,11 @@ async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<
   await opening.finally(() => clearInterval(telling))
   isOpening = false
   supervisor.send({ type: 'ready' })
-  const later = setTimeout(() => notifier.start(), notifierAfterMs)
+  const later = setTimeout(() => names.start(), notifierAfterMs)
   await closed
   clearTimeout(later)
   await closeControl(control)
-  await notifier.close()
+  await Promise.all([names.close(), files.close()])
 }
 
 /** The grant of a token; undefined for an owner's key. */

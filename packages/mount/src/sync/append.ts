@@ -44,8 +44,8 @@ export function dropMisplaced(
   // The kernel goes on to a second page only from one that it has whole.
   const isWhole = length >= pageBytes || (offset % pageBytes) + length > pageBytes
   caches.bytes(ino, 0, 0)
-  if (wasRead) return settledSoon(caches, longPatienceMs)
-  return isWhole ? settledSoon(caches) : undefined
+  if (wasRead) return settledSoon(caches.filesSettled(), longPatienceMs)
+  return isWhole ? settledSoon(caches.filesSettled()) : undefined
 }
 
 /**
@@ -61,8 +61,8 @@ export function dropRead(
   pages?.drop(offset, offset + length)
   if (wasRead) {
     caches.bytes(ino, offset, length)
-    return settledSoon(caches, longPatienceMs)
+    return settledSoon(caches.filesSettled(), longPatienceMs)
   }
   // It may be about to drop the page because of another client's change.
-  return caches.isForgetting(ino) ? settledSoon(caches) : undefined
+  return caches.isForgetting(ino) ? settledSoon(caches.filesSettled()) : undefined
 }

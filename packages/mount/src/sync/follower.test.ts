@@ -57,6 +57,8 @@ class Following {
   readonly replaced: Ino[] = []
   /** What the kernel was told of. */
   readonly known = new Set<Ino>([rootIno, file])
+  /** A moment ago. */
+  readonly newlyTold = new Set<Ino>()
   canReplace = true
   doubts = 0
   resets = 0
@@ -86,10 +88,12 @@ class Following {
         forgotten: () => Promise.resolve(),
         grown: (ino, size, byte) => this.forgotten.push(`${ino} is ${size} long, to ${byte}`),
         entry: (parent, entry) => this.forgotten.push(`${entry} in ${parent}`),
+        lookedUp: (parent, ino) => this.forgotten.push(`${ino} looked up in ${parent}`),
         expire: () => undefined,
         canExpire: () => true,
         telling: () => this.telling,
         settled: () => this.settled,
+        filesSettled: () => this.settled,
       },
       isAcknowledged: (number) => this.acknowledged.delete(number),
       changesAt: () => this.changes.promise,
@@ -100,6 +104,7 @@ class Following {
       reset: () => this.resets++,
       nodes: {
         isKnown: (ino) => this.known.has(ino),
+        isNew: (ino) => this.newlyTold.has(ino),
         isFile: (ino) => ino === file,
         replace: (ino) => {
           if (this.canReplace) this.replaced.push(ino)
@@ -130,6 +135,9 @@ class Following {
   }
 }
 
+/** An own change of names. */
+const made = create('own', 11)
+
 let mount: Following
 
 /** The root is known, with a file and a directory that is not. */
@@ -154,6 +162,12 @@ describe('a batch of others', () => {
     mount.hear(unlink('f'))
     expect(mount.image.inode(file)!.nlink).toBe(1)
     expect(mount.forgotten).toEqual(['f in 1', '1 from 0 for 0', 'attributes of 7'])
+  })
+
+  it('bytes of a file that the kernel may be looking up: it forgets what it is told of the file', () => {
+    mount.newlyTold.add(file)
+    mount.hear(write(file, 0, 'text'))
+    expect(mount.forgotten).toContain('7 looked up in 1')
   })
 
   it('written bytes: these alone are forgotten, here and in the kernel', async () => {
@@ -365,7 +379,7 @@ describe('a kernel that is slow to forget', () => {
     mount.hear(create('g', 8))
     mount.hear(create('h', 10))
     const shown = Promise.withResolvers<void>()
-    const answered = mount.follower.whileShown(3, () => shown.promise)
+    const answered = mount.follower.whileShown(3, made, () => shown.promise)
     await vi.advanceTimersByTimeAsync(60_000)
     // Later ones wait.
     expect(mount.seen).toEqual([2])
@@ -377,7 +391,7 @@ describe('a kernel that is slow to forget', () => {
   it('is waited for again when the own change is answered', async () => {
     mount.settled = never
     mount.hear(create('g', 8))
-    await mount.follower.whileShown(3, async () => undefined)
+    await mount.follower.whileShown(3, made, async () => undefined)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(mount.seen).toEqual([])
   })
@@ -387,7 +401,7 @@ describe('a kernel that is slow to forget', () => {
     mount.telling = promise
     mount.settled = never
     mount.hear(create('g', 8))
-    void mount.follower.whileShown(3, () => never)
+    void mount.follower.whileShown(3, made, () => never)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(mount.seen).toEqual([])
     resolve()

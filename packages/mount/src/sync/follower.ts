@@ -18,7 +18,7 @@ import type { LogPosition } from '../image/log-position.ts'
 import { ImageMiss } from '../image/miss.ts'
 import type { ChangesAnswer } from '../session/answers.ts'
 import { isRescueLayer } from '../session/rescue.ts'
-import { type Caches, settledSoon } from '../kernel/caches.ts'
+import { type Caches, longPatienceMs, settledSoon } from '../kernel/caches.ts'
 import { type StaleCaches, touchedBy } from '../kernel/touched.ts'
 
 export interface FollowerParts {
@@ -42,7 +42,7 @@ export interface FollowerParts {
   readonly onCurrent: () => void
   /** Forgets all that is known, here and in the kernel. */
   readonly reset: () => void
-  readonly nodes: Pick<KernelNodes, 'isKnown' | 'isFile' | 'replace' | 'replaceAll'>
+  readonly nodes: Pick<KernelNodes, 'isKnown' | 'isNew' | 'isFile' | 'replace' | 'replaceAll'>
   /**
    * A client removed a name from an inode that is not known here; the kernel may know it from a
    * process before.
@@ -107,14 +107,17 @@ export class Follower {
    * Runs `wait`, which ends when the other mounts have seen our own change at `own`. It may keep the kernel from
    * forgetting what others changed in the same directory before it: the kernel holds a lock until the change is
    * answered. If those others wait for us, too, all of them would wait for ever, so this mount gives way and says that
-   * it has seen their changes. The one whose change is earlier does not. A kernel that is merely slow is waited for.
+   * it has seen their changes. The one whose change is earlier does not. A kernel that is merely slow is waited for, and so
+   * is what it is to forget of files: only a write locks pages.
    */
-  async whileShown(own: number, wait: () => Promise<void>): Promise<void> {
+  async whileShown(own: number, op: Op, wait: () => Promise<void>): Promise<void> {
     const { caches, position, seen } = this.#parts
     let isOver = false
     const giveWay = async (): Promise<void> => {
       await caches.telling()
-      await settledSoon(caches)
+      const locksPages = op.type === 'write' || op.type === 'append'
+      if (!locksPages) await settledSoon(caches.filesSettled(), longPatienceMs)
+      await settledSoon(caches.settled())
       if (!isOver && position.settledSeq < own - 1) seen(own - 1)
     }
     void giveWay()
@@ -311,12 +314,22 @@ export class Follower {
   #invalidate({ inodes, names, bytes }: StaleCaches): void {
     const { caches, image, nodes } = this.#parts
     for (const { parent, name } of names) if (nodes.isKnown(parent)) caches.entry(parent, name)
+    for (const ino of inodes) this.#tellWhenLookedUp(ino)
     for (const { ino, offset, length } of bytes)
       if (nodes.isKnown(ino)) caches.bytes(ino, offset, length)
     const parents = new Set(names.map(({ parent }) => parent))
     for (const ino of inodes.filter((known) => nodes.isKnown(known)))
       if (parents.has(ino) || isDirectory(image, ino)) caches.bytes(ino, 0, 0)
       else caches.attributes(ino)
+  }
+
+  /** A program may have the answer to a lookup of it, from before the change, and the kernel may not have the inode yet. */
+  #tellWhenLookedUp(ino: Ino): void {
+    const { caches, image, nodes } = this.#parts
+    if (!nodes.isNew(ino)) return
+    const home = inodeOf(image, ino)?.home
+    for (const { parent } of home ? [home] : image.links(ino))
+      if (nodes.isKnown(parent)) caches.lookedUp(parent, ino)
   }
 
   #findOrDoubt(parent: Ino, name: Name): Ino | undefined {

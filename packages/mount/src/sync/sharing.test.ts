@@ -30,11 +30,14 @@ describe('the directories of a mount', () => {
   let forgotten: string[]
   /** What the kernel does not know. */
   let unknown: Set<Ino>
+  /** What it was told of a moment ago. */
+  let newlyTold: Set<Ino>
 
   beforeEach(() => {
     server = new Server()
     forgotten = []
     unknown = new Set()
+    newlyTold = new Set()
     sharing = open(true)
   })
 
@@ -59,12 +62,15 @@ describe('the directories of a mount', () => {
         isForgetting: () => false,
         forgotten: () => Promise.resolve(),
         grown: () => undefined,
+        lookedUp: (parent, ino) => forgotten.push(`${ino} looked up in ${parent}`),
         expire: (parent, name) => forgotten.push(`${parent}/${name}`),
         canExpire: () => true,
         telling: () => Promise.resolve(),
+        filesSettled: () => Promise.resolve(),
         settled: () => Promise.resolve(),
       },
       isKnown: (ino) => !unknown.has(ino),
+      isNew: (ino) => newlyTold.has(ino),
       ask: server.ask,
       whenReached: () => Promise.resolve(),
       whenSent: () => Promise.resolve(),
@@ -103,13 +109,25 @@ describe('the directories of a mount', () => {
 
   it('that are forgotten are forgotten by the kernel: names, names that were not there, files', async () => {
     await sharing.forget([d])
-    expect(forgotten).toEqual(['2/f', 'bytes 9', '2/absent', 'bytes 2'])
+    expect(forgotten).toEqual(['drop 2/f', 'bytes 9', 'drop 2/absent', 'bytes 2'])
+  })
+
+  it('that are forgotten hold files that the kernel may be looking up: it forgets what it is told of them', async () => {
+    newlyTold = new Set([9 as Ino])
+    await sharing.forget([d])
+    expect(forgotten).toEqual([
+      'drop 2/f',
+      '9 looked up in 2',
+      'bytes 9',
+      'drop 2/absent',
+      'bytes 2',
+    ])
   })
 
   it('that are forgotten cost nothing where the kernel knows nothing', async () => {
     unknown = new Set([9 as Ino])
     await sharing.forget([d])
-    expect(forgotten).toEqual(['2/absent', 'bytes 2'])
+    expect(forgotten).toEqual(['drop 2/absent', 'bytes 2'])
   })
 
   it('a file that was moved to a directory the kernel does not know is forgotten', async () => {

@@ -12,6 +12,8 @@ export interface SharingClientParts {
   readonly caches: Caches
   /** Whether the kernel may remember something of it. */
   readonly isKnown: (ino: Ino) => boolean
+  /** Whether it was told of it a moment ago. */
+  readonly isNew: (ino: Ino) => boolean
   readonly ask: (question: Question) => Promise<Uint8Array>
   /** Once the image has the log up to there. */
   readonly whenReached: (seq: number) => Promise<void>
@@ -260,13 +262,19 @@ export class SharingClient {
     for (const pending of all) pending.isVoid = true
   }
 
-  /** Names are looked up again, also those that were not there; files are read again. */
+  /**
+   * Names are looked up again, also those that were not there; files are read again. A name that merely expires can last:
+   * a program that was told of it before, and runs only after the kernel has heard this, sets the hour for which the
+   * kernel remembers it. So it is dropped. A directory's name expires all the same, because programs may be in it.
+   */
   #forgetInKernel(ino: Ino): void {
-    const { caches, image, isKnown } = this.#parts
+    const { caches, image, isKnown, isNew } = this.#parts
     const isTold = isKnown(ino)
     for (const { name, dentry } of image.toldNames(ino)) {
       if (dentry && !isKnown(dentry.ino)) continue
-      if (isTold) caches.expire(ino, name)
+      if (isTold && dentry?.kind === 'directory') caches.expire(ino, name)
+      else if (isTold) caches.entry(ino, name)
+      if (isTold && dentry && isNew(dentry.ino)) caches.lookedUp(ino, dentry.ino)
       // Also where another mount moved the file to a directory that the kernel does not know.
       if (dentry && dentry.kind !== 'directory') caches.bytes(dentry.ino, 0, 0)
     }

@@ -272,7 +272,7 @@ export class MountWriter {
     const { follower, barrier, contested } = this.#parts
     contested.note(op)
     await this.#decide(op, cause, async ({ seq, isShown }) => {
-      if (!isShown) await follower.whileShown(seq, () => barrier(seq))
+      if (!isShown) await follower.whileShown(seq, op, () => barrier(seq))
     })
   }
 

@@ -78,6 +78,7 @@ export class BareMount {
       image: this.#image,
       caches,
       isKnown: () => true,
+      isNew: () => false,
       ask: (question) => this.session.ask(question),
       whenReached: (seq) => this.#position.whenReached(seq),
       whenSent: (inos) => this.#whenSent(inos),
@@ -194,7 +195,13 @@ export class BareMount {
       onMade: (directory) => this.sharing.noteMadeElsewhere(directory),
       onCurrent: () => this.#waiting.wake(),
       reset: () => this.#clear(),
-      nodes: { isKnown: () => true, isFile: () => true, replace: () => false, replaceAll: nothing },
+      nodes: {
+        isKnown: () => true,
+        isNew: () => false,
+        isFile: () => true,
+        replace: () => false,
+        replaceAll: nothing,
+      },
       doubt: nothing,
     })
   }
@@ -305,6 +312,7 @@ const caches: Caches = {
   attributes: nothing,
   bytes: nothing,
   entry: nothing,
+  lookedUp: nothing,
   isForgetting: () => false,
   forgotten: async () => undefined,
   grown: nothing,
@@ -312,6 +320,7 @@ const caches: Caches = {
   canExpire: () => true,
   telling: async () => undefined,
   settled: async () => undefined,
+  filesSettled: async () => undefined,
 }
 
 function timeOf(op: Op): Time {
