@@ -17,7 +17,7 @@ export const time = { sec: 1, nsec: 0 }
 /** Entries of a directory per page, so that a few names make several pages. */
 const entriesPerPage = 2
 
-const emptyRoot: Inode = {
+export const emptyRoot: Inode = {
   kind: 'directory',
   mode: 0o755,
   uid: 0,

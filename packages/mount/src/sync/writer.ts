@@ -35,6 +35,7 @@ import { growthMax, type QuotaRoom } from '../outbox/quota-room.ts'
 import type { Contested } from '../kernel/contested.ts'
 import type { Taken } from '../session/submissions.ts'
 import type { SharingClient } from './sharing.ts'
+import { Undecided } from './undecided.ts'
 import type { Cause } from '../tool-calls/tool-calls.ts'
 
 export interface WriterParts {
@@ -74,6 +75,7 @@ export class MountWriter {
   readonly #parts: WriterParts
   /** While the server decides about one change, the others wait: they would build on what may be refused. */
   #asking: Promise<void> | undefined
+  readonly #undecided = new Undecided()
 
   constructor(parts: WriterParts) {
     this.#parts = parts
@@ -99,6 +101,8 @@ export class MountWriter {
     if (now === 'lease') {
       if (this.#asking) return this.#asking.then(() => this.change(make, cause))
       const op = this.#placed(this.#allowed(make()))
+      const decided = this.#undecided.whenFewer(() => this.#concernedBy(op))
+      if (decided) return decided.then(() => this.change(make, cause))
       const unclaimed = sharing.findUnclaimed(op)
       if (unclaimed.length > 0) return this.#claim(unclaimed, make, cause)
       if (sharing.isInNoDirectory(op)) return this.#decideBehind(make, cause)
@@ -130,6 +134,11 @@ export class MountWriter {
     outbox.flushNow()
     outbox.deferrals.release()
     return this.#share(op, cause)
+  }
+
+  #concernedBy(op: Op): readonly Ino[] {
+    const directories = directoriesOf(this.#parts.image, op)
+    return 'ino' in op ? [...directories, op.ino] : directories
   }
 
   /** No other client can move the end of a file while this mount has the lease. */
@@ -278,10 +287,14 @@ export class MountWriter {
 
   /** Has the server decide, and takes in what it took in. */
   async #decide(op: Op, cause: Cause, show?: (taken: Taken) => Promise<void>): Promise<void> {
-    const { submit, refusal } = this.#parts
+    const { submit, refusal, follower } = this.#parts
+    const concerned = this.#concernedBy(op)
     try {
-      const taken = await refusal.unlessRefused(submit(op, cause))
-      await this.#parts.follower.whenApplied(taken.seq, [op])
+      const taken = await this.#undecided.during(concerned, async () => {
+        const receipt = await refusal.unlessRefused(submit(op, cause))
+        await follower.whenApplied(receipt.seq, [op])
+        return receipt
+      })
       await show?.(taken)
     } catch (error) {
       if (!isCairnError(error)) throw isFsError(error) ? error : new FsError('EIO')
