@@ -9,7 +9,7 @@ const release = 'bookworm'
 const kernelPackage = 'linux-image-cloud-amd64'
 
 /** What the mount's tests start inside the guest. */
-const guestPackages = ['attr', 'fuse3', 'git', 'procps', 'python3-minimal', 'strace', 'util-linux']
+const guestPackages = ['attr', 'fuse3', 'git', 'procps', 'python3', 'strace', 'util-linux']
 
 const copyAll = { recursive: true, verbatimSymlinks: true }
 
@@ -51,9 +51,9 @@ function fetchKernel() {
   })
 }
 
-/** @returns {string} a folder with a small Debian */
+/** @returns {string} a folder with a small Debian. With other packages it is another one */
 function fetchDebian() {
-  return makeOnce('debian', (folder) => {
+  return makeOnce(`debian-${guestPackages.join('+')}`, (folder) => {
     const targets = output('apt-get', ['indextargets', '--format', '$(REPO_URI) $(CODENAME)'])
     const mirror = targets
       .split('\n')
