@@ -95,6 +95,11 @@ export class LeaseSharing {
     if (await sharer.ask('forget', [rootIno])) directories.isUnsure = false
   }
 
+  /** It takes all that it has cached for current: no session held the lease when it heard how it stands. */
+  noteAllShown(session: SessionId): void {
+    this.#known.get(session)?.directories.fill()
+  }
+
   /** Whether the session gives single directories back. */
   isKnown(session: SessionId): boolean {
     return this.#known.has(session)

@@ -65,9 +65,11 @@ export class Sharer implements Connected {
 
   /** The other end has heard how it stands, and before that that it is beside others if it had to. */
   noteTold(standing: LeaseStanding, epoch: number): void {
-    const { holders } = this.#parts.keeper
+    const { holders, sharing } = this.#parts.keeper
     if (standing !== 'recall') this.#standingEpoch = epoch
     const hasHeard = standing !== 'recall' && standing !== 'shared'
+    // The holder has left since this session joined.
+    if (standing === 'shared' && this.isBeside) sharing.noteAllShown(this.session)
     if (hasHeard || holders.length === 0) this.isBeside = false
     this.#told.resolve()
   }
