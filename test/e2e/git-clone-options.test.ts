@@ -115,10 +115,12 @@ it('a clone that is killed can be repeated', async () => {
   const temporary = join(local, 'tmp')
   mkdirSync(temporary)
   const clone = cairn.start(['git', 'clone', '--fast', url, ':/repo'], { TMPDIR: temporary })
+  const ended = once(clone, 'exit')
   // Git has begun.
-  await once(clone.stderr!, 'data')
+  const made = (): readonly string[] => readdirSync(temporary, { recursive: true, encoding: 'utf8' })
+  await expect.poll(() => made().some((path) => path.endsWith('/HEAD'))).toBe(true)
   clone.kill('SIGKILL')
-  await once(clone, 'exit')
+  await ended
   await cairn.text('git', 'clone', '--fast', url, ':/repo')
   git(local, 'clone', '-q', url, 'plain')
   expectSame(join(local, 'plain'), await fetched())
