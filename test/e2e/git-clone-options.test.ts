@@ -117,7 +117,8 @@ it('a clone that is killed can be repeated', async () => {
   const clone = cairn.start(['git', 'clone', '--fast', url, ':/repo'], { TMPDIR: temporary })
   const ended = once(clone, 'exit')
   // Git has begun.
-  const made = (): readonly string[] => readdirSync(temporary, { recursive: true, encoding: 'utf8' })
+  const made = (): readonly string[] =>
+    readdirSync(temporary, { recursive: true, encoding: 'utf8' })
   await expect.poll(() => made().some((path) => path.endsWith('/HEAD'))).toBe(true)
   clone.kill('SIGKILL')
   await ended
