@@ -1,15 +1,13 @@
 // What git shows the holder of a token, whose password it is.
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Cairn, narrowToken, type Workspace } from '@cairn/sdk'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { git } from './run-git.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
-const run = promisify(execFile)
 const runs = 5 * Number(process.env['CAIRN_RUNS'] ?? 1)
 type Issue = Parameters<Workspace['tokens']['issue']>[1]
 let server: TestServer
@@ -37,11 +35,6 @@ beforeEach(async () => {
 async function makeWorkspace(): Promise<Workspace> {
   await server.cairn.workspaces.create(`w${++count}`)
   return server.cairn.workspace(`w${count}`)
-}
-
-async function git(cwd: string, ...args: string[]): Promise<string> {
-  const env = { ...process.env, GIT_TERMINAL_PROMPT: '0', GIT_CONFIG_GLOBAL: '/dev/null' }
-  return (await run('git', args, { cwd, env })).stdout
 }
 
 async function issue(options: Partial<Issue> = {}): Promise<string> {

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Workspace } from '@cairn/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { git } from './run-git.ts'
 import { startServer, type TestServer } from './start-server.ts'
 
 const run = promisify(execFile)
@@ -38,12 +39,6 @@ beforeEach(async () => {
   await server.cairn.workspaces.create(`w${count}`)
   workspace = server.cairn.workspace(`w${count++}`)
 })
-
-/** In this process is the server, so nothing here may wait without letting it work. */
-async function git(cwd: string, ...args: string[]): Promise<string> {
-  const env = { ...process.env, GIT_TERMINAL_PROMPT: '0', GIT_CONFIG_GLOBAL: '/dev/null' }
-  return (await run('git', args, { cwd, env })).stdout
-}
 
 const urlOf = (name: string, secret = server.apiKey): string =>
   `${server.url.replace('://', `://me:${secret}@`)}/git/${name}`

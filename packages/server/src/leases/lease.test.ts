@@ -284,7 +284,7 @@ describe('a lease that several hold', () => {
             expect(keeper.record.coHolders).toEqual([])
           }
           for (const holder of holdersOf(keeper.record)) holding.add(holder)
-          // Whoever has not handed in is known, so that no epoch passes it by.
+          // A holder that has not handed in is known, so that no epoch passes it by.
           expect(holdersOf(keeper.record)).toEqual(expect.arrayContaining([...holding]))
         }
       }),
