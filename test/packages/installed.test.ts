@@ -118,8 +118,7 @@ describe.skipIf(!isSoak)('installed packages (needs npm run test:soak)', () => {
 
 /** A type that does not resolve is `any`, and then an expected error is missing. */
 const everyEntry = `
-import { Cairn, type FileStat } from '@cairn/sdk'
-import { CairnError } from '@cairn/sdk/errors'
+import { Cairn, CairnError, type FileStat } from '@cairn/sdk'
 import { serve, type ServeOptions } from '@cairn/server'
 import { LocalSandbox } from '@cairn/sandbox'
 import { isToken } from '@cairn/protocol'
