@@ -48,4 +48,13 @@ describe.skipIf(noMount)('the supervisor of a mount (needs /dev/fuse)', () => {
     const other = await site.mount('/')
     expect(readFileSync(other.path('f'), 'utf8')).toBe('last\n')
   })
+
+  it('alone listens to SIGTERM: the daemon goes on with what it has not sent', async () => {
+    const before = mount.processes()
+    await mount.sh('echo last > f')
+    process.kill(before.daemon, 'SIGTERM')
+    expect(await mount.sh('cat f; echo more > g; cat g')).toBe('last\nmore\n')
+    expect(mount.processes()).toEqual(before)
+    expect(programOf(before.supervisor)).toMatch(/^standby/)
+  })
 })

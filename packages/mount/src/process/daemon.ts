@@ -53,6 +53,8 @@ type RunDaemon = (start: DaemonStart, supervisor: ToSupervisor) => Promise<void>
 /** Answers the kernel for one mount, until it is unmounted. A supervisor keeps the descriptor over its life. */
 async function runDaemon(start: DaemonStart, supervisor: ToSupervisor): Promise<void> {
   keepHeapTight()
+  // Its supervisor listens, and has it hand in. Without a handler Node would end at once, and what is not sent with it.
+  process.on('SIGTERM', () => undefined)
   const { config } = start
   const descriptors = await takeDescriptors()
   const [names, files] = [new Notifier(descriptors.fd), new Notifier(descriptors.fd)]
