@@ -20,7 +20,7 @@ export interface JailProcesses {
  */
 export async function drainMounts(processes: JailProcesses, timeoutMs: number): Promise<void> {
   const servers = new Set(processes.list().filter(servesMount))
-  // Others would only die of it. The daemon of a workspace does not listen: its supervisor does.
+  // Others would only die of it. The daemon of a workspace ignores it: its supervisor acts.
   const listening = [...servers].filter(catchesSigterm)
   if (listening.length === 0) return
   const deadline = performance.now() + timeoutMs
