@@ -12,7 +12,6 @@ interface OpenApi {
 }
 
 const plain = randomBytes(24).toString('hex')
-const escape = (text: string): string => text.replaceAll(/[{}/]/g, String.raw`\$&`)
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 describe('the vault of a running server', () => {
@@ -86,21 +85,6 @@ describe('the vault of a running server', () => {
       toolCall: 'call-7',
     })
     expect(noted.filter(({ outcome }) => outcome === 'denied').length).toBeGreaterThan(30)
-  })
-
-  it('docs/reference/http.md tells of every route of the vault and of journals', async () => {
-    const page = await readFile(new URL('../../docs/reference/http.md', import.meta.url), 'utf8')
-    const { paths } = (await (await fetch(`${serving.url}/v1/openapi.json`)).json()) as OpenApi
-    const root = '/v1/workspaces/{workspace}'
-    const routes = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).flatMap((method) => {
-        const isOurs = /\/vault\/|\/journal|\/blame$/.test(path) && method !== 'head'
-        const short = path.slice(root.length).replace(/^\/vault/, '')
-        return isOurs ? [`${method.toUpperCase()} ${path.endsWith('/blame') ? path : short}`] : []
-      }),
-    )
-    expect(routes.length).toBe(22)
-    for (const route of routes) expect(page, route).toMatch(new RegExp(`\`${escape(route)}[\`?]`))
   })
 
   it('revocation and expiry are felt by the next request', async () => {
