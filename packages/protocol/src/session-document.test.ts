@@ -27,6 +27,15 @@ describe('docs/internals/protocol.md', () => {
     expect(rowsUnder(title)).toEqual(expected)
   })
 
+  it('Reading: the answer to every question', () => {
+    const questions = Object.entries(sessionTables.requests)
+      .filter(([, fields]) => 'id' in fields)
+      .map(([name]) => name)
+    const section = document.split('## Reading\n')[1]?.split(/^##/m)[0] ?? ''
+    const answered = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+    expect(new Set(answered)).toEqual(new Set(questions))
+  })
+
   it('names the version and the size of a message', () => {
     const prose = document.replaceAll(/\s+/g, ' ')
     expect(prose).toContain(`This page is version ${sessionVersion}.`)
