@@ -95,6 +95,15 @@ export class TreeDatabase {
     const touched = new Map<string, Touched>()
     const was = new TreeView(tree.nodes, before)
     await tree.nodes.readEach(inos, (ino) => noteTouched(touched, ino, was, tree.view))
+    this.#db.exec('begin')
+    try {
+      await this.#apply(touched, tree)
+    } finally {
+      this.#db.exec('commit')
+    }
+  }
+
+  async #apply(touched: ReadonlyMap<string, Touched>, tree: SeenTree): Promise<void> {
     for (const [path, { isMoved }] of touched) {
       this.#remove.run(path)
       if (isMoved) await this.#removeAllBelow(tree, path)
