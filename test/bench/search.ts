@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer, stopServer } from './running-server.ts'
-import { attemptsRow, indexingRows, sqlRows } from './search-rows.ts'
+import { attemptsRows, indexingRows, sqlRows } from './search-rows.ts'
 import { type Search, Site, timed } from './search-site.ts'
 import { writeSources } from './source-text.ts'
 import { median, millis, printTable, type Row } from './table.ts'
@@ -29,6 +29,7 @@ const searches: readonly Compared[] = [
     times: 0.2,
   },
   { work: 'nothing to look up', pattern: '[0-9][0-9][0-9]#', times: 3 },
+  { work: 'nothing to look up, nor a byte to look for', pattern: '[A-Z]{7}[0-9]', times: 3 },
 ]
 
 /** Searches of a tree of source text, beside ripgrep on the same files in a directory. */
@@ -42,7 +43,7 @@ export async function benchSearch(): Promise<void> {
     await site.seed(tree)
     const rows: Row[] = await indexingRows(site, files, text)
     for (const search of searches) rows.push(await measure(site, tree, search))
-    rows.push(await attemptsRow(site, files), ...(await sqlRows(site, files)))
+    rows.push(...(await attemptsRows(site, files)), ...(await sqlRows(site, files)))
     printTable(`search: ${files} files`, ['cairn', 'rg', 'ratio'], rows)
   } finally {
     await stopServer(server)

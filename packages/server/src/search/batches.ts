@@ -1,7 +1,10 @@
-import type { Blobs, Extent, Nodes, View } from '@cairn/core'
+import type { Extent, Nodes, View } from '@cairn/core'
 import { planRead, sendExtents } from '../files/send.ts'
 import type { FilePart } from './scan-messages.ts'
+import { contentHash } from './index/content-key.ts'
 import type { FoundPlace } from './scan/events.ts'
+import type { SearchStores } from './search-target.ts'
+import { textStore } from './texts/text-store.ts'
 import { soon, type TreeFile } from './tree-files.ts'
 
 /** A file with what its events call it. */
@@ -26,34 +29,57 @@ const readAhead = 32
 
 /** Reads files and groups them. Large ones are read piece by piece, as far as `isDone` says that they are needed. */
 export async function* readBatches(
-  { nodes, blobs }: { readonly nodes: Nodes; readonly blobs: Blobs },
+  stores: SearchStores,
   files: AsyncIterable<PlacedFile>,
   isDone: (file: PlacedFile) => boolean,
 ): AsyncGenerator<FileBatch> {
   const group = new Group()
-  let waiting: { file: PlacedFile; bytes: Promise<Uint8Array> }[] = []
+  let waiting: WaitingFile[] = []
   const take = async (): Promise<void> => {
-    for (const { file, bytes } of waiting) group.add(file, await bytes, true, true)
+    for (const { file, key, read } of waiting) {
+      const bytes = 'then' in read ? await read : read
+      group.add(file, key === undefined ? bytes : textStore.add(key, bytes), true, true)
+    }
     waiting = []
   }
   for await (const file of files) {
-    const extents = await planFile(nodes, file)
-    const chunks = sendExtents(extents, blobs)
     if (file.inode.size > batchBytes) {
       await take()
       yield* group.rest()
-      yield* large(file, chunks, isDone)
+      yield* large(file, sendExtents(await planFile(stores.nodes, file), stores.blobs), isDone)
       continue
     }
-    const bytes = whole(chunks)
-    // It may fail while another one is waited for; it is asked later.
-    bytes.catch(() => undefined)
-    waiting.push({ file, bytes })
+    waiting.push(await beginRead(stores, file))
     if (waiting.length >= readAhead) await take()
     if (group.isFull) yield group.take()
   }
   await take()
   yield* group.rest()
+}
+
+interface WaitingFile {
+  readonly file: PlacedFile
+  /** Under which the text is kept. */
+  readonly key: string | undefined
+  readonly read: Uint8Array | Promise<Uint8Array>
+}
+
+async function beginRead(
+  { nodes, blobs, workspace }: SearchStores,
+  file: PlacedFile,
+): Promise<WaitingFile> {
+  const { view, ino, inode } = file
+  const hash = await soon(nodes, () =>
+    inode.content!.extents.length > 0 ? undefined : contentHash(view, ino, inode),
+  )
+  // With the inode: else a token's search would be quicker for a content that a file out of its sight has too.
+  const key = hash === undefined ? undefined : `${workspace} ${ino} ${hash}`
+  const kept = key === undefined ? undefined : textStore.find(key)
+  if (kept) return { file, key: undefined, read: kept }
+  const read = whole(sendExtents(await planFile(nodes, file), blobs))
+  // It may fail while another one is waited for; it is asked later.
+  read.catch(() => undefined)
+  return { file, key, read }
 }
 
 /** Where the bytes of a file are. */

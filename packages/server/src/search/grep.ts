@@ -26,8 +26,8 @@ export interface GrepPosition {
 
 /** Of text in one request; single lines may be long. */
 const textMax = 32 << 20
-/** Batches that a thread has: while it scans one, the next is read. */
-const batchesAhead = 2
+/** Batches that are scanned, in order: while threads are at some, the next is read. */
+const batchesAhead = 3
 
 /** Searches files and gives the events of `rg --json`, at last a summary. */
 export class Grep {

@@ -1,3 +1,4 @@
+import type { PieceColumns } from './piece-columns.ts'
 import type { Engine, PatternOptions } from './pattern/pattern.ts'
 import type { Needs } from './pattern/needs.ts'
 import type { FoundPlace } from './scan/events.ts'
@@ -29,7 +30,7 @@ export type ScanRequest =
       readonly type: 'scan'
       readonly search: number
       readonly job: number
-      readonly pieces: readonly FilePart[]
+      readonly pieces: PieceColumns
       /** How many lines may still be given. */
       readonly linesMax: number
       readonly textMax: number

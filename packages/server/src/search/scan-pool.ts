@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { CairnError } from '@cairn/protocol'
+import { columnsOf } from './piece-columns.ts'
 import type { Engine } from './pattern/pattern.ts'
 import type { Needs } from './pattern/needs.ts'
 import type { FilePart, ScanReply, ScanRequest, Scanned, SearchSpec } from './scan-messages.ts'
@@ -10,11 +11,13 @@ const workerUrl = import.meta.url.endsWith('.ts')
   ? new URL('./scan-worker.ts', import.meta.url)
   : new URL('./scan-worker.js', import.meta.url)
 
-/** One core stays free for the event loop. */
-const workersMax = Math.max(1, Math.min(4, availableParallelism() - 1))
+/** They have a lower priority than the event loop, so each core may have one. */
+const workersMax = Math.min(4, availableParallelism())
 /** A thread looks at its deadline often; one that is so late is stuck, and is ended. */
 const stuckMs = 10_000
 const openMs = 5000
+
+type OpenedReply = Extract<ScanReply, { type: 'opened' }>
 
 interface Waiting {
   readonly resolve: (reply: ScanReply) => void
@@ -22,7 +25,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout
 }
 
-/** A search in a thread. Pieces are scanned in the order in which they are sent. */
+/** A search in the threads. The pieces of one file go to one of them, in the order in which they are sent. */
 export interface OpenSearch {
   readonly engine: Engine
   readonly needs: Needs
@@ -43,61 +46,103 @@ class ScanPool {
 
   /** Throws `malformed` for a pattern that cannot be read. */
   async open(spec: SearchSpec): Promise<OpenSearch> {
-    const search = ++this.#nextSearch
-    const thread = this.#pick()
-    const reply = await thread.ask({ type: 'open', search, spec }, `${search}`, openMs)
-    if (reply.type === 'refused')
-      throw new CairnError('invalid_argument', {
-        what: `search for '${spec.pattern}'`,
-        reason: reply.reason,
-        hint: 'Correct the pattern, or give --fixed-strings for plain text.',
-        subject: 'pattern',
-      })
-    if (reply.type !== 'opened') throw new Error('a search thread gave another answer')
-    thread.searches++
-    let jobs = 0
-    let isOpen = true
-    return {
-      engine: reply.engine,
-      needs: reply.needs,
-      scan: async (pieces, limits) => {
-        const job = ++jobs
-        const request = { type: 'scan', search, job, pieces, ...limits } as const
-        return (await thread.ask(request, `${search}.${job}`, limits.timeMs + stuckMs)) as Scanned &
-          ScanReply
-      },
-      close: () => {
-        if (isOpen) thread.searches--
-        isOpen = false
-        thread.tell({ type: 'close', search })
-      },
-    }
+    const search = new PooledSearch(++this.#nextSearch, spec, () => this.#pick())
+    await search.begin()
+    return search
   }
 
+  /** The one with the fewest batches, or a new one where each has some. */
   #pick(): ScanThread {
     for (let at = this.#threads.length - 1; at >= 0; at--)
       if (this.#threads[at]!.isDead) this.#threads.splice(at, 1)
-    const idle = this.#threads.find(({ searches }) => searches === 0)
+    const idle = this.#threads.find(({ waiting }) => waiting === 0)
     if (idle) return idle
     if (this.#threads.length < workersMax) {
       const thread = new ScanThread()
       this.#threads.push(thread)
       return thread
     }
-    return this.#threads.toSorted((a, b) => a.searches - b.searches)[0]!
+    return this.#threads.toSorted((a, b) => a.waiting - b.waiting)[0]!
+  }
+}
+
+class PooledSearch implements OpenSearch {
+  readonly #id: number
+  readonly #spec: SearchSpec
+  readonly #pick: () => ScanThread
+  readonly #opened = new Map<ScanThread, Promise<OpenedReply>>()
+  #thread: ScanThread | undefined
+  #jobs = 0
+  #isInFile = false
+  engine: Engine = 'dfa'
+  needs: Needs = []
+
+  constructor(id: number, spec: SearchSpec, pick: () => ScanThread) {
+    this.#id = id
+    this.#spec = spec
+    this.#pick = pick
+  }
+
+  async begin(): Promise<void> {
+    const { engine, needs } = await this.#open(this.#pick())
+    this.engine = engine
+    this.needs = needs
+  }
+
+  async scan(pieces: readonly FilePart[], limits: ScanLimits): Promise<Scanned> {
+    const thread = this.#isInFile ? this.#thread! : this.#pick()
+    this.#thread = thread
+    this.#isInFile = !pieces.at(-1)!.isLast
+    const [search, job] = [this.#id, ++this.#jobs]
+    const request = { type: 'scan', search, job, pieces: columnsOf(pieces), ...limits } as const
+    // The thread reads its messages in order.
+    const opened = this.#open(thread)
+    const scanned = thread.ask(request, `${search}.${job}`, limits.timeMs + stuckMs)
+    await Promise.all([opened, scanned])
+    return (await scanned) as Scanned & ScanReply
+  }
+
+  close(): void {
+    for (const thread of this.#opened.keys()) thread.tell({ type: 'close', search: this.#id })
+  }
+
+  #open(thread: ScanThread): Promise<OpenedReply> {
+    const known = this.#opened.get(thread)
+    if (known) return known
+    const opened = this.#ask(thread)
+    this.#opened.set(thread, opened)
+    return opened
+  }
+
+  async #ask(thread: ScanThread): Promise<OpenedReply> {
+    const search = this.#id
+    const reply = await thread.ask({ type: 'open', search, spec: this.#spec }, `${search}`, openMs)
+    if (reply.type === 'refused')
+      throw new CairnError('invalid_argument', {
+        what: `search for '${this.#spec.pattern}'`,
+        reason: reply.reason,
+        hint: 'Correct the pattern, or give --fixed-strings for plain text.',
+        subject: 'pattern',
+      })
+    if (reply.type !== 'opened') throw new Error('a search thread gave another answer')
+    return reply
   }
 }
 
 class ScanThread {
   readonly #worker = new Worker(workerUrl)
   readonly #waiting = new Map<string, Waiting>()
-  searches = 0
   isDead = false
 
   constructor() {
     this.#worker.unref()
     this.#worker.on('message', (reply: ScanReply) => this.#settle(reply))
     this.#worker.on('error', (error) => this.#die(error))
+  }
+
+  /** Answers that it owes. */
+  get waiting(): number {
+    return this.#waiting.size
   }
 
   ask(request: ScanRequest, key: string, patienceMs: number): Promise<ScanReply> {

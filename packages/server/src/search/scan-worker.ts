@@ -2,8 +2,12 @@
 // no `source` condition unless told.
 import { parentPort } from 'node:worker_threads'
 import { PatternError } from './pattern/ast.ts'
+import { piecesOf } from './piece-columns.ts'
 import type { ScanReply, ScanRequest } from './scan-messages.ts'
 import { Searching } from './scan/searching.ts'
+import { lowerPriority } from './thread-priority.ts'
+
+lowerPriority(5)
 
 const port = parentPort!
 const searches = new Map<number, Searching>()
@@ -13,7 +17,7 @@ port.on('message', (request: ScanRequest) => {
   if (request.type === 'close') searches.delete(search)
   else if (request.type === 'open') reply(open(request))
   else {
-    const scanned = searches.get(search)!.scan(request.pieces, request)
+    const scanned = searches.get(search)!.scan(piecesOf(request.pieces), request)
     reply({ type: 'scanned', search, job: request.job, ...scanned })
   }
 })

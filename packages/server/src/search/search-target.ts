@@ -27,6 +27,8 @@ export interface SearchRequest extends Point {
 export interface SearchStores {
   readonly nodes: Nodes
   readonly blobs: Blobs
+  /** Its id. */
+  readonly workspace: string
 }
 
 /** What is searched: one tree that does not change, as the asker sees it. */
@@ -47,7 +49,14 @@ export async function openSearchTarget(target: SearchRequest): Promise<SearchTar
   const snapshot = target.snapshot ?? (await branch.fold()).snapshot
   const grant = asker.scope?.grant
   const whole = new TreeView(nodes, snapshot)
-  return { nodes, blobs, snapshot, grant, view: grant ? scopedView(whole, grant) : whole }
+  return {
+    nodes,
+    blobs,
+    workspace: workspace.info.id,
+    snapshot,
+    grant,
+    view: grant ? scopedView(whole, grant) : whole,
+  }
 }
 
 /** Throws where there is nothing, or nothing that the asker may search. */

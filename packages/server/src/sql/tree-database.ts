@@ -81,9 +81,11 @@ export class TreeDatabase {
   }
 
   async fill(tree: SeenTree): Promise<void> {
-    this.#db.exec('delete from entries')
     this.#hasOddPaths = false
-    await this.#addBelow(tree, rootIno, [])
+    await this.#inTransaction(async () => {
+      this.#db.exec('delete from entries')
+      await this.#addBelow(tree, rootIno, [])
+    })
   }
 
   /** From one tree to another one of the same caller. Costs the size of the difference. */
@@ -95,9 +97,14 @@ export class TreeDatabase {
     const touched = new Map<string, Touched>()
     const was = new TreeView(tree.nodes, before)
     await tree.nodes.readEach(inos, (ino) => noteTouched(touched, ino, was, tree.view))
+    await this.#inTransaction(() => this.#apply(touched, tree))
+  }
+
+  /** One for all rows: thousands of small ones cost ten times as much. After a failure the tree is filled anew. */
+  async #inTransaction(work: () => Promise<void>): Promise<void> {
     this.#db.exec('begin')
     try {
-      await this.#apply(touched, tree)
+      await work()
     } finally {
       this.#db.exec('commit')
     }
@@ -145,10 +152,8 @@ export class TreeDatabase {
           return { ino, path, whole, inode, hash: hashOf(view, grant, ino, inode, whole) }
         }),
       )
-      this.#db.exec('begin')
       for (const { whole, ...entry } of met)
         if (isListed(grant, joinNames(whole))) this.#add(view, entry, whole)
-      this.#db.exec('commit')
       if (met.length < rowsAtOnce) return
       after = met.at(-1)!.path
       if (nodes.pacer.isDue()) await nodes.pacer.rest()

@@ -3,6 +3,9 @@ import { parentPort } from 'node:worker_threads'
 import type { IndexMessage, IndexReply, IndexRequest } from './index-messages.ts'
 import { SegmentCache } from './segment-cache.ts'
 import { StoredIndex } from './stored-index.ts'
+import { lowerPriority } from '../thread-priority.ts'
+
+lowerPriority(15)
 
 /** As many signatures stay in memory as a gigabyte of text has. */
 const cacheBytes = 256 << 20

@@ -20,14 +20,19 @@ export type Engine = (typeof engines)[number]
 
 export const patternCharactersMax = 8192
 
+const vainPlacesMin = 64
+const rareBytes = 512
+
 /** A pattern that is ready to search bytes. The time is linear in the text for every pattern. */
 export class Pattern {
   readonly #ast: Ast
   readonly #program: Program
   readonly #forward: Dfa
   readonly #text: Buffer | undefined
-  /** Every match holds it. */
-  readonly #required: Buffer | undefined
+  /** Every match holds all of them, the longest first. */
+  readonly #required: Buffer[]
+  /** Places of the first of them that were no match, and how many bytes were searched for it. */
+  #vain = { places: 0, bytes: 0 }
   readonly #tick: () => void
   #backward: Dfa | undefined
   #slow = false
@@ -44,7 +49,7 @@ export class Pattern {
     this.#program = compileProgram(this.#ast)
     this.#forward = new Dfa(this.#program, { isBackward: false })
     this.#text = bufferOf(wholeText(this.#ast))
-    this.#required = bufferOf(requiredText(this.#ast))
+    this.#required = requiredTexts(this.#ast).map((each) => Buffer.from(each, 'latin1'))
     this.#tick = tick
   }
 
@@ -66,9 +71,20 @@ export class Pattern {
       // A match of nothing behind the last newline is in no line.
       if (line.start >= end) return undefined
       if (this.#isSure || this.find(bytes, line.start, contentEnd(bytes, line))) return line
+      this.#noteVain(line.end - at)
       at = line.end
     }
     return undefined
+  }
+
+  /** A text that is in nearly every line saves nothing. */
+  #noteVain(bytes: number): void {
+    const vain = this.#vain
+    vain.places++
+    vain.bytes += bytes
+    if (vain.places < vainPlacesMin || vain.bytes / vain.places > rareBytes) return
+    this.#required.shift()
+    this.#vain = { places: 0, bytes: 0 }
   }
 
   /** A place in the next line that has a match; or, unless `isSure`, may have one. */
@@ -79,7 +95,8 @@ export class Pattern {
       this.#isSure = true
       return indexBefore(bytes, this.#text, from, end)
     }
-    if (this.#required) return indexBefore(bytes, this.#required, from, end)
+    const [required] = this.#required
+    if (required) return indexBefore(bytes, required, from, end)
     const found = this.#forward.findEnd(bytes, from, end, true)
     if (found === gaveUp) return this.#forward.stuckAt
     this.#isSure = true
@@ -116,11 +133,11 @@ function bufferOf(text: string | undefined): Buffer | undefined {
   return text === undefined ? undefined : Buffer.from(text, 'latin1')
 }
 
-/** The longest text that all matches hold. One byte is found everywhere, and looking for it saves nothing. */
-function requiredText(ast: Ast): string | undefined {
+/** Texts that all matches hold. One that is found so often, without a match, is given up. */
+function requiredTexts(ast: Ast): readonly string[] {
   return findNeeds(ast)
-    .flatMap((clause) => (clause.length === 1 && clause[0]!.length > 1 ? clause : []))
-    .toSorted((a, b) => b.length - a.length)[0]
+    .flatMap((clause) => (clause.length === 1 ? clause : []))
+    .toSorted((a, b) => b.length - a.length)
 }
 
 function lowerAscii(text: string): string {

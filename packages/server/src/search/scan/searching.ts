@@ -68,17 +68,44 @@ export class Searching {
   }
 
   #scanAll(pieces: readonly FilePart[]): Scanned['stop'] {
-    for (const [index, piece] of pieces.entries()) {
-      try {
-        this.#scanPiece(piece)
-      } catch (error) {
-        if (!(error instanceof BudgetEnd)) throw error
-        const { why } = error
-        const file = this.#endFile()
-        return { piece: index, why, ...(file ? { line: file.lastLine } : {}) }
+    let index = 0
+    let rowEnd = 0
+    let isBegun = false
+    try {
+      for (; index < pieces.length; index++) {
+        isBegun = false
+        if (index >= rowEnd) rowEnd = this.#endOfRow(pieces, index)
+        if (index < rowEnd) index = this.#passOver(pieces, index, rowEnd)
+        isBegun = true
+        if (index < pieces.length) this.#scanPiece(pieces[index]!)
       }
+    } catch (error) {
+      if (!(error instanceof BudgetEnd)) throw error
+      const line = isBegun ? this.#endFile()?.lastLine : 0
+      return { piece: index, why: error.why, ...(line === undefined ? {} : { line }) }
     }
     return undefined
+  }
+
+  #endOfRow(pieces: readonly FilePart[], index: number): number {
+    const isByItself = this.#spec.isInverted || this.pattern.isMultiline
+    return isByItself ? index : endOfRow(pieces, index)
+  }
+
+  /** The first of the row's files that has a match, or what is behind the row. */
+  #passOver(pieces: readonly FilePart[], index: number, rowEnd: number): number {
+    const { buffer, byteOffset: start } = pieces[index]!.bytes
+    const last = pieces[rowEnd - 1]!.bytes
+    const row = Buffer.from(buffer, start, last.byteOffset + last.byteLength - start)
+    const line = this.pattern.findLine(row, 0, row.length)
+    const place = line ? start + line.start : Infinity
+    let at = index
+    for (let bytes = pieces[at]!.bytes; at < rowEnd; bytes = pieces[++at]?.bytes ?? bytes) {
+      if (bytes.byteOffset + bytes.byteLength >= place) break
+      this.#counts.files++
+      this.#counts.bytes += bytes.byteLength
+    }
+    return at
   }
 
   #scanPiece(piece: FilePart): void {
@@ -180,6 +207,28 @@ class OpenFile {
     }
   }
 }
+
+/** Behind the last of the files that lie one behind the other, with a newline between them. They can be searched as one text. */
+function endOfRow(pieces: readonly FilePart[], index: number): number {
+  let end = index
+  for (let piece = pieces[end]; piece && isPlain(piece); piece = pieces[++end]) {
+    const before = pieces[end - 1]?.bytes
+    const isNext =
+      before?.buffer === piece.bytes.buffer &&
+      before.byteOffset + before.byteLength + 1 === piece.bytes.byteOffset
+    if (end > index && !isNext) break
+  }
+  return end
+}
+
+/** What lies in shared memory has a newline behind it. A mark at its beginning would make it another text. */
+function isPlain({ bytes, isFirst, isLast, isNamed }: FilePart): boolean {
+  const isShared = bytes.buffer instanceof SharedArrayBuffer
+  return isShared && isFirst && isLast && !isNamed && !(bytes[0]! >= firstMarkByte)
+}
+
+/** Of the byte-order marks of UTF-8 and UTF-16. */
+const firstMarkByte = 0xef
 
 const clipBytes = 1200
 const clipBefore = 300
