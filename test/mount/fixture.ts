@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   copyFileSync,
   cpSync,
@@ -9,6 +10,7 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -43,6 +45,10 @@ interface SiteOptions {
   readonly keep?: { readonly graceMs: number; readonly retentionMs: number }
   /** The database, where several servers share one. */
   readonly meta?: string
+  /** Needed where they speak to each other. */
+  readonly masterKey?: string
+  /** Where the others reach it; `own` for where it listens. */
+  readonly peerAddress?: string
 }
 
 /**
@@ -73,8 +79,8 @@ export class Site {
   }
 
   /** Another server on the same database, with the same key. What is stored must be small: objects are not shared. */
-  static async openBeside(other: Site): Promise<Site> {
-    const site = new Site(other.#options)
+  static async openBeside(other: Site, options: SiteOptions = {}): Promise<Site> {
+    const site = new Site({ ...other.#options, ...options })
     const data = join(site.directory, 'data')
     mkdirSync(data)
     copyFileSync(join(other.directory, 'data', 'owner-key'), join(data, 'owner-key'))
@@ -101,12 +107,15 @@ export class Site {
 
   /** On the port it had, if it had one. */
   async startServer(): Promise<void> {
-    const port = this.#url === '' ? '0' : new URL(this.#url).port
+    const port = this.#url === '' ? await findPort(this.#options) : new URL(this.#url).port
     const [data, listen] = [join(this.directory, 'data'), `127.0.0.1:${port}`]
     const isOrdinary = Object.keys(this.#options).length === 0
+    const peerAddress =
+      this.#options.peerAddress === 'own' ? `http://${listen}` : this.#options.peerAddress
+    const options = JSON.stringify({ ...this.#options, peerAddress })
     const args = isOrdinary
       ? words(['serve', '--data', data, '--listen', listen, '--json'])
-      : [...nodeOptions, serverProgram, data, listen, JSON.stringify(this.#options)]
+      : [...nodeOptions, serverProgram, data, listen, options]
     const server = spawn(process.execPath, args, {
       env: this.#env('server'),
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -280,6 +289,17 @@ export class SiteMount {
       }
     await this.#abort()
   }
+}
+
+/** One that must know its address before it listens takes a port that was free a moment ago. */
+async function findPort({ peerAddress }: SiteOptions): Promise<number> {
+  if (peerAddress !== 'own') return 0
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 /** `CAIRN_MOUNT_OPTIONS='--memory 0' npx vitest run test/mount` tries mounts with them. */

@@ -8,6 +8,8 @@ const secondsBuckets = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1,
 /** What the server counts. Names carry their unit, as Prometheus wants it. */
 export class Metrics {
   readonly #registry = new Registry()
+  readonly #relayed: Gauge
+  readonly #sessions: Gauge<'mode'>
   #watchesProcess = false
   readonly requests: Histogram<'method' | 'route' | 'status'>
   /** Counts batches, operations, folds, sessions, recalls and late sessions. */
@@ -25,7 +27,18 @@ export class Metrics {
       buckets: secondsBuckets,
       registers,
     })
-    this.work = countWork(registers)
+    this.#sessions = new Gauge({
+      name: 'cairn_sessions',
+      help: 'Sessions that are open at this server.',
+      labelNames: ['mode'],
+      registers,
+    })
+    this.work = countWork(registers, this.#sessions)
+    this.#relayed = new Gauge({
+      name: 'cairn_relayed_sessions',
+      help: 'Open sessions that this server relays to the server where the other writers of their branch are.',
+      registers,
+    })
     this.collecting = countCollecting(registers)
     this.stores = new Histogram({
       name: 'cairn_store_seconds',
@@ -46,6 +59,14 @@ export class Metrics {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() }
   }
 
+  /** This server relays one more session to another one, or one less. */
+  readonly relayed = (change: 1 | -1): void => this.#relayed.inc(change)
+
+  async sessions(): Promise<{ readonly open: number; readonly relayed: number }> {
+    const [open, relayed] = await Promise.all([this.#sessions, this.#relayed].map(sumOf))
+    return { open: open!, relayed: relayed! }
+  }
+
   watchRequests(app: FastifyInstance): void {
     app.addHook('onResponse', async (request, reply) => {
       const route = request.routeOptions.url ?? 'none'
@@ -57,7 +78,11 @@ export class Metrics {
   }
 }
 
-function countWork(registers: Registry[]): ObserveWork {
+async function sumOf(gauge: Gauge<string>): Promise<number> {
+  return (await gauge.get()).values.reduce((sum, { value }) => sum + value, 0)
+}
+
+function countWork(registers: Registry[], sessions: Gauge<'mode'>): ObserveWork {
   const batches = new Counter({
     name: 'cairn_batches_total',
     help: 'Batches taken into logs.',
@@ -72,12 +97,6 @@ function countWork(registers: Registry[]): ObserveWork {
     name: 'cairn_fold_seconds',
     help: 'How long folding a head took.',
     buckets: secondsBuckets,
-    registers,
-  })
-  const sessions = new Gauge({
-    name: 'cairn_sessions',
-    help: 'Sessions that are open at this server.',
-    labelNames: ['mode'],
     registers,
   })
   const recalls = new Counter({

@@ -25,6 +25,8 @@ import { type KeepTimes, ordinaryKeepTimes } from './workspaces/keep-times.ts'
 import { Trimming } from './jobs/trimming.ts'
 import { type MasterKeys, openMasterKey } from './access/master-key.ts'
 import { Metrics } from './metrics.ts'
+import { PeerProof } from './peers/peer-proof.ts'
+import { parsePeerAddress, Peers } from './peers/peers.ts'
 import { ensureOwnerKey, owner } from './access/first-owner-key.ts'
 import { loopPacer } from './ports/pacer.ts'
 import { contentWorker, sha256 } from './ports/content-worker.ts'
@@ -61,6 +63,8 @@ export interface ServeOptions {
   readonly allowHosts?: readonly string[]
   /** `host:port` of metrics without a key; otherwise they take an owner's. */
   readonly metricsListen?: string | undefined
+  /** Where other servers on the same stores reach this one; see docs/guides/operations.md. */
+  readonly peerAddress?: string | undefined
   /** Paths of what /install hands out, by names as `clientName` has them. */
   readonly clientFiles?: ReadonlyMap<string, string>
   /** What the first start on empty stores calls the workspace that it makes; none unless given. */
@@ -142,7 +146,8 @@ async function listen(
   const { log, pace, address, certificate, leaseMs = ordinaryLeaseMs } = options
   const { keep = ordinaryKeepTimes, allowHosts = [] } = options
   const clock = systemClock()
-  const workspaces = openWorkspaces(storage, metrics, clock, options)
+  const peers = openPeers(master, clock, options)
+  const workspaces = openWorkspaces(storage, metrics, clock, { ...options, peers })
   const onIndexFailure = (error: unknown): void =>
     app.log.error(error, 'cannot index files for searches')
   const { forget, tidy, close: closeCaches, ...caches } = openCaches(options.data, onIndexFailure)
@@ -179,7 +184,8 @@ async function listen(
     ...(log ? { logStream: log } : {}),
     ...(pace ? { pace } : {}),
   })
-  const sessions = { workspaces, ...access, requireHost, leaseMs }
+  const { relayed: observeRelayed } = metrics
+  const sessions = { workspaces, ...access, requireHost, leaseMs, peers, observeRelayed }
   const closeSessions = openSessionDoor(app.server, sessions)
   const beside = await serveBeside(app, metrics, options)
   const firstWorkspace = await makeFirstWorkspace(workspaces, options)
@@ -236,14 +242,19 @@ function openWorkspaces(
   storage: Storage,
   metrics: Metrics,
   clock: Clock,
-  { meta, leaseMs = ordinaryLeaseMs, keep = ordinaryKeepTimes }: ListenOptions,
+  {
+    meta,
+    leaseMs = ordinaryLeaseMs,
+    keep = ordinaryKeepTimes,
+    peers,
+  }: ListenOptions & { readonly peers: Peers | undefined },
 ): WorkspaceKeeper {
   const { leases: store, sessionNotes: notes } = storage
   return new WorkspaceKeeper({
     directory: storage.workspaces,
     storesOf: storesByPool(storage),
     clock,
-    leases: { store, notes, clock, leaseMs, lookMs: 50 },
+    leases: { store, notes, clock, leaseMs, lookMs: 50, address: peers?.address },
     locks: storage.locks,
     observe: metrics.work,
     layers: storage.layers,
@@ -251,6 +262,19 @@ function openWorkspaces(
     isShared: meta !== undefined,
     keep,
   })
+}
+
+/** Undefined where this server works alone, or beside others without an address of its own. */
+function openPeers(
+  master: MasterKeys,
+  clock: Clock,
+  { peerAddress, meta, warn }: ListenOptions,
+): Peers | undefined {
+  if (peerAddress === undefined) return undefined
+  const address = parsePeerAddress(peerAddress, meta !== undefined)
+  // Throws where there is none: without it no peer would believe this server.
+  master.derive('peers')
+  return new Peers({ address, proof: new PeerProof(master, clock), clock, warn })
 }
 
 /** Undefined where there is one already: servers that share a database start with what the others made. */

@@ -71,6 +71,12 @@ export const command: Command = defineCommand({
       value: 'HOST:PORT',
       summary: 'Serve /metrics at this address without a key; otherwise it needs an owner key',
     },
+    'peer-address': {
+      kind: 'text',
+      value: 'URL',
+      summary:
+        'Address at which other servers on the same database reach this one; all mounts of a branch meet at one of them',
+    },
     'client-dir': {
       kind: 'text',
       value: 'DIR',
@@ -113,6 +119,7 @@ interface ServeValues extends TlsValues, MasterKeyValues {
   readonly objects: string | undefined
   readonly 'allow-host': readonly string[]
   readonly 'metrics-listen': string | undefined
+  readonly 'peer-address': string | undefined
   readonly 'client-dir': string | undefined
   readonly log: boolean
 }
@@ -132,6 +139,7 @@ async function openServer(cli: Cli, data: string, options: ServeValues): Promise
     ...tlsOf(options),
     allowHosts: options['allow-host'],
     metricsListen: options['metrics-listen'],
+    peerAddress: options['peer-address'],
     clientFiles: findClientFiles(data, options['client-dir'], clientName),
     ...(options.log
       ? { log: { write: (line: string) => void cli.err.raw(line).catch(() => {}) } }
@@ -197,6 +205,7 @@ function wordsOf(options: ServeValues): string[] {
     ...file('tls-key', options['tls-key']),
     ...options['allow-host'].flatMap((name) => word('allow-host', name)),
     ...word('metrics-listen', options['metrics-listen']),
+    ...word('peer-address', options['peer-address']),
     ...file('client-dir', options['client-dir']),
     ...(options.log ? ['--log'] : []),
   ]

@@ -91,7 +91,7 @@ export const RotationReport = named(
   }),
 )
 
-/** What a server keeps beside its stores. */
+/** What a server keeps beside its stores, and whom it serves. */
 export type ServerStatus = Of<typeof ServerStatus>
 export const ServerStatus = named(
   'ServerStatus',
@@ -104,6 +104,13 @@ export const ServerStatus = named(
       bytes: integer({ examples: [4096] }),
       /** Files that are still to be looked at in the background. */
       waiting: integer({ examples: [0] }),
+    }),
+    /** Mounts and other clients that follow a branch. */
+    sessions: object({
+      /** Served by this server, also where another one relays them to it. */
+      open: count,
+      /** Relayed by this server to the one that has the other writers of their branch. */
+      relayed: integer({ examples: [0] }),
     }),
   }),
 )
@@ -128,7 +135,8 @@ export const serverRoutes = routes({
     answers: { 200: media('application/octet-stream') },
   },
   'GET /v1/server/status': {
-    summary: 'What this server keeps beside its stores, and how far its background work is',
+    summary:
+      'What this server keeps beside its stores, how far its background work is, and how many sessions it has',
     answers: { 200: ServerStatus },
   },
   'POST /v1/server/gc': {

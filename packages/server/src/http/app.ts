@@ -156,7 +156,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   grepRoutes(app, parts.workspaces, parts.searchIndex)
   mcpRoute(app, parts.workspaces)
   serverRoutes(app, parts.collect)
-  if (parts.searchIndex) statusRoute(app, parts.searchIndex)
+  if (parts.searchIndex) statusRoute(app, parts.searchIndex, parts.metrics)
   if (parts.clients) installRoutes(app, parts.clients)
   if (parts.gitDirectory !== undefined) gitRoutes(app, parts.workspaces, parts.gitDirectory)
   if (parts.sql) sqlRoute(app, parts.workspaces, parts.sql, vault?.journals)

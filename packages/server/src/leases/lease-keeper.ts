@@ -8,6 +8,7 @@ import { endEpoch } from './epoch-end.ts'
 import type { Given } from './given.ts'
 import { whenHandedBack } from './handed-back.ts'
 import { HeldInodes } from './held-inodes.ts'
+import { homesOf } from './homes.ts'
 import {
   addHolder,
   areTogether,
@@ -40,6 +41,8 @@ export interface LeaseOptions {
   readonly leaseMs: number
   /** How often a server looks at what other servers did to a lease. */
   readonly lookMs: number
+  /** Where other servers reach this one; absent where it takes no relayed sessions. */
+  readonly address?: string | undefined
 }
 
 interface LeaseKeeperOptions extends LeaseOptions {
@@ -241,6 +244,12 @@ export class LeaseKeeper {
     return areTogether(this.#record) && this.#record.writers[0]!.sharesAt === this.#id
   }
 
+  /** See `homesOf`. */
+  homes(except?: string): readonly string[] {
+    const nowMs = this.#options.clock.nowMs()
+    return homesOf(this.#record, { server: this.#id, nowMs, except })
+  }
+
   /** Whether other sessions write. */
   get hasOthers(): boolean {
     return this.#record.writers.length > 1
@@ -361,11 +370,10 @@ export class LeaseKeeper {
   }
 
   #writer(session: SessionId): LeaseRecord['writers'][number] {
-    const { clock, leaseMs } = this.#options
-    const expiresAtMs = clock.nowMs() + leaseMs
-    return this.#shares.has(session)
-      ? { session, expiresAtMs, sharesAt: this.#id }
-      : { session, expiresAtMs }
+    const { clock, leaseMs, address } = this.#options
+    const writer = { session, expiresAtMs: clock.nowMs() + leaseMs }
+    if (!this.#shares.has(session)) return writer
+    return { ...writer, sharesAt: this.#id, ...(address === undefined ? {} : { address }) }
   }
 
   /** One after the other: several of one server would only be in each other's way. */

@@ -9,6 +9,8 @@ export interface LeaseWriter {
    * gives everything back or nothing, and for a write of a moment.
    */
   readonly sharesAt?: string | undefined
+  /** Where other servers reach that server; absent where it takes no relayed sessions. */
+  readonly address?: string | undefined
 }
 
 /**

@@ -14,11 +14,15 @@ import { Authenticator, type AuthenticatorParts } from '../access/authenticator.
 import type { AccessWatch } from '../access/access-watch.ts'
 import { ordinaryPlaces, type PlaceLimits, Places } from '../access/places.ts'
 import type { RequireHost } from '../access/hosts.ts'
+import { peerHeader, type RelayedRequest } from '../peers/peer-proof.ts'
+import type { Peers } from '../peers/peers.ts'
+import { type Arrived, serveAtHome } from './at-home.ts'
 import type { ClientSocket } from './connection.ts'
+import { corkForTurn } from './cork.ts'
 import { keepAlive } from './heartbeat.ts'
 import { MessagePieces } from './message-pieces.ts'
 import { MessagesInHand } from './messages-in-hand.ts'
-import { type ServeParts, serveConnection } from './serve-connection.ts'
+import { type ServedConnection, type ServeParts, serveConnection } from './serve-connection.ts'
 
 const heartbeatMs = 10_000
 /** A socket that says nothing is no session, and takes a place from others. */
@@ -36,6 +40,10 @@ export interface SessionDoorParts extends Omit<ServeParts, 'pieces'>, Authentica
   readonly helloMs?: number
   /** Refuses requests for other hosts; undefined where any is answered. */
   readonly requireHost?: RequireHost | undefined
+  /** Other servers, to which sessions are relayed; absent where there are none. */
+  readonly peers?: Peers | undefined
+  /** Counts the relayed sessions that are open. */
+  readonly observeRelayed?: (change: 1 | -1) => void
 }
 
 interface Refusal {
@@ -68,7 +76,7 @@ export function openSessionDoor(server: Server, given: SessionDoorParts): () => 
       if (socket.destroyed) return admitted.leave()
       sockets.handleUpgrade(request, socket, head, (ws) => {
         keepAlive(ws, request.socket, parts.heartbeatMs ?? heartbeatMs)
-        serveSocket(ws, request.socket, { ...parts, inHand }, admitted.access)
+        serveSocket({ ...admitted, socket: ws, raw: request.socket }, { ...parts, inHand })
       })
     })
   })
@@ -80,6 +88,8 @@ export function openSessionDoor(server: Server, given: SessionDoorParts): () => 
 
 interface Admitted {
   readonly access: Access
+  readonly request: RelayedRequest
+  readonly isRelayed: boolean
   /** Gives its place to others. */
   readonly leave: () => void
 }
@@ -87,17 +97,23 @@ interface Admitted {
 /** Who comes, or why they are refused. */
 async function admit(
   authenticator: Authenticator,
-  { requireHost }: SessionDoorParts,
+  { requireHost, peers }: SessionDoorParts,
   { url, headers, socket }: IncomingMessage,
   places: Places,
 ): Promise<Admitted | Refusal> {
   if (url !== sessionsPath) return { status: '404 Not Found', why: `want ${sessionsPath}` }
   try {
     requireHost?.(headers)
-    const address = socket.remoteAddress ?? ''
-    const access = await authenticator.authenticate(headers.authorization, address)
+    const { authorization } = headers
+    const proof = peers && headers[peerHeader]?.toString()
+    const address = proof
+      ? await peers.proof.read(proof, authorization)
+      : (socket.remoteAddress ?? 'unknown')
+    const access = await authenticator.authenticate(authorization, address)
     const leave = places.take(access, address)
-    return typeof leave === 'string' ? unavailable(leave) : { access, leave }
+    if (typeof leave === 'string') return unavailable(leave)
+    const request = { address, authorization }
+    return { access, request, isRelayed: proof !== undefined, leave }
   } catch (error) {
     return refusalOf(error)
   }
@@ -129,15 +145,14 @@ function refusalText({ status, why, code }: Refusal): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
+type DoorParts = SessionDoorParts & ServeParts & { readonly inHand: MessagesInHand }
+
 function serveSocket(
-  socket: WebSocket,
-  raw: Socket,
-  parts: SessionDoorParts & ServeParts & { readonly inHand: MessagesInHand },
-  access: Access,
+  client: Omit<Admitted, 'leave'> & { readonly socket: WebSocket; readonly raw: Socket },
+  parts: DoorParts,
 ): void {
-  const { actor, owner, scope } = access
-  const caller = { id: actor, owner, ...(scope ? { scope } : {}) }
-  const served = serveConnection(connectionOf(socket, raw), parts, caller)
+  const { access, socket } = client
+  const served = serveClient(client, parts)
   if (parts.watch) socket.on('close', parts.watch.add(access, served.end))
   const silence = setTimeout(() => {
     served.end(new CairnError('too_slow', { what: 'begin', reason: 'no hello came' }))
@@ -154,6 +169,18 @@ function serveSocket(
   socket.on('error', () => socket.terminate())
 }
 
+function serveClient(
+  client: Omit<Arrived, 'connection' | 'caller'> & { readonly access: Access },
+  parts: DoorParts,
+): ServedConnection {
+  const { actor, owner, scope } = client.access
+  const caller = { id: actor, owner, ...(scope ? { scope } : {}) }
+  const connection = connectionOf(client.socket, client.raw)
+  const { peers, heartbeatMs: beatMs = heartbeatMs } = parts
+  if (!peers) return serveConnection(connection, parts, caller)
+  return serveAtHome({ ...client, connection, caller }, { ...parts, peers, heartbeatMs: beatMs })
+}
+
 /** What many sessions are sent is the same object for all of them. */
 const encodedBatches = new WeakMap<SessionReply, Uint8Array>()
 
@@ -162,13 +189,6 @@ function encodeOnce(reply: SessionReply): Uint8Array {
   let encoded = encodedBatches.get(reply)
   if (!encoded) encodedBatches.set(reply, (encoded = encodeReply(reply)))
   return encoded
-}
-
-/** What is sent in one turn goes out with one call of the kernel, which is most of what a small message costs. */
-function corkForTurn(raw: Socket): void {
-  if (raw.writableCorked > 0) return
-  raw.cork()
-  process.nextTick(() => raw.uncork())
 }
 
 function connectionOf(socket: WebSocket, raw: Socket): ClientSocket {

@@ -1,4 +1,3 @@
-import type { Branch } from '@cairn/core'
 import {
   type ActorId,
   CairnError,
@@ -7,30 +6,19 @@ import {
   sessionVersion,
   toFailure,
 } from '@cairn/protocol'
-import type { Scope } from '../access/access.ts'
-import { findScopedLayer } from '../layers/scoped-layers.ts'
 import { SessionScope } from '../access/session-scope.ts'
-import { findLayer } from '../points/references.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
-import { workspaceMissing, type WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
+import type { WorkspaceKeeper } from '../workspaces/workspace-keeper.ts'
 import type { ClientSocket } from './connection.ts'
 import type { MessagePieces } from './message-pieces.ts'
 import { PastSession } from './past-session.ts'
 import { Session } from './session.ts'
+import { openSessionBranch, openSessionWorkspace, type SessionCaller } from './session-branch.ts'
 
 export interface ServeParts {
   readonly workspaces: WorkspaceKeeper
   readonly leaseMs: number
   /** Shared by all connections of a server. */
   readonly pieces: MessagePieces
-}
-
-/** Whom a connection belongs to. */
-export interface SessionCaller {
-  readonly id: string
-  readonly owner: string
-  /** Set when the caller is a token. */
-  readonly scope?: Scope
 }
 
 /** What a carrier of messages calls. */
@@ -105,13 +93,12 @@ async function openSession(
   if (hello.type !== 'hello' && hello.type !== 'revisit')
     throw new CairnError('malformed', { what: 'begin', reason: 'want hello first' })
   requireVersion(hello.version)
-  const { owner, scope: allowed } = caller
-  const workspace = await workspaces.open(owner, hello.workspace)
-  if (allowed && allowed.workspace !== workspace.info.id) throw workspaceMissing(hello.workspace)
+  const { scope: allowed } = caller
+  const workspace = await openSessionWorkspace(workspaces, caller, hello.workspace)
   const scope = allowed && new SessionScope(allowed, workspace.notes, () => workspace.clock.nowMs())
   if (hello.type === 'revisit')
     return PastSession.open({ workspace, scope, leaseMs }, connection, hello)
-  const branch = await openBranch(workspace, hello.branch, allowed)
+  const branch = await openSessionBranch(workspace, hello.branch, caller)
   const keeper = workspace.lease(branch)
   const parts = { workspace, branch, keeper, actor: caller.id as ActorId, leaseMs }
   return Session.open(scope ? { ...parts, scope } : parts, connection, hello)
@@ -122,25 +109,5 @@ function requireVersion(version: number): void {
   throw new CairnError('unsupported_version', {
     what: `speak version ${version} of the session protocol`,
     reason: `this server has ${sessionVersion}`,
-  })
-}
-
-/** Other than a branch of that name, a layer that is so called: by its tag, say. */
-async function openBranch(
-  workspace: OpenWorkspace,
-  name: string,
-  scope: Scope | undefined,
-): Promise<Branch> {
-  // A token that is bound to a layer and names none means that one.
-  const meant = name === 'main' ? (scope?.grant.layer ?? name) : name
-  if (meant === 'main') return workspace.branch(meant)
-  const { branch, checkpoint } = await (scope
-    ? findScopedLayer(workspace, scope, meant)
-    : findLayer(workspace, meant))
-  if (!checkpoint) return branch
-  throw new CairnError('read_only', {
-    what: `open a session at checkpoint '${name}'`,
-    reason: 'a checkpoint does not change',
-    subject: name,
   })
 }

@@ -49,9 +49,10 @@ export function serverRoutes(app: FastifyInstance, collect: Collect | undefined)
 }
 
 /** Sizes of the whole server: they name nothing of other owners. */
-export function statusRoute(app: FastifyInstance, index: SearchIndex): void {
+export function statusRoute(app: FastifyInstance, index: SearchIndex, metrics: Metrics): void {
   adderOf(app, table)('GET /v1/server/status', { access: 'owner' }, async () => ({
     search: await index.status(),
+    sessions: await metrics.sessions(),
   }))
 }
 
