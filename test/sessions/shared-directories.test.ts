@@ -1,6 +1,6 @@
 import { decodeSentBatch } from '@cairn/core'
 import type { SessionClient } from '@cairn/mount'
-import { type Ino, rootIno } from '@cairn/protocol'
+import { type Ino, type Name, rootIno } from '@cairn/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   call,
@@ -110,6 +110,22 @@ it('a change waits for a session that has looked into the directory since', asyn
   await until(() => forgotten.includes(rootIno))
   await holder.ask({ type: 'look', inos: [rootIno] })
   const { seq, isShown } = await other.submit([createFile('own', 1001)], now())
+  expect(isShown).toBe(false)
+  const events: string[] = []
+  const passed = other.barrier(seq).then(() => events.push('passed'))
+  holder.seen(seq - 1)
+  await holder.ask({ type: 'inodes', count: 1 })
+  events.push('seen')
+  holder.seen(seq)
+  await passed
+  expect(events).toEqual(['seen', 'passed'])
+})
+
+it('a change of a file without a name waits for the other sessions: any of them may have it open', async () => {
+  const file = 1001
+  await holder.submit([createFile('f', file), writeBytes(file, '......')], now(), true)
+  await holder.submit([{ type: 'unlink', parent: rootIno, name: 'f' as Name, time: now() }], now())
+  const { seq, isShown } = await other.submit([writeBytes(file, 'A')], now())
   expect(isShown).toBe(false)
   const events: string[] = []
   const passed = other.barrier(seq).then(() => events.push('passed'))

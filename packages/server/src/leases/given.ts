@@ -24,11 +24,18 @@ export function concernedBy(view: View, ops: readonly Op[]): readonly Ino[] {
   return [...new Set(concerned)]
 }
 
+function changesNameless(view: View, op: Op): boolean {
+  return 'ino' in op && view.inode(op.ino) !== undefined && homesOf(view, op.ino).length === 0
+}
+
 /** The directories that no other session holds for one change of a client. */
 export class Given {
   readonly #isHeld: (ino: Ino) => boolean
   readonly inos: Set<Ino> = new Set()
-  /** Those that the change concerns, as it was last decided. Undefined where the log had it before. */
+  /**
+   * Those that the change concerns, as it was last decided. Undefined where they do not tell which sessions show it: the
+   * log had it before, or it changes a file without a name, which any session may have open.
+   */
   changed: readonly Ino[] | undefined
 
   /** `isHeld`: whether the client itself holds the directory. A change that concerns no others needs to ask for none. */
@@ -43,8 +50,9 @@ export class Given {
 
   /** Throws MoreDirectories. */
   require(view: View, ops: readonly Op[]): void {
-    this.changed = concernedBy(view, ops)
-    this.#requireAll(this.changed)
+    const concerned = concernedBy(view, ops)
+    this.changed = ops.some((op) => changesNameless(view, op)) ? undefined : concerned
+    this.#requireAll(concerned)
   }
 
   /**
