@@ -17,7 +17,7 @@ const packages = {
 install()
 aptInstall(Object.entries(packages).flatMap(([name, file]) => (existsSync(file) ? [] : [name])))
 // The guest has no compiler.
-run('node', ['packages/mount/native/build.mjs'])
+for (const name of ['mount', 'sandbox']) run('node', [`packages/${name}/native/build.mjs`])
 const files = process.argv.length > 2 ? process.argv.slice(2) : mountShortSuite
 const patterns = files.map((each) => each.replace('/*.test.ts', '/'))
 // Every instruction is translated, so the guest is some twenty times slower than the machine.
