@@ -20,6 +20,7 @@ export {
 export { InFlight } from './content/in-flight.ts'
 export { allocatedBytes, type Content, type FoldedBlock } from './content/content.ts'
 export { type Extent, Extents } from './content/extents.ts'
+export { type FoldedLength, foldedLength } from './content/folded-length.ts'
 export { withoutTrailingZeros } from './content/fold-content.ts'
 export { readFile } from './filesystem/read-file.ts'
 export { seekData, seekHole } from './content/seek.ts'

@@ -9,6 +9,8 @@ export interface Content {
   readonly allocated: number
   /** Folded blocks count up to here; beyond, they read as zeros (the file was cut since the fold). */
   readonly foldedEnd: number
+  /** Set when there may be folded blocks, or bytes of them, behind `foldedEnd`. */
+  readonly isCut?: true
   readonly extents: Extents
 }
 
@@ -40,8 +42,9 @@ export function writeContent(content: Content, extent: Extent): Content {
 }
 
 export function truncateContent(content: Content, size: number): Content {
-  const foldedEnd = Math.min(content.foldedEnd, size)
-  return { ...content, foldedEnd, extents: content.extents.truncate(size) }
+  const extents = content.extents.truncate(size)
+  if (content.foldedEnd <= size) return { ...content, extents }
+  return { ...content, foldedEnd: size, isCut: true, extents }
 }
 
 /**

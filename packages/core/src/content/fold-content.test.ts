@@ -13,6 +13,7 @@ import {
   type FoldedBlock,
 } from './content.ts'
 import { foldContent, type FoldedBlocks, planBlocks } from './fold-content.ts'
+import { type FoldedLength, foldedLength } from './folded-length.ts'
 import { seekData, seekHole } from './seek.ts'
 
 /** A file as the tree and the rules keep it between them. */
@@ -62,6 +63,10 @@ class TestFile {
       else this.blocks.delete(index)
     this.content = content
     this.#folded = { size: this.size, first: content.first, allocated: content.allocated }
+  }
+
+  get foldedLength(): FoldedLength {
+    return foldedLength(this.content, this.size, this.blockFrom)
   }
 
   read(): Promise<Uint8Array> {
@@ -136,6 +141,40 @@ describe('foldContent', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  it('any writes, holes and cuts: how long the blocks will be is known before, or a bound of it', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (list) => {
+        const file = new TestFile()
+        for (const step of list) {
+          const before = file.foldedLength
+          await take(step, file, new Uint8Array())
+          if (step.type !== 'fold') continue
+          const { allocated } = file.content
+          expect(file.foldedLength).toEqual({ bytes: allocated, isExact: true })
+          expect(before.bytes).toBeGreaterThanOrEqual(allocated)
+          if (before.isExact) expect(before.bytes).toBe(allocated)
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('only the cut end of a stored blob keeps the length of its block from being known', async () => {
+    const file = new TestFile()
+    file.write(0, new Uint8Array(4096).fill(1))
+    file.write(200_000, new Uint8Array(4096).fill(1))
+    file.resize(10_000_000)
+    expect(file.foldedLength).toEqual({ bytes: 204_096, isExact: true })
+    await file.fold()
+    file.makeHole(1000, 2000)
+    file.write(5_000_000, Uint8Array.of(1, 0, 0))
+    expect(file.foldedLength.isExact).toBe(true)
+    file.makeHole(204_000, 205_000)
+    expect(file.foldedLength.isExact).toBe(false)
+    file.write(203_999, Uint8Array.of(1))
+    expect(file.foldedLength.isExact).toBe(true)
   })
 
   it('a hole as long as the longest file: costs as little as a short one', async () => {

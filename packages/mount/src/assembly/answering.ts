@@ -10,6 +10,7 @@ export function answering(parts: Assemblies): MountedFileSystem {
   return new MountedFileSystem({
     image: reading.image,
     contents: reading.contents,
+    blocks: reading.blocks,
     loader: reading.loader,
     nodes: reading.nodes,
     owners: reading.owners,

@@ -12,6 +12,7 @@ import { KernelNodes } from '../kernel/nodes.ts'
 import { type Owners, swapOwners } from '../kernel/owners.ts'
 import { ToldFile } from '../kernel/told-file.ts'
 import { modeOf } from '../session-options-of.ts'
+import { BlockCounts } from '../sync/block-counts.ts'
 import { SharingClient } from '../sync/sharing.ts'
 import type { MountSession } from './mount-session.ts'
 import type { Sending } from './sending.ts'
@@ -26,6 +27,7 @@ export class Reading {
   readonly #forgetting: Forgetting
   readonly contents: Contents
   readonly loader: Loader
+  readonly blocks: BlockCounts
   /** Which directories may be shown without asking. */
   readonly sharing: SharingClient
   readonly owners: Owners
@@ -55,6 +57,7 @@ export class Reading {
     this.nodes = new KernelNodes(image, this.owners, this.told, this.contested, this.caches)
     this.sharing = this.#openSharing(session, sending)
     this.loader = this.#openLoader(session, inodesMax)
+    this.blocks = this.#openBlocks(session, sending)
     this.fsmonitor = this.#openFsmonitor()
     this.contents = new Contents({
       segments,
@@ -100,8 +103,20 @@ export class Reading {
       ask,
       look: (ino) => this.sharing.look(ino),
       forgotten: (ino) => this.caches.forgotten(ino),
+      count: (ino) => this.blocks.load(ino),
       nowMs: () => performance.now(),
       guessedEntries: Math.min(guessedEntriesMax, inodesMax / 2),
+    })
+  }
+
+  #openBlocks({ client, position, ask }: MountSession, sending: Sending): BlockCounts {
+    return new BlockCounts({
+      image: this.image,
+      ask,
+      position,
+      isPending: (directory) => sending.isPending(directory),
+      isConnected: () => client.isConnected,
+      nowMs: Date.now,
     })
   }
 

@@ -60,7 +60,7 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   lookup(parent: number, name: ByteString): Answer<Entry | undefined> {
-    const { contested, image, loader, nodes, sharing } = this.#parts
+    const { blocks, contested, image, loader, nodes, sharing } = this.#parts
     return whenLoaded(loader, () => {
       const directory = this.#directory(parent)
       sharing.requireFresh(directory)
@@ -72,7 +72,7 @@ export class MountedFileSystem implements FuseFileSystem {
         return undefined
       }
       if (dentry.kind === 'directory') sharing.requireFresh(dentry.ino)
-      return nodes.entry(dentry.ino)
+      return nodes.entry(blocks.counted(dentry.ino))
     })
   }
 
@@ -81,8 +81,8 @@ export class MountedFileSystem implements FuseFileSystem {
   }
 
   getattr(nodeid: number): Answer<Attributed> {
-    const { loader, nodes } = this.#parts
-    return whenLoaded(loader, () => nodes.attributed(this.#fresh(nodeid)))
+    const { blocks, loader, nodes } = this.#parts
+    return whenLoaded(loader, () => nodes.attributed(blocks.counted(this.#fresh(nodeid))))
   }
 
   setattr(nodeid: number, change: AttributeChange, caller: KernelCaller): Answer<Attributed> {

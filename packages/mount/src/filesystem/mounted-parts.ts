@@ -5,6 +5,7 @@ import type { Contents } from '../data/contents.ts'
 import type { Image } from '../image/image.ts'
 import type { Loader } from '../image/loader.ts'
 import type { SharedLocks } from '../locks/shared-locks.ts'
+import type { BlockCounts } from '../sync/block-counts.ts'
 import type { Durability } from '../sync/durability.ts'
 import type { Caches } from '../kernel/caches.ts'
 import type { Contested } from '../kernel/contested.ts'
@@ -21,6 +22,7 @@ import type { Owners } from '../kernel/owners.ts'
 export interface MountedParts {
   readonly image: Image
   readonly contents: Contents
+  readonly blocks: BlockCounts
   readonly loader: Loader
   readonly nodes: KernelNodes
   readonly writer: MountWriter

@@ -1,20 +1,17 @@
 import {
-  allocatedBytes,
   applyOp,
   Changes,
-  copyLength,
-  type CopyOp,
+  type Content,
   type Dentry,
-  Extents,
   type FoldedBlock,
   type Inode,
   type Link,
   type NamedDentry,
   type Op,
   type View,
-  type WriteOp,
 } from '@cairn/core'
 import type { Ino, Name } from '@cairn/protocol'
+import { applyAndCount, counted } from './count-bytes.ts'
 import { Directory } from './directory.ts'
 import { LastChanges } from './last-changes.ts'
 import { ImageMiss } from './miss.ts'
@@ -117,7 +114,7 @@ export class Image implements View {
     try {
       for (const op of ops) {
         this.#unborn = op.type === 'create' ? op.ino : undefined
-        applyWithoutContent(changes, op, apply)
+        applyAndCount(changes, op, apply)
       }
     } finally {
       // From here on the file may be there, at the server: the next lookup loads it.
@@ -141,6 +138,13 @@ export class Image implements View {
         if (dentry) directory.set(name, dentry)
         else directory.delete(name)
     }
+  }
+
+  /** How many bytes a file takes, as the server says of the content that it had then. */
+  count(ino: Ino, content: Content | undefined, bytes: number | undefined): void {
+    const inode = this.#inodes.get(ino)
+    if (!inode?.content || inode.content !== content) return
+    this.#inodes.set(ino, { ...inode, content: counted(inode, bytes) })
   }
 
   /** What is known already stays: it is at least as new. */
@@ -283,30 +287,7 @@ export class Image implements View {
   }
 }
 
-const writes: ReadonlySet<Op['type']> = new Set(['write', 'append', 'fallocate', 'copy'])
-
 /** A directory that only this mount can have put names into: made here, a moment ago. */
 function isNew(inode: Inode): boolean {
   return inode.size === 0
-}
-
-/**
- * The rules decide about sizes, times and modes; which bytes a file has is kept elsewhere. How many it has is counted here,
- * from the operations alone, so that every mount that follows them shows the same number of blocks.
- */
-function applyWithoutContent(changes: Changes, op: Op, apply: typeof applyOp): void {
-  apply(changes, op)
-  if (!writes.has(op.type)) return
-  const { ino } = op as WriteOp
-  const inode = changes.inode(ino)
-  if (!inode?.content) return
-  const allocated = allocatedBytes(inode.content) + (op.type === 'copy' ? copied(changes, op) : 0)
-  const content = { ...inode.content, allocated, foldedEnd: inode.size, extents: Extents.none }
-  changes.setInode(ino, { ...inode, content })
-}
-
-/** Which blocks of a source are holes only the server knows: as many bytes are copied as the whole file has. */
-function copied(changes: Changes, op: CopyOp): number {
-  const from = changes.inode(op.from)!
-  return Math.min(copyLength(from, op), allocatedBytes(from.content!))
 }

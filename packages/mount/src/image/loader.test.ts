@@ -29,6 +29,7 @@ describe('what the image misses', () => {
       ask: questions.ask,
       look: async () => undefined,
       forgotten: async () => undefined,
+      count: async () => undefined,
       nowMs: () => nowMs,
     })
     loader.advance(server.seq, [])
@@ -66,6 +67,7 @@ describe('what the image misses', () => {
       position: new LogPosition(),
       look: async () => undefined,
       forgotten: async () => undefined,
+      count: async () => undefined,
       nowMs: () => nowMs,
       ask: async () => {
         asked++

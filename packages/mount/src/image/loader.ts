@@ -23,6 +23,8 @@ export interface LoaderParts {
   readonly look: (ino: Ino) => Promise<void>
   /** Once the kernel has dropped what it has of the file. */
   readonly forgotten: (ino: Ino) => Promise<void>
+  /** How many blocks the file takes. */
+  readonly count: (ino: Ino) => Promise<void>
   readonly nowMs: () => number
   /** How many entries to load at most that nothing has asked for. */
   readonly guessedEntries?: number
@@ -56,6 +58,7 @@ export class Loader {
   load({ what, ino }: Pick<ImageMiss, 'what' | 'ino'>): Promise<void> {
     if (what === 'look') return this.#parts.look(ino)
     if (what === 'pages') return this.#parts.forgotten(ino)
+    if (what === 'blocks') return this.#once(`blocks ${ino}`, () => this.#parts.count(ino))
     return this.#once(`${what} ${ino}`, () =>
       what === 'inode' ? this.#loadInode(ino) : this.#loadMissed(ino),
     )

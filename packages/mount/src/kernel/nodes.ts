@@ -1,6 +1,7 @@
 import type { Inode } from '@cairn/core'
 import { FsError, type Ino, rootIno } from '@cairn/protocol'
 import type { Attributes, Entry } from '../fuse/file-system.ts'
+import { isGuess } from '../image/count-bytes.ts'
 import type { Image } from '../image/image.ts'
 import type { Caches } from './caches.ts'
 import type { Contested } from './contested.ts'
@@ -111,7 +112,8 @@ export class KernelNodes {
 
   attributed(ino: Ino): Attributed {
     this.#requireForgotten(ino)
-    return { attributes: this.#attributes(ino, this.inode(ino)), ttl }
+    const inode = this.inode(ino)
+    return { attributes: this.#attributes(ino, inode), ttl: isGuess(inode) ? 0 : ttl }
   }
 
   /** It is unknown which files have been replaced, so all known files have. */
@@ -138,11 +140,11 @@ export class KernelNodes {
 
   peek(ino: Ino): Entry {
     const inode = this.inode(ino)
-    const attributes = this.#attributes(ino, inode)
+    const isAskedAgain = this.#contested.has(inode.home?.parent) || isGuess(inode)
     return {
       nodeid: this.nodeid(ino),
-      attributes,
-      ttl: this.#contested.has(inode.home?.parent) ? 0 : ttl,
+      attributes: this.#attributes(ino, inode),
+      ttl: isAskedAgain ? 0 : ttl,
     }
   }
 

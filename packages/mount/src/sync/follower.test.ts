@@ -44,6 +44,7 @@ class Following {
     ask: this.questions.ask,
     look: async () => undefined,
     forgotten: async () => undefined,
+    count: async () => undefined,
     nowMs: () => 0,
     guessedEntries: 0,
   })

@@ -92,6 +92,7 @@ export class BareMount {
       ask: (question) => this.session.ask(question),
       look: (ino) => this.sharing.look(ino),
       forgotten: async () => undefined,
+      count: async () => undefined,
       nowMs: () => 0,
     })
     this.#follower = this.#makeFollower()

@@ -1,7 +1,7 @@
 import { type NamedDentry, NodeMiss, type View } from '@cairn/core'
 import { FsError, type Ino, type Name, type SessionRequest, Writer } from '@cairn/protocol'
 import type { SessionScope } from '../access/session-scope.ts'
-import { getInode, writeInode } from './inode-writer.ts'
+import { type Doubts, getInode, writeInode } from './inode-writer.ts'
 import { type ReadPlace, readPlace } from './place.ts'
 
 type Question<Type> = Extract<SessionRequest, { readonly type: Type }>
@@ -15,6 +15,7 @@ const subtreeBytesMax = 2 << 20
 export async function directoryPage(
   place: ReadPlace,
   { ino, after, limit }: Question<'directory'>,
+  doubts: Doubts,
 ): Promise<Uint8Array> {
   const count = Math.min(Math.max(1, limit), entriesMax)
   const start = after === '' ? undefined : (after as Name)
@@ -26,7 +27,10 @@ export async function directoryPage(
     requireListable(view, ino, scope)
     const entries = seen.entries(ino, start, count + 1)
     const body = new Writer(4096)
-    const written = writeEntries(body, seen, entries.slice(0, count), pageBytesMax)
+    const written = writeEntries(body, seen, entries.slice(0, count), {
+      bytesMax: pageBytesMax,
+      doubts,
+    })
     const isDone = written === entries.length
     const head = new Writer(16).varint(place.seq).u8(isDone ? 1 : 0)
     return head.varint(written).raw(body.finish()).finish()
@@ -41,6 +45,7 @@ export async function directoryPage(
 export async function subtree(
   place: ReadPlace,
   { ino, limit }: Question<'subtree'>,
+  doubts: Doubts,
 ): Promise<Uint8Array> {
   const writer = new Writer(1 << 16)
   const { seq } = place
@@ -48,7 +53,7 @@ export async function subtree(
   const queue: Ino[] = [ino]
   let left = Math.min(Math.max(1, limit), subtreeEntriesMax)
   for (const directory of queue) {
-    const whole = await readWhole(place, directory, { limit: left, seq })
+    const whole = await readWhole(place, directory, { limit: left, seq, doubts })
     if (whole === 'unlisted') continue
     if (!whole || writer.length + whole.bytes.length > subtreeBytesMax) break
     writer.varint(directory).varint(whole.entries.length).raw(whole.bytes)
@@ -67,7 +72,7 @@ interface WholeDirectory {
 async function readWhole(
   place: ReadPlace,
   ino: Ino,
-  { limit, seq }: { readonly limit: number; readonly seq: number },
+  { limit, seq, doubts }: { readonly limit: number; readonly seq: number; readonly doubts: Doubts },
 ): Promise<WholeDirectory | 'unlisted' | undefined> {
   const { pacer } = place.workspace.stores.nodes
   const entries: NamedDentry[] = []
@@ -75,7 +80,7 @@ async function readWhole(
   for (;;) {
     const from = { ino, after: entries.at(-1)?.name, count: entriesMax }
     const page = await readAll(place, from, (view) =>
-      place.seq === seq ? readPage(view, from, place.scope) : undefined,
+      place.seq === seq ? readPage(view, from, place.scope, doubts) : undefined,
     )
     if (typeof page !== 'object') return page
     entries.push(...page.entries)
@@ -91,6 +96,7 @@ function readPage(
   whole: View,
   { ino, after, count }: Listed,
   scope: SessionScope | undefined,
+  doubts: Doubts,
 ): WholeDirectory | 'unlisted' | undefined {
   const view = scope?.see(whole) ?? whole
   // First: a directory that is hidden must look like a number that nothing has.
@@ -98,7 +104,7 @@ function readPage(
   if (scope && !scope.canList(whole, ino)) return 'unlisted'
   const entries = view.entries(ino, after, count)
   const writer = new Writer(4096)
-  const written = writeEntries(writer, view, entries, subtreeBytesMax)
+  const written = writeEntries(writer, view, entries, { bytesMax: subtreeBytesMax, doubts })
   return written === entries.length ? { entries, bytes: writer.finish() } : undefined
 }
 
@@ -107,13 +113,13 @@ function writeEntries(
   writer: Writer,
   view: View,
   entries: readonly NamedDentry[],
-  bytesMax: number,
+  { bytesMax, doubts }: { readonly bytesMax: number; readonly doubts: Doubts },
 ): number {
   let written = 0
   for (const { name, ino } of entries) {
     if (writer.length > bytesMax) break
     writer.byteString(name).varint(ino)
-    writeInode(writer, view, ino)
+    writeInode(writer, view, ino, doubts)
     written++
   }
   return written

@@ -22,7 +22,7 @@ import { seenOf, seenOfOps } from './seen-parts.ts'
 import type { TouchedNames } from '../access/session-scope.ts'
 import { storeBlock } from '../files/receive.ts'
 import { planRead, sendExtents } from '../files/send.ts'
-import { getInode, writeInode } from './inode-writer.ts'
+import { type Doubts, getInode, writeInode } from './inode-writer.ts'
 import { directoryPage, subtree } from './listing.ts'
 import { type ReadPlace, readPlace } from './place.ts'
 
@@ -71,11 +71,11 @@ export async function answerRead(place: ReadPlace, request: ReadRequest): Promis
 function answerAny(place: ReadPlace, request: ReadRequest): Promise<Uint8Array> {
   switch (request.type) {
     case 'inode':
-      return readInode(place, request)
+      return withoutDoubts(place, (doubts) => readInode(place, request, doubts))
     case 'directory':
-      return directoryPage(place, request)
+      return withoutDoubts(place, (doubts) => directoryPage(place, request, doubts))
     case 'subtree':
-      return subtree(place, request)
+      return withoutDoubts(place, (doubts) => subtree(place, request, doubts))
     case 'content':
       return readContent(place, request)
     case 'seek':
@@ -93,13 +93,33 @@ function answerAny(place: ReadPlace, request: ReadRequest): Promise<Uint8Array> 
   }
 }
 
+/**
+ * The number of bytes that a file takes is the same before and after a fold, so that all mounts show the same. Where it
+ * is known only after a fold, the branch is folded. On a full disk the answer is the most that it can be.
+ */
+async function withoutDoubts(
+  { branch }: ReadPlace,
+  make: (doubts: Doubts) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const doubts = { some: false }
+  const answer = await make(doubts)
+  if (!doubts.some) return answer
+  try {
+    await branch.fold()
+  } catch {
+    return answer
+  }
+  return make({ some: false })
+}
+
 function readInode(
   place: ReadPlace,
   { ino }: Extract<ReadRequest, { type: 'inode' }>,
+  doubts: Doubts,
 ): Promise<Uint8Array> {
   return readPlace(place, (view) => {
     const writer = new Writer(256).varint(place.seq)
-    writeInode(writer, place.scope?.see(view) ?? view, ino)
+    writeInode(writer, place.scope?.see(view) ?? view, ino, doubts)
     return writer.finish()
   })
 }
