@@ -88,10 +88,11 @@ describe.skipIf(noMount)('Claude in a mounted workspace', () => {
   it('the hook pack: a checkpoint before each call that changes files; rewind brings back what the shell did', async () => {
     const cwd = await mountLayer('hooks')
     const { url, apiKey } = server
-    const command = cairn.words()
+    const command = ['env', `HOME=${cairn.home()}`, ...cairn.words()]
     const worktrees = join(cairn.home(), 'worktrees')
     const { hooks, rewind } = cairnHooks({ server: url, apiKey, command, worktrees })
     const [matcher] = hooks.PreToolUse
+    const [after] = hooks.PostToolUse
     for (const call of script(cwd)) {
       expect(new RegExp(`^(?:${matcher!.matcher})$`).test(call.tool_name)).toBe(true)
       const answer = await matcher!.hooks[0]!({
@@ -101,12 +102,23 @@ describe.skipIf(noMount)('Claude in a mounted workspace', () => {
       } as never)
       expect(answer).toEqual({})
       await act(call, cwd)
+      await after!.hooks[0]!({ hook_event_name: 'PostToolUse', cwd, ...call } as never)
+      await writeFile(join(cwd, 'between'), 'calls\n')
     }
-    expect(await look(cwd)).toBe('.git d later new.js ')
+    const fix = server.cairn.workspace('hooks').layer('fix')
+    for (const [path, id] of [
+      ['/new.js', 'toolu_1'],
+      ['/d/y', 'toolu_2'],
+      ['/between', undefined],
+    ] as const)
+      expect((await fix.blame(path)).origins.map(({ toolCall }) => toolCall)).toEqual([id])
+    const { paths } = await fix.undo({ toolCall: 'toolu_1', dryRun: true })
+    expect(paths).toMatchObject([{ kind: 'deleted', path: '/new.js' }])
+    expect(await look(cwd)).toBe('.git between d later new.js ')
     await rewind('toolu_3', cwd)
-    expect(await look(cwd)).toBe('.git d new.js ')
+    expect(await look(cwd)).toBe('.git between d new.js ')
     await rewind('toolu_2', cwd)
-    expect(await look(cwd)).toBe('app.js new.js ')
+    expect(await look(cwd)).toBe('app.js between new.js ')
     expect(await readFile(join(cwd, 'app.js'), 'utf8')).toBe('let a = 1\n')
 
     const [create] = hooks.WorktreeCreate[0]!.hooks
@@ -138,6 +150,11 @@ describe.skipIf(noMount)('Claude in a mounted workspace', () => {
     expect(await hooks.PreToolUse[0]!.hooks[0]!(event as never)).toEqual({})
     await expect(rewind('toolu_1', '/')).rejects.toThrow(/in no mount/)
     const cwd = await mountLayer('denied')
+    const elsewhere = ['env', 'HOME=/nonexistent', ...cairn.words()]
+    const other = cairnHooks({ server: url, apiKey: server.apiKey, command: elsewhere })
+    const unmarked = await other.hooks.PreToolUse[0]!.hooks[0]!({ ...event, cwd } as never)
+    expect(unmarked.systemMessage).toMatch(/does not name this call: .*another HOME/)
+    expect(unmarked).not.toHaveProperty('hookSpecificOutput')
     const stranger = cairnHooks({ server: url, apiKey: 'cairn_k1.key_none.none' })
     const answer = await stranger.hooks.PreToolUse[0]!.hooks[0]!({ ...event, cwd } as never)
     expect(answer.hookSpecificOutput).toMatchObject({
@@ -198,7 +215,11 @@ describe.skipIf(noMount)('Claude in a mounted workspace', () => {
       const { status, stderr } = await run({ hook_event_name: 'PreToolUse', ...call })
       expect([status, stderr]).toEqual([0, ''])
       await act(call, cwd)
+      const ended = await run({ hook_event_name: 'PostToolUseFailure', ...call })
+      expect([ended.status, ended.stderr]).toEqual([0, ''])
     }
+    const { origins } = await server.cairn.workspace('plugin').layer('fix').blame('/new.js')
+    expect(origins[0]!.toolCall).toBe('toolu_1')
     await server.cairn.workspace('plugin').layers.rollback('fix', { beforeToolCall: 'toolu_2' })
     expect(await look(cwd)).toBe('app.js new.js ')
     const refused = await run(

@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { AIMessage } from '@langchain/core/messages'
+import { fakeModel } from '@langchain/core/testing'
+import type { BackendProtocolV2, SandboxBackendProtocolV2 } from 'deepagents'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import { CairnBackend, CairnSandboxBackend } from '@cairn/agents/deepagents'
+import { fixWithDeepAgent } from '../../examples/agents/deepagents.ts'
 import { noJail, openLocalSetup } from '../sandbox/local-setup.ts'
 import { useAgentSite } from './site.ts'
 
@@ -110,3 +114,40 @@ it.skipIf(noJail)('with a sandbox there are commands, on the same files', async 
   expect(await files.readText('/made')).toBe('made\n')
   await setup.close()
 })
+
+it('its types are those of deepagents', () => {
+  expectTypeOf<CairnBackend>().toExtend<BackendProtocolV2>()
+  expectTypeOf<CairnSandboxBackend>().toExtend<SandboxBackendProtocolV2>()
+})
+
+it.skipIf(noJail)(
+  'the example: a scripted deep agent fixes a test with files and commands, and the layer is committed',
+  async () => {
+    const setup = await openLocalSetup()
+    const workspace = await setup.makeWorkspace()
+    await workspace.files.write('/answer.sh', 'answer=41\n')
+    await workspace.files.write('/test.sh', '. ./answer.sh; test "$answer" = 42\n')
+    const file_path = '/answer.sh'
+    const test = { name: 'execute', args: { command: 'sh test.sh' } }
+    const model = fakeModel()
+      .respondWithTools([{ ...test, id: 'call-1' }])
+      .respondWithTools([{ name: 'grep', args: { pattern: '41' }, id: 'call-2' }])
+      .respondWithTools([{ name: 'read_file', args: { file_path }, id: 'call-3' }])
+      .respondWithTools([
+        {
+          name: 'edit_file',
+          args: { file_path, old_string: 'answer=41', new_string: 'answer=42' },
+          id: 'call-4',
+        },
+      ])
+      .respondWithTools([{ ...test, id: 'call-5' }])
+      .respond(new AIMessage('done'))
+    const { directory, server, secrets } = setup
+    const place = { name: workspace.name, server, token: secrets[0]! }
+    expect(await fixWithDeepAgent(place, model, { directory })).toBe('done')
+    const told = JSON.stringify(model.calls.at(-1)!.messages)
+    expect(told).toMatch(/failed with exit code 1.*answer=41.*succeeded with exit code 0/s)
+    expect(await workspace.files.readText(file_path)).toBe('answer=42\n')
+    await setup.close()
+  },
+)

@@ -1,4 +1,5 @@
 import { Cairn, type Workspace } from '@cairn/sdk'
+import { currentToolCall } from './tool-call.ts'
 
 /** Which files an adapter works on, and as whom. */
 export interface WorkspaceAccess {
@@ -10,6 +11,8 @@ export interface WorkspaceAccess {
   readonly layer?: string | undefined
 }
 
+/** For one call: the log names the tool call that is current now. */
 export function openAccess({ server, apiKey, workspace, layer }: WorkspaceAccess): Workspace {
-  return new Cairn({ server, apiKey }).workspace(workspace, { layer })
+  const cairn = new Cairn({ server, apiKey, toolCall: currentToolCall() })
+  return cairn.workspace(workspace, { layer })
 }

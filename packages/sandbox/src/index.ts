@@ -1,4 +1,5 @@
 export type {
+  CallOptions,
   DisposeOptions,
   ExecOptions,
   ExecResult,

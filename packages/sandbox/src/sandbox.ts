@@ -29,12 +29,18 @@ export interface Sandbox {
   dispose(options?: DisposeOptions): Promise<void>
 }
 
-export interface ExecOptions {
+/** For commands and for writing files. */
+export interface CallOptions {
+  /** The call of an agent's tool that this is part of: the log names it for what is changed in the workspace. */
+  readonly toolCall?: string | undefined
+}
+
+export interface ExecOptions extends CallOptions {
   /** Default: two minutes. */
   readonly timeoutMs?: number
 }
 
-export interface LaunchOptions {
+export interface LaunchOptions extends CallOptions {
   /** Default: `workDir`. */
   readonly cwd?: string
   /** Beside what the sandbox has for every command. */
@@ -111,7 +117,7 @@ export interface SandboxFs {
   read(path: string): Promise<string>
   readBytes(path: string): Promise<Uint8Array>
   /** Makes missing parents. */
-  write(path: string, content: string | Uint8Array): Promise<void>
+  write(path: string, content: string | Uint8Array, options?: CallOptions): Promise<void>
   /** A path for something temporary; makes nothing. */
   temp(name?: string): string
   stat(path: string): Promise<{ readonly mtimeMs: number }>

@@ -29,17 +29,45 @@ function findMount(directory) {
 
 /** @typedef {{ cwd: string, tool_use_id: string, name: string, worktree_path: string, tool_input?: { file_path?: string, notebook_path?: string } }} Event */
 
-/** @param {Event} event */
-function beforeTool({ cwd, tool_use_id: call, tool_input: { file_path, notebook_path } = {} }) {
+/**
+ * The workspace that the session is in, and that of the file when it is another one.
+ * @param {Event} event
+ */
+function placesOf({ cwd, tool_input: { file_path, notebook_path } = {} }) {
   const file = file_path ?? notebook_path
-  const places = [cwd, ...(file === undefined ? [] : [dirname(resolve(cwd, file))])].map(findMount)
-  const seen = new Set()
-  for (const place of places) {
-    if (place === undefined || seen.has(place.workspace + place.branch)) continue
-    seen.add(place.workspace + place.branch)
-    const { workspace, branch } = place
+  const directories = [cwd, ...(file === undefined ? [] : [dirname(resolve(cwd, file))])]
+  const places = directories.map(findMount).filter((place) => place !== undefined)
+  return new Map(places.map((place) => [`${place.workspace} ${place.branch}`, place])).values()
+}
+
+/** The checkpoint comes first: without it the call does not happen. @param {Event} event */
+function beforeTool(event) {
+  const call = event.tool_use_id
+  for (const { workspace, branch } of placesOf(event))
     cairn('fs', 'layer', 'checkpoint', branch, '--workspace', workspace, '--tool-call', call)
+  mark('begin', event)
+}
+
+/**
+ * Claude runs tools that change files one at a time, so the changes of a mount meanwhile are those of the call. A mount of
+ * another user cannot be told; the call goes on.
+ * @param {'begin' | 'end'} moment
+ * @param {Event} event
+ */
+function mark(moment, event) {
+  try {
+    for (const { directory } of placesOf(event))
+      cairn('tool-call', moment, event.tool_use_id, directory)
+  } catch (error) {
+    const systemMessage = `The log of Cairn does not name this call: ${reasonOf(error)}`
+    process.stdout.write(JSON.stringify({ systemMessage }))
   }
+}
+
+/** @param {unknown} error */
+function reasonOf(error) {
+  const { stderr, message } = /** @type {Error & { stderr?: string }} */ (error)
+  return (stderr || message).trim()
 }
 
 /** @param {Event} event */
@@ -64,10 +92,10 @@ function removeWorktree({ worktree_path: path }) {
 const event = JSON.parse(readFileSync(0, 'utf8'))
 try {
   if (event.hook_event_name === 'PreToolUse') beforeTool(event)
+  else if (event.hook_event_name.startsWith('PostToolUse')) mark('end', event)
   else if (event.hook_event_name === 'WorktreeCreate') createWorktree(event)
   else if (event.hook_event_name === 'WorktreeRemove') removeWorktree(event)
 } catch (error) {
-  const { stderr, message } = /** @type {Error & { stderr?: string }} */ (error)
-  process.stderr.write(`cairn: cannot do ${event.hook_event_name}: ${(stderr || message).trim()}\n`)
+  process.stderr.write(`cairn: cannot do ${event.hook_event_name}: ${reasonOf(error)}\n`)
   process.exitCode = 2
 }

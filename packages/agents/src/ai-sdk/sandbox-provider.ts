@@ -8,6 +8,7 @@ import { hashText } from '../hash-text.ts'
 import { sandboxSession } from './sandbox-session.ts'
 
 export { sandboxSession } from './sandbox-session.ts'
+export { cairnToolCalls } from './tool-calls.ts'
 
 /** The types of `@ai-sdk/harness`, which need not be installed for `generateText`. */
 export interface NetworkSandboxSession extends SandboxSession {

@@ -3,8 +3,9 @@ import type {
   Experimental_SandboxSession as SandboxSession,
 } from 'ai'
 import type { Sandbox } from '@cairn/sandbox'
-import { listKinds, lookAt, readIfThere, removeFile } from '../exec/files.ts'
+import { listKinds, lookAt, readIfThere, removeFile, writeFile } from '../exec/files.ts'
 import { runBounded } from '../exec/run-bounded.ts'
+import { currentToolCall } from '../tool-call.ts'
 
 type ProcessOptions = Parameters<SandboxSession['run']>[0]
 
@@ -18,7 +19,6 @@ type ProcessOptions = Parameters<SandboxSession['run']>[0]
  * ```
  */
 export function sandboxSession(sandbox: Sandbox): SandboxSession {
-  const { fs } = sandbox
   return {
     description: `A Linux machine. Commands start in ${sandbox.workDir}; what is written there outlives the machine.`,
     readFile: async ({ path, abortSignal }) => {
@@ -34,12 +34,14 @@ export function sandboxSession(sandbox: Sandbox): SandboxSession {
     },
     writeFile: async ({ path, content, abortSignal }) => {
       const bytes = new Uint8Array(await new Response(content).arrayBuffer())
-      await quit(abortSignal, () => fs.write(path, bytes))
+      await quit(abortSignal, () => writeFile(sandbox, path, bytes))
     },
     writeBinaryFile: ({ path, content, abortSignal }) =>
-      quit(abortSignal, () => fs.write(path, content)),
+      quit(abortSignal, () => writeFile(sandbox, path, content)),
     writeTextFile: ({ path, content, encoding = 'utf-8', abortSignal }) =>
-      quit(abortSignal, () => fs.write(path, Buffer.from(content, encoding as BufferEncoding))),
+      quit(abortSignal, () =>
+        writeFile(sandbox, path, Buffer.from(content, encoding as BufferEncoding)),
+      ),
     stat: async ({ path, abortSignal }) => {
       const facts = await quit(abortSignal, () => lookAt(sandbox, path))
       if (facts === undefined) return null
@@ -73,7 +75,12 @@ async function start(
   { command, workingDirectory: cwd, env, stdin = false, abortSignal }: SpawnOptions,
 ): Promise<ProcessHandle> {
   abortSignal?.throwIfAborted()
-  const options = { ...(cwd !== undefined && { cwd }), ...(env && { env }), stdin }
+  const options = {
+    ...(cwd !== undefined && { cwd }),
+    ...(env && { env }),
+    stdin,
+    toolCall: currentToolCall(),
+  }
   const process = await sandbox.start(command, options)
   const abort = (): void => void process.kill().catch(() => undefined)
   abortSignal?.addEventListener('abort', abort, { once: true })

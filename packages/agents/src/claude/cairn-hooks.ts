@@ -14,6 +14,8 @@ export interface ClaudeEvent {
 }
 
 export interface ClaudeHookAnswer {
+  /** For the user. */
+  systemMessage?: string
   hookSpecificOutput?:
     | {
         hookEventName: 'PreToolUse'
@@ -39,6 +41,8 @@ export interface CairnHooks {
   /** For `options.hooks` of `query`. */
   readonly hooks: {
     PreToolUse: ClaudeHookMatcher[]
+    PostToolUse: ClaudeHookMatcher[]
+    PostToolUseFailure: ClaudeHookMatcher[]
     WorktreeCreate: ClaudeHookMatcher[]
     WorktreeRemove: ClaudeHookMatcher[]
   }
@@ -50,7 +54,7 @@ const mutating = 'Write|Edit|MultiEdit|NotebookEdit|Bash'
 
 /**
  * Hooks for the Claude Agent SDK, for sessions whose directory is a mounted workspace. A call of a tool that changes files
- * happens only after a checkpoint, and a worktree is a layer.
+ * happens only after a checkpoint, the log names it for what changes in the workspace meanwhile, and a worktree is a layer.
  *
  * @example
  * ```ts
@@ -64,9 +68,12 @@ export function cairnHooks(options: CairnHooksOptions = {}): CairnHooks {
     answer: (event: ClaudeEvent) => Promise<ClaudeHookAnswer>,
     matcher?: string,
   ): ClaudeHookMatcher[] => [{ ...(matcher !== undefined && { matcher }), hooks: [answer] }]
+  const matcher = options.matcher ?? mutating
   return {
     hooks: {
-      PreToolUse: on((event) => beforeTool(options, event), options.matcher ?? mutating),
+      PreToolUse: on((event) => beforeTool(options, event), matcher),
+      PostToolUse: on((event) => mark(options, 'end', event as ToolEvent), matcher),
+      PostToolUseFailure: on((event) => mark(options, 'end', event as ToolEvent), matcher),
       WorktreeCreate: on((event) => createWorktree(options, event)),
       WorktreeRemove: on((event) => removeWorktree(options, event)),
     },
@@ -78,19 +85,21 @@ export function cairnHooks(options: CairnHooksOptions = {}): CairnHooks {
   }
 }
 
+interface ToolEvent extends ClaudeEvent {
+  readonly tool_use_id: string
+  readonly tool_input?: unknown
+}
+
 /** A checkpoint that cannot be made stops the call: afterwards it would be too late. */
 async function beforeTool(
   options: CairnHooksOptions,
   event: ClaudeEvent,
 ): Promise<ClaudeHookAnswer> {
-  const { tool_use_id: toolCall, tool_input: input } = event as {
-    readonly tool_use_id?: string
-    readonly tool_input?: unknown
-  }
+  const { tool_use_id: toolCall } = event as ToolEvent
   try {
-    for (const { workspace, branch } of await placesOf(event.cwd, input))
+    for (const { workspace, branch } of await placesOf(event as ToolEvent))
       await open(options, workspace).layers.checkpoint(branch, { toolCall })
-    return {}
+    return await mark(options, 'begin', event as ToolEvent)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return {
@@ -103,8 +112,29 @@ async function beforeTool(
   }
 }
 
+/**
+ * Claude runs tools that change files one at a time, so the changes of a mount meanwhile are those of the call. A mount of
+ * another user cannot be told; the call goes on.
+ */
+async function mark(
+  options: CairnHooksOptions,
+  moment: 'begin' | 'end',
+  event: ToolEvent,
+): Promise<ClaudeHookAnswer> {
+  try {
+    for (const { directory } of await placesOf(event))
+      await runCairn(options, ['tool-call', moment, event.tool_use_id, directory])
+    return {}
+  } catch (error) {
+    const { stderr, message } = error as Error & { readonly stderr?: string }
+    return {
+      systemMessage: `The log of Cairn does not name this call: ${(stderr || message).trim()}`,
+    }
+  }
+}
+
 /** The workspace that the session is in, and that of the file when it is another one. */
-async function placesOf(cwd: string, input: unknown): Promise<readonly MountPlace[]> {
+async function placesOf({ cwd, tool_input: input }: ToolEvent): Promise<readonly MountPlace[]> {
   const { file_path, notebook_path } = (input ?? {}) as Record<string, unknown>
   const file = file_path ?? notebook_path
   const directories = typeof file === 'string' ? [cwd, dirname(resolve(cwd, file))] : [cwd]

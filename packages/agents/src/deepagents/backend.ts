@@ -6,6 +6,7 @@ import { dateOf } from '../file-time.ts'
 import { absolute } from '../open-place.ts'
 import { runTool } from '../run-tool.ts'
 import { imageTypeOf } from '../text/media-type.ts'
+import { currentToolCall } from '../tool-call.ts'
 import { explainFailure } from '../tool-error.ts'
 import type { Tool } from '../tool.ts'
 import { edit } from '../tools/edit.ts'
@@ -27,6 +28,8 @@ import type {
   UploadResult,
 } from './protocol.ts'
 
+export { cairnToolCalls } from './tool-calls.ts'
+
 const linesUsual = 500
 const filesMax = 1000
 const timeoutMs = 600_000
@@ -44,11 +47,9 @@ const outputBytesMax = 200_000
  */
 export class CairnBackend {
   readonly #access: WorkspaceAccess
-  readonly #workspace: Workspace
 
   constructor(access: WorkspaceAccess) {
     this.#access = access
-    this.#workspace = openAccess(access)
   }
 
   ls(path: string): Promise<LsResult> {
@@ -115,7 +116,7 @@ export class CairnBackend {
     return orError(async () => {
       const matches: { path: string; line: number; text: string }[] = []
       const limit = maxCount ?? undefined
-      const found = this.#workspace.grep(pattern, {
+      const found = openAccess(this.#access).grep(pattern, {
         fixed: true,
         path: absolute(path ?? '/'),
         ...(glob && { glob: [glob] }),
@@ -168,7 +169,7 @@ export class CairnBackend {
   }
 
   get #files(): Workspace['files'] {
-    return this.#workspace.files
+    return openAccess(this.#access).files
   }
 
   async #load(path: string): Promise<{ content: string | Uint8Array; stat: FileStat }> {
@@ -183,7 +184,7 @@ export class CairnBackend {
     input: object,
   ): Promise<{ readonly error?: string; readonly data?: Readonly<Record<string, unknown>> }> {
     const { server, apiKey, workspace, layer } = this.#access
-    const cairn = new Cairn({ server, apiKey })
+    const cairn = new Cairn({ server, apiKey, toolCall: currentToolCall() })
     const outcome = await runTool(tool, input, { cairn, workspace, layer })
     return outcome.isError ? { error: outcome.text } : { data: outcome.data }
   }

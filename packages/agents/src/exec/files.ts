@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Sandbox } from '@cairn/sandbox'
 import { shellQuote } from '@cairn/protocol'
+import { currentToolCall } from '../tool-call.ts'
 
 export interface PathFacts {
   readonly kind: 'file' | 'directory' | 'symlink' | 'other'
@@ -44,6 +45,15 @@ export async function removeFile(sandbox: Sandbox, path: string): Promise<boolea
   return (await ask(sandbox, path, 'rm -- "$p"')) !== undefined
 }
 
+/** Makes missing parents. */
+export async function writeFile(
+  sandbox: Sandbox,
+  path: string,
+  content: string | Uint8Array,
+): Promise<void> {
+  await sandbox.fs.write(path, content, { toolCall: currentToolCall() })
+}
+
 /** Undefined: nothing is there. */
 export async function readIfThere(sandbox: Sandbox, path: string): Promise<Uint8Array | undefined> {
   const facts = await lookAt(sandbox, path)
@@ -54,7 +64,7 @@ async function ask(sandbox: Sandbox, path: string, script: string): Promise<stri
   const whole = posix.normalize(sandbox.fs.resolve(path))
   const there = '[ -e "$p" ] || [ -L "$p" ]'
   const command = `p=${shellQuote(whole)}\n{ ${there}; } || exit ${missingCode}\n${script}`
-  const { code, stdout, stderr } = await sandbox.exec(command)
+  const { code, stdout, stderr } = await sandbox.exec(command, { toolCall: currentToolCall() })
   if (code === 0) return stdout
   if (code === missingCode) return undefined
   throw new Error(`cannot use ${path} in the sandbox: ${stderr.trim() || `ended with ${code}`}`)

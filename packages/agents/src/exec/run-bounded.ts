@@ -1,4 +1,5 @@
 import type { Sandbox, SandboxProcess } from '@cairn/sandbox'
+import { currentToolCall } from '../tool-call.ts'
 
 export interface BoundedRun {
   readonly cwd?: string
@@ -24,7 +25,11 @@ export async function runBounded(
   { cwd, env, timeoutMs, bytesMax = Infinity, signal }: BoundedRun = {},
 ): Promise<BoundedResult> {
   signal?.throwIfAborted()
-  const process = await sandbox.start(command, { ...(cwd && { cwd }), ...(env && { env }) })
+  const process = await sandbox.start(command, {
+    ...(cwd && { cwd }),
+    ...(env && { env }),
+    toolCall: currentToolCall(),
+  })
   let timedOut = false
   const end = (): void => {
     timedOut = true

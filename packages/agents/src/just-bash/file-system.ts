@@ -16,7 +16,7 @@ import { openAccess, type WorkspaceAccess } from '../workspace-access.ts'
  * ```
  */
 export function cairnFileSystem(access: WorkspaceAccess): IFileSystem {
-  return new CairnFileSystem(openAccess(access).files)
+  return new CairnFileSystem(access)
 }
 
 type Encoding = { readonly encoding?: BufferEncoding | null } | BufferEncoding
@@ -25,12 +25,12 @@ type Encoding = { readonly encoding?: BufferEncoding | null } | BufferEncoding
 const linksMax = 40
 
 class CairnFileSystem implements IFileSystem {
-  readonly #files: Files
+  readonly #access: WorkspaceAccess
   /** While a script runs, just-bash forbids this program's timers to it, and asks for the asynchronous context to know. */
   readonly #outside = AsyncLocalStorage.snapshot()
 
-  constructor(files: Files) {
-    this.#files = files
+  constructor(access: WorkspaceAccess) {
+    this.#access = access
   }
 
   async readFile(path: string, options?: Encoding): Promise<string> {
@@ -39,36 +39,36 @@ class CairnFileSystem implements IFileSystem {
   }
 
   readFileBuffer(path: string): Promise<Uint8Array> {
-    return this.#asNode('open', path, () => this.#files.read(path))
+    return this.#asNode('open', path, (files) => files.read(path))
   }
 
   /** Makes missing directories, as the file system of just-bash itself does. */
   async writeFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
     const bytes = bytesOf(content, options)
-    await this.#asNode('open', path, () => this.#files.write(path, bytes))
+    await this.#asNode('open', path, (files) => files.write(path, bytes))
   }
 
   async appendFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
     const bytes = bytesOf(content, options)
-    await this.#asNode('open', path, () => this.#files.append(path, bytes))
+    await this.#asNode('open', path, (files) => files.append(path, bytes))
   }
 
   exists(path: string): Promise<boolean> {
-    return this.#asNode('access', path, () => this.#files.exists(path))
+    return this.#asNode('access', path, (files) => files.exists(path))
   }
 
   async stat(path: string): Promise<FsStat> {
-    return factsOf(await this.#asNode('stat', path, () => this.#files.stat(path)))
+    return factsOf(await this.#asNode('stat', path, (files) => files.stat(path)))
   }
 
   async lstat(path: string): Promise<FsStat> {
     return factsOf(
-      await this.#asNode('lstat', path, () => this.#files.stat(path, { follow: false })),
+      await this.#asNode('lstat', path, (files) => files.stat(path, { follow: false })),
     )
   }
 
   async mkdir(path: string, { recursive = false } = {}): Promise<void> {
-    await this.#asNode('mkdir', path, () => this.#files.mkdir(path, { parents: recursive }))
+    await this.#asNode('mkdir', path, (files) => files.mkdir(path, { parents: recursive }))
   }
 
   async readdir(path: string): Promise<string[]> {
@@ -78,9 +78,9 @@ class CairnFileSystem implements IFileSystem {
   readdirWithFileTypes(
     path: string,
   ): Promise<{ name: string; isFile: boolean; isDirectory: boolean; isSymbolicLink: boolean }[]> {
-    return this.#asNode('scandir', path, async () => {
+    return this.#asNode('scandir', path, async (files) => {
       const entries = []
-      for await (const { name, kind } of this.#files.list(path))
+      for await (const { name, kind } of files.list(path))
         entries.push({
           name,
           isFile: kind === 'file',
@@ -93,7 +93,7 @@ class CairnFileSystem implements IFileSystem {
 
   async rm(path: string, { recursive = false, force = false } = {}): Promise<void> {
     try {
-      await this.#asNode('rm', path, () => this.#files.remove(path, { recursive }))
+      await this.#asNode('rm', path, (files) => files.remove(path, { recursive }))
     } catch (error) {
       if (!force || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     }
@@ -102,11 +102,11 @@ class CairnFileSystem implements IFileSystem {
   /** At the server, which reads no bytes for it. */
   async cp(from: string, to: string, { recursive = false } = {}): Promise<void> {
     if (!recursive && (await this.stat(from)).isDirectory) throw nodeError('EISDIR', 'cp', from)
-    await this.#asNode('cp', from, () => this.#files.copy(from, to))
+    await this.#asNode('cp', from, (files) => files.copy(from, to))
   }
 
   async mv(from: string, to: string): Promise<void> {
-    await this.#asNode('rename', from, () => this.#files.move(from, to))
+    await this.#asNode('rename', from, (files) => files.move(from, to))
   }
 
   resolvePath(base: string, path: string): string {
@@ -119,20 +119,20 @@ class CairnFileSystem implements IFileSystem {
   }
 
   async chmod(path: string, mode: number): Promise<void> {
-    await this.#asNode('chmod', path, () => this.#files.chmod(path, mode & 0o7777))
+    await this.#asNode('chmod', path, (files) => files.chmod(path, mode & 0o7777))
   }
 
   async symlink(target: string, path: string): Promise<void> {
-    await this.#asNode('symlink', path, () => this.#files.symlink(target, path))
+    await this.#asNode('symlink', path, (files) => files.symlink(target, path))
   }
 
   async link(existing: string, path: string): Promise<void> {
-    await this.#asNode('link', existing, () => this.#files.link(existing, path))
+    await this.#asNode('link', existing, (files) => files.link(existing, path))
   }
 
   async readlink(path: string): Promise<string> {
-    const { target } = await this.#asNode('readlink', path, () =>
-      this.#files.stat(path, { follow: false }),
+    const { target } = await this.#asNode('readlink', path, (files) =>
+      files.stat(path, { follow: false }),
     )
     if (target === undefined) throw nodeError('EINVAL', 'readlink', path)
     return target
@@ -143,8 +143,8 @@ class CairnFileSystem implements IFileSystem {
     let left = partsOf(path)
     for (let links = 0; left.length > 0;) {
       const next = posix.join(real, left.shift()!)
-      const { target } = await this.#asNode('realpath', path, () =>
-        this.#files.stat(next, { follow: false }),
+      const { target } = await this.#asNode('realpath', path, (files) =>
+        files.stat(next, { follow: false }),
       )
       if (target === undefined) real = next
       else if (++links > linksMax) throw nodeError('ELOOP', 'realpath', path)
@@ -154,13 +154,19 @@ class CairnFileSystem implements IFileSystem {
   }
 
   async utimes(path: string, _accessed: Date, mtime: Date): Promise<void> {
-    await this.#asNode('utime', path, () => this.#files.touch(path, { mtime }))
+    await this.#asNode('utime', path, (files) => files.touch(path, { mtime }))
   }
 
   /** The commands of the shell know the errors of Node. */
-  async #asNode<Result>(call: string, path: string, work: () => Promise<Result>): Promise<Result> {
+  async #asNode<Result>(
+    call: string,
+    path: string,
+    work: (files: Files) => Promise<Result>,
+  ): Promise<Result> {
+    // The tool call is known in here alone.
+    const { files } = openAccess(this.#access)
     try {
-      return await this.#outside(work)
+      return await this.#outside(work, files)
     } catch (error) {
       if (!isCairnError(error) || error.errno === undefined) throw error
       throw nodeError(error.errno, call, path)

@@ -39,12 +39,12 @@ export class CairnFilesystem implements WorkspaceFilesystem {
   readonly provider = 'cairn'
   readonly description = 'A durable workspace with history'
   status: ProviderStatus = 'ready'
-  readonly #files: Files
+  readonly #access: WorkspaceAccess
 
   constructor(access: WorkspaceAccess) {
     const { workspace, layer = 'main' } = access
     this.id = `cairn-${workspace}-${layer}`
-    this.#files = openAccess(access).files
+    this.#access = access
   }
 
   getInstructions(): string {
@@ -153,6 +153,10 @@ export class CairnFilesystem implements WorkspaceFilesystem {
       createdAt: dateOf(ctimeNs),
       modifiedAt: dateOf(mtimeNs),
     }
+  }
+
+  get #files(): Files {
+    return openAccess(this.#access).files
   }
 
   #look(path: string): Promise<CairnStat> {

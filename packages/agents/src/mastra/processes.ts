@@ -6,6 +6,7 @@ import {
   type SpawnProcessOptions,
 } from '@mastra/core/workspace'
 import type { Sandbox, SandboxProcess } from '@cairn/sandbox'
+import { currentToolCall } from '../tool-call.ts'
 
 const timedOutCode = 124
 
@@ -25,6 +26,7 @@ export class CairnProcesses extends SandboxProcessManager {
       ...(cwd !== undefined && { cwd }),
       env: Object.fromEntries(given) as Record<string, string>,
       stdin: stdinMode === 'pipe',
+      toolCall: currentToolCall(),
     })
     const handle = new CairnProcess(process, options)
     this._tracked.set(handle.pid, handle)

@@ -1,6 +1,7 @@
 import type { ExecCommandArgs, SandboxExecResult, WriteStdinArgs } from '@openai/agents/sandbox'
 import { shellQuote } from '@cairn/protocol'
 import type { Sandbox, SandboxProcess } from '@cairn/sandbox'
+import { currentToolCall } from '../tool-call.ts'
 
 interface Running {
   readonly process: SandboxProcess
@@ -33,7 +34,12 @@ export class Commands {
   ): Promise<SandboxExecResult> {
     const begin = performance.now()
     const { workdir: cwd = sandbox.workDir, yieldTimeMs = yieldMs.start, tty = false } = args
-    const process = await sandbox.start(lineOf(args), { cwd, env, stdin: tty })
+    const process = await sandbox.start(lineOf(args), {
+      cwd,
+      env,
+      stdin: tty,
+      toolCall: currentToolCall(),
+    })
     const running = follow(process)
     const id = ++this.#lastId
     this.#running.set(id, running)

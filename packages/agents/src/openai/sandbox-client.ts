@@ -14,6 +14,7 @@ import { decodePointer, encodePointer, type SnapshotPointer } from './snapshots.
 
 export { type CairnSession, type CairnSessionState, sandboxSession } from './sandbox-session.ts'
 export { cairnSnapshots } from './snapshots.ts'
+export { cairnToolCalls } from './tool-calls.ts'
 
 /** For `sandbox.options` of a run. */
 export interface CairnRunOptions extends Record<string, unknown> {

@@ -39,8 +39,8 @@ export class StartingMount {
 
   /** There is nothing to mount after all. */
   giveUp(): void {
-    this.#daemon.leave()
     this.#daemon.kill()
+    this.#daemon.leave()
   }
 
   /** Resolves when the mount is usable; its processes outlive this one. Ctrl-C ends it again. */

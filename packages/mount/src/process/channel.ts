@@ -38,9 +38,14 @@ export class Channel<In, Out> {
     sendLine(this.#socket, message)
   }
 
-  /** What comes from now on is for another process that has the socket, too. */
+  /**
+   * What comes from now on is for another process that has the socket, too. A paused socket would still read: Node fills
+   * its buffer. Closing ours leaves theirs open.
+   */
   leave(): void {
-    this.#socket.pause().unref()
+    const { writableLength } = this.#socket
+    if (writableLength === 0) this.#socket.destroy()
+    else this.#socket.pause().write('', () => this.#socket.destroy())
   }
 
   /** Once everything is on its way. */

@@ -109,10 +109,11 @@ export class DaemonProcess {
     this.#output.pipe(openDaemonLog(directory))
   }
 
-  /** Another process has it from now on. */
+  /** Another process has it from now on, with its own descriptors of the same sockets. */
   leave(): void {
     this.channel.leave()
-    this.#output?.unpipe().pause().unref()
+    this.#output?.unpipe()
+    this.#output?.destroy()
   }
 
   kill(): void {

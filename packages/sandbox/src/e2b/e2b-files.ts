@@ -2,7 +2,9 @@ import { posix } from 'node:path'
 import type { Sandbox as E2BInstance } from 'e2b'
 import { shellQuote } from '@cairn/protocol'
 import { parseListing, pickMatches } from '../pick-matches.ts'
-import type { SandboxGlobOptions, SandboxFs } from '../sandbox.ts'
+import type { CallOptions, SandboxGlobOptions, SandboxFs } from '../sandbox.ts'
+import { environmentOf } from '../workspace/call-environment.ts'
+import { startProcess } from './start-process.ts'
 
 /** What the files are of. */
 export interface E2BFSHost {
@@ -40,9 +42,11 @@ export class E2BFS implements SandboxFs {
     return e2b.files.read(this.resolve(path), { format: 'bytes' })
   }
 
-  async write(path: string, content: string | Uint8Array): Promise<void> {
+  async write(path: string, content: string | Uint8Array, call: CallOptions = {}): Promise<void> {
+    const e2b = await this.#host.getE2BInstance()
+    if (call.toolCall !== undefined) return writeByCommand(e2b, this.resolve(path), content, call)
     const data = typeof content === 'string' ? content : new Blob([new Uint8Array(content)])
-    await (await this.#host.getE2BInstance()).files.write(this.resolve(path), data)
+    await e2b.files.write(this.resolve(path), data)
   }
 
   temp(name: string = `temp-${Date.now()}-${Math.random().toString(36).slice(2, 8)}`): string {
@@ -74,4 +78,21 @@ export class E2BFS implements SandboxFs {
     const { stdout } = await e2b.commands.run(command, { timeoutMs: listTimeoutMs })
     return parseListing(stdout)
   }
+}
+
+/** E2B's own way to write a file has no environment to name a call in. */
+async function writeByCommand(
+  e2b: E2BInstance,
+  path: string,
+  content: string | Uint8Array,
+  call: CallOptions,
+): Promise<void> {
+  const script = `mkdir -p -- ${shellQuote(posix.dirname(path))} && exec cat > ${shellQuote(path)}`
+  const envs = { ...environmentOf(call) }
+  const program = await startProcess(e2b, script, { cwd: '/', envs, stdin: true })
+  const input = program.stdin!.getWriter()
+  await input.write(typeof content === 'string' ? new TextEncoder().encode(content) : content)
+  await input.close()
+  const [said, code] = await Promise.all([new Response(program.stderr).text(), program.wait()])
+  if (code !== 0) throw new Error(`cannot write ${path} in the sandbox: ${said.trim()}`)
 }

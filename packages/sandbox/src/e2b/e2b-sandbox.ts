@@ -11,6 +11,7 @@ import type {
   SandboxWorkspace,
   LaunchOptions,
 } from '../sandbox.ts'
+import { environmentOf } from '../workspace/call-environment.ts'
 import { findCredential } from '../workspace/credential.ts'
 import { makeForkLayers } from '../workspace/fork-layers.ts'
 import { referenceOf, type WorkspaceReference } from '../workspace/reference.ts'
@@ -132,6 +133,7 @@ export class E2BSandbox implements Sandbox {
         toResult(
           e2b.commands.run(this.#mount?.guard(command) ?? command, {
             cwd: this.workDir,
+            envs: { ...environmentOf(options) },
             timeoutMs,
             // The SDK gives up on its own clock; the request itself has none.
             requestTimeoutMs: 0,
@@ -150,7 +152,7 @@ export class E2BSandbox implements Sandbox {
     const e2b = await this.#withFiles()
     return startProcess(e2b, this.#mount?.guard(command) ?? command, {
       cwd: this.#fs.resolve(cwd ?? '.'),
-      ...(env && { envs: { ...env } }),
+      envs: { ...environmentOf(options), ...env },
       stdin,
     })
   }

@@ -1,7 +1,8 @@
 import { posix } from 'node:path'
 import { parseListing, pickMatches } from '../pick-matches.ts'
 import type { Jail } from '../jail/jail.ts'
-import type { SandboxGlobOptions, SandboxFs } from '../sandbox.ts'
+import type { CallOptions, SandboxGlobOptions, SandboxFs } from '../sandbox.ts'
+import { environmentOf } from '../workspace/call-environment.ts'
 import { type Ran, runInside } from '../workspace/run-inside.ts'
 
 export interface LocalFilesOptions {
@@ -57,8 +58,12 @@ export class LocalFiles implements SandboxFs {
     return (await this.#run(readScript, path, 'read')).bytes
   }
 
-  async write(path: string, content: string | Uint8Array): Promise<void> {
-    await this.#run(writeScript, path, 'write', content)
+  async write(
+    path: string,
+    content: string | Uint8Array,
+    options: CallOptions = {},
+  ): Promise<void> {
+    await this.#run(writeScript, path, 'write', { ...options, stdin: content })
   }
 
   temp(name: string = `temp-${Date.now()}-${Math.random().toString(36).slice(2, 8)}`): string {
@@ -83,28 +88,27 @@ export class LocalFiles implements SandboxFs {
     return [workDir, ...roots.map((root) => posix.resolve(workDir, root))]
   }
 
-  async #run(
-    script: string,
-    path: string,
-    verb: string,
-    stdin?: string | Uint8Array,
-  ): Promise<Ran> {
+  async #run(script: string, path: string, verb: string, options?: Input): Promise<Ran> {
     const whole = this.resolve(path)
-    const ran = await this.#start(script, whole, stdin)
+    const ran = await this.#start(script, whole, options)
     if (ran.code === 0) return ran
     if (ran.code === outsideCode) throw outside(path)
     throw cannot(verb, path, ran.stderr)
   }
 
-  async #start(script: string, whole: string, stdin?: string | Uint8Array): Promise<Ran> {
+  async #start(script: string, whole: string, { stdin, ...call }: Input = {}): Promise<Ran> {
     const { roots, jail } = this.#options
     const args = ['/bin/sh', '-c', script, 'sh', whole, ...(roots ? this.#all(roots) : [])]
     return runInside(
       await jail(),
-      { args, cwd: '/', env: { LC_ALL: 'C' } },
+      { args, cwd: '/', env: { LC_ALL: 'C', ...environmentOf(call) } },
       stdin === undefined ? {} : { stdin },
     )
   }
+}
+
+interface Input extends CallOptions {
+  readonly stdin?: string | Uint8Array
 }
 
 function isBelow(root: string, path: string): boolean {

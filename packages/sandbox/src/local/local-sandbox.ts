@@ -16,6 +16,7 @@ import type {
   SandboxWorkspace,
   LaunchOptions,
 } from '../sandbox.ts'
+import { environmentOf } from '../workspace/call-environment.ts'
 import { findCredential } from '../workspace/credential.ts'
 import { makeForkLayers } from '../workspace/fork-layers.ts'
 import { JailMount } from '../workspace/jail-mount.ts'
@@ -134,7 +135,7 @@ export class LocalSandbox implements Sandbox {
       {
         args: ['/bin/bash', '-c', command],
         cwd: this.workDir,
-        env: { LANG: 'C.UTF-8', ...this.#options.envs },
+        env: { LANG: 'C.UTF-8', ...this.#options.envs, ...environmentOf(options) },
       },
       { timeoutMs, bytesMax: outputBytesMax },
     )
@@ -152,7 +153,7 @@ export class LocalSandbox implements Sandbox {
     return startProcess(jail, {
       args: ['/bin/bash', '-c', command],
       cwd: this.#fs.resolve(cwd ?? '.'),
-      env: { LANG: 'C.UTF-8', ...this.#options.envs, ...env },
+      env: { LANG: 'C.UTF-8', ...this.#options.envs, ...environmentOf(options), ...env },
       stdin: stdin ? 'pipe' : 'none',
     })
   }

@@ -56,6 +56,25 @@ export function runWorkspaceTests(open: () => Promise<SandboxSetup>): void {
     await sandbox.dispose()
   })
 
+  it('names the tool call of commands and files in the log', async () => {
+    const workspace = await setup.makeWorkspace()
+    const sandbox = make({ name: workspace.name })
+    await sandbox.exec('echo one > by-exec', { toolCall: 'call-exec' })
+    const started = await sandbox.start('echo two > by-start', { toolCall: 'call-start' })
+    await started.wait()
+    await sandbox.fs.write('made/by-write', 'grüße\n', { toolCall: 'call-write' })
+    await sandbox.fs.write('made/empty', '', { toolCall: 'call-write' })
+    expect(await sandbox.fs.read('made/by-write')).toBe('grüße\n')
+    await sandbox.dispose()
+    for (const [path, id] of [
+      ['/by-exec', 'call-exec'],
+      ['/by-start', 'call-start'],
+      ['/made/by-write', 'call-write'],
+    ] as const)
+      expect((await workspace.blame(path)).origins).toMatchObject([{ toolCall: id }])
+    expect(await readText(workspace, '/made/empty')).toBe('')
+  })
+
   it('runs nothing where there is no workspace', async () => {
     const sandbox = make({ name: 'no-such-workspace' })
     await expect(sandbox.exec('touch /tmp/ran')).rejects.toThrow(/no-such-workspace/)
