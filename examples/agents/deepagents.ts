@@ -23,5 +23,5 @@ export async function fixWithDeepAgent(
   })
   await sandbox.dispose()
   await layers.commit(layer)
-  return String(messages.at(-1)?.content)
+  return messages.at(-1)?.text ?? ''
 }

@@ -1,6 +1,6 @@
 import { MockLanguageModelV4 } from 'ai/test'
 
-type Step = readonly [toolName: string, input: object]
+type Step = readonly [toolName: string, input: object, id?: string]
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -20,8 +20,8 @@ export function scriptedModel(steps: readonly Step[]): MockLanguageModelV4 {
           usage,
           warnings: [],
         }
-      const [toolName, input] = step
-      const call = { toolCallId: `call-${at}`, toolName, input: JSON.stringify(input) }
+      const [toolName, input, toolCallId = `call-${at}`] = step
+      const call = { toolCallId, toolName, input: JSON.stringify(input) }
       return {
         content: [{ type: 'tool-call', ...call }],
         finishReason: { unified: 'tool-calls', raw: undefined },

@@ -37,7 +37,7 @@ describe('channel', () => {
     const reader = spawn('sh', ['-c', 'read go; cat <&3'], {
       stdio: ['pipe', 'pipe', 'inherit', here.fd],
     })
-    const said = text(reader.stdout)
+    const said = text(reader.stdout!)
     here.send({ type: 'text' })
     here.leave()
     const heard = await there.next((message) => message.type === 'text')
@@ -45,7 +45,7 @@ describe('channel', () => {
     for (let value = 0; value < 100; value++) there.send({ type: 'number', value })
     // This process would have read them by now.
     for (let turn = 0; turn < 20; turn++) await setImmediate()
-    reader.stdin.end('go\n')
+    reader.stdin!.end('go\n')
     await there.end()
     const lines = (await said).trim().split('\n')
     expect(lines.map((line) => (JSON.parse(line) as { value: number }).value)).toEqual(
