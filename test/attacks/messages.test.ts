@@ -1,7 +1,7 @@
 // Sessions × messages × kinds of token. A message of the registry that has no rule here fails.
 import { createHash } from 'node:crypto'
 import type { Ino, Name, SessionRequest } from '@cairn/protocol'
-import { encodeRequest, sessionTables, sessionVersion } from '@cairn/protocol'
+import { encodeRequest, encodeTrace, sessionTables, sessionVersion } from '@cairn/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { secret, until, writeBytes } from '../sessions/fixture.ts'
 import { bodyOf, RawSession } from './raw-session.ts'
@@ -169,6 +169,17 @@ const rules: Readonly<Record<string, Rule>> = {
   renew: { say: () => ({}), inside: all('silence') },
   seen: { say: ({ seq }) => ({ seq }), inside: all('silence') },
   cancel: { say: () => ({ question: 99 }), inside: all('silence') },
+  trace: {
+    say: ({ directory }) => ({ ino: directory, bytes: encodeTrace([]) }),
+    inside: all('silence'),
+    hidden: all('silence'),
+  },
+  // Of what is hidden, nothing is in the answer: test/sessions/traces.test.ts.
+  ahead: {
+    say: ({ directory }) => ({ ino: directory, from: 0, bytes: 1 }),
+    inside: { ...all('answer'), past: 'read_only' },
+    hidden: { ...all('answer'), past: 'read_only' },
+  },
   bye: { say: () => ({}), inside: all('closed') },
 }
 

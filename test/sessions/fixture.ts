@@ -38,6 +38,7 @@ import {
   MemoryLockStore,
   MemorySessionNoteStore,
   MemoryTokenStore,
+  MemoryTraceStore,
   MemoryUploadStore,
 } from '@cairn/server/testing'
 import { expect } from 'vitest'
@@ -53,6 +54,7 @@ export class SharedStores {
   readonly layers = new MemoryLayerStore()
   readonly uploads = new MemoryUploadStore()
   readonly tokens = new MemoryTokenStore()
+  readonly traces = new MemoryTraceStore()
   readonly #nodes = new MemoryNodeStore()
   readonly #blobs = new MemoryBlobStore()
   readonly #log = new MemoryLogStore()
@@ -98,6 +100,7 @@ export async function startServer(
     clock,
     leases: { store: shared.leases, notes: shared.notes, clock, leaseMs, lookMs: 20 },
     locks: shared.locks,
+    traces: shared.traces,
     observe: metrics.work,
     layers: shared.layers,
     isShared: shared.isShared,
@@ -165,11 +168,10 @@ export class Network {
       })
       this.#wires.add(wire)
       return {
+        ...wire,
         send: (request) => {
           if (!this.#isCut) wire.send(request)
         },
-        close: () => wire.close(),
-        ping: () => wire.ping(),
       }
     }
   }

@@ -1,5 +1,6 @@
 export { decodeGrant, decodeHeldLocks, decodeLockAnswer } from './locks/answers.ts'
 export {
+  decodeAheadAnswer,
   decodeBlobAnswer,
   decodeChangesAnswer,
   decodeContentAnswer,

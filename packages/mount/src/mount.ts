@@ -1,3 +1,4 @@
+import { encodeTrace, type Ino, isKnownRequest } from '@cairn/protocol'
 import { mkdirSync } from 'node:fs'
 import { answering } from './assembly/answering.ts'
 import { Following } from './assembly/following.ts'
@@ -19,10 +20,13 @@ import { type ConflictAnswer, decodeConflictsAnswer } from './session/answers.ts
 import type { Welcome } from './session/options.ts'
 import { whenJoined } from './session/when-joined.ts'
 import { statusOf } from './status-of.ts'
+import { prefetch } from './sync/prefetch.ts'
 import { reportDirectories } from './sync/directory-report.ts'
 import type { ToolCalls } from './tool-calls/tool-calls.ts'
 
 const guessAfterMs = 100
+/** So much of what earlier mounts read is fetched ahead. */
+const aheadBytesMax = 32 << 20
 /** So long programs wait for a new process to take in what others did, before they see what the kernel remembers. */
 const catchUpMs = 500
 
@@ -113,6 +117,7 @@ export class Mount {
   async close(): Promise<void> {
     const { session, sending, reading } = this.#parts
     await this.drain()
+    this.#sendTrace()
     // No one answers for the last request, which was refused here.
     await session.refusal
       .unlessRefused(session.client.close())
@@ -171,11 +176,43 @@ export class Mount {
     const { session, reading, writing } = this.#parts
     const { readOnly } = session.options
     const { loader } = reading
-    const top = loader.load({ what: 'directory', ino: root }).catch(() => undefined)
+    const top = (['directory', 'inode'] as const).map((what) =>
+      loader.load({ what, ino: root }).catch(() => undefined),
+    )
     const isNew = !readOnly && !session.recovered
     const joined = isNew ? whenJoined(session.client, seq, sleep) : undefined
-    await Promise.all([top, joined, readOnly ? undefined : writing.numbers.refill()])
-    // A prefetch. The first request must not wait for it.
-    void sleep(guessAfterMs).then(() => loader.loadNear(root).catch(() => undefined))
+    await Promise.all([...top, joined, readOnly ? undefined : writing.numbers.refill()])
+    void this.#prefetch(root).catch(() => undefined)
+  }
+
+  /** The first request must not wait for it. */
+  async #prefetch(root: Ino): Promise<void> {
+    const { session, reading } = this.#parts
+    const { options, recovered, client } = session
+    const { loader, contents, trace } = reading
+    if (
+      isKnownRequest('ahead', client.wire?.requestTypes ?? 0) &&
+      !recovered &&
+      options.at === undefined
+    ) {
+      trace.onBegin = (lastsMs) => void sleep(lastsMs).then(() => this.#sendTrace())
+      const bytesMax = Math.min(aheadBytesMax, options.cacheBytes / 4)
+      const nowMs = (): number => performance.now()
+      await prefetch(root, { loader, contents, nowMs, bytesMax }).catch(() => undefined)
+    }
+    await sleep(guessAfterMs)
+    await loader.loadNear(root)
+  }
+
+  /** What programs read first here, for the next mount of the directory. */
+  #sendTrace(): void {
+    const { session, reading } = this.#parts
+    const { options, recovered, client } = session
+    const { wire } = client
+    const isHeard = wire && isKnownRequest('trace', wire.requestTypes ?? 0)
+    if (options.readOnly || recovered || !isHeard) return
+    const trace = reading.trace.take()
+    const ino = reading.nodes.root
+    if (trace.length > 0) wire.send({ type: 'trace', ino, bytes: encodeTrace(trace) })
   }
 }

@@ -87,8 +87,19 @@ export {
   type SessionReply,
   type SessionRequest,
   sessionTables,
+  isKnownRequest,
+  requestTypes,
+  requestTypesHeader,
   sessionVersion,
 } from './session-messages.ts'
+export {
+  decodeTrace,
+  encodeTrace,
+  joinTraces,
+  type Trace,
+  tracedBlockBytes,
+  type TraceItem,
+} from './traces.ts'
 export type { ApiErrorBody } from './routes/errors.ts'
 export type {
   BatchOperation,

@@ -39,6 +39,8 @@ const requests: readonly SessionRequest[] = [
     offset: 3,
     bytes: Uint8Array.of(1, 2),
   },
+  { type: 'trace', ino: 1 as Ino, bytes: Uint8Array.of(0) },
+  { type: 'ahead', id: 16, ino: 1 as Ino, from: 3, bytes: 4096 },
 ]
 
 const replies: readonly SessionReply[] = [

@@ -133,8 +133,24 @@ const requests = {
    * length. Answered by `arrived`; taken as the message itself once all of it is there.
    */
   piece: { message: 'hash', total: 'number', offset: 'number', bytes: 'bytes' },
+  /** What programs read first below `ino`: a trace. The next mounts of the directory are sent it ahead. Not answered. */
+  trace: { ino: 'ino', bytes: 'bytes' },
+  /**
+   * What earlier mounts of `ino` read first, from the item `from` of their trace on, in about so many bytes.
+   */
+  ahead: { id: 'number', ino: 'ino', from: 'number', bytes: 'number' },
 } as const
 requests satisfies Table
+
+/** How many types of requests this program knows. A server says it, because each older one ends what it cannot read. */
+export const requestTypes: number = Object.keys(requests).length
+/** The header in which a server says it. */
+export const requestTypesHeader = 'cairn-request-types'
+
+/** Whether a server that knows the first so many types of requests knows this one. */
+export function isKnownRequest(type: SessionRequest['type'], types: number): boolean {
+  return Object.keys(requests).indexOf(type) < types
+}
 
 /** From the server to a session. */
 const replies = {

@@ -256,6 +256,7 @@ function openWorkspaces(
     clock,
     leases: { store, notes, clock, leaseMs, lookMs: 50, address: peers?.address },
     locks: storage.locks,
+    traces: storage.traces,
     observe: metrics.work,
     layers: storage.layers,
     // An embedded store has one server: the lock on its directory sees to that.

@@ -1,3 +1,4 @@
+import type { Ino } from '@cairn/protocol'
 import { Contents } from '../data/contents.ts'
 import { fetchAtServer } from '../data/fetch-at-server.ts'
 import { Fsmonitor } from '../fsmonitor/fsmonitor.ts'
@@ -5,6 +6,7 @@ import type { FuseIo } from '../fuse/native.ts'
 import { Forgetting } from '../sync/forgetting.ts'
 import { Image } from '../image/image.ts'
 import { Loader } from '../image/loader.ts'
+import { ReadTrace } from '../image/read-trace.ts'
 import type { Caches } from '../kernel/caches.ts'
 import { Contested } from '../kernel/contested.ts'
 import { forgetInKernel } from '../kernel/forget-in-kernel.ts'
@@ -26,6 +28,8 @@ export class Reading {
   readonly image: Image = new Image(() => this.#forgetting.note())
   readonly #forgetting: Forgetting
   readonly contents: Contents
+  /** For the next mount of the directory. */
+  readonly trace: ReadTrace
   readonly loader: Loader
   readonly blocks: BlockCounts
   /** Which directories may be shown without asking. */
@@ -58,12 +62,17 @@ export class Reading {
     this.sharing = this.#openSharing(session, sending)
     this.loader = this.#openLoader(session, inodesMax)
     this.blocks = this.#openBlocks(session, sending)
+    this.trace = new ReadTrace({
+      usedDirectories: () => image.usedDirectories(),
+      nowMs: () => performance.now(),
+    })
     this.fsmonitor = this.#openFsmonitor()
     this.contents = new Contents({
       segments,
       fetch: fetchAtServer(ask),
       whenSettled: (number) => outbox.whenSettled(number),
       keep: (bytes) => spool.keep(bytes),
+      onRead: this.trace.note,
     })
     const { contents, loader, nodes, caches, contested } = this
     this.#forgetting = new Forgetting({
@@ -104,6 +113,7 @@ export class Reading {
       look: (ino) => this.sharing.look(ino),
       forgotten: (ino) => this.caches.forgotten(ino),
       count: (ino) => this.blocks.load(ino),
+      beginSupply: () => this.#beginSupply(),
       nowMs: () => performance.now(),
       guessedEntries: Math.min(guessedEntriesMax, inodesMax / 2),
     })
@@ -118,6 +128,16 @@ export class Reading {
       isConnected: () => client.isConnected,
       nowMs: Date.now,
     })
+  }
+
+  /** Bytes of files whose attributes are known. */
+  #beginSupply(): (ino: Ino, offset: number, bytes: Uint8Array) => void {
+    const { image, contents } = this
+    const { writesDeleted } = contents
+    return (ino, offset, bytes) => {
+      const inode = image.knows(ino) ? image.inode(ino) : undefined
+      if (inode?.kind === 'file') contents.supply(ino, inode, offset, { bytes, writesDeleted })
+    }
   }
 
   #openFsmonitor(): Fsmonitor {

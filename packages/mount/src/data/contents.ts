@@ -12,6 +12,13 @@ export interface ContentsParts {
   readonly whenSettled: (number: number) => Promise<void>
   /** Keeps fetched bytes on the disk; undefined when there is no room. */
   readonly keep: (bytes: Uint8Array) => SegmentPlace | undefined
+  /** Hears what programs read. */
+  readonly onRead?: (ino: Ino, offset: number, end: number) => void
+}
+
+export interface Supplied {
+  readonly bytes: Uint8Array
+  readonly writesDeleted: number
 }
 
 /** The server's blocks end where these end. */
@@ -60,6 +67,7 @@ export class Contents {
   /** Bytes from `offset` to `end`, which is not behind the file's end. */
   read(ino: Ino, inode: Inode, offset: number, end: number): Uint8Array | Promise<Uint8Array> {
     const ranges = this.of(ino, inode)
+    this.#parts.onRead?.(ino, offset, end)
     ranges.pagesRead.add(offset, end)
     const parts = [...ranges.between(offset, end)]
     const isHere = !parts.some((part) => this.#isElsewhere(part))
@@ -69,6 +77,26 @@ export class Contents {
     // Also where the bytes are here: they were fetched ahead, and the reader goes on.
     this.#readAhead(ino, ranges, offset, end)
     return bytes
+  }
+
+  /** Until this grows, what was written here is here and not at the server alone. */
+  get writesDeleted(): number {
+    return this.#parts.segments.writesDeleted
+  }
+
+  /**
+   * Bytes that came unasked. `writesDeleted` is from before the question. Where the server's bytes of the file have
+   * changed since they became known, they are asked for when a program reads them.
+   */
+  supply(ino: Ino, inode: Inode, offset: number, { bytes, writesDeleted }: Supplied): void {
+    const ranges = this.of(ino, inode)
+    if (ranges.version > 0 || writesDeleted !== this.writesDeleted) return
+    this.#keep(ranges, offset, bytes)
+  }
+
+  /** No program waits for bytes of the server. */
+  async whenAtRest(): Promise<void> {
+    while (this.#fetching.size > 0) await Promise.allSettled(this.#fetching.values())
   }
 
   /**

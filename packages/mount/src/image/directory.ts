@@ -23,6 +23,8 @@ export class Directory {
   readonly #slots = new Map<Name, Slot>()
   /** When it was used last, by the image's clock. */
   usedAt = 0
+  /** It was looked into, and not only loaded. */
+  isUsed = false
   /** Names that the kernel was told are not there. */
   readonly absent: Set<Name> = new Set()
   /**

@@ -94,7 +94,13 @@ export class Image implements View {
     const directory = this.#directories.get(ino)
     if (!directory) throw new ImageMiss('directory', ino)
     directory.usedAt = ++this.#clock
+    directory.isUsed = true
     return directory
+  }
+
+  /** Directories that were looked into since they were loaded. */
+  *usedDirectories(): Generator<Ino> {
+    for (const [ino, { isUsed }] of this.#directories) if (isUsed) yield ino
   }
 
   knows(ino: Ino): boolean {

@@ -1,9 +1,11 @@
 import type { Ino, Name } from '@cairn/protocol'
 import {
   type DirectoryAnswer,
+  decodeAheadAnswer,
   decodeDirectoryAnswer,
   decodeInodeAnswer,
   decodeSubtreeAnswer,
+  type SubtreeAnswer,
 } from '../session/answers.ts'
 import type { Image, LoadedEntry } from './image.ts'
 import type { LogPosition } from './log-position.ts'
@@ -13,6 +15,7 @@ import { WalkAhead } from './walk-ahead.ts'
 type Question =
   | { readonly type: 'inode'; readonly ino: Ino }
   | { readonly type: 'subtree'; readonly ino: Ino; readonly limit: number }
+  | { readonly type: 'ahead'; readonly ino: Ino; readonly from: number; readonly bytes: number }
   | { readonly type: 'directory'; readonly ino: Ino; readonly after: Name; readonly limit: number }
 
 export interface LoaderParts {
@@ -25,6 +28,8 @@ export interface LoaderParts {
   readonly forgotten: (ino: Ino) => Promise<void>
   /** How many blocks the file takes. */
   readonly count: (ino: Ino) => Promise<void>
+  /** Asked before a question: gives what takes in the bytes of its answer. */
+  readonly beginSupply?: () => (ino: Ino, offset: number, bytes: Uint8Array) => void
   readonly nowMs: () => number
   /** How many entries to load at most that nothing has asked for. */
   readonly guessedEntries?: number
@@ -55,6 +60,10 @@ export class Loader {
     return this.#loading.size === 0
   }
 
+  async whenAtRest(): Promise<void> {
+    while (this.#loading.size > 0) await Promise.allSettled(this.#loading.values())
+  }
+
   load({ what, ino }: Pick<ImageMiss, 'what' | 'ino'>): Promise<void> {
     if (what === 'look') return this.#parts.look(ino)
     if (what === 'pages') return this.#parts.forgotten(ino)
@@ -73,7 +82,7 @@ export class Loader {
     const { image } = this.#parts
     const next = [top]
     for (let left = this.#guessedEntries; left > 0;) {
-      while (this.#loading.size > 0) await Promise.allSettled(this.#loading.values())
+      if (!this.isAtRest) await this.whenAtRest()
       const ino = next.shift()
       if (ino === undefined) return
       const entries: LoadedEntry[] = []
@@ -82,6 +91,26 @@ export class Loader {
       for (const { ino: child, inode } of entries)
         if (inode.kind === 'directory' && !image.knowsDirectory(child)) next.push(child)
     }
+  }
+
+  /** Takes in what earlier mounts of `root` read first, from that item of their trace on. */
+  async loadAhead(
+    root: Ino,
+    from: number,
+    bytes: number,
+  ): Promise<{ readonly next: number; readonly size: number }> {
+    let loaded = { next: 0, size: 0 }
+    await this.#once(`ahead ${from}`, async () => {
+      const supply = this.#parts.beginSupply?.()
+      const answer = await this.#parts.ask({ type: 'ahead', ino: root, from, bytes })
+      const { since, seq, next, directories, pieces } = decodeAheadAnswer(answer)
+      loaded = { next, size: answer.length }
+      await this.#parts.position.whenReached(seq)
+      this.#install(directories, since)
+      for (const { ino, offset, bytes: read } of pieces)
+        if (!this.#isOutdated(ino, since)) supply?.(ino, offset, read)
+    })
+    return loaded
   }
 
   get #guessedEntries(): number {
@@ -159,16 +188,22 @@ export class Loader {
 
   /** Those of its directories that are small. Adds to `found` what is in them. */
   async #loadSubtree(ino: Ino, limit: number, found: LoadedEntry[] = []): Promise<void> {
-    const { image, ask } = this.#parts
-    const answer = await ask({ type: 'subtree', ino, limit })
+    const answer = await this.#parts.ask({ type: 'subtree', ino, limit })
     const { seq, directories } = decodeSubtreeAnswer(answer)
     await this.#parts.position.whenReached(seq)
-    for (const { ino: directory, entries } of directories) {
-      if (this.#isOutdated(directory, seq)) continue
+    found.push(...this.#install(directories, seq))
+  }
+
+  /** As they were at `seq`. Gives what is in them. */
+  #install(directories: SubtreeAnswer['directories'], seq: number): readonly LoadedEntry[] {
+    const found: LoadedEntry[] = []
+    for (const { ino, entries } of directories) {
+      if (this.#isOutdated(ino, seq)) continue
       const current = this.#current([{ seq, entries }])
-      image.installDirectory(directory, current)
+      this.#parts.image.installDirectory(ino, current)
       found.push(...current)
     }
+    return found
   }
 
   async #pages(ino: Ino): Promise<DirectoryAnswer[]> {

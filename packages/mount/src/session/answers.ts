@@ -31,6 +31,18 @@ export interface SubtreeAnswer extends Dated {
   readonly directories: readonly { readonly ino: Ino; readonly entries: readonly EntryAnswer[] }[]
 }
 
+/** What earlier mounts read first: as it was between `since` and `seq`. */
+export interface AheadAnswer extends SubtreeAnswer {
+  readonly since: number
+  /** Where the next question goes on; 0 at the end. */
+  readonly next: number
+  readonly pieces: readonly {
+    readonly ino: Ino
+    readonly offset: number
+    readonly bytes: Uint8Array
+  }[]
+}
+
 export interface ContentAnswer extends Dated {
   readonly bytes: Uint8Array
 }
@@ -64,6 +76,19 @@ export function decodeSubtreeAnswer(answer: Uint8Array): SubtreeAnswer {
   while (reader.remaining > 0)
     directories.push({ ino: reader.positive() as Ino, entries: readEntries(reader) })
   return { seq, directories }
+}
+
+export function decodeAheadAnswer(answer: Uint8Array): AheadAnswer {
+  const reader = new Reader(answer, 'ahead answer')
+  const [since, seq, next] = [reader.varint(), reader.varint(), reader.varint()]
+  const directories: SubtreeAnswer['directories'][number][] = []
+  for (let left = reader.count(2); left > 0; left--)
+    directories.push({ ino: reader.positive() as Ino, entries: readEntries(reader) })
+  const pieces: AheadAnswer['pieces'][number][] = []
+  for (let left = reader.count(3); left > 0; left--)
+    pieces.push({ ino: reader.positive() as Ino, offset: reader.varint(), bytes: reader.bytes() })
+  reader.end()
+  return { since, seq, next, directories, pieces }
 }
 
 export function decodeContentAnswer(answer: Uint8Array): ContentAnswer {

@@ -34,7 +34,7 @@ export class SessionClient {
   readonly #firstWelcome = Promise.withResolvers<Welcome>()
   readonly #pace = new Pace()
   readonly #pending = new Submissions(this.#pace)
-  readonly #questions = new Questions(this.#pace, () => (this.#isWelcome ? this.#wire : undefined))
+  readonly #questions = new Questions(this.#pace, () => this.wire)
   readonly #backOff: BackOff
   readonly #late: LateWrites
   readonly #refusals: Refusals
@@ -184,6 +184,11 @@ export class SessionClient {
    */
   ask(question: SessionQuestion, signal?: AbortSignal): Promise<Uint8Array> {
     return this.#questions.ask(question, signal)
+  }
+
+  /** The connection, while the server has the session in. */
+  get wire(): Wire | undefined {
+    return this.#isWelcome ? this.#wire : undefined
   }
 
   /** Everything up to `seq` has been taken in: neither this session nor what it serves shows anything older. */

@@ -5,6 +5,7 @@ import {
   encodeRequest,
   fromFailure,
   messageBytesMax,
+  requestTypesHeader,
   type SessionReply,
   type SessionRequest,
   Writer,
@@ -51,7 +52,11 @@ export function connectWebSocket(
         request.destroy()
         fail(refusal(server, statusCode, headers['cairn-error']))
       })
-      socket.on('upgrade', (response) => endWhenSilent(socket, response.socket, heartbeatMs))
+      let requestTypes: number | undefined
+      socket.on('upgrade', ({ socket: raw, headers }) => {
+        endWhenSilent(socket, raw, heartbeatMs)
+        requestTypes = Number(headers[requestTypesHeader])
+      })
       socket.on('message', (data: Buffer) => {
         const reply = hear(socket, data, events)
         if (reply?.type === 'goodbye') link?.failed(fromFailure(reply).message)
@@ -59,6 +64,7 @@ export function connectWebSocket(
       socket.on('close', () => events.onClose())
       socket.once('open', () =>
         resolve({
+          requestTypes,
           send: sender(socket),
           close: () => socket.close(),
           ping: pinger(socket),

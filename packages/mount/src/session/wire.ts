@@ -2,6 +2,8 @@ import type { SessionReply, SessionRequest } from '@cairn/protocol'
 
 /** One end of a socket, whatever carries it. */
 export interface Wire {
+  /** How many types of requests the other end says that it knows. */
+  readonly requestTypes?: number | undefined
   send(request: SessionRequest): void
   close(): void
   /** Resolves when the other end has everything that was sent before; never if the connection ends first. */

@@ -19,6 +19,7 @@ import { PlacedBlobs } from '../storage/placed-blobs.ts'
 import { RefTable } from '../storage/ref-table.ts'
 import { SessionNoteTable } from '../storage/session-note-table.ts'
 import { TokenTable } from '../storage/token-table.ts'
+import { TraceTable } from '../storage/trace-table.ts'
 import { UploadTable } from '../storage/upload-table.ts'
 import { WorkspaceTable } from '../storage/workspace-table.ts'
 import { branchNameTableCases } from './branch-name-table.ts'
@@ -32,6 +33,7 @@ import { packCases } from './packs.ts'
 import { sessionNoteStoreCases } from './session-note-store.ts'
 import { surveyTableCases } from './survey-table.ts'
 import { tokenStoreCases } from './token-store.ts'
+import { traceStoreCases } from './trace-store.ts'
 import { uploadStoreCases } from './upload-store.ts'
 import { vaultCases } from './vault.ts'
 import { workspaceTableCases } from './workspace-table.ts'
@@ -60,6 +62,7 @@ export const databaseSuites: Readonly<Record<string, Cases<Database>>> = {
   packs: packCases,
   survey: surveyTableCases,
   tokens: casesOn(tokenStoreCases, (database: Database) => new TokenTable(database)),
+  traces: casesOn(traceStoreCases, (database: Database) => new TraceTable(database)),
   journals: journalCases,
   vault: vaultCases,
   uploads: casesOn(uploadStoreCases, (database: Database) => new UploadTable(database)),

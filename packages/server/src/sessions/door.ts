@@ -6,6 +6,8 @@ import {
   httpStatusOf,
   isCairnError,
   messageBytesMax,
+  requestTypes,
+  requestTypesHeader,
   type SessionReply,
 } from '@cairn/protocol'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
@@ -63,6 +65,7 @@ export function openSessionDoor(server: Server, given: SessionDoorParts): () => 
     maxPayload: messageBytesMax,
     perMessageDeflate: false,
   })
+  sockets.on('headers', (headers) => headers.push(`${requestTypesHeader}: ${requestTypes}`))
   const parts = { ...given, pieces: new MessagePieces() }
   const authenticator = new Authenticator(parts)
   const places = new Places(parts.places ?? ordinaryPlaces, 'sessions open')

@@ -63,6 +63,19 @@ export async function subtree(
   return writer.finish()
 }
 
+/** Undefined where it has more names than a page, may not be listed, or is known only after a fold. */
+export async function wholeDirectory(
+  place: ReadPlace,
+  ino: Ino,
+): Promise<{ readonly count: number; readonly bytes: Uint8Array } | undefined> {
+  const from = { ino, after: undefined, count: entriesMax }
+  const doubts = { some: false }
+  const page = await readAll(place, from, (view) => readPage(view, from, place.scope, doubts))
+  if (typeof page !== 'object' || page.entries.length === entriesMax) return undefined
+  if (doubts.some) return undefined
+  return { count: page.entries.length, bytes: page.bytes }
+}
+
 interface WholeDirectory {
   readonly entries: readonly NamedDentry[]
   readonly bytes: Uint8Array

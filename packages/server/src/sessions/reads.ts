@@ -25,6 +25,7 @@ import { planRead, sendExtents } from '../files/send.ts'
 import { type Doubts, getInode, writeInode } from './inode-writer.ts'
 import { directoryPage, subtree } from './listing.ts'
 import { type ReadPlace, readPlace } from './place.ts'
+import { readAhead } from './traces.ts'
 
 export type ReadRequest = Extract<
   SessionRequest,
@@ -33,6 +34,7 @@ export type ReadRequest = Extract<
       | 'inode'
       | 'directory'
       | 'subtree'
+      | 'ahead'
       | 'content'
       | 'seek'
       | 'changes'
@@ -53,6 +55,7 @@ const listingBytes = 256 << 10
 
 /** How much memory an answer takes, about, before it is known. */
 export function answerBytesOf(request: ReadRequest): number {
+  if (request.type === 'ahead') return Math.min(request.bytes, contentBytesMax)
   if (request.type === 'content') return Math.min(request.length, contentBytesMax)
   return request.type === 'inode' || request.type === 'seek' ? 256 : listingBytes
 }
@@ -76,6 +79,8 @@ function answerAny(place: ReadPlace, request: ReadRequest): Promise<Uint8Array> 
       return withoutDoubts(place, (doubts) => directoryPage(place, request, doubts))
     case 'subtree':
       return withoutDoubts(place, (doubts) => subtree(place, request, doubts))
+    case 'ahead':
+      return readAhead(place, request)
     case 'content':
       return readContent(place, request)
     case 'seek':

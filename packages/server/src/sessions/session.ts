@@ -31,6 +31,7 @@ import { rescue, type RescueRequest } from './rescue.ts'
 import { Room } from './room.ts'
 import { Rows } from './rows.ts'
 import { answerSharer, Sharer } from './sharer.ts'
+import { noteTrace } from './traces.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 export interface SessionParts {
@@ -185,6 +186,7 @@ export class Session {
       case 'inode':
       case 'directory':
       case 'subtree':
+      case 'ahead':
       case 'content':
       case 'seek':
       case 'changes':
@@ -218,6 +220,8 @@ export class Session {
         return this.#see(request.seq)
       case 'hold':
         return this.#inTurn(() => holdInodes(this.#parts, this.id, request.inos))
+      case 'trace':
+        return this.#writes ? this.#inTurn(() => noteTrace(this.#parts, request)) : undefined
       case 'released':
         return this.#inTurn(() => this.#parts.keeper.release(this.id, request.epoch))
       case 'renew':

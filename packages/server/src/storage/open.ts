@@ -37,6 +37,8 @@ import { SessionNoteTable } from './session-note-table.ts'
 import { SqliteDatabase } from './sqlite/sqlite-database.ts'
 import { SurveyTable } from './survey-table.ts'
 import { TokenTable } from './token-table.ts'
+import type { TraceStore } from '../ports/trace-store.ts'
+import { TraceTable } from './trace-table.ts'
 import { UploadTable } from './upload-table.ts'
 import { openVaultTables, type VaultTables } from './vault-tables.ts'
 import { WorkspaceTable } from './workspace-table.ts'
@@ -66,6 +68,7 @@ export interface Storage {
   readonly tokens: TokenStore
   readonly leases: LeaseStore
   readonly sessionNotes: SessionNoteStore
+  readonly traces: TraceStore
   readonly locks: LockStore
   readonly layers: LayerStore
   readonly uploads: UploadStore
@@ -167,6 +170,7 @@ function storesOn(
     tokens: new TokenTable(database),
     leases: new LeaseTable(database),
     sessionNotes: new SessionNoteTable(database),
+    traces: new TraceTable(database),
     locks: new LockTable(database),
     layers: new LayerTable(database),
     uploads: new UploadTable(database),

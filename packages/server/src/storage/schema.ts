@@ -89,6 +89,7 @@ export const migrations: readonly Migration[] = [
     columns: [{ table: 'log_rows', name: 'answer', type: 'bytes' }],
   },
   { version: 23, statements: packTables },
+  { version: 24, statements: traceTables },
 ]
 
 /** The last number of a log is a row of its own: raising it is the compare-and-set that lets one writer in. */
@@ -398,6 +399,19 @@ function packTables({ types: { key, integer }, tableEnd }: Dialect): string[] {
       condemned_ms ${integer},
       PRIMARY KEY (pool, hash),
       UNIQUE (pack_key, hash, pool)
+    ) ${tableEnd}`,
+  ]
+}
+
+/** What mounts of a directory read in their first seconds, on the branch or on layers of it. */
+function traceTables({ types: { key, integer, bytes }, tableEnd }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS traces (
+      branch ${key} NOT NULL,
+      root ${integer} NOT NULL,
+      items ${bytes} NOT NULL,
+      noted_ms ${integer} NOT NULL,
+      PRIMARY KEY (branch, root)
     ) ${tableEnd}`,
   ]
 }

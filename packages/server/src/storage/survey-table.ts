@@ -89,6 +89,7 @@ export class SurveyTable {
       'file_locks',
       'session_notes',
       'session_holds',
+      'traces',
     ] as const
     await this.#database.transact([
       ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE branch = ?`, params })),

@@ -17,6 +17,7 @@ import type { LayerStore } from '../ports/layer-store.ts'
 import { Quotas } from './quotas.ts'
 import { LockKeeper } from '../leases/lock-keeper.ts'
 import type { LockStore } from '../ports/lock-store.ts'
+import type { TraceStore } from '../ports/trace-store.ts'
 import { LeaseKeeper, type LeaseOptions } from '../leases/lease-keeper.ts'
 import type { LeaseStore } from '../ports/lease-store.ts'
 import { Reaper } from '../leases/reaper.ts'
@@ -44,6 +45,7 @@ export interface OpenWorkspaceParts {
   readonly clock: Clock
   readonly leases: LeaseOptions
   readonly locks: LockStore
+  readonly traces?: TraceStore | undefined
   readonly observe?: ObserveWork
   readonly layers: LayerStore
   /** As the collector has them. */
@@ -79,6 +81,7 @@ export class OpenWorkspace {
   readonly #branches = new Map<BranchId, Promise<Branch>>()
   /** Up to which fold their logs were looked at. */
   readonly #trimmed = new Map<BranchId, number>()
+  readonly traces: TraceStore | undefined
   readonly layers: LayerStore
   readonly quotas: Quotas = new Quotas(this)
   readonly arriving: Arriving = new Arriving()
@@ -103,6 +106,7 @@ export class OpenWorkspace {
     this.observe = parts.observe ?? {}
     this.takeInodes = parts.takeInodes
     this.layers = parts.layers
+    this.traces = parts.traces
     this.isShared = parts.isShared ?? false
     this.paths = new PathChanges(this)
   }

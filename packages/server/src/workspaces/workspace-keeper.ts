@@ -13,6 +13,7 @@ import { type KeepTimes, ordinaryKeepTimes } from './keep-times.ts'
 import type { LayerStore } from '../ports/layer-store.ts'
 import { changeSettings, quotaOf, type SettingsEdit } from './quotas.ts'
 import type { LockStore } from '../ports/lock-store.ts'
+import type { TraceStore } from '../ports/trace-store.ts'
 import type { LeaseOptions } from '../leases/lease-keeper.ts'
 import type { Clock } from '../ports/clock.ts'
 import { isoTime } from '../ports/clock.ts'
@@ -75,6 +76,8 @@ export interface WorkspaceKeeperParts {
   readonly clock: Clock
   readonly leases: LeaseOptions
   readonly locks: LockStore
+  /** Without it mounts are sent nothing ahead. */
+  readonly traces?: TraceStore
   readonly observe?: ObserveWork
   readonly layers: LayerStore
   readonly keep?: KeepTimes
@@ -98,6 +101,7 @@ export class WorkspaceKeeper {
   readonly #clock: Clock
   readonly #leases: LeaseOptions
   readonly #locks: LockStore
+  readonly #traces: TraceStore | undefined
   readonly #observe: ObserveWork
   readonly #layers: LayerStore
   readonly #isShared: boolean
@@ -111,6 +115,7 @@ export class WorkspaceKeeper {
     this.#clock = parts.clock
     this.#leases = parts.leases
     this.#locks = parts.locks
+    this.#traces = parts.traces
     this.#observe = parts.observe ?? {}
     this.#layers = parts.layers
     this.#isShared = parts.isShared ?? false
@@ -290,6 +295,7 @@ export class WorkspaceKeeper {
       clock: this.#clock,
       leases: this.#leases,
       locks: this.#locks,
+      traces: this.#traces,
       observe: this.#observe,
       layers: this.#layers,
       isShared: this.#isShared,
