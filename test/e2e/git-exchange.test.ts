@@ -43,7 +43,7 @@ it('what is exported, changed and imported is in a layer; the key is stored nowh
   expect(spawnSync('grep', ['-rlaF', server.apiKey, local], { encoding: 'utf8' }).stdout).toBe('')
 })
 
-it('another repository, a directory in the way and a token are refused in words', async () => {
+it('another repository and a directory in the way are refused in words', async () => {
   const workspace = await server.enter()
   const local = join(cairn.home(), workspace.name)
   mkdirSync(local)
@@ -56,9 +56,22 @@ it('another repository, a directory in the way and a token are refused in words'
     expect.stringContaining('its history does not come from this workspace'),
   ])
   expect(await cairn.error('git', 'export', join(local, 'other'))).toMatchObject({ code: 'usage' })
-  const allow = [{ path: '/', operations: ['read', 'list'] as const }]
+})
+
+it('a token exports what it reads, and imports where it may write', async () => {
+  const workspace = await server.enter()
+  const local = join(cairn.home(), workspace.name)
+  mkdirSync(local)
+  await workspace.files.write('/src/a', 'one\n')
+  await workspace.files.write('/hidden', 'x\n')
+  const allow = [{ path: '/src', operations: ['read', 'list', 'write'] as const }]
   const { secret } = await workspace.tokens.issue('t', { ttlMs: 60_000, allow })
   const asToken = ['--server', server.url, '--api-key-file', keyFile(secret), '-w', workspace.name]
-  const refused = await cairn.run(['git', 'export', ...asToken, join(local, 'none')])
-  expect(refused.stderr).toContain('the context has a token')
+  const review = join(local, 'review')
+  await cairn.text('git', 'export', ...asToken, review)
+  expect(git(review, 'ls-files')).toBe('src/a\n')
+  writeFileSync(join(review, 'src/a'), 'two\n')
+  git(review, 'commit', '-q', '-a', '-m', 'second')
+  await cairn.text('git', 'import', ...asToken, review, 'fix')
+  expect(await workspace.layer('fix').files.readText('/src/a')).toBe('two\n')
 })

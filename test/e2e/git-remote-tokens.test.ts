@@ -116,13 +116,6 @@ describe('the git remote of a token', () => {
     expect(await git(path, 'log', '--all', '--format=%an %cn %B')).not.toMatch(/default|key_/)
   })
 
-  it('takes no push, and git says what to do instead', async () => {
-    const path = await clone(await issue())
-    await expect(git(path, 'push', 'origin', 'HEAD:attempts/x')).rejects.toThrow(
-      /it takes an owner's key[^]*Write through a mount/,
-    )
-  })
-
   it('ends with the token', async () => {
     const { secret, id } = await workspace.tokens.issue('t', {
       ttlMs: 60_000,

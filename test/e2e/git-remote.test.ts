@@ -272,12 +272,4 @@ describe('a push', () => {
     )
     expect(await layerNames()).toEqual([])
   })
-
-  it('a token may not push', async () => {
-    const allow = [{ path: '/', operations: ['read', 'list', 'write'] as const }]
-    const { secret } = await workspace.tokens.issue('t', { ttlMs: 60_000, allow })
-    await edit(put('a.txt', 'two\n'))
-    const url = urlOf(workspace.name, secret)
-    await expect(git(path, 'push', url, 'HEAD:attempts/mine')).rejects.toThrow('git push')
-  })
 })

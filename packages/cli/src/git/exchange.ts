@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseToken } from '@cairn/protocol'
 import { findCredentials } from '../context/credentials.ts'
 import type { Cli } from '../cli.ts'
 import { usageError } from '../errors.ts'
@@ -18,12 +17,6 @@ interface GitRemote {
 
 async function openGitRemote(cli: Cli, values: WorkspaceValues): Promise<GitRemote> {
   const { server, apiKey } = await findCredentials(cli, values)
-  if (parseToken(apiKey))
-    throw usageError(
-      'use the workspace as a git remote',
-      'the context has a token, and the remote shows the whole workspace',
-      'Use a context with an owner key, or copy files with: cairn fs cp -r',
-    )
   const { name } = await openWorkspace(cli, values)
   const url = `${server.replace(/\/+$/, '')}/git/${encodeURIComponent(name)}`
   return { url, secret: gitSecret(url, apiKey) }

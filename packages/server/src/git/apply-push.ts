@@ -1,8 +1,9 @@
-import { type Branch, resolvePath, type Steps, superuser, type View } from '@cairn/core'
+import { type Branch, resolvePath, scopedView, type Steps, superuser, type View } from '@cairn/core'
 import {
   ByteQueue,
   type ByteString,
   CairnError,
+  isCairnError,
   isFsError,
   tarEnd,
   tarHeader,
@@ -49,7 +50,11 @@ export async function applyPush(
   const modes: number[] = []
   for (let at = 0; at < written.length; at += readAtOnce) {
     const some = written.slice(at, at + readAtOnce)
-    modes.push(...(await workspace.read(branch, (view) => some.map((one) => modeOf(view, one)))))
+    const grant = asker.scope?.grant
+    const seen = (view: View): View => (grant ? scopedView(view, grant) : view)
+    modes.push(
+      ...(await workspace.read(branch, (view) => some.map((one) => modeOf(seen(view), one)))),
+    )
   }
   const draft = workspace.stores.blobs.draft(() => workspace.clock.nowMs())
   const room = new ArchiveRoom()
@@ -75,14 +80,20 @@ export async function applyPush(
 function* removeFile(edit: TreeEdit, path: ByteString): Steps<void> {
   try {
     yield* remove(edit, path, false)
+  } catch (error) {
+    // It is gone already.
+    if (!isFsError(error) || error.code !== 'ENOENT') throw error
+    return
+  }
+  try {
     for (let at = parentOf(path); at !== '/'; at = parentOf(at)) {
       const { dentry } = edit.resolve(at, false)
       if (dentry?.kind !== 'directory' || edit.view.inode(dentry.ino)!.size > 0) return
       yield* remove(edit, at, false)
     }
   } catch (error) {
-    // It is gone already.
-    if (!isFsError(error) || error.code !== 'ENOENT') throw error
+    // A token that may not remove the directory leaves it.
+    if (!isFsError(error) && !isCairnError(error, 'forbidden')) throw error
   }
 }
 

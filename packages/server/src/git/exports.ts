@@ -5,7 +5,7 @@ import type { Scope } from '../access/access.ts'
 import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import { ExportedRepository } from './exported-repository.ts'
 import { exportWorkspace } from './export-workspace.ts'
-import { ownerView, tokenView } from './viewer.ts'
+import { ownerView, tokenView, type Viewer } from './viewer.ts'
 
 /** Each knows which content git has, so they are not all kept in memory. */
 const repositoriesMax = 50
@@ -47,7 +47,7 @@ export class Exports {
   async update(
     workspace: OpenWorkspace,
     scope: Scope | undefined,
-    work?: () => Promise<void>,
+    work?: (viewer: Viewer) => Promise<void>,
   ): Promise<ExportedRepository> {
     const repository = this.of(workspace, scope)
     const { path } = repository
@@ -57,7 +57,7 @@ export class Exports {
       .catch(() => {})
       .then(() => (scope ? makeRoom(path) : undefined))
       .then(() => exportWorkspace(workspace, repository, viewer))
-      .then(work)
+      .then(() => work?.(viewer))
       .finally(() => {
         if (this.#running.get(path) === running) this.#running.delete(path)
       })

@@ -1,6 +1,7 @@
-import { formatHash } from '@cairn/protocol'
+import { findBase } from '@cairn/core'
 import { type ByteQueue, CairnError, isCairnError } from '@cairn/protocol'
 import { createLayer, deleteLayer } from '../layers/layers.ts'
+import { findScopedLayer, requireUnbound } from '../layers/scoped-layers.ts'
 import { commitUnseen } from '../merging/commit-and-rebase.ts'
 import { findRealLayer } from '../points/references.ts'
 import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
@@ -9,8 +10,10 @@ import { applyPush } from './apply-push.ts'
 import type { ExportedRef, ExportedRepository } from './exported-repository.ts'
 import { IncomingObjects } from './incoming-objects.ts'
 import { flush, pktLine, readLines, sideBand } from './pkt-lines.ts'
+import { pathForLayer } from './path-for-layer.ts'
 import { isPushable } from './ref-names.ts'
 import { diffTrees, mergeChanges } from './tree-changes.ts'
+import type { Viewer } from './viewer.ts'
 
 export const pushCapabilities =
   'report-status delete-refs side-band-64k ofs-delta object-format=sha1'
@@ -37,8 +40,13 @@ export interface Push {
   readonly workspace: OpenWorkspace
   readonly asker: Asker
   readonly repository: ExportedRepository
-  /** Runs when no other export or push of the workspace does, after an export. */
-  readonly alone: (work: () => Promise<void>) => Promise<void>
+  /** Runs when no other export or push of the repository does, after an export. */
+  readonly alone: (work: (viewer: Viewer) => Promise<void>) => Promise<void>
+}
+
+interface Taking extends Pick<Push, 'workspace' | 'asker' | 'repository'> {
+  readonly viewer: Viewer
+  readonly objects: IncomingObjects
 }
 
 /** Takes a push in: each ref becomes a layer, or goes into the one it names. Gives git's answer. */
@@ -62,8 +70,9 @@ export async function receivePush(push: Push, queue: ByteQueue): Promise<Uint8Ar
       )
     }
     const outcomes: Outcome[] = []
-    await push.alone(async () => {
-      for (const command of commands) outcomes.push(await judge(push, objects, command))
+    await push.alone(async (viewer) => {
+      for (const command of commands)
+        outcomes.push(await judge({ ...push, viewer, objects }, command))
     })
     return answerOf('ok', outcomes, hasBand)
   } finally {
@@ -100,10 +109,10 @@ async function* restOf(queue: ByteQueue): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function judge(push: Push, objects: IncomingObjects, command: Command): Promise<Outcome> {
+async function judge(taking: Taking, command: Command): Promise<Outcome> {
   const { ref } = command
   try {
-    return { ref, told: await take(push, objects, command) }
+    return { ref, told: await take(taking, command) }
   } catch (error) {
     if (!isCairnError(error)) throw error
     const { conflicts, reason, hint } = error
@@ -114,11 +123,8 @@ async function judge(push: Push, objects: IncomingObjects, command: Command): Pr
 }
 
 /** Gives what the user is told. */
-async function take(
-  push: Push,
-  objects: IncomingObjects,
-  { old, oid, ref }: Command,
-): Promise<string> {
+async function take(taking: Taking, { old, oid, ref }: Command): Promise<string> {
+  const { workspace, repository, viewer, objects } = taking
   const name = ref.startsWith(attemptPrefix) ? ref.slice(attemptPrefix.length) : undefined
   if (name === undefined)
     throw refusal(
@@ -131,7 +137,7 @@ async function take(
       'Use up to 128 letters, digits, dots, underscores and hyphens, without .. and .lock at the end.',
     )
   if (oid === noOid) throw refusal('a push deletes no layer', `Use: cairn fs layer rm ${name}.`)
-  const refs = await push.repository.refs()
+  const refs = await repository.refs()
   const there = refs.get(ref)
   if ((there?.commit ?? noOid) !== old)
     throw refusal('fetch first', 'Fetch, rebase, and push again.')
@@ -140,12 +146,12 @@ async function take(
     'find all that was pushed',
   )
   const layer = there
-    ? await intoLayer(push, objects, { name, from: there, oid })
-    : await intoNewLayer(push, objects, { name, main: refs.get(mainRef), oid })
-  const { branch } = await findRealLayer(push.workspace, layer, 'push to')
+    ? await intoLayer(taking, { name, from: there, oid })
+    : await intoNewLayer(taking, { name, main: refs.get(mainRef), oid })
+  const { branch } = await findRealLayer(workspace, layer, 'push to')
   const { snapshot, seq } = await branch.fold()
   await objects.keep()
-  await push.repository.adopt(ref, { commit: oid, root: formatHash(snapshot.root), seq })
+  await repository.adopt(ref, { commit: oid, root: await viewer.rootOf(snapshot), seq })
   return there
     ? `into layer ${name}`
     : `layer ${name} is new; commit it with: cairn fs layer commit ${name}`
@@ -153,14 +159,15 @@ async function take(
 
 /** On top of what main is now. */
 async function intoNewLayer(
-  { workspace, asker }: Push,
-  objects: IncomingObjects,
+  taking: Taking,
   {
     name,
     main,
     oid,
   }: { readonly name: string; readonly main: ExportedRef | undefined; readonly oid: string },
 ): Promise<string> {
+  const { workspace, asker, objects } = taking
+  if (asker.scope) requireUnbound(asker.scope)
   const from = main && (await findCommonCommit(objects, main.commit, oid))
   if (from === undefined)
     throw refusal(
@@ -177,24 +184,28 @@ async function intoNewLayer(
   const message = (await objects.ask(['log', '-1', '--format=%<(2000,trunc)%s', oid]))
     .toString()
     .trim()
-  const layer = await createLayer(workspace, asker, { parent: 'main', name, message })
-  return filled({ workspace, asker }, layer.id, main!, async (branch) =>
+  const path = asker.scope ? pathForLayer(asker.scope, left) : undefined
+  const layer = await createLayer(workspace, asker, { parent: 'main', name, message, path })
+  return filled(taking, layer.id, main!, async (branch) =>
     applyPush({ workspace, branch, asker }, objects, left),
   )
 }
 
 /** Through a layer of its own, because another client may write to this one. */
 async function intoLayer(
-  { workspace, asker }: Push,
-  objects: IncomingObjects,
+  taking: Taking,
   { name, from, oid }: { readonly name: string; readonly from: ExportedRef; readonly oid: string },
 ): Promise<string> {
+  const { workspace, asker, objects } = taking
   const isNewer = await findCommonCommit(objects, from.commit, oid)
   if (isNewer !== from.commit) throw refusal('fetch first', 'Fetch, rebase, and push again.')
-  const { id } = await findRealLayer(workspace, name, 'push to')
+  const { scope } = asker
+  const { id } = await (scope
+    ? findScopedLayer(workspace, scope, name)
+    : findRealLayer(workspace, name, 'push to'))
   const message = `push to ${name}`
   const stage = await createLayer(workspace, asker, { parent: id, message }, 'import')
-  await filled({ workspace, asker }, stage.id, from, async (branch) => {
+  await filled(taking, stage.id, from, async (branch) => {
     await applyPush(
       { workspace, branch, asker },
       objects,
@@ -211,18 +222,21 @@ async function intoLayer(
 
 /** Deletes the layer again if the work fails, or if it does not stand on what git was compared with. */
 async function filled(
-  { workspace, asker }: Pick<Push, 'workspace' | 'asker'>,
+  { workspace, asker: { actor }, viewer }: Taking,
   id: string,
   { root }: ExportedRef,
   work: (branch: Awaited<ReturnType<OpenWorkspace['openBranch']>>) => Promise<void>,
 ): Promise<string> {
   try {
-    const { branch, record } = await findRealLayer(workspace, id, 'push to')
-    if (formatHash(record.originRoot) !== root)
+    const { branch } = await findRealLayer(workspace, id, 'push to')
+    const { base } = await findBase(workspace.stores, branch)
+    if ((await viewer.rootOf(base)) !== root)
       throw refusal('the workspace changed meanwhile', 'Push again.')
     await work(branch)
     return id
   } catch (error) {
+    // Also where the client has gone, or its token has ended.
+    const asker = { actor, idempotencyKey: undefined }
     await deleteLayer(workspace, asker, id, false).catch(() => {})
     throw error
   }

@@ -6,7 +6,7 @@ export const command: Command = defineCommand({
   summary: 'Write a workspace as a git repository',
   description:
     'Clones the workspace as a git remote, without its key in a URL. If TARGET is an earlier export, fetches what is\n' +
-    'new. If TARGET ends with .bundle, writes a bundle of git. Needs an owner key.',
+    'new. If TARGET ends with .bundle, writes a bundle of git. With a token: the files that the token may read.',
   arguments: { target: { summary: 'A directory, or a file that ends with .bundle' } },
   options: { ...workspaceOptions },
   examples: [

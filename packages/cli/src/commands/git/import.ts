@@ -6,7 +6,7 @@ export const command: Command = defineCommand({
   summary: 'Take commits of an export into a layer',
   description:
     'Pushes HEAD of a directory or a bundle of git into the layer, which is made if it is missing. The history must come\n' +
-    'from an export of the workspace. To bring in another repository: cairn git clone. Needs an owner key.',
+    'from an export of the workspace. To bring in another repository: cairn git clone.',
   arguments: {
     source: { summary: 'A working tree, a bare repository or a bundle of git' },
     layer: { summary: 'Name of the layer' },

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { ByteQueue, CairnError } from '@cairn/protocol'
+import { allowsSomewhere, ByteQueue, CairnError } from '@cairn/protocol'
 import { media, type Route, workspaceParams } from '@cairn/protocol/routes'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import type { ExportedRepository } from '../../git/exported-repository.ts'
@@ -8,6 +8,7 @@ import { Exports } from '../../git/exports.ts'
 import { flush, pktLine } from '../../git/pkt-lines.ts'
 import { pushCapabilities, receivePush } from '../../git/receive-push.ts'
 import { startGit, whenDone } from '../../git/run-git.ts'
+import type { Viewer } from '../../git/viewer.ts'
 import type { WorkspaceKeeper } from '../../workspaces/workspace-keeper.ts'
 import { type PlaceLimits, Places } from '../../access/places.ts'
 import { schemaOf } from '../add-routes.ts'
@@ -62,7 +63,7 @@ export function gitRoutes(
       const { service: wanted } = request.query
       const scope = scopeOf(request)
       if (wanted !== pushService) requireService(wanted)
-      else if (scope) throw ownersPush()
+      else if (scope && !allowsSomewhere(scope.grant, 'write')) throw writersPush()
       const workspace = await openWorkspace(workspaces, request)
       const repository = await exports.update(workspace, scope)
       if (wanted === pushService)
@@ -78,12 +79,13 @@ export function gitRoutes(
     const repository = await exports.find(workspace, scopeOf(request))
     return answer(request, reply, 'result', repository, [], '')
   })
-  app.post(`/git/:workspace/${pushService}`, routeOf(pushed, 'owner'), async (request, reply) => {
+  app.post(`/git/:workspace/${pushService}`, routeOf(pushed, ['write']), async (request, reply) => {
     takeOne(request, reply)
     const workspace = await openWorkspace(workspaces, request)
-    const repository = exports.of(workspace, undefined)
-    const alone = async (work: () => Promise<void>): Promise<void> =>
-      void (await exports.update(workspace, undefined, work))
+    const scope = scopeOf(request)
+    const repository = exports.of(workspace, scope)
+    const alone = async (work: (viewer: Viewer) => Promise<void>): Promise<void> =>
+      void (await exports.update(workspace, scope, work))
     const push = { workspace, asker: askerOf(request), repository, alone }
     void reply.type('application/x-git-receive-pack-result').header('cache-control', 'no-cache')
     return reply.send(await receivePush(push, new ByteQueue(plainBody(request))))
@@ -112,11 +114,12 @@ function plainBody(request: FastifyRequest): Readable {
   return body.pipe(plain)
 }
 
-function ownersPush(): CairnError {
+/** Git shows this, and not what it is told later. */
+function writersPush(): CairnError {
   return new CairnError('forbidden', {
-    what: 'push with a token',
-    reason: "it takes an owner's key",
-    hint: 'Write through a mount, or put the files into a layer: cairn fs import.',
+    what: 'push with this token',
+    reason: 'the token allows write nowhere',
+    hint: 'Ask the owner for a token that allows it.',
   })
 }
 
