@@ -95,6 +95,23 @@ describe.skipIf(noMount)('a mount with a profile', () => {
     expect(readFileSync(mount.path('repo/node_modules/late'), 'utf8')).toBe('late\n')
   })
 
+  it('keeps them here when it is unmounted with --no-auto-pack, for the next mount at its place', async () => {
+    await mount.sh('echo 1 > repo/durable; echo kept > repo/node_modules/kept')
+    const words = ['umount', '--no-auto-pack', '--json', mount.directory]
+    const { stdout } = await site.cairn(words, mount.home)
+    expect(JSON.parse(stdout)).toMatchObject({
+      leftOperations: expect.any(Number) as number,
+      next: expect.stringContaining('cairn mount') as string,
+    })
+    expect(await atServer('/repo/durable')).toBe('1\n')
+    expect(await atServer('/repo/node_modules/kept')).toBe('missing')
+    await mount.again()
+    expect(await mount.sh('cat repo/node_modules/kept')).toBe('kept\n')
+    await mount.drain()
+    expect(await atServer('/repo/node_modules/kept')).toBe('kept\n')
+    expect((await mount.status()).rescues).toEqual([])
+  })
+
   it('loses nothing of them when its daemon is killed', async () => {
     await mount.sh('mkdir -p repo/dist; for i in $(seq 50); do echo $i > repo/dist/f$i; done')
     await sync('repo/done')

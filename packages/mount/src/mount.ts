@@ -12,6 +12,7 @@ import type { Fsmonitor } from './fsmonitor/fsmonitor.ts'
 import { type FuseIo, loadFuseIo } from './fuse/native.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { MountStatus } from './mount-status.ts'
+import type { DrainOptions } from './outbox/outbox.ts'
 import { noteReleased, recover, type Recovered } from './outbox/recover.ts'
 import { type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { removeSession, writeSessionWhenRoom } from './outbox/session-file.ts'
@@ -102,11 +103,11 @@ export class Mount {
   }
 
   /** Resolves when everything acknowledged so far is at the server; rejects when that will not take it. */
-  async drain(): Promise<void> {
+  async drain(options: DrainOptions = {}): Promise<void> {
     const { session, sending } = this.#parts
     const { refusal } = session
     try {
-      await refusal.unlessRefused(sending.outbox.drain())
+      await refusal.unlessRefused(sending.outbox.drain(options))
     } catch (error) {
       if (!refusal.why) throw error
       if (sending.outbox.pendingOps > 0) throw refusal.why

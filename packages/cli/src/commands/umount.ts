@@ -13,6 +13,11 @@ export const command: Command = defineCommand({
   options: {
     ...connectionOptions,
     pack: { kind: 'text', value: 'LABEL', summary: 'First run cairn pack with this name' },
+    'no-auto-pack': {
+      kind: 'flag',
+      summary:
+        'Leave local directories unsent; they are kept here for the next mount at this place',
+    },
     timeout: timeoutOption,
     force: {
       kind: 'flag',
@@ -22,12 +27,14 @@ export const command: Command = defineCommand({
   examples: [
     { command: 'cairn umount ./work', does: 'when everything is at the server' },
     { command: 'cairn umount --pack deps ./work', does: 'and name the pack deps' },
+    { command: 'cairn umount --no-auto-pack ./work', does: 'without node_modules and the like' },
     { command: 'cairn umount --timeout 30s --force ./work', does: 'after 30 s at the latest' },
   ],
   async run({ args, options, cli }) {
     const timeoutMs = parseTimeout(options.timeout)
     const { pack: label } = options
     if (label !== undefined) await packMount(cli, args.directory, { ...options, label }, timeoutMs)
-    await endMount(cli, args.directory, { timeoutMs, isForced: options.force })
+    const { force: isForced, 'no-auto-pack': keepsLocal } = options
+    await endMount(cli, args.directory, { timeoutMs, isForced, keepsLocal })
   },
 })

@@ -99,6 +99,8 @@ export async function askStatus(
 
 interface HandInOptions {
   readonly timeoutMs: number | undefined
+  /** For `drain`: not what waits in local directories. */
+  readonly keepsLocal?: boolean
 }
 
 /** Waits until everything is at the server; with `unmount`, the mount is gone then. */
@@ -106,7 +108,7 @@ export async function handIn(
   cli: Cli,
   state: MountState,
   command: 'drain' | 'unmount',
-  { timeoutMs }: HandInOptions,
+  { timeoutMs, keepsLocal }: HandInOptions,
 ): Promise<MountStatus> {
   const line = new WaitingLine(cli)
   const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
@@ -115,7 +117,7 @@ export async function handIn(
     await askStatus(cli, state)
     const answer = await askControl(
       state.directory,
-      command,
+      { command, keepsLocal },
       (waiting) => void line.show(waiting),
       signal,
     )
@@ -152,13 +154,18 @@ function notDrained({ mountPoint }: MountState, command: string, { last }: Waiti
   )
 }
 
-function stillUsed({ mountPoint }: MountState, cause: CairnError): Error {
+/** Throws where a program stands in the mount or has a file of it open. */
+export function requireUnused(state: MountState): void {
+  if (findUsers(state.mountPoint).length > 0) throw stillUsed(state)
+}
+
+function stillUsed({ mountPoint }: MountState, cause?: CairnError): Error {
   const users = findUsers(mountPoint)
   const isUsed = users.length > 0
   return cliError(
     'umount_failed',
     `unmount ${mountPoint}`,
-    isUsed ? `it is used by ${users.join(', ')}` : cause.reason,
+    isUsed ? `it is used by ${users.join(', ')}` : (cause?.reason ?? 'it is used'),
     `${isUsed ? 'End them' : 'Try again'}, or unmount all the same with: cairn umount --force ${shellWord(mountPoint)}. Everything is at the server.`,
     cause,
   )

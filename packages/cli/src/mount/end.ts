@@ -8,13 +8,15 @@ import {
 } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { isCairnError } from '@cairn/protocol'
-import { handIn, requireMount } from './control.ts'
+import { handIn, requireMount, requireUnused } from './control.ts'
 import { countOperations, mountAgain } from './describe.ts'
 import { clearDead, untilEnded } from './find-mount.ts'
 
 interface EndOptions {
   readonly timeoutMs: number | undefined
   readonly isForced: boolean
+  /** What waits in local directories is not sent: it stays in the spool, for the next mount here. */
+  readonly keepsLocal?: boolean
 }
 
 /** What became of a mount that was ended. */
@@ -53,6 +55,12 @@ export async function unmountAt(cli: Cli, path: string, options: EndOptions): Pr
   if (found.kind === 'dead') {
     await clearDead(mountPoint, state)
     return { mountPoint, wasDead: true, ...left(state) }
+  }
+  if (options.keepsLocal) {
+    await handIn(cli, found.state, 'drain', { timeoutMs: options.timeoutMs, keepsLocal: true })
+    requireUnused(found.state)
+    await cutOff(found.state)
+    return { mountPoint, wasDead: false, ...left(state) }
   }
   const isPatient = !options.isForced || options.timeoutMs !== undefined
   if (isPatient && (await hasHandedIn(cli, found.state, options)))

@@ -38,6 +38,11 @@ export interface OutboxParts {
   readonly batchBytes?: () => number
 }
 
+export interface DrainOptions {
+  /** What waits in local directories goes on waiting. */
+  readonly keepsLocal?: boolean | undefined
+}
+
 /** How much may be acknowledged and not yet at the server. Full means: writers wait. */
 export interface Window {
   readonly bytes: number
@@ -286,10 +291,13 @@ export class Outbox {
     }
   }
 
-  /** Waits until all that was acknowledged so far is at the server, or known to be elsewhere. */
-  async drain(): Promise<void> {
+  /**
+   * Waits until all that was acknowledged so far is at the server, or known to be elsewhere; with `keepsLocal`, all but
+   * what waits in local directories.
+   */
+  async drain({ keepsLocal = false }: DrainOptions = {}): Promise<void> {
     this.flushNow()
-    this.deferrals.release(['local'])
+    if (!keepsLocal) this.deferrals.release(['local'])
     const waiting = [...this.#closed.values()].map(({ reservation }) => reservation.settled)
     await Promise.allSettled(waiting)
   }

@@ -5,12 +5,22 @@ import { type FailureFields, fromFailure } from '@cairn/protocol'
 import { hearLines, sendLine } from './json-lines.ts'
 import { mountFailure } from './mount-failure.ts'
 
-export type ControlCommand = 'status' | 'drain' | 'unmount' | 'begin-call' | 'end-call'
+export type ControlCommand =
+  | 'status'
+  | 'drain'
+  | 'unmount'
+  | 'begin-call'
+  | 'end-call'
+  | 'note-error'
 
 export interface DaemonQuestion {
   readonly command: ControlCommand
   /** That begins or ends. */
   readonly toolCall?: string | undefined
+  /** For `drain`: not what waits in local directories. */
+  readonly keepsLocal?: boolean | undefined
+  /** Of work that another process does for the mount. */
+  readonly error?: string | undefined
 }
 
 /** One line: where a long command stands, or its end. */

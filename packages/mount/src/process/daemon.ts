@@ -198,7 +198,7 @@ interface Daemon {
 
 async function answer(
   { mount, start: { config }, supervisor, link, closed, isUnmounted }: Daemon,
-  ...[{ command, toolCall }, progress, gone]: Parameters<AnswerCommand>
+  ...[{ command, toolCall, error, keepsLocal }, progress, gone]: Parameters<AnswerCommand>
 ): Promise<unknown> {
   const { mountPoint, workspace, branch, at } = config
   if (command === 'status') {
@@ -207,13 +207,14 @@ async function answer(
   }
   if (command === 'begin-call' || command === 'end-call')
     return markCalls(mount.toolCalls, command, toolCall)
+  if (command === 'note-error') return mount.note(error)
   if (command === 'unmount') supervisor.send({ type: 'unmounting' })
   const report = setInterval(() => {
     const { pendingOps, pendingBytes } = mount.status
     progress({ type: 'progress', pendingOps, pendingBytes })
   }, progressMs)
   try {
-    await mount.drain()
+    await mount.drain({ keepsLocal })
     // The caller may have given up meanwhile: then everything stays as it was.
     gone.throwIfAborted()
     if (command === 'unmount') await (isUnmounted ? closed : unmounted(supervisor, closed))
