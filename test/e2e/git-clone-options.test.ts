@@ -1,15 +1,14 @@
 // Options of cairn git clone, beside git clone itself: what is left out, converted, fetched later, or secret.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Workspace } from '@cairn/sdk'
 import { serve } from '@cairn/server'
 import { beforeEach, expect, it } from 'vitest'
 import { keyFile } from '@cairn/server/testing/key-file'
+import { GitHost } from './git-host.ts'
 import { useCairn } from './run-cairn.ts'
 import { useServer } from './use-server.ts'
 
@@ -98,8 +97,8 @@ it('files of git lfs stay pointers where git lfs is missing, and are named', asy
   expect(await workspace.files.readText('/repo/x.bin')).toBe(pointer)
 })
 
-it('--blobless has the content of HEAD; git fetches older content when it is asked for', async () => {
-  await cairn.text('git', 'clone', '--fast', '--blobless', url, ':/repo')
+it('--blobless --hydrate=off has the content of HEAD; git fetches older content when it is asked for', async () => {
+  await cairn.text('git', 'clone', '--fast', '--blobless', '--hydrate=off', url, ':/repo')
   const fast = await fetched()
   const old = git(origin, 'rev-parse', 'v1:top').trim()
   const missing = (): string =>
@@ -128,51 +127,13 @@ it('a clone that is killed can be repeated', async () => {
   expect(await workspace.files.exists('/repo/.git/cairn-clone')).toBe(false)
 })
 
-/** Git's own server, for those who know the password. Gives its address. */
-async function servePrivately(password: string): Promise<{ url: string; close: () => void }> {
-  const wanted = `Basic ${Buffer.from(`x-access-token:${password}`).toString('base64')}`
-  const backend = join(git(local, '--exec-path').trim(), 'git-http-backend')
-  const made = createServer((request, response) => {
-    if (request.headers.authorization !== wanted)
-      return void response.writeHead(401, { 'www-authenticate': 'Basic realm="r"' }).end()
-    const [path = '', query = ''] = request.url!.split('?')
-    const child = spawn(backend, {
-      env: {
-        ...process.env,
-        GIT_PROJECT_ROOT: local,
-        GIT_HTTP_EXPORT_ALL: '1',
-        GIT_CONFIG_COUNT: '1',
-        GIT_CONFIG_KEY_0: 'safe.directory',
-        GIT_CONFIG_VALUE_0: '*',
-        PATH_INFO: path,
-        QUERY_STRING: query,
-        REQUEST_METHOD: request.method,
-        CONTENT_TYPE: request.headers['content-type'] ?? '',
-        ...(request.headers['content-encoding'] === 'gzip' && { HTTP_CONTENT_ENCODING: 'gzip' }),
-      },
-    })
-    request.pipe(child.stdin)
-    const chunks: Buffer[] = []
-    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-    child.on('close', () => {
-      const output = Buffer.concat(chunks)
-      const end = output.indexOf('\r\n\r\n')
-      const type = /^content-type: (.*)$/im.exec(output.toString('latin1', 0, end))?.[1]?.trim()
-      response
-        .writeHead(200, { 'content-type': type ?? 'text/plain' })
-        .end(output.subarray(end + 4))
-    })
-  })
-  made.listen(0, '127.0.0.1')
-  await once(made, 'listening')
-  const { port } = made.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, close: () => made.close() }
-}
-
-it('a credential from the vault is stored nowhere else', async () => {
+it.each([
+  ['of a whole clone', []],
+  ['of a partial clone', ['--blobless', '--hydrate=sync']],
+])('a credential from the vault is stored nowhere else: %s', async (_, options) => {
   const password = 'Zj4vT9qLw2'
   const data = mkdtempSync(join(tmpdir(), 'cairn-git-'))
-  const host = await servePrivately(password)
+  const host = await GitHost.open(local, { password })
   const own = await serve({ data, listen: '127.0.0.1:0' })
   try {
     const add = ['--name', 'own', '--server', own.url, '--api-key-file', keyFile(own.ownerKey!)]
@@ -182,7 +143,7 @@ it('a credential from the vault is stored nowhere else', async () => {
     const setting = ['vault', 'set', 'host', 'token=-', ...at]
     const { code } = await cairn.run(setting, { stdin: password })
     expect(code).toBe(0)
-    const wishes = ['--fast', '--credential', 'vault:host/token', ...at]
+    const wishes = ['--fast', '--credential', 'vault:host/token', ...at, ...options]
     await cairn.text('git', 'clone', ...wishes, `${host.url}/origin/.git`, ':/repo')
     const fast = join(local, 'fetched')
     await cairn.text('fs', 'cp', '-r', ...at, ':/repo', fast)
@@ -192,7 +153,7 @@ it('a credential from the vault is stored nowhere else', async () => {
       for (const place of [fast, data, cairn.home()])
         expect(spawnSync('grep', ['-rlaF', word, place], { encoding: 'utf8' }).stdout).toBe('')
   } finally {
-    host.close()
+    await host.close()
     await own.close()
     rmSync(data, { recursive: true })
   }

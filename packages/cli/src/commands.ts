@@ -141,6 +141,7 @@ export const commands: Readonly<Record<string, Loader>> = {
   'git export': () => import('./commands/git/export.ts'),
   'git import': () => import('./commands/git/import.ts'),
   'git status': () => import('./commands/git/status.ts'),
+  'git hydrate': () => import('./commands/git/hydrate.ts'),
   'git worktree add': () => import('./commands/git/worktree/add.ts'),
   'journal new': () => import('./commands/journal/new.ts'),
   'journal append': () => import('./commands/journal/append.ts'),

@@ -5,6 +5,7 @@ import type { Cli } from '../cli.ts'
 import { usageError } from '../errors.ts'
 import { commandLine } from '../output/shell-words.ts'
 import { askFsmonitor, type FsmonitorState } from './fsmonitor.ts'
+import { type HydrationState, readHydrationState } from './hydrate/hydration-state.ts'
 import { runGit } from './run-git.ts'
 
 export interface CloneState {
@@ -20,6 +21,7 @@ export interface CloneState {
   readonly history: 'whole' | 'shallow'
   readonly content: 'whole' | 'blobless'
   readonly isSparse: boolean
+  readonly hydration: HydrationState
   readonly fsmonitor: FsmonitorState
   /** What to type next, if anything. */
   readonly todo: readonly string[]
@@ -38,6 +40,7 @@ export async function readCloneState(cli: Cli, directory: string): Promise<Clone
     await ask('config', '--bool', 'core.sparseCheckout'),
   ]
   const fsmonitor = await askFsmonitor(cli, path)
+  const hydration = await readHydrationState(cli, path, promisor !== null)
   return {
     path,
     origin: origin === null ? null : shownUrl(origin),
@@ -46,8 +49,9 @@ export async function readCloneState(cli: Cli, directory: string): Promise<Clone
     history: shallow === 'true' ? 'shallow' : 'whole',
     content: promisor === null ? 'whole' : 'blobless',
     isSparse: sparse === 'true',
+    hydration,
     fsmonitor,
-    todo: findTodo(path, origin, fsmonitor),
+    todo: findTodo(path, { origin, fsmonitor, hydration }),
   }
 }
 
@@ -72,12 +76,17 @@ async function askGit(cli: Cli, cwd: string, args: readonly string[]): Promise<s
   return output?.toString().replace(/\n$/, '') ?? null
 }
 
-function findTodo(path: string, origin: string | null, fsmonitor: FsmonitorState): string[] {
+function findTodo(
+  path: string,
+  { origin, fsmonitor, hydration }: Pick<CloneState, 'origin' | 'fsmonitor' | 'hydration'>,
+): string[] {
   const todo: string[] = []
   if (existsSync(join(path, '.git/cairn-clone')))
     todo.push(
       commandLine`The clone was interrupted. Run it again: cairn git clone --fast ${shownUrl(origin ?? '')} ${path}`,
     )
+  if (hydration.missing > 0 && hydration.state !== 'running')
+    todo.push(commandLine`To fetch what is missing: cairn git hydrate ${path}`)
   if (fsmonitor === 'unset')
     todo.push(
       commandLine`To make git status faster in a mount: cairn git status --set-fsmonitor ${path}`,

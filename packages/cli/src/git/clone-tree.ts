@@ -5,7 +5,9 @@ import type { Cli } from '../cli.ts'
 import { LocalSource } from '../copy/local-source.ts'
 import { tarEntry } from '../copy/stream-tree.ts'
 import { ProgressBar } from '../output/progress.ts'
+import { fetchObjects, gitIn, type RunGit } from './objects.ts'
 import { gitFailed, runGit, startGit } from './run-git.ts'
+import type { GitSecret } from './secret.ts'
 
 /** A file of the commit that is checked out. */
 interface TreeFile {
@@ -25,19 +27,26 @@ export interface ClonedTree {
 
 const attributes = ['filter', 'ident', 'working-tree-encoding', 'eol'] as const
 
+interface TreeWishes {
+  readonly isSparse: boolean
+  readonly isBlobless: boolean
+  readonly secret?: GitSecret | undefined
+}
+
 /** Writes the index of a repository that was cloned without a checkout, and decides where the bytes come from. */
 export async function prepareTree(
   cli: Cli,
   repository: string,
-  { isSparse, isBlobless }: { readonly isSparse: boolean; readonly isBlobless: boolean },
+  { isSparse, isBlobless, secret }: TreeWishes,
 ): Promise<ClonedTree> {
-  const git = (args: readonly string[], input?: string | Uint8Array): Promise<Buffer> =>
-    runGit(cli, args, { cwd: repository, ...(input === undefined ? {} : { input }) })
+  // Git may fetch at each step, where it decides about a file that it lacks.
+  const git = gitIn(cli, { cwd: repository, secret })
   if (!(await hasCommit(git)))
     return { files: [], isCheckedOut: false, submodules: [], lfsFiles: [] }
   const files = readTree(await git(['ls-tree', '-r', '-z', 'HEAD']))
   const blobs = files.filter(({ mode }) => mode !== '160000')
-  if (isBlobless && !isSparse) await fetchBlobs(git, blobs)
+  if (isBlobless && !isSparse)
+    await fetchObjects(git, 'origin', [...new Set(blobs.map(({ oid }) => oid))])
   await git(['-c', 'index.version=2', 'read-tree', 'HEAD'])
   const changed = isSparse ? undefined : await findConverted(git, blobs)
   const isCheckedOut = changed === undefined || changed.converted.length > 0
@@ -56,8 +65,6 @@ export async function findIndex(cli: Cli, repository: string): Promise<string> {
   return resolve(repository, output.toString().replace(/\n$/, ''))
 }
 
-type RunGit = (args: readonly string[], input?: string | Uint8Array) => Promise<Buffer>
-
 async function hasCommit(git: RunGit): Promise<boolean> {
   return git(['rev-parse', '-q', '--verify', 'HEAD^{commit}']).then(
     () => true,
@@ -72,20 +79,6 @@ function readTree(output: Buffer): TreeFile[] {
     const [mode = '', , oid = ''] = line.slice(0, tab).split(' ')
     return { mode, oid, path: line.slice(tab + 1) }
   })
-}
-
-/** In one request, where git would make one for each blob. */
-async function fetchBlobs(git: RunGit, files: readonly TreeFile[]): Promise<void> {
-  const oids = [...new Set(files.map(({ oid }) => oid))]
-  if (oids.length === 0) return
-  const quiet = ['--no-tags', '--no-write-fetch-head', '--recurse-submodules=no']
-  await git(
-    ['-c', 'fetch.negotiationAlgorithm=noop', 'fetch', '-q', 'origin', ...quiet].concat([
-      '--filter=blob:none',
-      '--stdin',
-    ]),
-    `${oids.join('\n')}\n`,
-  )
 }
 
 /** The files whose bytes in a checkout differ from their blobs, or may differ. */

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ImportReceipt, isCairnError, type Workspace } from '@cairn/sdk'
+import { type ImportReceipt, isCairnError } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
 import { usageError } from '../errors.ts'
 import { findStat } from '../remote/open.ts'
@@ -9,10 +9,12 @@ import { gatherChunks } from '../copy/gather-chunks.ts'
 import { remotePath } from '../copy/remote-path.ts'
 import { prepareTree, tarOfClone } from './clone-tree.ts'
 import { setFsmonitor } from './fsmonitor.ts'
+import { hydrateClone, type HydrateWish, type HydrationBegun } from './hydrate/hydrate-clone.ts'
+import { localClone } from './hydrate/local-repository.ts'
 import { type IndexStat, olderNs, timeOfFiles, withStats } from './index-file.ts'
 import type { GitPlace } from './place.ts'
 import { runGit } from './run-git.ts'
-import { gitSecret } from './secret.ts'
+import { type GitSecret, readGitSecret } from './secret.ts'
 import { SentEntries, type SentStat } from './sent-entries.ts'
 
 export interface CloneOptions {
@@ -21,7 +23,8 @@ export interface CloneOptions {
   readonly depth?: number | undefined
   readonly blobless: boolean
   readonly sparse: boolean
-  /** `NAME/FIELD` of the vault: the password for git. */
+  readonly hydrate: HydrateWish
+  /** `vault:NAME/FIELD`: the password for git. */
   readonly credential?: string | undefined
 }
 
@@ -32,49 +35,73 @@ export interface CloneReceipt extends Omit<ImportReceipt, 'inodes'> {
   readonly lfsFiles: readonly string[]
 }
 
+export interface Cloned {
+  /** Undefined where an earlier, interrupted clone had done all of it. */
+  readonly receipt: CloneReceipt | undefined
+  /** Undefined for a clone that has all content. */
+  readonly hydration: HydrationBegun | undefined
+}
+
 /** Below the clone. It is there until the index is written, and names the clone. */
 const marker = '.git/cairn-clone'
 
-/** Clones a repository into a workspace as one change. Undefined where an earlier, interrupted clone had done all of it. */
-export async function cloneInto(
+/** Clones a repository into a workspace as one change, and begins to fetch what a partial clone lacks. */
+export async function cloneInto(cli: Cli, place: GitPlace, options: CloneOptions): Promise<Cloned> {
+  const { remote } = place
+  if (await isBegun(cli, place, options.url)) {
+    await remote.files.remove(remotePath(remote.path, marker), { signal: cli.signal })
+    const hydration = await hydrateClone(cli, place, options, undefined)
+    return { receipt: undefined, hydration }
+  }
+  const directory = await mkdtemp(join(tmpdir(), 'cairn-git-'))
+  let isLeft = false
+  try {
+    const repository = join(directory, 'repository')
+    const receipt = await cloneThrough(cli, place, options, repository)
+    const local = await localClone(directory, repository, options.url)
+    const hydration = await hydrateClone(cli, place, options, local)
+    isLeft = hydration === 'background'
+    return { receipt, hydration }
+  } finally {
+    if (!isLeft) await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function cloneThrough(
   cli: Cli,
   place: GitPlace,
   options: CloneOptions,
-): Promise<CloneReceipt | undefined> {
-  const { files, path } = place.remote
-  if (await isBegun(cli, place, options.url)) {
-    await files.remove(remotePath(path, marker), { signal: cli.signal })
-    return undefined
+  repository: string,
+): Promise<CloneReceipt> {
+  const { remote } = place
+  const { files, path } = remote
+  const { url, credential, sparse: isSparse, blobless: isBlobless } = options
+  const secret =
+    credential === undefined
+      ? undefined
+      : await readGitSecret(cli, remote.workspace, url, credential)
+  await fetchRepository(cli, options, secret, repository)
+  const tree = await prepareTree(cli, repository, { isSparse, isBlobless, secret })
+  await setFsmonitor(cli, repository)
+  const mtimeNs = timeOfFiles()
+  const extra = new Map([[marker, `${url}\n`]])
+  const sent = new SentEntries()
+  const archive = (): AsyncIterable<Uint8Array> => {
+    const onEntry = sent.begin()
+    return gatherChunks(tarOfClone({ cli, repository, tree, mtimeNs, extra, onEntry }))
   }
-  const directory = await mkdtemp(join(tmpdir(), 'cairn-git-'))
-  try {
-    const repository = join(directory, 'repository')
-    await fetchRepository(cli, place.remote.workspace, options, repository)
-    const { sparse: isSparse, blobless: isBlobless } = options
-    const tree = await prepareTree(cli, repository, { isSparse, isBlobless })
-    await setFsmonitor(cli, repository)
-    const mtimeNs = timeOfFiles()
-    const extra = new Map([[marker, `${options.url}\n`]])
-    const sent = new SentEntries()
-    const archive = (): AsyncIterable<Uint8Array> => {
-      const onEntry = sent.begin()
-      return gatherChunks(tarOfClone({ cli, repository, tree, mtimeNs, extra, onEntry }))
-    }
-    const { inodes, ...receipt } = await files.importTar(path, archive, {
-      inodes: true,
-      signal: cli.signal,
-    })
-    const index = await readFile(join(repository, '.git/index')).catch(() => undefined)
-    const indexed =
-      index && inodes
-        ? await writeIndex(cli, place, index, { stats: sent.stats(inodes), mtimeNs })
-        : 0
-    await files.remove(remotePath(path, marker), { signal: cli.signal })
-    const { submodules, lfsFiles } = tree
-    return { ...receipt, indexed, submodules, lfsFiles }
-  } finally {
-    await rm(directory, { recursive: true, force: true })
-  }
+  const { inodes, ...receipt } = await files.importTar(path, archive, {
+    inodes: true,
+    signal: cli.signal,
+  })
+  const index = await readFile(join(repository, '.git/index')).catch(() => undefined)
+  const indexed =
+    index && inodes
+      ? await writeIndex(cli, place, index, { stats: sent.stats(inodes), mtimeNs })
+      : 0
+  await files.remove(remotePath(path, marker), { signal: cli.signal })
+  const { submodules, lfsFiles } = tree
+  return { ...receipt, indexed, submodules, lfsFiles }
 }
 
 /** Whether this clone is there, and was only not finished. Anything else in the way is refused. */
@@ -101,14 +128,10 @@ async function isBegun({ signal }: Cli, { remote }: GitPlace, url: string): Prom
 
 async function fetchRepository(
   cli: Cli,
-  workspace: Workspace,
-  { url, branch, depth, blobless, sparse, credential }: CloneOptions,
+  { url, branch, depth, blobless, sparse }: CloneOptions,
+  own: GitSecret | undefined,
   repository: string,
 ): Promise<void> {
-  const own =
-    credential === undefined
-      ? undefined
-      : gitSecret(url, await readSecret(cli, workspace, credential))
   const wishes = [
     // Else git names the temporary directory.
     '--quiet',
@@ -120,14 +143,6 @@ async function fetchRepository(
   ]
   const args = [...(own?.args ?? []), 'clone', '--no-checkout', ...wishes, '--', url, repository]
   await runGit(cli, args, { isShown: true, ...(own && { env: own.env }) })
-}
-
-async function readSecret({ signal }: Cli, workspace: Workspace, name: string): Promise<string> {
-  const match = /^vault:([^/]+)\/([^/]+)$/.exec(name)
-  if (!match)
-    throw usageError(`use the credential ${name}`, 'it names no field', 'Give vault:NAME/FIELD.')
-  const value = await workspace.vault.readField(match[1]!, match[2]!, { signal })
-  return Buffer.from(value).toString()
 }
 
 /**

@@ -8,6 +8,8 @@ import { openRemote, type Remote, type WorkspaceValues } from '../remote/open.ts
 
 export interface GitPlace {
   readonly remote: Remote
+  /** With these and the path of `remote`, another process finds it. */
+  readonly values: WorkspaceValues
   /** Whose files the repository has, as the mount shows them. */
   readonly uid: number
   readonly gid: number
@@ -18,10 +20,15 @@ export async function openGitPlace(
   cli: Cli,
   values: WorkspaceValues,
   text: string,
+  what: string = `clone into ${text}`,
 ): Promise<GitPlace> {
   const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const location = parseLocation(text)
-  if (location) return { ...own, remote: await openRemote(cli, values, location) }
+  if (location) {
+    const context = values.context ?? location.context
+    const remote = await openRemote(cli, values, location)
+    return { ...own, remote, values: { ...values, context } }
+  }
   const place = mountPointOf(text)
   const mount = listMounts(cli).find(
     ({ mountPoint, isRunning }) =>
@@ -29,7 +36,7 @@ export async function openGitPlace(
   )
   if (!mount)
     throw usageError(
-      `clone into ${text}`,
+      what,
       'it is in no mount of yours',
       'Mount a workspace first, with: cairn mount :/ DIR; or name a path of one, as :/repo.',
     )
@@ -38,5 +45,5 @@ export async function openGitPlace(
   const root = Buffer.from(path, 'latin1').toString().replace(/\/+$/, '')
   const at = { context: undefined, path: `${root}${below}` || '/' }
   const wanted = { ...values, workspace, layer: branch === 'main' ? undefined : branch }
-  return { uid, gid, remote: await openRemote(cli, wanted, at) }
+  return { uid, gid, remote: await openRemote(cli, wanted, at), values: wanted }
 }

@@ -1,6 +1,8 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
+import type { Cli } from '../../cli.ts'
 import { workspaceOptions } from '../../context/credentials.ts'
-import { cloneInto } from '../../git/clone.ts'
+import { cloneInto, type CloneReceipt } from '../../git/clone.ts'
+import { hydrateWishes } from '../../git/hydrate/hydrate-clone.ts'
 import { openGitPlace } from '../../git/place.ts'
 
 export const command: Command = defineCommand({
@@ -17,11 +19,12 @@ export const command: Command = defineCommand({
     ...workspaceOptions,
     layer: { kind: 'text', value: 'REF', summary: 'Clone into a layer' },
     fast: { kind: 'flag', summary: 'Build the tree at the server (always on)' },
-    blobless: { kind: 'flag', summary: 'Fetch the content of old versions when git asks for it' },
+    blobless: { kind: 'flag', summary: 'Fetch the content of old versions later' },
     hydrate: {
       kind: 'choice',
-      choices: ['auto', 'background', 'sync', 'off'],
-      summary: 'Accepted; the content of all files is there when the clone appears',
+      choices: hydrateWishes,
+      summary:
+        'With --blobless, when the rest is fetched: background (default), sync, off, or auto: sync if it is small',
     },
     branch: { kind: 'text', value: 'NAME', summary: 'Check out this branch or tag' },
     depth: { kind: 'count', value: 'N', summary: 'Only the newest N commits of history' },
@@ -50,16 +53,27 @@ export const command: Command = defineCommand({
     const { branch, depth, blobless, sparse, credential, workspace, layer, ...connection } = options
     const values = { ...connection, workspace, layer }
     const place = await openGitPlace(cli, values, directory)
-    const wishes = { url, branch, depth, blobless, sparse, credential }
-    const receipt = await cloneInto(cli, place, wishes)
-    if (cli.isJson) return cli.out.json({ path: place.remote.path, ...receipt })
-    if (!receipt) return cli.out.line(`${directory} was cloned before; it is whole`)
-    await cli.out.line(`cloned into ${directory}: ${receipt.files} files, ${receipt.bytes} bytes`)
-    if (receipt.submodules.length > 0)
+    const hydrate = options.hydrate ?? 'background'
+    const wishes = { url, branch, depth, blobless, sparse, credential, hydrate }
+    const { receipt, hydration } = await cloneInto(cli, place, wishes)
+    if (cli.isJson) return cli.out.json({ path: place.remote.path, ...receipt, hydration })
+    if (!receipt) await cli.out.line(`${directory} was cloned before; it is whole`)
+    else {
+      await cli.out.line(`cloned into ${directory}: ${receipt.files} files, ${receipt.bytes} bytes`)
+      await tellLeftOut(cli, receipt)
+    }
+    if (hydration === 'background')
       await cli.out.line(
-        `submodules are empty: ${receipt.submodules.join(', ')}; fill them with: git submodule update --init`,
+        'the content of older versions is fetched in the background; see: cairn git status DIRECTORY',
       )
-    if (receipt.lfsFiles.length > 0)
-      await cli.out.line(`${receipt.lfsFiles.length} files are kept by git lfs`)
   },
 })
+
+async function tellLeftOut(cli: Cli, receipt: CloneReceipt): Promise<void> {
+  if (receipt.submodules.length > 0)
+    await cli.out.line(
+      `submodules are empty: ${receipt.submodules.join(', ')}; fill them with: git submodule update --init`,
+    )
+  if (receipt.lfsFiles.length > 0)
+    await cli.out.line(`${receipt.lfsFiles.length} files are kept by git lfs`)
+}

@@ -1,5 +1,6 @@
 import { type Command, defineCommand } from '../../arguments/command.ts'
 import { type CloneState, readCloneState } from '../../git/clone-state.ts'
+import type { HydrationState } from '../../git/hydrate/hydration-state.ts'
 import { setFsmonitor } from '../../git/fsmonitor.ts'
 import { formatTable } from '../../output/table.ts'
 
@@ -43,7 +44,7 @@ function rowsOf(state: CloneState): string[][] {
   const { path, origin, branch, commit, history, content, isSparse, fsmonitor } = state
   const parts = [
     history === 'shallow' ? 'the newest commits' : 'the whole history',
-    content === 'blobless' ? 'old content when git asks for it' : 'all content',
+    content === 'blobless' ? 'git asks the origin for what is missing' : 'all content',
     ...(isSparse ? ['a part of the files'] : []),
   ]
   return [
@@ -51,6 +52,17 @@ function rowsOf(state: CloneState): string[][] {
     ['origin', origin ?? 'none'],
     ['head', `${branch ?? 'no branch'}, ${commit ?? 'no commit'}`],
     ['here', parts.join(', ')],
+    ['hydration', describeHydration(state.hydration)],
     ['fsmonitor', fsmonitorWords[fsmonitor]],
   ]
+}
+
+function describeHydration({ state, missing, reason, at }: HydrationState): string {
+  const count = missing === 1 ? '1 object is missing' : `${missing} objects are missing`
+  if (state === 'done') return 'done: no object is missing'
+  if (state === 'running') return `running: ${count}; last news at ${at ?? 'an unknown time'}`
+  if (state === 'failed') return `failed: ${reason ?? 'no reason is known'}; ${count}`
+  return state === 'interrupted'
+    ? `interrupted at ${at ?? 'an unknown time'}: ${count}`
+    : `off: ${count}`
 }
