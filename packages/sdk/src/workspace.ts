@@ -244,8 +244,8 @@ export class Workspace {
   }
 
   /**
-   * Runs one SELECT on the tables `files`, `tags`, `changes('FROM', 'TO')`, `log`, `layers`, `checkpoints` and `journal`. It sees what is there
-   * now, or with `layer` and `at` what was there then. At most 1,000 rows unless `limit` says otherwise, and never more than
+   * Runs one SELECT on the tables `files`, `tags`, `changes('FROM', 'TO')`, `log`, `layers`, `checkpoints` and `journal`, and on
+   * files: `read_csv('/a.csv')`, `read_json`, `read_parquet`. It sees what is there now, or with `layer` and `at` what was there then. At most 1,000 rows unless `limit` says otherwise, and never more than
    * 10,000: `truncated` says whether there are more.
    *
    * @example

@@ -13,7 +13,8 @@ export const sql: Tool = defineTool({
   description:
     'Runs one SELECT of SQLite. Tables: files (path, name, ext, kind, size, mode, mtime, version, actor, text), ' +
     "changes('base', 'head') of an attempt (path, kind, file_kind, from_path), log (seq, time, actor, tool_call, op, path, " +
-    'to_path), layers, checkpoints. For counts and lists over many files; to search in text, grep is faster.',
+    "to_path), layers, checkpoints, and files: read_csv('/a.csv'), read_json('/a.json'), read_parquet('/a.parquet'). " +
+    'For counts and lists over many files; to search in text, grep is faster.',
   needs: ['search'],
   effect: 'reads',
   input: z.object({

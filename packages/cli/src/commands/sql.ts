@@ -8,9 +8,9 @@ const rowsMax = 10_000
 export const command: Command = defineCommand({
   summary: 'Run a SELECT on files, tags, changes, the log, layers, checkpoints and journals',
   description:
-    "The tables are files, tags, changes('FROM', 'TO'), log, layers, checkpoints and journal. SQLite's functions work. The\n" +
-    'statement sees the workspace as it is now, or a layer or checkpoint with --layer and --at.\n' +
-    'docs/guides/sql.md lists the columns.',
+    "The tables are files, tags, changes('FROM', 'TO'), log, layers, checkpoints and journal, and files of the workspace:\n" +
+    "read_csv('/a.csv'), read_json('/a.json') and read_parquet('/a.parquet'). SQLite's functions work. The statement sees\n" +
+    'the workspace as it is now, or a layer or checkpoint with --layer and --at. docs/guides/sql.md lists the columns.',
   arguments: { query: { summary: 'One SELECT statement' } },
   options: {
     ...readerOptions,
@@ -35,7 +35,12 @@ export const command: Command = defineCommand({
     },
     {
       command: "cairn sql \"select path from files where ext = 'md' and text like '%TODO%'\"",
-      does: 'find copies of a file',
+      does: 'find files with a text',
+    },
+    {
+      command:
+        'cairn sql "select city, avg(price) from read_csv(\'/data/sales.csv\') group by city"',
+      does: 'ask a CSV file',
     },
   ],
   async run({ args: { query }, options, cli }) {

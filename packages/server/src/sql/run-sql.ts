@@ -4,9 +4,10 @@ import type { Scope } from '../access/access.ts'
 import type { JournalKeeper } from '../journal/journal-keeper.ts'
 import { openSearchTarget, type SearchRequest, type SearchTarget } from '../search/search-target.ts'
 import { lastActors } from '../history/last-actors.ts'
+import { readDataFiles } from './data/read-data-files.ts'
 import { changeRows, sideRows } from './side-rows.ts'
-import type { SqlReply, SqlResult } from './sql-messages.ts'
-import type { ReadContent, SqlProcesses } from './sql-process.ts'
+import { dataPartBytes, type SqlReply, type SqlResult } from './sql-messages.ts'
+import type { SqlProcesses, StatementContents } from './sql-process.ts'
 import { type Comparison, readStatement, refused } from './statement.ts'
 import { changesTable, publicTables, sideTableNames, type SqlRow } from './tables.ts'
 import { isListed } from './tree-database.ts'
@@ -41,11 +42,24 @@ export async function runSql(
   text: string,
   rowsMax: number,
 ): Promise<SqlResult> {
-  const { sql, comparisons } = readStatement(text)
+  const { sql, comparisons, dataFiles } = readStatement(text)
   const tree = await openSearchTarget(target)
-  return processes.run(contentReader(tree), async (process) => {
+  const files = await readDataFiles(tree, dataFiles)
+  const contents: StatementContents = {
+    text: textReader(tree),
+    data: (file, offset) => files[file]!.bytes.subarray(offset, offset + dataPartBytes),
+  }
+  return processes.run(contents, async (process) => {
     const prepared = accepted(
-      await process.ask({ type: 'prepare', sql, comparisons: comparisons.length }, prepareMs),
+      await process.ask(
+        {
+          type: 'prepare',
+          sql,
+          comparisons: comparisons.length,
+          dataFiles: files.map(({ format, path, bytes }) => ({ format, path, size: bytes.length })),
+        },
+        prepareMs,
+      ),
     )
     const reads = new Set(prepared.type === 'prepared' ? prepared.reads : [])
     const tables = await fillTables(target, reads, comparisons)
@@ -66,7 +80,7 @@ function accepted(reply: SqlReply): SqlReply {
   const isDenied = /not authorized|prohibited|^cannot modify /.test(reply.reason)
   throw refused(
     isDenied ? 'it may only read, and only these tables' : reply.reason,
-    `The tables are ${publicTables.join('; ')}.`,
+    reply.hint ?? `The tables are ${[...(reply.dataTables ?? []), ...publicTables].join('; ')}.`,
   )
 }
 
@@ -103,7 +117,13 @@ async function fillTables(
 }
 
 /** The text of a file that the caller may read. */
-function contentReader({ nodes, blobs, snapshot, view, grant }: SearchTarget): ReadContent {
+function textReader({
+  nodes,
+  blobs,
+  snapshot,
+  view,
+  grant,
+}: SearchTarget): StatementContents['text'] {
   const whole = new TreeView(nodes, snapshot)
   let left = textsBytesMax
   return async (number) => {

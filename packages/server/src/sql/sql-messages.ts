@@ -1,8 +1,14 @@
+import type { SizedDataFile } from './data/data-file-name.ts'
 import type { SqlRow } from './tables.ts'
 
 /** From the server to the process that runs a statement. */
 export type SqlRequest =
-  | { readonly type: 'prepare'; readonly sql: string; readonly comparisons: number }
+  | {
+      readonly type: 'prepare'
+      readonly sql: string
+      readonly comparisons: number
+      readonly dataFiles: readonly SizedDataFile[]
+    }
   | {
       readonly type: 'run'
       /** The database with the tree; absent where the statement reads no files. */
@@ -24,9 +30,20 @@ export type SqlReply =
   /** `table.column`, of all that the statement reads. */
   | { readonly type: 'prepared'; readonly reads: readonly string[] }
   | ({ readonly type: 'result'; readonly cpuMs: number } & SqlResult)
-  | { readonly type: 'refused'; readonly reason: string }
+  | {
+      readonly type: 'refused'
+      readonly reason: string
+      readonly hint?: string
+      /** The tables that files became, with their columns. */
+      readonly dataTables?: readonly string[]
+    }
 
-/** The pipe over which the process asks for the content of files: an inode number a line, then a length and the bytes. */
+/**
+ * The pipe over which the process asks for contents: an inode number a line, or the number of a file that is a table and an
+ * offset. The answer is a length and the bytes.
+ */
 export const contentPipe = 3
 /** Instead of a length: the content is no text, too large, or not for this caller. */
 export const noContent = 0xff_ff_ff_ff
+/** A larger message would hold the server's loop for milliseconds. */
+export const dataPartBytes: number = 1 << 20

@@ -1,8 +1,10 @@
 import { readSync, writeSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
+import { addDataTable } from './data/data-table.ts'
 import {
   contentPipe,
+  dataPartBytes,
   noContent,
   type SqlReply,
   type SqlRequest,
@@ -12,6 +14,7 @@ import {
 import {
   columnsOf,
   createTable,
+  dataTable,
   entryColumns,
   insertInto,
   isReadable,
@@ -40,20 +43,23 @@ const limits = {
 // A statement may compute for seconds: what the server does for others goes first.
 setPriority(10)
 
+type PrepareRequest = Extract<SqlRequest, { type: 'prepare' }>
 type RunRequest = Extract<SqlRequest, { type: 'run' }>
 
 let current: { readonly db: DatabaseSync; readonly sql: string } | undefined
 
 process.on('message', (request: SqlRequest) => {
-  process.send!(answer(request))
+  void answer(request).then((reply) => process.send!(reply))
 })
 
-function answer(request: SqlRequest): SqlReply {
+async function answer(request: SqlRequest): Promise<SqlReply> {
+  const dataTables: string[] = []
   try {
-    return request.type === 'prepare' ? prepare(request.sql, request.comparisons) : run(request)
+    return request.type === 'prepare' ? await prepare(request, dataTables) : run(request)
   } catch (error) {
     close()
-    return { type: 'refused', reason: (error as Error).message }
+    const { message, hint } = error as Error & { readonly hint?: string }
+    return { type: 'refused', reason: message, dataTables, ...(hint === undefined ? {} : { hint }) }
   }
 }
 
@@ -62,8 +68,11 @@ function close(): void {
   current = undefined
 }
 
-/** On empty tables: what the statement reads decides what they are filled with. */
-function prepare(sql: string, comparisons: number): SqlReply {
+/** On empty tables: what the statement reads decides what they are filled with. Only those of files are full: they have no columns before. */
+async function prepare(
+  { sql, comparisons, dataFiles }: PrepareRequest,
+  dataTables: string[],
+): Promise<SqlReply> {
   close()
   const db = new DatabaseSync(':memory:', { limits })
   current = { db, sql }
@@ -72,6 +81,10 @@ function prepare(sql: string, comparisons: number): SqlReply {
   db.exec(createTable('tree.entries', entryColumns))
   db.function('content_of', { varargs: false }, contentOf)
   db.exec(schemaOf(comparisons))
+  for (const [at, file] of dataFiles.entries())
+    dataTables.push(
+      await addDataTable(db, dataTable(at), { ...file, bytes: dataOf(at, file.size) }),
+    )
   const reads = new Set<string>()
   db.setAuthorizer((...args) => authorize(reads, args))
   db.prepare(sql)
@@ -159,6 +172,15 @@ function contentOf(ino: unknown, kind: unknown): string | null {
   writeSync(contentPipe, `${String(ino)}\n`)
   const length = readExactly(4).readUInt32LE()
   return length === noContent ? null : readExactly(length).toString('utf8')
+}
+
+function dataOf(file: number, size: number): Uint8Array {
+  const bytes = Buffer.alloc(size)
+  for (let at = 0; at < size; at += dataPartBytes) {
+    writeSync(contentPipe, `${file} ${at}\n`)
+    readExactly(readExactly(4).readUInt32LE()).copy(bytes, at)
+  }
+  return bytes
 }
 
 function readExactly(length: number): Buffer {

@@ -22,8 +22,13 @@ const cpuSecondsMax = 120
 const cpuMsMax = 20_000
 const idleMs = 30_000
 
-/** The bytes of a file for `files.text`; undefined where it has no text for the caller. */
-export type ReadContent = (ino: number) => Promise<Uint8Array | undefined>
+/** What a statement reads of files while it runs. */
+export interface StatementContents {
+  /** For `files.text`; undefined where the file has no text for the caller. */
+  text(ino: number): Promise<Uint8Array | undefined>
+  /** Of the files that are tables, `dataPartBytes` from there on. */
+  data(file: number, offset: number): Uint8Array
+}
 
 /** Runs statements for one caller at a time. */
 class SqlProcess {
@@ -31,7 +36,7 @@ class SqlProcess {
   #waiting: ((reply: SqlReply | CairnError) => void) | undefined
   #idle: NodeJS.Timeout | undefined
   /** Undefined between two callers. */
-  readContent: ReadContent | undefined
+  contents: StatementContents | undefined
   isOver = false
 
   constructor() {
@@ -68,7 +73,7 @@ class SqlProcess {
 
   /** Ready for another caller. */
   rest(): void {
-    this.readContent = undefined
+    this.contents = undefined
     this.#idle = setTimeout(() => this.kill(), idleMs).unref()
   }
 
@@ -99,13 +104,16 @@ class SqlProcess {
 
   #serveContent(pipe: Duplex): void {
     // The process waits for each answer before it asks again.
-    pipe.on('data', (line: Buffer) => void this.#giveContent(pipe, Number(line.toString())))
+    pipe.on('data', (line: Buffer) => void this.#giveContent(pipe, line.toString()))
     pipe.on('error', () => this.#end('its process ended'))
   }
 
-  async #giveContent(pipe: Duplex, ino: number): Promise<void> {
+  async #giveContent(pipe: Duplex, line: string): Promise<void> {
+    const [number, offset] = line.split(' ').map(Number)
     try {
-      const bytes = await this.readContent?.(ino)
+      const { contents } = this
+      const bytes =
+        offset === undefined ? await contents?.text(number!) : contents?.data(number!, offset)
       const head = Buffer.alloc(4)
       head.writeUInt32LE(bytes ? bytes.length : noContent)
       pipe.write(bytes ? Buffer.concat([head, bytes]) : head)
@@ -137,9 +145,9 @@ function tooSlow(reason: string, cause?: unknown): CairnError {
 export class SqlProcesses {
   readonly #idle: SqlProcess[] = []
 
-  async run<T>(readContent: ReadContent, work: (process: SqlProcess) => Promise<T>): Promise<T> {
+  async run<T>(contents: StatementContents, work: (process: SqlProcess) => Promise<T>): Promise<T> {
     const process = this.#take()
-    process.readContent = readContent
+    process.contents = contents
     try {
       return await work(process)
     } catch (error) {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { readStatement } from './statement.ts'
 
-it.each(['[', "'", '"', '`', '/*', "changes('"])(
+it.each(['[', "'", '"', '`', '/*', "changes('", "read_csv('"])(
   'a million of %s without an end: read in one pass',
   (opening) => {
     const text = opening.repeat((1 << 20) / opening.length)
-    expect(readStatement(text)).toEqual({ sql: text, comparisons: [] })
+    expect(readStatement(text)).toEqual({ sql: text, comparisons: [], dataFiles: [] })
   },
 )
 

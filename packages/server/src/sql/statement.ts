@@ -1,5 +1,6 @@
 import { CairnError } from '@cairn/protocol'
-import { changesTable } from './tables.ts'
+import type { DataFileName, DataFormat } from './data/data-file-name.ts'
+import { changesTable, dataTable } from './tables.ts'
 
 /** Two points that a statement compares. */
 export interface Comparison {
@@ -8,9 +9,10 @@ export interface Comparison {
 }
 
 export interface Statement {
-  /** With the name of a table for each `changes('FROM', 'TO')`. */
+  /** With the name of a table for each `changes('FROM', 'TO')` and each file. */
   readonly sql: string
   readonly comparisons: readonly Comparison[]
+  readonly dataFiles: readonly DataFileName[]
 }
 
 /**
@@ -29,27 +31,35 @@ const opaque = new RegExp(
     .map(({ source }) => source)
     .join('|'),
 )
-const call = /\bchanges\s*\(\s*('(?:[^']|'')*')\s*,\s*('(?:[^']|'')*')\s*\)/
+const literal = "'(?:[^']|'')*'"
+const calls = [
+  `\\bchanges\\s*\\(\\s*(?<from>${literal})\\s*,\\s*(?<to>${literal})\\s*\\)`,
+  `\\bread_(?<format>csv|json|parquet)\\s*\\(\\s*(?<path>${literal})\\s*\\)`,
+].join('|')
 const comparisonsMax = 4
+const dataFilesMax = 4
+
+type Token = Readonly<Record<'from' | 'to' | 'format' | 'path', string | undefined>>
 
 /**
  * SQLite's functions for tables are written in C, so `changes('base', 'head')` becomes the name of a table that holds the
- * difference. Refuses a second statement: SQLite would pass over it in silence.
+ * difference, and `read_csv('/a.csv')` that of a table with the file's rows. Refuses a second statement: SQLite would pass
+ * over it in silence.
  */
 export function readStatement(text: string): Statement {
   const comparisons: Comparison[] = []
-  const tokens = new RegExp(`${call.source}|${opaque.source}|;`, 'gi')
+  const dataFiles: DataFileName[] = []
+  const tokens = new RegExp(`${calls}|${opaque.source}|;`, 'gi')
   let end: number | undefined
-  const sql = text.replaceAll(tokens, (token: string, from?: string, to?: string, ...rest) => {
+  const sql = text.replaceAll(tokens, (token: string, ...rest) => {
     const at = rest.find((each): each is number => typeof each === 'number')!
+    const { from, to, format, path } = rest.at(-1) as Token
     if (token === ';') end ??= at
-    if (from === undefined || to === undefined) return token
-    const comparison = { from: unquote(from), to: unquote(to) }
-    const known = comparisons.findIndex(
-      (each) => each.from === comparison.from && each.to === comparison.to,
-    )
-    if (known === -1) comparisons.push(comparison)
-    return changesTable(known === -1 ? comparisons.length - 1 : known)
+    if (from !== undefined && to !== undefined)
+      return changesTable(placeIn(comparisons, { from: unquote(from), to: unquote(to) }))
+    if (format === undefined || path === undefined) return token
+    const file = { format: format.toLowerCase() as DataFormat, path: unquote(path) }
+    return dataTable(placeIn(dataFiles, file))
   })
   const rest = end === undefined ? '' : text.slice(end + 1).replaceAll(tokens, noComment)
   if (rest.trim() !== '')
@@ -59,7 +69,18 @@ export function readStatement(text: string): Statement {
       `it compares ${comparisons.length} pairs of points, and at most ${comparisonsMax} may be compared`,
       'Compare fewer points in one statement.',
     )
-  return { sql, comparisons }
+  if (dataFiles.length > dataFilesMax)
+    throw refused(
+      `it reads ${dataFiles.length} files as tables, and at most ${dataFilesMax} may be read`,
+      'Read fewer files in one statement.',
+    )
+  return { sql, comparisons, dataFiles }
+}
+
+/** Where it is in the list, which has it then. */
+function placeIn<T extends object>(list: T[], item: T): number {
+  const known = list.findIndex((each) => JSON.stringify(each) === JSON.stringify(item))
+  return known === -1 ? list.push(item) - 1 : known
 }
 
 export function refused(reason: string, hint: string): CairnError {

@@ -112,6 +112,11 @@ export function changesTable(at: number): string {
   return `changes_${at}`
 }
 
+/** Filled from a file of the workspace, with columns of its own. */
+export function dataTable(at: number): string {
+  return `data_${at}`
+}
+
 export function columnsOf(table: string): Columns {
   if (table === 'actors') return actorColumns
   return table in sideTables ? sideTables[table as SideTable] : changeColumns
@@ -125,7 +130,9 @@ export function isTreeView(table: string): boolean {
 /** Whether a statement may name it. The functions of SQLite that read JSON are tables, too. */
 export function isReadable(table: string): boolean {
   return (
-    isTreeView(table) || table in sideTables || /^(?:changes_\d|json_each|json_tree)$/.test(table)
+    isTreeView(table) ||
+    table in sideTables ||
+    /^(?:changes_\d|data_\d|json_each|json_tree)$/.test(table)
   )
 }
 
@@ -137,6 +144,7 @@ export const publicTables: readonly string[] = [
   ...Object.entries(sideTables).map(
     ([name, columns]) => `${name}(${Object.keys(columns).join(', ')})`,
   ),
+  "read_csv('PATH'), read_json('PATH') and read_parquet('PATH')",
 ]
 
 /*
