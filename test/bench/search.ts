@@ -9,6 +9,7 @@ import { writeSources } from './source-text.ts'
 import { median, millis, printTable, type Row } from './table.ts'
 
 const files = Number(process.env['CAIRN_BENCH_FILES'] ?? 100_000)
+const sqlFiles = Number(process.env['CAIRN_BENCH_SQL_FILES'] ?? files)
 const rounds = 5
 
 interface Compared extends Search {
@@ -43,7 +44,7 @@ export async function benchSearch(): Promise<void> {
     await site.seed(tree)
     const rows: Row[] = await indexingRows(site, files, text)
     for (const search of searches) rows.push(await measure(site, tree, search))
-    rows.push(...(await attemptsRows(site, files)), ...(await sqlRows(site, files)))
+    rows.push(...(await attemptsRows(site, files)), ...(await sqlRows(site, sqlFiles)))
     printTable(`search: ${files} files`, ['cairn', 'rg', 'ratio'], rows)
   } finally {
     await stopServer(server)

@@ -1,9 +1,9 @@
 import type { Extent, Nodes, View } from '@cairn/core'
 import { planRead, sendExtents } from '../files/send.ts'
 import type { FilePart } from './scan-messages.ts'
-import { contentHash } from './index/content-key.ts'
 import type { FoundPlace } from './scan/events.ts'
 import type { SearchStores } from './search-target.ts'
+import { textKey } from './texts/text-key.ts'
 import { textStore } from './texts/text-store.ts'
 import { soon, type TreeFile } from './tree-files.ts'
 
@@ -69,11 +69,7 @@ async function beginRead(
   file: PlacedFile,
 ): Promise<WaitingFile> {
   const { view, ino, inode } = file
-  const hash = await soon(nodes, () =>
-    inode.content!.extents.length > 0 ? undefined : contentHash(view, ino, inode),
-  )
-  // With the inode: else a token's search would be quicker for a content that a file out of its sight has too.
-  const key = hash === undefined ? undefined : `${workspace} ${ino} ${hash}`
+  const key = await soon(nodes, () => textKey(workspace, view, ino, inode))
   const kept = key === undefined ? undefined : textStore.find(key)
   if (kept) return { file, key: undefined, read: kept }
   const read = whole(sendExtents(await planFile(nodes, file), blobs))

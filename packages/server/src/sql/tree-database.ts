@@ -22,7 +22,7 @@ import {
   rootIno,
 } from '@cairn/protocol'
 import { statOf } from '../files/stat.ts'
-import { contentHash } from '../search/index/content-key.ts'
+import { contentHash } from '../search/texts/content-hash.ts'
 import { walkFrom } from '../files/walk.ts'
 import { millisecondsOf } from '../ports/clock.ts'
 import { createTable, entryColumns, insertInto, type SqlRow } from './tables.ts'

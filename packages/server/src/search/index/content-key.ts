@@ -1,7 +1,6 @@
-import { blockLength, type Inode, type View } from '@cairn/core'
-import { type Hash, type Ino, toByteString } from '@cairn/protocol'
-import { planRead } from '../../files/send.ts'
-import { sha256 } from '../../ports/content-worker.ts'
+import type { Inode, View } from '@cairn/core'
+import type { Ino } from '@cairn/protocol'
+import { contentHash } from '../texts/content-hash.ts'
 import { keyBytes } from './segment.ts'
 
 /** Larger files are scanned. */
@@ -16,24 +15,6 @@ export const noKey: Uint8Array = new Uint8Array(keyBytes)
 export function contentKey(view: View, ino: Ino, inode: Inode): Uint8Array {
   if (inode.size > indexedBytesMax || inode.content!.extents.length > 0) return noKey
   return keyOf(contentHash(view, ino, inode))
-}
-
-/** Equal for equal contents of one pool. Of one block it is SHA-256. Wants a file that was folded; throws NodeMiss. */
-export function contentHash(view: View, ino: Ino, inode: Inode): Hash {
-  if (inode.size === 0) return sha256(new Uint8Array())
-  const { first, allocated } = inode.content!
-  const isWhole = first && blockLength(first) === inode.size && allocated === inode.size
-  if (!isWhole) return sha256(Buffer.from(describeBlocks(view, ino, inode)))
-  return first.type === 'blob' ? first.id : sha256(first.bytes)
-}
-
-function describeBlocks(view: View, ino: Ino, inode: Inode): string {
-  const blocks = planRead(view, ino, inode, 0, inode.size).map(({ length, source }) => {
-    if (!source) return `${length} hole`
-    if (source.type === 'blob') return `${length} ${source.start} ${source.id}`
-    return `${length} ${toByteString(source.bytes)}`
-  })
-  return JSON.stringify(blocks)
 }
 
 function keyOf(hash: string): Uint8Array {

@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
-import { readFile, type Snapshot, TreeView } from '@cairn/core'
+import { type Inode, readFile, type Snapshot, TreeView, type View } from '@cairn/core'
 import type { Ino } from '@cairn/protocol'
 import type { OpenWorkspace } from '../../workspaces/open-workspace.ts'
 import type { SearchTarget } from '../search-target.ts'
+import { textKey } from '../texts/text-key.ts'
+import { textStore } from '../texts/text-store.ts'
 import type { TreeFile } from '../tree-files.ts'
 import {
   type FileCatalog,
@@ -114,8 +116,8 @@ export class WorkspaceIndex {
       const batch: NewContent[] = []
       for (let bytes = 0; at < wanted.length && bytes < batchBytes; at += readsAtOnce) {
         const read = wanted.slice(at, at + readsAtOnce).map(async ({ ino, key }) => {
-          const inode = await nodes.read(() => view.inode(ino)!)
-          return { key, bytes: await readFile(nodes, blobs, view, ino, inode) }
+          const { inode, kept } = await nodes.read(() => this.#find(view, ino))
+          return { key, bytes: kept ?? (await readFile(nodes, blobs, view, ino, inode)) }
         })
         const contents = await Promise.all(read)
         batch.push(...contents)
@@ -125,6 +127,13 @@ export class WorkspaceIndex {
       // As long as it worked: the stores and the processors are for those who wait.
       await setTimeout(performance.now() - beganMs)
     }
+  }
+
+  /** With its text, where the search that made the index begin has read it. */
+  #find(view: View, ino: Ino): { readonly inode: Inode; readonly kept: Uint8Array | undefined } {
+    const inode = view.inode(ino)!
+    const key = textKey(this.#parts.workspace.info.id, view, ino, inode)
+    return { inode, kept: key === undefined ? undefined : textStore.find(key) }
   }
 
   /**
