@@ -119,7 +119,7 @@ export class CrowdProgram {
     else ledger.noteMoved(own, home, false)
   }
 
-  /** Of those that reach for it, one has it, and puts it somewhere else. */
+  /** One of those that reach for it has it, and puts it somewhere else. */
   async #playBall(): Promise<void> {
     const { name, chance, lost } = this.#parts
     if (lost.length > 0) return

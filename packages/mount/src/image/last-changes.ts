@@ -38,7 +38,7 @@ export class LastChanges {
 
   note({ inodes, children }: Pick<Changes, 'inodes' | 'children'>): void {
     const now = this.#nowMs()
-    // Of a directory only the names count, and those of a file that is gone.
+    // In a directory only the names count, and those of a file that is gone.
     for (const [ino, inode] of inodes)
       if (inode && inode.kind !== 'directory') this.#inodes.set(ino, now)
     for (const [parent, names] of children)

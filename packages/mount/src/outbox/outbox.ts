@@ -51,7 +51,7 @@ export interface Window {
   readonly busyMs: number
 }
 
-/** Of an operation that is in no batch yet. */
+/** The number of an operation that is in no batch yet. */
 export const deferredNumber = 0
 
 /** Soon enough to count as at once, late enough for a program's next calls to ride along. */
