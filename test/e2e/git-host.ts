@@ -46,6 +46,11 @@ export class GitHost {
     return this.#requests
   }
 
+  /** Ends what waits for an answer. */
+  cut(): void {
+    this.#server.closeAllConnections()
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { GitHost } from '../e2e/git-host.ts'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { git } from './random/edits.ts'
 
@@ -80,3 +81,66 @@ describe.skipIf(noMount)('a partial clone in a mount', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('git finds no working tree there')])
   })
 })
+
+/** Work that needs no older content, as one would do it meanwhile. */
+function work(repository: string): void {
+  git(repository, 'checkout', '-q', '-b', 'topic')
+  writeFileSync(join(repository, 'file'), 'topic\n')
+  git(repository, 'stash')
+  writeFileSync(join(repository, 'other'), 'other\n')
+  git(repository, 'add', '-A')
+  git(repository, 'commit', '-q', '-m', 'other')
+  git(repository, 'stash', 'pop')
+  git(repository, 'commit', '-q', '-a', '-m', 'topic')
+  git(repository, 'checkout', '-q', 'main')
+  writeFileSync(join(repository, 'third'), 'third\n')
+  git(repository, 'add', '-A')
+  git(repository, 'commit', '-q', '-m', 'third')
+  git(repository, 'rebase', '-q', 'main', 'topic')
+  git(repository, 'mv', 'other', 'moved')
+  git(repository, 'gc', '-q')
+}
+
+it.skipIf(noMount)(
+  'git answers as in a plain clone while objects arrive and after they stopped',
+  async () => {
+    const site = await Site.open()
+    const host = await GitHost.open(site.directory)
+    try {
+      const origin = join(site.directory, 'origin')
+      makeOrigin(origin)
+      const mount = await site.mount('/')
+      const [clone, plain] = [mount.path('repo'), join(site.directory, 'plain')]
+      const url = `${host.url}/origin/.git`
+      const cairn = (...words: string[]): Promise<unknown> =>
+        site.cairn(['git', ...words], mount.home)
+      await cairn('clone', '--fast', '--blobless', '--hydrate=off', url, clone)
+      const ofClone = host.requests
+      host.fate = () => 'unanswered'
+      await cairn('hydrate', '--background', clone)
+      await expect.poll(() => host.requests).toBeGreaterThan(ofClone)
+      git(site.directory, 'clone', '-q', `file://${origin}`, plain)
+      for (const repository of [clone, plain]) work(repository)
+      host.fate = () => 'refused'
+      host.cut()
+      const errors = (): string => readFileSync(mount.path('.cairn/errors'), 'utf8')
+      await expect.poll(errors, { timeout: 30_000 }).toContain(`lacks from ${url}`)
+      host.fate = () => 'answered'
+      await cairn('hydrate', clone)
+      renameSync(origin, `${origin}-gone`)
+      for (const question of [
+        // Not --all: commits of one second have no order.
+        ['log', '-p', '--format=%T %s', 'topic'],
+        ['rev-parse', 'main^{tree}', 'origin/main', 'one', 'two'],
+        ['status', '--porcelain', '-b'],
+        ['diff', 'HEAD'],
+        ['ls-files', '-s'],
+        ['fsck', '--full', '--strict', '--no-dangling'],
+      ])
+        expect(git(clone, ...question), question.join(' ')).toBe(git(plain, ...question))
+    } finally {
+      await host.close()
+      await site.close()
+    }
+  },
+)
