@@ -1,5 +1,6 @@
 // The lease holder acknowledges before the server has seen a write. It is held to its share of the
 // room all the same.
+import type { SessionReply } from '@cairn/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFile, secret, writeBytes } from '../sessions/fixture.ts'
 import type { RawSession } from './raw-session.ts'
@@ -74,37 +75,60 @@ describe('a holder of the lease', () => {
     expect((await put).status).toBe(201)
   })
 
-  it('beside another session of the token on a layer: each is told a part, and both together stay within the budget', async () => {
-    await site.owner('POST', '/w/layers', { id: 'side' })
-    const issued = await site.issueToken(allow, { maxBytes: 1000 })
-    const [first, second] = [await site.session(issued.secret), await side(issued.secret)]
-    await second.leaseEpoch()
-    const told = second.heard.findLast(({ type }) => type === 'room')
-    expect(told).toMatchObject({ bytes: 500 })
-    // Asked to hand over, an honest holder is told of its part.
-    first.send({ type: 'released', epoch: await first.leaseEpoch() })
-    await first.hears('room', ({ bytes }) => bytes === 500)
-
-    const outcomes = await Promise.all(
-      [first, second].map((session) => write(session, session.standingEpoch!, 900)),
+  it('beside another session of the token on a layer: each gets a share, and both together stay within the budget', async () => {
+    const { first, second, used } = await sharing()
+    expect(first.heard.findLast(isShare)).toMatchObject({ bytes: 1000 })
+    expect(await write(second, second.standingEpoch!, 400)).toBe('done')
+    const shares = await Promise.all(
+      [first, second].map((session) =>
+        session.hears('share', ({ id, bytes }) => id === 0 && bytes > 0 && bytes < 600),
+      ),
     )
-    const { used } = JSON.parse(await site.owner('GET', `/w/tokens/${issued.id}`)) as typeof issued
-    expect(outcomes.filter((outcome) => outcome === 'done').length).toBeLessThan(2)
-    expect(used!.bytes).toBeLessThanOrEqual(1000)
+    expect(shares[0]!.bytes + shares[1]!.bytes).toBeLessThanOrEqual(600)
+    const outcomes = await Promise.all(
+      [first, second].map((session) => write(session, session.standingEpoch!, 1100)),
+    )
+    expect(outcomes).toEqual(['quota_exceeded', 'quota_exceeded'])
+    expect(await used()).toBeLessThanOrEqual(400)
   })
 
-  it('that ignores its part: what the other session has used is refused where its batch is planned', async () => {
+  it('that says it gave its share back, and did not: what the other session has used is refused', async () => {
+    const { first, second, used } = await sharing()
+    expect(await write(second, second.standingEpoch!, 450)).toBe('done')
+    expect(await write(first, first.standingEpoch!, 900)).toBe('quota_exceeded')
+    expect(await write(first, first.standingEpoch!, 400)).toBe('done')
+    expect(await used()).toBeLessThanOrEqual(850)
+  })
+
+  it('that does not answer when its share is asked back: loses its lease', async () => {
+    const { first, second } = await sharing()
+    first.obeys = false
+    const writing = write(second, second.standingEpoch!, 450)
+    const { epoch } = await first.hears('recall')
+    first.send({ type: 'released', epoch })
+    expect(await writing).toBe('done')
+  })
+
+  const isShare = ({ type }: SessionReply): boolean => type === 'share'
+
+  /** Two sessions of one token with a budget of 1000 bytes: on `main`, which had all of it first, and on a layer. */
+  async function sharing(): Promise<{
+    readonly first: RawSession
+    readonly second: RawSession
+    readonly used: () => Promise<number>
+  }> {
     await site.owner('POST', '/w/layers', { id: 'side' })
     const issued = await site.issueToken(allow, { maxBytes: 1000 })
-    const first = await site.session(issued.secret)
-    const epoch = await first.leaseEpoch()
-    const second = await side(issued.secret)
-    expect(await write(second, await second.leaseEpoch(), 450)).toBe('done')
-    expect(await write(first, epoch, 900)).toBe('quota_exceeded')
-    expect(await write(first, epoch, 400)).toBe('done')
-    const { used } = JSON.parse(await site.owner('GET', `/w/tokens/${issued.id}`)) as typeof issued
-    expect(used!.bytes).toBeLessThanOrEqual(1000)
-  })
-
-  const side = (key: string): Promise<RawSession> => site.session(key, { branch: 'side' })
+    const open = async (branch: string): Promise<RawSession> => {
+      const session = await site.session(issued.secret, { branch, mode: 'share' })
+      session.obeys = true
+      await session.leaseEpoch()
+      return session
+    }
+    const used = async (): Promise<number> => {
+      const token = await site.owner('GET', `/w/tokens/${issued.id}`)
+      return (JSON.parse(token) as typeof issued).used!.bytes
+    }
+    return { first: await open('main'), second: await open('side'), used }
+  }
 })

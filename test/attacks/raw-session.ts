@@ -17,7 +17,7 @@ const standings = ['lease', 'among', 'shared', 'beside'] as const
 /** Speaks the session protocol and keeps none of its rules: it says what a test tells it to say. */
 export class RawSession {
   readonly heard: SessionReply[] = []
-  /** Whether it says at once that it has done what it is asked to: give directories back, and forget them. */
+  /** Whether it says at once that it has done what it is asked to: give directories and room back, and forget. */
   obeys = false
   #wire: Wire | undefined
   #isClosed = false
@@ -60,8 +60,8 @@ export class RawSession {
 
   #hear(reply: SessionReply): void {
     this.heard.push(reply)
-    const isAsked = reply.type === 'yield' || reply.type === 'forget'
-    if (this.obeys && isAsked) this.send({ type: 'done', request: reply.id })
+    const isAsked = reply.type === 'yield' || reply.type === 'forget' || reply.type === 'share'
+    if (this.obeys && isAsked && reply.id > 0) this.send({ type: 'done', request: reply.id })
   }
 
   get isClosed(): boolean {

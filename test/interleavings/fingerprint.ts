@@ -17,6 +17,7 @@ export function fingerprint(world: ModelWorld): string {
     [record.holder, record.coHolders, record.recalled, record.epoch, record.deadline?.ms === 0],
     record.writers.map(({ session, expiresAtMs }) => [session, expiresAtMs > 0]),
     directories.map((ino) => [ino, sharing.noted(ino)]),
+    clients.map(({ id }) => world.reservations.of(id).files),
     [promises.length, listed(promises.tree), world.isOverdue],
     [world.pendingRequests, world.requests, world.troubles],
     clients.map((client) => describeClient(client, directories)),

@@ -1,3 +1,4 @@
+import type { Reservations } from '@cairn/core'
 import { type BranchId, type ByteString, isFsError, rootIno } from '@cairn/protocol'
 import { appendFile } from '@cairn/server/testing'
 import { Chance } from '../model/chance.ts'
@@ -43,6 +44,7 @@ export class ModelWorld implements JudgedWorld<ModelClient> {
   mayPassOver = false
   workspace!: Workspace
   keeper!: Keeper
+  reservations!: Reservations
 
   private constructor(scenario: Scenario) {
     this.scenario = scenario
@@ -91,6 +93,8 @@ export class ModelWorld implements JudgedWorld<ModelClient> {
   async #found(): Promise<void> {
     const workspace = await this.#server.within(async (workspaces) => {
       await workspaces.create(owner, 'w')
+      const { maxFiles } = this.scenario
+      if (maxFiles !== undefined) await workspaces.setQuota(owner, 'w', { maxFiles })
       return workspaces.open(owner, 'w')
     })
     if (workspace === 'died') throw new Error('the server is down')
@@ -104,6 +108,7 @@ export class ModelWorld implements JudgedWorld<ModelClient> {
       }
     })
     this.workspace = workspace
+    this.reservations = branch.reservations
     this.keeper = workspace.lease(branch)
   }
 
@@ -122,6 +127,10 @@ export class ModelWorld implements JudgedWorld<ModelClient> {
       beginLook: (directory) => this.promises.beginLook(client, directory),
     })
     return client
+  }
+
+  get maxFiles(): number | undefined {
+    return this.scenario.maxFiles
   }
 
   /** Its lease may have been taken by force. */

@@ -39,6 +39,8 @@ export interface Scenario {
   /** Each is a request without a session that appends to the file of that directory, by its path. */
   readonly requests?: readonly Place[]
   readonly troubles?: readonly Trouble[]
+  /** The quota: so many files and directories. There are six at the beginning. */
+  readonly maxFiles?: number
   /** Timers fire at any moment, and not only when nothing else happens. */
   readonly isHasty?: boolean
   /** What mounts do not do, and say that they did: to see that it is found. */

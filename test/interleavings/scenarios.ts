@@ -233,6 +233,54 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'two holders use up a quota',
+    holders: ['a', 'b'],
+    maxFiles: 9,
+    programs: {
+      a: [
+        { does: 'create', in: 'p' },
+        { does: 'create', in: 'p' },
+      ],
+      b: [
+        { does: 'create', in: 'q' },
+        { does: 'create', in: 'q' },
+      ],
+    },
+    requests: ['r'],
+  },
+  {
+    name: 'a holder that was promised room is cut off',
+    holders: ['a', 'b'],
+    maxFiles: 8,
+    programs: {
+      a: [
+        { does: 'create', in: 'p' },
+        { does: 'create', in: 'p' },
+      ],
+      b: [
+        { does: 'create', in: 'q' },
+        { does: 'create', in: 'q' },
+      ],
+    },
+    troubles: [{ type: 'cut', who: 'a' }],
+  },
+  {
+    name: 'a holder that was promised room dies and is passed over',
+    holders: ['a', 'b'],
+    maxFiles: 8,
+    programs: {
+      a: [{ does: 'create', in: 'p' }],
+      b: [
+        { does: 'create', in: 'q' },
+        { does: 'create', in: 'q' },
+      ],
+    },
+    troubles: [
+      { type: 'dies', who: 'a' },
+      { type: 'lapses', who: 'a' },
+    ],
+  },
+  {
     name: 'a directory is contested, and is not after a while',
     holders: ['a', 'b'],
     programs: {

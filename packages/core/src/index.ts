@@ -126,6 +126,7 @@ export {
   type Receipt,
   type Submission,
 } from './history/draft.ts'
+export { Reservations, RoomPromised } from './history/reservations.ts'
 export * as sessionIds from './history/session-ids.ts'
 export { storeNewTree } from './history/new-tree.ts'
 export { encodeReference } from './history/reference.ts'

@@ -213,6 +213,11 @@ const replies = {
   forget: { id: 'number', inos: 'inos' },
   /** So much of that message has arrived, over this connection and those before. */
   arrived: { message: 'hash', bytes: 'number' },
+  /**
+   * So much of the room the session may count on; the rest is for others. Counted as `room` is. With an `id` other than
+   * 0 it was more before: submit what was acknowledged beyond it, then say `done`.
+   */
+  share: { id: 'number', bytes: 'number', files: 'number' },
 } as const
 replies satisfies Table
 

@@ -33,6 +33,8 @@ export interface JudgedWorld<Client extends Judged = Judged> {
   readonly mayPassOver: boolean
   /** The lease of that client may have been taken by force. */
   mayLose(client: Client): boolean
+  /** The quota; undefined for none. */
+  readonly maxFiles?: number | undefined
 }
 
 /** What must be true of sessions that share a tree, whatever happens to them. */
@@ -44,6 +46,8 @@ export class Promises<Client extends Judged = Judged> {
   #isStale = false
   length = 0
   readonly #world: JudgedWorld<Client>
+  /** How many files and directories there are, by the place in the log. */
+  readonly #counts = new Map<number, number>()
   /** The last thing in the log that each client acknowledged. */
   readonly #last = new Map<string, number>()
 
@@ -106,13 +110,26 @@ export class Promises<Client extends Judged = Judged> {
     }
   }
 
-  /** All clients together stay within it. */
-  judgeQuota(maxFiles: number): void {
+  /** All clients together stay within the quota at each place in the log. */
+  #judgeQuota(): void {
+    const { maxFiles } = this.#world
+    if (maxFiles === undefined) return
     const inodes = directoriesIn(this.tree).flatMap((ino) =>
       this.tree.entries(ino, undefined, 1000),
     )
     const count = new Set(inodes.map(({ ino }) => ino)).size
+    this.#counts.set(this.length, count)
     if (count > maxFiles) this.fault(`${count} files and directories, and the quota is ${maxFiles}`)
+  }
+
+  /** A program was told that the quota is used up, for a change that it began when the log was that long. */
+  judgeFull(who: string, begun: number): void {
+    if (this.#isStale) return
+    const counts = [...this.#counts].filter(([seq]) => seq >= begun).map(([, count]) => count)
+    // Not known before the first batch, nor behind a commit that is being read.
+    const most = Math.max(...counts, this.#counts.size === 0 ? Infinity : 0)
+    if (most < this.#world.maxFiles!)
+      this.fault(`${who} is told EDQUOT where ${most} of ${this.#world.maxFiles} files are used`)
   }
 
   /** Those that know the whole tree know the same one. */
@@ -156,9 +173,16 @@ export class Promises<Client extends Judged = Judged> {
     const { body, session, epoch, seq } = decodeBatch(row.bytes)
     this.length = seq
     if (body.type === 'root') void this.#readAgain(branch)
-    if (body.type !== 'ops') return
+    if (body.type === 'ops') this.#judgeOps(body.ops, { session, seq, epoch })
+    if (!this.#isStale) this.#judgeQuota()
+  }
+
+  #judgeOps(
+    ops: readonly Op[],
+    { session, seq, epoch }: { session: SessionId; seq: number; epoch: number },
+  ): void {
     const author = this.#world.clients.find(({ id }) => id === session)
-    for (const op of body.ops) {
+    for (const op of ops) {
       if (author) this.#judgeOrder(author, op)
       if (this.#isStale) continue
       this.#judgePlace(author, op, { seq, epoch })
@@ -194,6 +218,7 @@ export class Promises<Client extends Judged = Judged> {
       this.tree = await stores.nodes.read(() => copyOf(head.view))
     }
     this.#isStale = false
+    this.#judgeQuota()
   }
 }
 

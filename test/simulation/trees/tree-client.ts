@@ -25,6 +25,8 @@ export interface TreeClientParts {
   /** Before a look. What it gives is called after it. */
   readonly beginLook: (client: TreeClient, directory: Ino) => () => void
   readonly onFault: (what: string) => void
+  /** Before a change. What it gives is called if there was no room for it. */
+  readonly begin: () => () => void
 }
 
 /** How long what was acknowledged may wait before it is sent. */
@@ -121,12 +123,14 @@ export class TreeClient implements Judged {
     if (inodes.some((ino) => this.#locked.has(ino))) return
     for (const ino of inodes) this.#locked.add(ino)
     note(() => `${this.who} #${tagOf(op)} ${describeOp(op)}`)
+    const noteFull = this.#parts.begin()
     const changed = this.mount
       .change(() => op)
       .then(
         () => note(() => `${this.who} #${tagOf(op)} is done`),
         (error: unknown) => {
           note(() => `${this.who} #${tagOf(op)}: ${String(error)}`)
+          if (isFsError(error, 'EDQUOT')) noteFull()
           throw error
         },
       )

@@ -54,6 +54,10 @@ export class TreeWorld implements JudgedWorld<TreeClient> {
     })
   }
 
+  get maxFiles(): number | undefined {
+    return this.conditions.maxFiles
+  }
+
   /** Sessions may have been passed over: what they promised may be late. */
   get mayPassOver(): boolean {
     return this.#wasForced || this.conditions.storeFailsOneIn > 0
@@ -73,7 +77,6 @@ export class TreeWorld implements JudgedWorld<TreeClient> {
     if (!(await this.scheduler.run(() => this.#isSettled, settleMs)))
       this.promises.fault('not settled')
     this.promises.judgeEnd()
-    this.promises.judgeQuota(this.conditions.maxFiles ?? Infinity)
     let isJudged = false
     void this.promises.judgeTrees().then(() => (isJudged = true))
     if (!(await this.scheduler.run(() => isJudged, settleMs))) this.promises.fault('no tree')
@@ -112,6 +115,10 @@ export class TreeWorld implements JudgedWorld<TreeClient> {
       onAcknowledge: (of, acknowledged) => this.#noteAcknowledged(of, acknowledged),
       beginLook: (of, directory) => promises.beginLook(of, directory),
       onFault: (what) => promises.fault(what),
+      begin: () => {
+        const begun = promises.length
+        return () => promises.judgeFull(who, begun)
+      },
     })
     this.clients.push(client)
     this.#keepActing(client)

@@ -1,6 +1,7 @@
 import { type BranchId, CairnError, isCairnError, isFsError } from '@cairn/protocol'
 import type { Changes } from '../filesystem/changes.ts'
 import type { Op } from '../filesystem/op.ts'
+import { growthOf, type Usage } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
 import type { LogRow } from '../ports/log-store.ts'
 import type { Stores } from './stores.ts'
@@ -26,6 +27,7 @@ import {
 } from './draft.ts'
 import { Head } from './head.ts'
 import { hashRowInSteps } from './reference.ts'
+import { Reservations } from './reservations.ts'
 
 const rowsAtOnce = 256
 /**
@@ -56,6 +58,8 @@ export class Branch {
   #waiting: WaitingBatch[] = []
   #refreshing: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>[] = []
   #running = false
+  /** Room under a quota that sessions were promised. */
+  readonly reservations: Reservations = new Reservations()
   #limits: FindLimits | undefined
 
   private constructor(id: BranchId, stores: Stores, head: Head) {
@@ -210,9 +214,18 @@ export class Branch {
 
   async #replay(row: LogRow, batch: Batch): Promise<void> {
     const changes = batch.body.type === 'ops' ? await this.#replan(row, batch.body.ops) : undefined
+    const growth = changes && (await this.#promisedGrowth(batch, changes))
     const absorbed = this.head.advance(batch, row.hash, changes)
+    if (growth) this.reservations.settle(batch.session, growth)
     this.#tell(batch, row)
     if (absorbed) await absorbed
+  }
+
+  /** What a batch adds that was appended here, though the answer of the store was lost. */
+  async #promisedGrowth({ session }: Batch, changes: Changes): Promise<Usage | undefined> {
+    if (!this.reservations.has(session)) return undefined
+    this.reservations.beginDraft(this.head.position.epoch)
+    return this.#stores.nodes.readSteps(() => growthOf(changes, this.head.view))
   }
 
   /**
@@ -303,7 +316,10 @@ export class Branch {
    */
   async #commitGroup(group: readonly WaitingBatch[]): Promise<void> {
     for (;;) {
-      const draft = new Draft(this.id, this.#stores, this.head, this.#brokenLines, this.#limits)
+      const draft = new Draft(this.id, this.#stores, this.head, this.#brokenLines, {
+        limits: this.#limits,
+        reservations: this.reservations,
+      })
       const taken = await this.#fill(draft, group)
       try {
         if (!(await this.#commit(draft))) continue

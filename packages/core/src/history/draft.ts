@@ -14,14 +14,7 @@ import { laterTime } from '../filesystem/inode.ts'
 import { isClosedState, type Position, type Time } from '../ports/records.ts'
 import { takeNewOp } from '../filesystem/new-op.ts'
 import type { Op } from '../filesystem/op.ts'
-import {
-  addUsage,
-  growthOf,
-  type Limits,
-  noUsage,
-  type Usage,
-  usageOf,
-} from '../filesystem/usage.ts'
+import { growthOf, type Limits, type Usage, usageOf } from '../filesystem/usage.ts'
 import type { View } from '../filesystem/view.ts'
 import type { HashFunction } from '../ports/hash.ts'
 import type { Charge, LogRow } from '../ports/log-store.ts'
@@ -38,6 +31,7 @@ import {
 } from './batch.ts'
 import type { Head } from './head.ts'
 import { hashOfBatch, referenceBody } from './reference.ts'
+import { type Reservations, RoomPromised } from './reservations.ts'
 import { requireTreeLevels } from './tree-levels.ts'
 
 /** Who writes, and under which number. */
@@ -111,8 +105,18 @@ interface Entry {
   readonly row: LogRow
   readonly changes: Changes | undefined
   readonly charge: Charge | undefined
+  /** Where a quota limits the branch. */
+  readonly growth: Usage | undefined
   /** More than one when a batch was sent again while the first is on its way. */
   readonly waiting: WaitingBatch[]
+}
+
+type Planned = Pick<Entry, 'changes' | 'growth'> & Pick<Batch, 'body' | 'time'>
+
+/** How large the tree may become, and what of that was promised. */
+interface DraftRoom {
+  readonly limits: FindLimits | undefined
+  readonly reservations: Reservations
 }
 
 /** Batches that will go into the log together, each planned on top of those before it. */
@@ -126,9 +130,8 @@ export class Draft {
   readonly #refused: { readonly waiting: WaitingBatch; readonly error: unknown }[] = []
   readonly #brokenLines: WeakSet<object>
   readonly #limits: FindLimits | undefined
+  readonly #reservations: Reservations
   readonly #hash: HashFunction
-  /** By what is drafted so far. */
-  #growth = noUsage
   #position: Position
 
   constructor(
@@ -136,10 +139,12 @@ export class Draft {
     stores: Stores,
     head: Head,
     brokenLines: WeakSet<object>,
-    limits: FindLimits | undefined,
+    { limits, reservations }: DraftRoom,
   ) {
     this.#brokenLines = brokenLines
     this.#limits = limits
+    this.#reservations = reservations
+    reservations.beginDraft(head.position.epoch)
     this.#branch = branch
     this.#stores = stores
     this.#hash = stores.nodes.hash
@@ -170,8 +175,9 @@ export class Draft {
 
   /** The rows are in the log: the head moves on, the callers get their receipts, and `tell` hears of each batch. */
   async settle(tell: (batch: Batch, row: LogRow) => void): Promise<void> {
-    for (const { batch, row, changes, waiting } of this.entries) {
+    for (const { batch, row, changes, growth, waiting } of this.entries) {
       const absorbed = this.#head.advance(batch, row.hash, changes)
+      if (growth) this.#reservations.settle(batch.session, growth)
       for (const { resolve } of waiting) resolve(receiptOf(row))
       // In the same turn: a new listener finds a batch in the head or hears of it, never both.
       tell(batch, row)
@@ -233,26 +239,33 @@ export class Draft {
     if (body.type === 'root')
       await requireTreeLevels(this.#stores.nodes, body.change.before, body.change.after)
     const limits = await (waiting.limits ?? this.#limits)?.(body)
-    const growth = limits && (await this.#requireRoom(limits, body, changes))
+    const growth = limits && (await this.#takeRoom(limits, author, body, changes))
     const time = laterTime(waiting.author.time, await this.#lastTime())
-    // Only the queue changes a draft, so nothing comes between its steps.
-    await this.#stores.nodes.run(this.#push(waiting, body, changes, time))
-    if (growth) this.#growth = addUsage(this.#growth, growth)
+    try {
+      // Only the queue changes a draft, so nothing comes between its steps.
+      await this.#stores.nodes.run(this.#push(waiting, { body, changes, growth, time }))
+    } catch (error) {
+      if (growth) this.#reservations.undraft(author.session, growth)
+      throw error
+    }
   }
 
   /** What only makes the tree smaller is never refused: how else would it fit again? */
-  async #requireRoom(
+  async #takeRoom(
     limits: Limits,
+    { session }: Author,
     body: BatchBody,
     changes: Changes | undefined,
   ): Promise<Usage | undefined> {
-    const before = addUsage(await this.#head.usage(), this.#growth)
-    const growth = await this.#stores.nodes.readSteps(() => this.#growthBy(before, body, changes))
-    if (!growth) return undefined
-    for (const what of ['bytes', 'files'] as const)
-      if (growth[what] > 0 && before[what] + growth[what] > limits[what])
-        throw overQuota(this.#branch, what, before[what] + growth[what], limits[what])
-    return growth
+    const used = await this.#head.usage()
+    const added = await this.#stores.nodes.readSteps(() => this.#growthBy(used, body, changes))
+    if (!added) return undefined
+    const short = this.#reservations.judge({ session, used, added }, limits)
+    if (short?.isPromised) throw new RoomPromised()
+    if (short) throw overQuota(this.#branch, short.what, short.wanted, limits[short.what])
+    // At once: a promise that is made meanwhile must know of it.
+    this.#reservations.draft(session, added)
+    return added
   }
 
   *#growthBy(
@@ -279,12 +292,7 @@ export class Draft {
     return row ? decodeOutline(row.bytes).time : noTime
   }
 
-  *#push(
-    waiting: WaitingBatch,
-    body: BatchBody,
-    changes: Changes | undefined,
-    time: Time,
-  ): Steps<void> {
+  *#push(waiting: WaitingBatch, { body, changes, growth, time }: Planned): Steps<void> {
     const { session, number, actor, toolCall } = waiting.author
     const { hash: previous } = this.#position
     const seq = this.#position.seq + 1
@@ -307,7 +315,7 @@ export class Draft {
     const hash = yield* hashOfBatch(batch, bytes, this.#hash)
     const row = { seq, session, number, bytes, hash, answer: waiting.answer?.() }
     const charge = waiting.charge?.()
-    this.entries.push({ batch, row, changes, charge, waiting: [waiting] })
+    this.entries.push({ batch, row, changes, charge, growth, waiting: [waiting] })
     // Not before: what is refused as unwritable must not show to those that are planned after it.
     if (changes) yield* this.#changes.absorbInSteps(changes)
     this.#lastNumbers.set(session, number)

@@ -29,6 +29,11 @@ export function mountEvents(parts: Assemblies): SessionEvents {
       follower.onOwn(number, seq)
     },
     onRoom: (room) => sending.room.hear(room),
+    async onShare(share) {
+      if (sending.room.hearShare(share)) return
+      sending.outbox.deferrals.release()
+      await sending.outbox.drain()
+    },
     onWithin: (path) => writing.limitTo(path),
     onRefused: (why) => session.note(why),
     // The next holder must see everything.

@@ -14,12 +14,24 @@ const roomy = 2 ** 32
  */
 export class QuotaRoom {
   #room: Room | undefined
+  /** What this mount may count on of that: others acknowledge by the rest. */
+  #share: Usage | undefined
   /** Acknowledged or asked for, and not yet heard of in the log, by batch. */
   readonly #pending = new Map<number, Usage>()
 
   /** It counts every batch that was heard of before. */
   hear(room: Room): void {
     this.#room = room
+  }
+
+  /**
+   * Counted as the room is. False when more was acknowledged, and must be at the server before the share is no more than
+   * that.
+   */
+  hearShare({ bytes, files }: Usage): boolean {
+    this.#share = { bytes, files }
+    const pending = this.#sum()
+    return pending.bytes <= bytes && pending.files <= files
   }
 
   take(number: number, growth: Usage): void {
@@ -37,14 +49,10 @@ export class QuotaRoom {
 
   /** A batch is in the log. What the server says of the room comes right behind it. */
   settle(number: number): void {
-    const { bytes, files } = this.#pending.get(number) ?? noUsage
+    const growth = this.#pending.get(number) ?? noUsage
     this.#pending.delete(number)
-    if (!this.#room) return
-    this.#room = {
-      ...this.#room,
-      bytes: Math.max(0, this.#room.bytes - bytes),
-      files: Math.max(0, this.#room.files - files),
-    }
+    if (this.#room) this.#room = { ...this.#room, ...without(this.#room, growth) }
+    if (this.#share) this.#share = without(this.#share, growth)
   }
 
   /** A batch was refused. */
@@ -59,13 +67,13 @@ export class QuotaRoom {
 
   has({ bytes, files }: Usage): boolean {
     if (bytes === 0 && files === 0) return true
-    const room = this.#left()
-    if (!room) return true
-    return (bytes === 0 || bytes <= room.bytes) && (files === 0 || files <= room.files)
+    const fits = (left: Usage | undefined): boolean =>
+      !left || ((bytes === 0 || bytes <= left.bytes) && (files === 0 || files <= left.files))
+    return fits(this.#left(this.#room)) && fits(this.#left(this.#share))
   }
 
   get statistics(): FileSystemStatistics {
-    const left = this.#left()
+    const left = this.#left(this.#room)
     const bytes = shown(this.#room?.maxBytes, left?.bytes, blockSize)
     const files = shown(this.#room?.maxFiles, left?.files, 1)
     return {
@@ -78,14 +86,19 @@ export class QuotaRoom {
     }
   }
 
-  #left(): Usage | undefined {
-    if (!this.#room) return undefined
-    let { bytes, files } = this.#room
-    for (const growth of this.#pending.values()) {
-      bytes -= growth.bytes
-      files -= growth.files
-    }
-    return { bytes: Math.max(0, bytes), files: Math.max(0, files) }
+  #left(of: Usage | undefined): Usage | undefined {
+    return of && without(of, this.#sum())
+  }
+
+  #sum(): Usage {
+    return [...this.#pending.values()].reduce(addUsage, noUsage)
+  }
+}
+
+function without(room: Usage, growth: Usage): Usage {
+  return {
+    bytes: Math.max(0, room.bytes - growth.bytes),
+    files: Math.max(0, room.files - growth.files),
   }
 }
 

@@ -16,6 +16,7 @@ import { Pace } from './pace.ts'
 import { inPieces } from './pieces.ts'
 import { type SessionQuestion, Questions } from './questions.ts'
 import { isFinal } from './is-final.ts'
+import { obey } from './obey.ts'
 import { Refusals } from './refusals.ts'
 import { LateWrites } from './rescue.ts'
 import { Submissions, type Taken } from './submissions.ts'
@@ -312,10 +313,12 @@ export class SessionClient {
       case 'beside':
       case 'shared':
         return this.#share(reply.epoch, reply.type === 'beside')
+      case 'share':
       case 'yield':
-        return void this.#do(reply.id, this.#events.onYield?.(reply.inos))
-      case 'forget':
-        return void this.#do(reply.id, this.#events.onForget?.(reply.inos))
+      case 'forget': {
+        const wire = this.#wire
+        return void obey(this.#events, reply, (done) => wire === this.#wire && wire?.send(done))
+      }
       case 'recall':
         return this.#recall(reply.epoch)
       case 'goodbye':
@@ -356,12 +359,6 @@ export class SessionClient {
     const isNew = this.#lease.isNew(epoch)
     this.#stand('lease', epoch)
     this.#events.onLease?.(isAlone, isNew)
-  }
-
-  async #do(id: number, doing: Promise<void> | undefined): Promise<void> {
-    const wire = this.#wire
-    await doing
-    if (wire === this.#wire) wire?.send({ type: 'done', request: id })
   }
 
   #stand(standing: 'lease' | 'shared', epoch: number): void {

@@ -1,3 +1,4 @@
+import type { Usage } from '@cairn/core'
 import type { ByteString, Ino, RescueOutcome, SessionReply } from '@cairn/protocol'
 import type { Taken, Unanswered } from './submissions.ts'
 import type { Connect } from './wire.ts'
@@ -58,6 +59,8 @@ export interface SessionEvents {
   readonly onForget?: (inos: readonly Ino[]) => Promise<void>
   /** Hears how much larger the tree may become, where that is limited, in order with `onOwn`. */
   readonly onRoom?: (room: Extract<SessionReply, { type: 'room' }>) => void
+  /** It may count on so much of the room. Resolves when the server has what was acknowledged beyond it. */
+  readonly onShare?: (share: Usage) => Promise<void>
   /** Hears where alone it may change something, before it has any standing. Nothing is said where that is everywhere. */
   readonly onWithin?: (path: string) => void
   /** Hears why something that was acknowledged is not taken by the branch, though its lease is in force. */

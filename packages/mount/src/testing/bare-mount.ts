@@ -167,6 +167,11 @@ export class BareMount {
         this.#follower.onOwn(number, seq)
       },
       onRoom: (room) => this.#room.hear(room),
+      onShare: async (share) => {
+        if (this.#room.hearShare(share)) return
+        this.#send()
+        await Promise.all([...this.#unsettled.values()].map(({ over }) => over))
+      },
       onRefused: (why) => this.refused.push(why),
       onRecall: () => this.#send(),
       onStanding: () => {

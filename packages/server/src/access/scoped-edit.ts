@@ -13,8 +13,8 @@ import {
   type View,
 } from '@cairn/core'
 import { type Ino, removesOwn } from '@cairn/protocol'
+import { requireLeft } from '../leases/over-budget.ts'
 import type { Scope } from './access.ts'
-import { requireLeft } from './budget.ts'
 import type { Holdings } from './holdings.ts'
 
 /** What a change by a token is held to, while it is decided. */

@@ -15,7 +15,8 @@ import {
 import type { MasterKey, MasterKeys } from './master-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Access } from './access.ts'
-import { Budget, Line } from './budget.ts'
+import { Budget } from './budget.ts'
+import { Line } from './budget-share.ts'
 import type { TokenRecord, TokenStore } from '../ports/token-store.ts'
 
 export interface TokensParts {

@@ -30,6 +30,7 @@ import {
 import type { LeaseRecord, LeaseStore } from '../ports/lease-store.ts'
 import { hurry, OtherServers } from './other-servers.ts'
 import type { SessionNoteStore } from '../ports/session-note-store.ts'
+import { PromisedRoom } from './promised-room.ts'
 import { LeaseSharing } from './sharing.ts'
 import { Turns } from './turns.ts'
 
@@ -69,6 +70,8 @@ export class LeaseKeeper {
   readonly audience: Audience
   /** Single directories that holders give back. */
   readonly sharing: LeaseSharing
+  /** What holders may count on where a quota limits the branch. */
+  readonly room: PromisedRoom
   /** Files without a name that sessions have open. */
   readonly heldInodes: HeldInodes
   readonly #id = randomUUID()
@@ -91,6 +94,7 @@ export class LeaseKeeper {
     const audience = new Audience(clock)
     this.audience = audience
     this.sharing = new LeaseSharing(this, clock)
+    this.room = new PromisedRoom(branch, this)
     this.heldInodes = new HeldInodes(branch.id, options)
     this.#turns = new Turns(this, clock)
     const findLiveWriters = async (): Promise<readonly SessionId[]> => {
@@ -236,7 +240,7 @@ export class LeaseKeeper {
    * everything must be handed back first.
    */
   get sharingHolders(): readonly SessionId[] {
-    return this.#record.recalled || this.sharing.hasQuota || !this.#areHere ? [] : this.holders
+    return this.#record.recalled || !this.#areHere ? [] : this.holders
   }
 
   /** All writers give single directories back, to this server. */
@@ -438,6 +442,7 @@ export class LeaseKeeper {
   #tell(record: LeaseRecord): LeaseRecord {
     if (record.version <= this.#record.version) return record
     this.#record = record
+    this.#branch.reservations.keepOnly(holdersOf(record))
     for (const { onLease } of this.#followers) onLease?.(record)
     return record
   }

@@ -26,7 +26,7 @@ interface Known {
 }
 
 /** A holder that takes longer than this for a directory is asked for everything: then it has a deadline. */
-const yieldMsMax = 2000
+export const yieldMsMax = 2000
 /** A holder that sent nothing for so long may lose its lease to a session that works. Busy ones send every 2 s at least. */
 const idleMs = 2500
 /** So many changes make a session one that works. */
@@ -54,8 +54,6 @@ export class LeaseSharing {
   readonly #held: DirectoryHolders
   readonly #recent: RecentChanges
   #holderActiveMs = 0
-  /** The holder counts on all the room there is, so no other client may use any of it meanwhile. */
-  hasQuota = false
 
   constructor(keeper: LeaseKeeper, clock: Clock) {
     this.#keeper = keeper
@@ -244,11 +242,10 @@ export class LeaseSharing {
   }
 
   /** It gets the lease. Unless it came to another one's epoch, it caches without looking. */
-  noteLease(session: SessionId, hasQuota: boolean): void {
+  noteLease(session: SessionId): void {
     const known = this.#known.get(session)
     if (known && !this.#isCoHolder(session)) known.directories.fill()
     if (known) known.changes = 0
-    this.hasQuota = hasQuota
     this.#holderActiveMs = this.#clock.nowMs()
   }
 

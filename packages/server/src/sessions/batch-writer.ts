@@ -45,7 +45,9 @@ export class BatchWriter {
     const { sharer, workspace } = this.#parts
     const { nodes } = workspace.stores
     const body = await this.#decoding.pass(() => nodes.run(decodeBodyInSteps(request.body)))
-    const write = (given?: RequireGiven): Promise<Receipt> => this.#submit(request, body, given)
+    const { keeper, session } = this.#parts
+    const write = (given?: RequireGiven): Promise<Receipt> =>
+      keeper.room.whenRoom(session, () => this.#submit(request, body, given))
     return sharer ? sharer.write(body.ops, write) : write()
   }
 
@@ -63,9 +65,8 @@ export class BatchWriter {
       await given?.(view)
     }
     const isHolder = keeper.holds(session)
-    const limits = isHolder ? () => room.heldTo() : undefined
     const author = { session, number, actor, toolCall, time: workspace.notAfterNow(time) }
-    const submission = { ...author, epoch, ops, check, line: this, limits }
+    const submission = { ...author, epoch, ops, check, line: this }
     if (!scope) return branch.submit(submission)
     const { heldInodes } = keeper
     const holder = isHolder ? { heldByOthers: () => heldInodes.findAll(session) } : undefined

@@ -1,166 +1,144 @@
-import { addUsage, type Branch, type Limits, noUsage, type Usage } from '@cairn/core'
-import type { SessionReply } from '@cairn/protocol'
-import { growthIn, type Holder, requireLeft } from '../access/budget.ts'
+import { addUsage, type Branch, type Limits, type Usage } from '@cairn/core'
+import type { SessionId, SessionReply } from '@cairn/protocol'
+import type { BudgetShare } from '../access/budget-share.ts'
 import type { SessionScope } from '../access/session-scope.ts'
+import type { LeaseKeeper } from '../leases/lease-keeper.ts'
+import { endLease } from '../leases/promised-room.ts'
+import type { RoomHolder } from '../leases/room-division.ts'
 import type { Quotas } from '../workspaces/quotas.ts'
 
-type RoomReply = Extract<SessionReply, { type: 'room' }>
+type RoomReply = Extract<SessionReply, { type: 'room' | 'share' }>
 
-/**
- * How large a session's tree may become, as the session knows it. A session that acknowledges by it
- * is held to it and to nothing less: a quota that was lowered since counts from the next lease on.
- */
-export class Room implements Holder {
-  readonly #branch: Branch
-  readonly #quotas: Quotas
-  readonly #scope: SessionScope | undefined
-  readonly #handOver: () => void
-  /** What is left of the budget. */
-  #left: Usage = { bytes: Infinity, files: Infinity }
+export interface RoomParts {
+  readonly session: SessionId
+  readonly branch: Branch
+  readonly keeper: LeaseKeeper
+  readonly quotas: Quotas
+  readonly scope: SessionScope | undefined
+  /** Has the other end count on no room and hand in. False where it cannot be asked, or does not answer. */
+  readonly askBack: () => Promise<boolean>
+  /** Tells the other end what it may count on. */
+  readonly tell: () => void
+}
+
+const unlimited: Limits = { bytes: Infinity, files: Infinity }
+
+/** How large a session's tree may become, and what of the room that is left the session may acknowledge by. */
+export class Room {
+  readonly #parts: RoomParts
+  readonly #ofQuota: RoomHolder
+  readonly #ofBudget: RoomHolder
   #limits: Limits | undefined
-  /**
-   * All that this connection may ever use of the budget; raised when the session learns of more.
-   */
-  #most: Usage = noUsage
-  /** Used of that, what is still on its way to the log included. */
-  #taken: Usage = noUsage
-  /** What the database knows of it. */
-  #charged: Usage = noUsage
-  #begun: Promise<void> | undefined
+  /** What is left of the budget. */
+  #left: Usage = unlimited
+  #share: BudgetShare | undefined
+  #holds = false
   #isTold = false
 
-  /** `handOver` ends a lease so that the session gets another one. */
-  constructor(branch: Branch, quotas: Quotas, handOver: () => void, scope?: SessionScope) {
-    this.#branch = branch
-    this.#quotas = quotas
-    this.#handOver = handOver
-    this.#scope = scope
+  constructor(parts: RoomParts) {
+    this.#parts = parts
+    const { session, keeper, tell } = parts
+    this.#ofQuota = {
+      giveBack: async () => {
+        await this.#giveBack()
+        keeper.room.end(session)
+      },
+      tell,
+    }
+    this.#ofBudget = {
+      giveBack: async () => {
+        await this.#giveBack()
+        this.#share?.giveBack()
+      },
+      tell,
+    }
   }
 
-  onItsWay(): Usage {
-    const { bytes, files } = this.#taken
-    return { bytes: bytes - this.#charged.bytes, files: files - this.#charged.files }
-  }
-
-  held(): Usage {
-    const { bytes, files } = this.#most
-    return { bytes: bytes - this.#charged.bytes, files: files - this.#charged.files }
-  }
-
-  divide(): void {
-    this.#handOver()
-  }
-
-  /** It acknowledges nothing more. */
+  /** What it was promised stays its own until its epoch ends: it may be cut off, and acknowledge all the same. */
   end(): void {
-    this.#scope?.budget?.leave(this)
+    const { keeper, session } = this.#parts
+    keeper.room.leave(session, this.#ofQuota)
   }
 
-  /**
-   * The lease holder stays within these, also while it is asked to hand the lease back. Over a new
-   * connection today's limits count.
-   */
-  async heldTo(): Promise<Limits | undefined> {
-    await this.ready()
-    return this.#limits
+  async #giveBack(): Promise<void> {
+    const { askBack, keeper } = this.#parts
+    if (!(await askBack())) await endLease(keeper)
   }
 
-  /** A holder that comes back may send before it is told anything. */
-  ready(): Promise<void> {
-    return this.#begun ?? this.begin(true)
+  /** What the session has of the budget. One that comes back may send before it is told anything. */
+  get share(): BudgetShare | undefined {
+    return (this.#share ??= this.#join())
   }
 
-  /** Before a lease is given, or when another session has it: nothing is acknowledged at this moment. */
-  begin(holds: boolean): Promise<void> {
-    this.#begun = this.#begin(holds)
-    this.#begun.catch(() => (this.#begun = undefined))
-    return this.#begun
+  #join(): BudgetShare | undefined {
+    const { scope, session, branch, keeper } = this.#parts
+    const { epoch } = keeper.record
+    const isOver = (): boolean => keeper.record.epoch !== epoch || !keeper.holds(session)
+    return scope?.budget?.join(`${branch.id} ${session} ${epoch}`, this.#ofBudget, isOver)
   }
 
-  async #begin(holds: boolean): Promise<void> {
-    this.#limits = await this.#quotas.limitsOf(this.#branch, true)
-    // What the session used without a lease was charged at once: it is not left any more.
-    this.#most = this.#taken = this.#charged = noUsage
-    if (holds) await this.#scope?.budget?.join(this)
-    else this.end()
+  /** Before it hears how it may write. */
+  async begin(holds: boolean): Promise<void> {
+    const { keeper, session, quotas, branch } = this.#parts
+    this.#holds = holds
+    this.#limits = await quotas.limitsOf(branch, true)
+    this.#share = holds ? this.#join() : undefined
+    if (holds) keeper.room.join(session, this.#ofQuota)
     await this.#lookAtBudget()
-  }
-
-  /** For a batch of the holder, in its turn. Throws `quota_exceeded`. */
-  take(added: Usage): void {
-    requireLeft(added, {
-      bytes: Math.max(0, this.#most.bytes - this.#taken.bytes),
-      files: Math.max(0, this.#most.files - this.#taken.files),
-    })
-    this.#taken = addUsage(this.#taken, growthIn(added))
-  }
-
-  /** The batch was not taken after all. */
-  giveBack(added: Usage): void {
-    const { bytes, files } = growthIn(added)
-    this.#taken = { bytes: this.#taken.bytes - bytes, files: this.#taken.files - files }
-  }
-
-  noteCharged(added: Usage): void {
-    this.#charged = addUsage(this.#charged, growthIn(added))
   }
 
   /** While it may be acknowledging. */
   async raise(): Promise<void> {
+    const { quotas, branch } = this.#parts
     await this.#lookAtBudget()
-    if (!this.#limits) return
-    const limits = await this.#quotas.limitsOf(this.#branch)
-    this.#limits = limits && {
-      bytes: Math.max(limits.bytes, this.#limits.bytes),
-      files: Math.max(limits.files, this.#limits.files),
-    }
+    if (this.#limits) this.#limits = await quotas.limitsOf(branch)
   }
 
-  get hasQuota(): boolean {
-    return this.#limits !== undefined
+  async #lookAtBudget(): Promise<void> {
+    const budget = this.#parts.scope?.budget
+    if (budget) this.#left = await budget.look(this.#share)
   }
 
   /** Whether there is anything to say. */
   get isLimited(): boolean {
-    return this.#limits !== undefined || this.#isTold || this.#scope?.budget !== undefined
+    return this.#limits !== undefined || this.#isTold || this.#parts.scope?.budget !== undefined
   }
 
   /** What to say, each time: the other end counts down what it acknowledges, and forgets that when it hears this. */
-  tell(used: Usage): RoomReply {
-    const { bytes, files } = this.#mostBy(used)
+  tell(used: Usage): readonly RoomReply[] {
+    const limits = this.#limits ?? unlimited
+    const most = leastOf(limits, addUsage(used, this.#left))
+    const room = notBelowNothing({ bytes: most.bytes - used.bytes, files: most.files - used.files })
     this.#isTold = true
-    const room = {
-      bytes: finite(Math.max(0, bytes - used.bytes)),
-      files: finite(Math.max(0, files - used.files)),
-    }
     // A client that sees a part must not learn the total.
-    const most =
-      this.#scope?.seesAll === false ? room : { bytes: finite(bytes), files: finite(files) }
-    return { type: 'room', ...room, maxBytes: most.bytes, maxFiles: most.files }
+    const { bytes, files } = this.#parts.scope?.seesAll === false ? room : most
+    const said: RoomReply = {
+      type: 'room',
+      ...finite(room),
+      maxBytes: finite({ bytes, files }).bytes,
+      maxFiles: finite({ bytes, files }).files,
+    }
+    return this.#holds ? [this.#describeShare(limits, used), said] : [said]
   }
 
-  #mostBy(used: Usage): Limits {
-    const { bytes, files } = this.#limits ?? { bytes: Infinity, files: Infinity }
-    return {
-      bytes: Math.min(bytes, used.bytes + this.#left.bytes),
-      files: Math.min(files, used.files + this.#left.files),
-    }
-  }
-
-  async #lookAtBudget(): Promise<void> {
-    const budget = this.#scope?.budget
-    if (!budget) return
-    // Read before: what is charged meanwhile must not count as left.
-    const charged = this.#charged
-    this.#left = await budget.share()
-    const most = addUsage(charged, this.#left)
-    this.#most = {
-      bytes: Math.max(this.#most.bytes, most.bytes),
-      files: Math.max(this.#most.files, most.files),
-    }
+  #describeShare(limits: Limits, used: Usage): RoomReply {
+    const { keeper, session, scope } = this.#parts
+    const ofQuota = keeper.room.share(session, limits, used)
+    const budget = this.#share && scope?.budget
+    const share = budget ? leastOf(ofQuota, budget.available(this.#share!)) : ofQuota
+    return { type: 'share', id: 0, ...finite(notBelowNothing(share)) }
   }
 }
 
-function finite(count: number): number {
-  return Math.min(count, Number.MAX_SAFE_INTEGER)
+function leastOf(a: Limits, b: Limits): Limits {
+  return { bytes: Math.min(a.bytes, b.bytes), files: Math.min(a.files, b.files) }
+}
+
+function notBelowNothing({ bytes, files }: Usage): Usage {
+  return { bytes: Math.max(0, bytes), files: Math.max(0, files) }
+}
+
+function finite({ bytes, files }: Usage): Usage {
+  const most = Number.MAX_SAFE_INTEGER
+  return { bytes: Math.min(bytes, most), files: Math.min(files, most) }
 }

@@ -7,8 +7,10 @@ import {
   type Submission,
   type Usage,
 } from '@cairn/core'
-import { requireLeft } from '../access/budget.ts'
+import type { Budget } from '../access/budget.ts'
+import type { BudgetShare } from '../access/budget-share.ts'
 import type { LeaseHolder, SessionScope } from '../access/session-scope.ts'
+import { isOverBudget, requireLeft } from '../leases/over-budget.ts'
 import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { Room } from './room.ts'
 
@@ -28,7 +30,7 @@ type Count = (added: Usage) => void | Promise<void>
 export async function writeScoped(parts: Parts, submission: Submission): Promise<Receipt> {
   const { budget } = parts.scope
   if (!budget) return submit(parts, submission, () => {})
-  if (parts.holder) return writeAsHolder(parts, submission)
+  if (parts.holder) return writeAsHolder(parts, budget, submission)
   return budget.spend(async (left, adds) => {
     let added = noUsage
     const charge = (): Charge | undefined => budget.chargeOf(added)
@@ -41,26 +43,53 @@ export async function writeScoped(parts: Parts, submission: Submission): Promise
 }
 
 /**
- * A holder is held to the room it was told of. It never waits for others under the same token: one of them may wait
- * for this very lease.
+ * What a holder acknowledged is within its share, and never waits for others under the same token: one of them may wait
+ * for this very lease. What it asks the server about may need more.
  */
-async function writeAsHolder({ room, ...parts }: Parts, submission: Submission): Promise<Receipt> {
-  await room.ready()
+async function writeAsHolder(
+  parts: Parts,
+  budget: Budget,
+  submission: Submission,
+): Promise<Receipt> {
+  const share = parts.room.share!
+  let added = noUsage
+  const write = (): Promise<Receipt> =>
+    writeFromShare(parts, { budget, share, adds: (now) => (added = now) }, submission)
+  try {
+    return await write()
+  } catch (error) {
+    if (!isOverBudget(error) || budget.covers(share, added)) throw error
+    return budget.spendShare(share, write)
+  }
+}
+
+interface FromShare {
+  readonly budget: Budget
+  readonly share: BudgetShare
+  readonly adds: (added: Usage) => void
+}
+
+async function writeFromShare(
+  parts: Parts,
+  { budget, share, adds }: FromShare,
+  submission: Submission,
+): Promise<Receipt> {
   let taken = noUsage
   try {
-    const charge = (): Charge | undefined => parts.scope.budget!.chargeOf(taken)
+    const charge = (): Charge | undefined => budget.chargeOf(taken)
     const count = async (added: Usage): Promise<void> => {
-      room.giveBack(taken)
+      share.drop(taken)
       taken = noUsage
-      room.take(added)
+      adds(added)
+      budget.takeFrom(share, added)
       taken = added
-      await parts.scope.budget!.requireCovered(added)
+      await budget.requireCovered(added)
     }
-    const receipt = await submit({ room, ...parts }, { ...submission, charge }, count)
-    room.noteCharged(taken)
+    const receipt = await submit(parts, { ...submission, charge }, count)
+    share.noteCharged(taken)
     return receipt
   } catch (error) {
-    room.giveBack(taken)
+    share.drop(taken)
     throw error
   }
 }

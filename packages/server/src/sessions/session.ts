@@ -15,7 +15,6 @@ import {
 import type { SessionScope } from '../access/session-scope.ts'
 import { answerLock, type LockQuestion } from './answer-lock.ts'
 import type { Waits } from '../leases/waits.ts'
-import { atBarrier } from '../workspaces/barrier.ts'
 import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
 import type { Member } from '../leases/audience.ts'
 import { BatchWriter } from './batch-writer.ts'
@@ -88,13 +87,21 @@ export class Session {
     const { clock } = parts.workspace
     this.#unread = new UnreadAnswers(connection, clock, () => this.#isClosed)
     const { workspace, branch, scope } = parts
-    this.#room = new Room(branch, workspace.quotas, () => this.#handOver(), scope)
     this.id = parts.scope?.sessionId(hello.session) ?? idOf(hello.session)
     this.#rows = new Rows(parts, this.id, connection, hello.seq)
     if (hello.mode === 'share')
       this.#sharer = new Sharer(this.id, parts, (reply) =>
         this.#inOrder(async () => this.#send(reply)),
       )
+    this.#room = new Room({
+      session: this.id,
+      branch,
+      keeper: parts.keeper,
+      quotas: workspace.quotas,
+      scope,
+      askBack: async () => (await this.#sharer?.askRoomBack()) ?? false,
+      tell: () => this.#forward(),
+    })
     const [session, room, sharer, { unused }] = [this.id, this.#room, this.#sharer, this.#place]
     this.#writer = new BatchWriter({ ...parts, scope, session, room, sharer, unused })
   }
@@ -383,16 +390,10 @@ export class Session {
     if (standing !== 'recall')
       await this.#tellRoom(() => (goesOn ? this.#room.raise() : this.#room.begin(holds)))
     this.#heldEpoch = holds ? epoch : undefined
-    if (holds) keeper.sharing.noteLease(this.id, this.#room.hasQuota)
+    if (holds) keeper.sharing.noteLease(this.id)
     if (holds && this.#sharer?.comesBeside(epoch)) this.#send({ type: 'beside', epoch })
     this.#send({ type: standing, epoch })
     this.#sharer?.noteTold(standing, epoch)
-  }
-
-  /** If it fails, the budget is guarded where the batches are planned. */
-  #handOver(): void {
-    const { workspace, branch } = this.#parts
-    void atBarrier(workspace, branch, async () => {}).catch(() => undefined)
   }
 
   get #writing(): WriterSession {
@@ -430,7 +431,7 @@ export class Session {
       await this.#rows.send()
       used = await head.usage()
     }
-    this.#send(this.#room.tell(used))
+    for (const reply of this.#room.tell(used)) this.#send(reply)
   }
 
   #inOrder(send: () => Promise<void>): void {

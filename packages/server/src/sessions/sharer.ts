@@ -10,7 +10,7 @@ import {
 import type { LeaseStanding } from './lease-standing.ts'
 import type { SessionParts } from './session.ts'
 import { concernedBy, type Given } from '../leases/given.ts'
-import type { Connected } from '../leases/sharing.ts'
+import { type Connected, yieldMsMax } from '../leases/sharing.ts'
 
 /** Throws MoreDirectories where a batch, at its place in the log, concerns directories of others. */
 export type RequireGiven = (view: View) => Promise<void>
@@ -31,7 +31,7 @@ export class Sharer implements Connected {
   readonly #asked = new Map<number, (isDone: boolean) => void>()
   #lastId = 0
   #hasLeft = false
-  /** Of the last standing over this connection in which it may write. */
+  /** The epoch of the last standing over this connection in which it may write. */
   #standingEpoch: number | undefined
   /** What the other end cached before this connection counts no more, and it has not heard of that yet. */
   isBeside = false
@@ -46,8 +46,8 @@ export class Sharer implements Connected {
     this.session = session
     this.#parts = parts
     this.#send = send
-    // A holder beside others must see which directories they make, and holders count on all that is left of a budget.
-    this.mayHoldBeside = !scope || (scope.seesAll && !scope.budget)
+    // A holder beside others must see which directories they make.
+    this.mayHoldBeside = !scope || scope.seesAll
   }
 
   join(): void {
@@ -84,14 +84,23 @@ export class Sharer implements Connected {
 
   async ask(type: 'yield' | 'forget', inos: readonly Ino[]): Promise<boolean> {
     const visible = await this.#visible(inos)
-    if (visible.length === 0) return true
+    return visible.length === 0 || this.#ask((id) => ({ type, id, inos: visible }))
+  }
+
+  /** Resolves when the other end counts on no room any more and has handed in; false when it does not answer. */
+  askRoomBack(): Promise<boolean> {
+    const late = this.#parts.workspace.clock.sleep(yieldMsMax).then(() => false)
+    return Promise.race([this.#ask((id) => ({ type: 'share', id, bytes: 0, files: 0 })), late])
+  }
+
+  async #ask(question: (id: number) => SessionReply): Promise<boolean> {
     // It is about what the other end got with its standing.
     await this.#told.promise
     if (this.#hasLeft) return false
     const id = ++this.#lastId
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.#asked.set(id, resolve)
-    this.#send({ type, id, inos: visible })
+    this.#send(question(id))
     return promise
   }
 

@@ -76,6 +76,7 @@ export class PathChanges {
     const { scope } = asker
     const holdings = scope && new Holdings(notes, scope.identity, () => clock.nowMs())
     const inodes = scope ? this.#inodesOf(scope, holdings!) : this.#inodes
+    const keeper = this.#workspace.lease(branch)
     let last: Given | undefined
     const change = (
       epoch: number,
@@ -83,14 +84,15 @@ export class PathChanges {
     ): Promise<{ receipt: Receipt; result: T | undefined }> => {
       last = given
       const parts = { limit, epoch, newIno: inodes.next, given }
-      return asker.scope
-        ? editScope(asker.scope, holdings!, (scoped) =>
-            this.#change(branch, asker, decide, { ...parts, scoped }),
-          )
-        : this.#change(branch, asker, decide, parts)
+      return keeper.room.whenRoom(undefined, () =>
+        asker.scope
+          ? editScope(asker.scope, holdings!, (scoped) =>
+              this.#change(branch, asker, decide, { ...parts, scoped }),
+            )
+          : this.#change(branch, asker, decide, parts),
+      )
     }
     // The turn first, then the token's budget: the holder that hands over may have to use the same one.
-    const keeper = this.#workspace.lease(branch)
     const changed = await inodes.supply(() => keeper.withDirectories(change))
     // A client that gets the answer and looks into a mount must find the change there.
     await keeper.whenSeen(changed.receipt.seq, undefined, last?.changed)
