@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readlinkSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../sessions/fixture.ts'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 import { everyRun } from './random/seeds.ts'
 
@@ -45,6 +47,27 @@ describe.skipIf(noRoot)('umount(8) at once', () => {
       expect(await mount.sh('cat f50; ls | wc -l')).toBe('50\n51\n')
     },
   )
+
+  it('with a copy in another mount namespace, then cairn umount: it says which program has it', async () => {
+    const mount = await mountWithLease()
+    const other = spawn('unshare', ['-m', '--propagation', 'private', 'sleep', 'infinity'])
+    const otherEnded = once(other, 'exit')
+    try {
+      const before = readlinkSync('/proc/self/ns/mnt')
+      await until(() => readlinkSync(`/proc/${other.pid}/ns/mnt`) !== before)
+      const unmount = site.startCairn(['umount', mount.directory], mount.home)
+      const ended = once(unmount, 'exit')
+      const [said] = (await once(unmount.stderr!, 'data')) as [Buffer]
+      expect(said.toString()).toContain(
+        `other mount namespaces still have it: sleep (pid ${other.pid})`,
+      )
+      other.kill()
+      expect(await ended).toEqual([0, null])
+    } finally {
+      other.kill()
+      await otherEnded
+    }
+  })
 
   it('with data that is not at the server, then cairn umount: it brings the data there', async () => {
     const mount = await mountWithLease()

@@ -13,6 +13,7 @@ import { cliError } from '../errors.ts'
 import { mountAgain, whereToLook } from './describe.ts'
 import { findMount, type Found } from './find-mount.ts'
 import { mountPointOf } from './places.ts'
+import { Elsewhere } from './elsewhere.ts'
 import { findUsers } from './users.ts'
 import { describeWaiting, WaitingLine } from './waiting-line.ts'
 import { commandLine, shellWord } from '../output/shell-words.ts'
@@ -111,6 +112,7 @@ export async function handIn(
   { timeoutMs, keepsLocal }: HandInOptions,
 ): Promise<MountStatus> {
   const line = new WaitingLine(cli)
+  const elsewhere = new Elsewhere(state)
   const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)
   const signal = late ? AbortSignal.any([cli.signal, late]) : cli.signal
   try {
@@ -118,14 +120,17 @@ export async function handIn(
     const answer = await askControl(
       state.directory,
       { command, keepsLocal },
-      (waiting) => void line.show(waiting),
+      (waiting) => {
+        const why = command === 'unmount' ? elsewhere.describe(waiting) : undefined
+        void (why === undefined ? line.show(waiting) : line.say(`waiting: ${why}`))
+      },
       signal,
     )
     if (command === 'unmount') await untilForgotten(state.supervisor)
     return answer as MountStatus
   } catch (error) {
     cli.signal.throwIfAborted()
-    if (late?.aborted) throw notDrained(state, command, line)
+    if (late?.aborted) throw notDrained(state, command, elsewhere.last ?? onTheWay(line))
     if (isCairnError(error, 'umount_failed')) throw stillUsed(state, error)
     if (isSystemError(error)) throw deadMount(state.mountPoint, state)
     throw error
@@ -140,8 +145,11 @@ async function untilForgotten(supervisor: ProcessMark): Promise<void> {
   while (isRunning(supervisor) && performance.now() < deadline) await sleep(10)
 }
 
-function notDrained({ mountPoint }: MountState, command: string, { last }: WaitingLine): Error {
-  const reason = `still on the way: ${last ? describeWaiting(last) : 'some of it'}`
+function onTheWay({ last }: WaitingLine): string {
+  return `still on the way: ${last ? describeWaiting(last) : 'some of it'}`
+}
+
+function notDrained({ mountPoint }: MountState, command: string, reason: string): Error {
   const hint =
     command === 'drain'
       ? commandLine`It goes on; see: cairn mount status ${mountPoint}.`

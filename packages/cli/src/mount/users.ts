@@ -9,7 +9,24 @@ export function findUsers(mountPoint: string): string[] {
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => openPaths(pid).some(isIn))
     .slice(0, namedMax)
-    .map((pid) => `${read(`/proc/${pid}/comm`)} (pid ${pid})`)
+    .map(describe)
+}
+
+/**
+ * Programs in other mount namespaces that still have the mount, though it is unmounted here. A namespace begins with a
+ * copy of all mounts, and keeps it until its last program ends, whether or not it looks at it.
+ */
+export function findOtherNamespaces(connection: number): string[] {
+  const isIts = new RegExp(`^\\d+ \\d+ 0:${connection} `, 'm')
+  return list('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => isIts.test(tryRead(`/proc/${pid}/mountinfo`) ?? ''))
+    .slice(0, namedMax)
+    .map(describe)
+}
+
+function describe(pid: string): string {
+  return `${tryRead(`/proc/${pid}/comm`) ?? 'a program'} (pid ${pid})`
 }
 
 function openPaths(pid: string): string[] {
@@ -32,10 +49,10 @@ function list(directory: string): string[] {
   }
 }
 
-function read(path: string): string {
+function tryRead(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim()
   } catch {
-    return 'a program'
+    return undefined
   }
 }

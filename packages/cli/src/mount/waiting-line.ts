@@ -26,10 +26,14 @@ export class WaitingLine {
 
   async show(waiting: PendingWork): Promise<void> {
     this.#last = waiting
-    const { err, isJson } = this.#cli
     // An unmount takes a moment also where nothing is on its way.
-    if (isJson || waiting.pendingOps === 0) return
-    const text = `waiting for ${describeWaiting(waiting)} to reach the server`
+    if (waiting.pendingOps > 0)
+      await this.say(`waiting for ${describeWaiting(waiting)} to reach the server`)
+  }
+
+  async say(text: string): Promise<void> {
+    const { err, isJson } = this.#cli
+    if (isJson) return
     if (err.isTerminal) {
       this.#isDrawn = true
       return err.raw(`\r${text.slice(0, err.columns - 1)}\x1b[K`)
