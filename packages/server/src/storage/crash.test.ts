@@ -63,6 +63,25 @@ describe.skipIf(whyNoStrace)(`killed at each wait for the disk ${whyNoStrace ?? 
       expect(last).toBeGreaterThan(2)
     })
   })
+
+  it('every blob of packs that were being rewritten is there, and nothing is left of the copies', async () => {
+    await withTemporaryDirectory(async (data) => {
+      const kept = await fillSparsely(data)
+      let ends = 0
+      for (let sync = 1; ends === 0; sync++) {
+        const child = new ChildProgram('compact-packs', [data], { strace: killAtSync(sync) })
+        if ((await child.end()) === 0) ends = sync
+        await checkKept(data, kept)
+      }
+      // The copies are stored, and the rows turn to them: each of both waits for the disk.
+      expect(ends).toBeGreaterThan(4)
+      const storage = await openStorage({ data })
+      await storage.compactor.dropUnused(1, 1)
+      expect(await keysUnder(storage.objects, '')).toHaveLength(1)
+      await storage.close()
+      await checkKept(data, kept)
+    })
+  })
 })
 
 describe.skipIf(whyNoStrace)(`what a power cut would leave ${whyNoStrace ?? ''}`, () => {
@@ -171,6 +190,37 @@ async function checkLog(data: string, acknowledged: number): Promise<number> {
   }
 }
 
+const sparseGroups = 40
+
+/** Packs of three blobs of which one is needed. */
+async function fillSparsely(data: string): Promise<readonly Hash[]> {
+  const storage = await openStorage({ data })
+  const kept: Hash[] = []
+  for (let group = 1; group <= sparseGroups; group++) {
+    const [needed, ...others] = [0, 1, 2].map((n) => packedId(group, n))
+    const bytes = new Uint8Array(70_000).fill(group)
+    await storage.blobs('pool').put(new Map([needed!, ...others].map((id) => [id, bytes])))
+    await storage.survey.remove('pool', 'packed_blobs', others, undefined)
+    kept.push(needed!)
+  }
+  await storage.close()
+  return kept
+}
+
+async function checkKept(data: string, kept: readonly Hash[]): Promise<void> {
+  const storage = await openStorage({ data })
+  const blobs = storage.blobs('pool')
+  for (const id of kept) {
+    const bytes = await blobs.get(id)
+    expect(bytes.length === 70_000 && bytes.every((byte) => byte === id.charCodeAt(0))).toBe(true)
+  }
+  await storage.close()
+}
+
+function packedId(group: number, n: number): Hash {
+  return String.fromCharCode(group & 0xff, group >> 8, n).padEnd(32, '\0') as Hash
+}
+
 /** Gives the number of groups there are: those acknowledged, and perhaps one more. No server runs, so nothing waits. */
 async function checkPacks(data: string, acknowledged: number): Promise<number> {
   const storage = await openStorage({ data })
@@ -180,7 +230,7 @@ async function checkPacks(data: string, acknowledged: number): Promise<number> {
     const present = new Set<number>()
     for (let group = 1; group <= acknowledged + 1; group++)
       for (const n of [0, 1, 2]) {
-        const id = String.fromCharCode(group & 0xff, group >> 8, n).padEnd(32, '\0') as Hash
+        const id = packedId(group, n)
         if (group > acknowledged && !(await blobs.touch([id])).has(id)) continue
         const bytes = await blobs.get(id)
         expect(bytes.length === 70_000 && bytes.every((byte) => byte === (group & 0xff))).toBe(true)

@@ -9,6 +9,7 @@ export const whyNoStrace: string | undefined =
 
 export type ProgramName =
   | 'append-batches'
+  | 'compact-packs'
   | 'hold-storage'
   | 'migrate-database'
   | 'put-objects'
@@ -16,6 +17,7 @@ export type ProgramName =
 
 const programs: Readonly<Record<ProgramName, URL>> = {
   'append-batches': new URL('./append-batches.ts', import.meta.url),
+  'compact-packs': new URL('./compact-packs.ts', import.meta.url),
   'hold-storage': new URL('./hold-storage.ts', import.meta.url),
   'migrate-database': new URL('./migrate-database.ts', import.meta.url),
   'put-objects': new URL('./put-objects.ts', import.meta.url),
