@@ -6,6 +6,7 @@ import { Ground } from './mount/ground.ts'
 import { benchLargeFile, largeFileNames } from './mount/large-file.ts'
 import { benchLargeWorkspace, largeWorkspaceNames } from './mount/large-workspace.ts'
 import { benchLocalDisk, localDiskNames } from './mount/local-disk.ts'
+import { benchPrefetched, prefetchedNames } from './mount/prefetched.ts'
 import { printResults, type Result, unknownNames, wants, writeResults } from './mount/result.ts'
 import { spreadChildren } from './mount/spread.ts'
 import { benchStorms, stormNames } from './mount/storms.ts'
@@ -24,7 +25,7 @@ const onGround: readonly (readonly [
 
 /** CAIRN_BENCH_ONLY=clone,drain measures only those. */
 export async function benchMount(): Promise<void> {
-  const names = [...onGround.flatMap(([list]) => list), ...largeWorkspaceNames]
+  const names = [...onGround.flatMap(([list]) => list), ...largeWorkspaceNames, ...prefetchedNames]
   const unknown = unknownNames(names)
   if (unknown.length > 0) {
     console.error(`mount: no row is called ${unknown.join(', ')}. There are: ${names.join(', ')}`)
@@ -38,6 +39,7 @@ export async function benchMount(): Promise<void> {
   const results = await inOwnDirectory(async () => [
     ...(await benchOnGround()),
     ...(await timed(benchLargeWorkspace)),
+    ...(await timed(benchPrefetched)),
   ])
   const chosen = results.filter(({ name }) => wants(name))
   printResults(
