@@ -4,13 +4,15 @@ import {
   rejectionOf,
   type StoreCase,
   type StoreTest,
+  uniqueId,
 } from '@cairn/core/conformance'
-import { type Hash, isCairnError } from '@cairn/protocol'
+import { type BranchId, type Hash, isCairnError, rootIno } from '@cairn/protocol'
 import { ContentRemover } from '../storage/content-remover.ts'
 import type { Database } from '../storage/database.ts'
 import { NodeTable } from '../storage/node-table.ts'
 import { PlacedBlobs } from '../storage/placed-blobs.ts'
 import { SurveyTable } from '../storage/survey-table.ts'
+import { TraceTable } from '../storage/trace-table.ts'
 import type { ContentTableName } from '../storage/touch-rows.ts'
 import { MemoryObjectStore } from './memory-object-store.ts'
 
@@ -32,6 +34,15 @@ export const surveyTableCases: readonly StoreCase<Database>[] = casesOf((test) =
       test(`content in ${table}: ${name}`, (database) =>
         run(new SurveyedStores(database, table, bytes))),
     )
+  test('what mounts read first goes with the branch', async (database) => {
+    const [branch, other] = [`${uniqueId()}/main`, `${uniqueId()}/main`] as BranchId[]
+    const traces = new TraceTable(database)
+    for (const each of [branch!, other!])
+      await traces.put(each, rootIno, [{ ino: rootIno, block: 0 }], 1)
+    await new SurveyTable(database, new MemoryObjectStore()).removeBranch(branch!)
+    expect(await traces.find(branch!, rootIno)).toEqual([])
+    expect((await traces.find(other!, rootIno)).length).toBe(1)
+  })
   crashCases((name, run) =>
     test(name, (database) => run(new SurveyedStores(database, 'packed_blobs', 100_000))),
   )
