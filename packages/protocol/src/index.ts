@@ -178,6 +178,7 @@ export { shellQuote } from './shell-quote.ts'
 export { isToolCall } from './tool-call.ts'
 export { ByteQueue } from './tar/byte-queue.ts'
 export { type TarEntry, tarPaddingBytes } from './tar/entry.ts'
+export { gatherChunks } from './tar/gather-chunks.ts'
 export { TarReader } from './tar/read-tar.ts'
 export { tarEnd, tarHeader } from './tar/write-tar.ts'
 export {

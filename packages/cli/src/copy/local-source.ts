@@ -46,13 +46,18 @@ export class LocalSource implements TreeSource {
   }
 
   async #entry(path: ByteString, stats: Stats): Promise<TreeEntry> {
-    const { size, mode, ino, mtimeMs, ctimeMs } = stats
-    const version = [ino, size, mtimeMs, ctimeMs].join('-')
-    const entry = { path, kind: kindOf(stats), size, mode: mode & 0o7777, version }
-    if (entry.kind !== 'symlink') return entry
-    const target = await readlink(localPath(this.#root, path), { encoding: 'buffer' })
-    return { ...entry, target: target.toString('latin1') }
+    const target = stats.isSymbolicLink()
+      ? await readlink(localPath(this.#root, path), { encoding: 'buffer' })
+      : Buffer.alloc(0)
+    return entryOf(path, stats, () => target)
   }
+}
+
+export function entryOf(path: ByteString, stats: Stats, readTarget: () => Buffer): TreeEntry {
+  const { size, mode, ino, mtimeMs, ctimeMs } = stats
+  const version = [ino, size, mtimeMs, ctimeMs].join('-')
+  const entry = { path, kind: kindOf(stats), size, mode: mode & 0o7777, version }
+  return entry.kind === 'symlink' ? { ...entry, target: readTarget().toString('latin1') } : entry
 }
 
 function streamFile(path: Buffer): ReadableStream<Uint8Array> {

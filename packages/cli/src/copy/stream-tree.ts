@@ -1,9 +1,8 @@
-import { tarEnd, type TarEntry, tarHeader, tarPaddingBytes } from '@cairn/protocol'
+import { gatherChunks, tarEnd, type TarEntry, tarHeader, tarPaddingBytes } from '@cairn/protocol'
 import type { FileContent } from '@cairn/sdk'
 import { cliError } from '../errors.ts'
 import type { Remote } from '../remote/open.ts'
 import { isEntryFailure, notCopyable } from './failures.ts'
-import { gatherChunks } from './gather-chunks.ts'
 import type { CopyProgress } from './observer.ts'
 import type { TreeEntry, TreeSource } from './tree.ts'
 

@@ -75,7 +75,7 @@ class Unpacking {
       return this.#attempt(entry, () => this.#sink.writeFile(entry, async () => content, moving))
     }
     // A copy: what the reader gives is a view of a larger buffer.
-    const bytes = Uint8Array.from(await this.#reader.content(entry.size))
+    const bytes = (await this.#reader.content(entry.size)).slice()
     const write = this.#gate.pass(() =>
       this.#attempt(entry, () => this.#sink.writeFile(entry, async () => bytes, moving)),
     )

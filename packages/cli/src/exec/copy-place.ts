@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
 import { type ByteString, fromByteString, toByteString } from '@cairn/protocol'
 import { type BatchOperation, spelled } from '@cairn/sdk'
 import type { Cli } from '../cli.ts'
-import { LocalSink } from '../copy/local-sink.ts'
 import { LocalSource } from '../copy/local-source.ts'
 import { CopyProgress } from '../copy/observer.ts'
 import { streamTree } from '../copy/stream-tree.ts'
@@ -10,9 +9,9 @@ import type { TreeEntry, TreeSource } from '../copy/tree.ts'
 import { unpackTree } from '../copy/unpack-tree.ts'
 import { cliError } from '../errors.ts'
 import type { Remote } from '../remote/open.ts'
+import { NewDirectory } from './new-directory.ts'
+import { scan, type Tree } from './scan.ts'
 import type { WorkPlace } from './work-place.ts'
-
-type Tree = ReadonlyMap<ByteString, TreeEntry>
 
 const batchMax = 1000
 const root: TreeEntry = { path: '', kind: 'directory', size: 0, mode: 0o755, version: '' }
@@ -21,42 +20,30 @@ const root: TreeEntry = { path: '', kind: 'directory', size: 0, mode: 0o755, ver
 export async function openCopy(cli: Cli, directory: string, remote: Remote): Promise<WorkPlace> {
   const progress = new CopyProgress(cli)
   const archive = await remote.files.archive(remote.path, { signal: cli.signal })
-  const sink = new LocalSink(directory, { resume: false })
-  await unpackTree(archive, sink, root, progress, cli.signal)
+  await unpackTree(archive, new NewDirectory(directory), root, progress, cli.signal)
   await progress.end()
-  const source = new LocalSource(directory)
-  const before = await scan(source)
+  const before = await scan(directory)
   return {
     kind: 'copy',
     directory,
-    finish: async () => bringBack(cli, remote, source, before, await scan(source)),
-    remove: () => rm(directory, { recursive: true, force: true }),
+    finish: async () => bringBack(cli, remote, directory, before),
+    remove: async () => rmSync(directory, { recursive: true, force: true }),
   }
 }
 
-async function scan(source: LocalSource): Promise<Tree> {
-  const tree = new Map<ByteString, TreeEntry>()
-  for await (const entry of source.entries()) tree.set(entry.path, entry)
-  return tree
-}
-
-async function bringBack(
-  cli: Cli,
-  remote: Remote,
-  source: TreeSource,
-  before: Tree,
-  after: Tree,
-): Promise<void> {
+async function bringBack(cli: Cli, remote: Remote, directory: string, before: Tree): Promise<void> {
+  const after = await scan(directory)
   await removeAll(cli, remote, goneFrom(before, after))
   const changed = [...after.values()].filter((entry) => isChanged(before.get(entry.path), entry))
   if (changed.length === 0) return
   const progress = new CopyProgress(cli)
+  const source = new LocalSource(directory)
   const part: TreeSource = {
     async *entries() {
       yield root
       yield* changed
     },
-    open: (...call) => source.open(...call),
+    open: (entry) => source.open(entry),
   }
   if (!(await streamTree(part, remote, progress, cli.signal)))
     throw cliError(

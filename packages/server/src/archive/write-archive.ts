@@ -1,5 +1,7 @@
 import {
   type Extent,
+  fetchBlobs,
+  joinExtents,
   requireAllowed,
   requireOnInode,
   resolvePath,
@@ -39,6 +41,9 @@ interface Planned {
 
 /** How many are read at one moment: about 1 ms. */
 const readAtOnce = 100
+/** So that what is held in memory stays below 2 MiB for each archive. */
+const smallBytesMax = 16 << 10
+
 /** The number of the directory at a path. */
 export function findArchived({ read, grant }: FixedTree, path: ByteString): Promise<Ino> {
   return read((view) => {
@@ -58,9 +63,15 @@ export async function* writeArchive(tree: FixedTree, root: Ino): AsyncGenerator<
     const met = await tree.read((view) =>
       walkFrom(view, root, after, readAtOnce).map((one) => planOne(view, tree, one, linked)),
     )
-    for (const { entry, extents } of met.flatMap(({ planned }) => planned ?? [])) {
+    const entries = met.flatMap(({ planned }) => planned ?? [])
+    // Small files are fetched together: one after the other, each would cost a round trip to the store.
+    const small = entries.filter(isSmall).flatMap(({ extents }) => extents)
+    const fetched = await fetchBlobs(small, blobs)
+    for (const one of entries) {
+      const { entry, extents } = one
       yield tarHeader(entry)
-      yield* streamExtents(extents, blobs)
+      if (!isSmall(one)) yield* streamExtents(extents, blobs)
+      else if (entry.size > 0) yield joinExtents(extents, fetched)
       const padding = tarPaddingBytes(entry.size)
       if (padding > 0) yield new Uint8Array(padding)
     }
@@ -69,6 +80,10 @@ export async function* writeArchive(tree: FixedTree, root: Ino): AsyncGenerator<
     if (nodes.pacer.isDue()) await nodes.pacer.rest()
   }
   yield tarEnd
+}
+
+function isSmall({ entry }: Planned): boolean {
+  return entry.size <= smallBytesMax
 }
 
 function planOne(

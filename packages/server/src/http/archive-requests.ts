@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { Pacer, View } from '@cairn/core'
-import type { ByteString, ImportReceipt } from '@cairn/protocol'
+import { type ByteString, gatherChunks, type ImportReceipt } from '@cairn/protocol'
 import type { FastifyReply } from 'fastify'
 import { ArchiveRoom } from '../archive/archive-room.ts'
 import { importArchive } from '../archive/import-archive.ts'
@@ -80,7 +80,7 @@ export async function sendArchive(
   }
   // What is wrong with the path is in the status, so it must be known before anything is sent.
   const root = await findArchived(tree, path)
-  const plain = Readable.from(writeArchive(tree, root), { objectMode: false })
+  const plain = Readable.from(gatherChunks(writeArchive(tree, root)), { objectMode: false })
   void reply.type(form === 'tar' ? 'application/x-tar' : 'application/gzip')
   if (form === 'tar') return reply.send(plain)
   const zipped = createGzip()

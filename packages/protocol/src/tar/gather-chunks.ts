@@ -5,7 +5,7 @@ const gatheredBytes = 256 << 10
  * costs both ends of the connection more than its bytes do. What is yielded stays as it is.
  */
 export async function* gatherChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let room = Buffer.allocUnsafeSlow(gatheredBytes)
+  let room = new Uint8Array(gatheredBytes)
   let filled = 0
   for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length;) {
@@ -15,7 +15,7 @@ export async function* gatherChunks(chunks: AsyncIterable<Uint8Array>): AsyncGen
       filled += count
       if (filled < gatheredBytes) continue
       yield room
-      room = Buffer.allocUnsafeSlow(gatheredBytes)
+      room = new Uint8Array(gatheredBytes)
       filled = 0
     }
   }
