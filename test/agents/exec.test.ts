@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -161,6 +162,29 @@ describe.each(ways)('cairn exec in a %s', (place) => {
     expect(leftovers()).toEqual([])
   })
 })
+
+it.skipIf(noMount)(
+  'in a terminal a program may outlive the command: it says what it waits for, and goes on when that has ended',
+  async () => {
+    const line = [...cairn.words(), 'exec', '--path', '/left', '--', 'sh', '-c']
+    const words = [...line, 'sleep 600 & echo begun > file'].map((word) => `'${word}'`).join(' ')
+    const { PATH, NODE_COMPILE_CACHE } = process.env
+    const child = spawn('script', ['-qec', words, '/dev/null'], {
+      env: { HOME: cairn.home(), PATH, NODE_COMPILE_CACHE },
+    })
+    const ended = once(child, 'exit')
+    let said = ''
+    let sleeper: string | undefined
+    for await (const text of child.stdout.setEncoding('utf8')) {
+      said += text
+      if (sleeper !== undefined) continue
+      sleeper = /left running: sleep \(pid (\d+)\)/.exec(said)?.[1]
+      if (sleeper !== undefined) process.kill(Number(sleeper))
+    }
+    expect((await ended)[0], said).toBe(0)
+    expect(said).toMatch(/A +\/left\/file/)
+  },
+)
 
 it('--attempts runs in layers of their own at once and compares them', async () => {
   const script = 'echo $CAIRN_ATTEMPT > attempt; test $CAIRN_ATTEMPT != 2'

@@ -7,6 +7,7 @@ import { mountAgain } from '../mount/describe.ts'
 import { takeStarting } from '../mount/early-start.ts'
 import { unsaid } from '../mount/ensure.ts'
 import { prepareMount } from '../mount/prepare.ts'
+import { findUsers } from '../mount/users.ts'
 import type { WorkspaceValues } from '../remote/open.ts'
 import type { WorkPlace } from './work-place.ts'
 
@@ -29,10 +30,12 @@ export async function openMount(
     starting.giveUp()
     throw error
   })
-  const supervisor = await starting.supervise(cli, config).catch((error) => {
-    undo()
-    throw error
-  })
+  const supervisor = await starting
+    .supervise(cli, config, busyLine(cli, directory))
+    .catch((error) => {
+      undo()
+      throw error
+    })
   const stop = async (): Promise<void> => {
     supervisor.stop()
     await supervisor.ended
@@ -55,5 +58,18 @@ export async function openMount(
       if (findLeftBehind(config.cacheDirectory).operations === 0)
         await rm(cache, { recursive: true, force: true })
     },
+  }
+}
+
+/** In a terminal, programs that the command started may live on: the layer is not complete before they end. */
+function busyLine(cli: Cli, directory: string): (why: string) => void {
+  let said = ''
+  return (why) => {
+    const users = findUsers(directory)
+    const what =
+      users.length > 0 ? `programs that the command left running: ${users.join(', ')}` : why
+    if (what === said) return
+    said = what
+    void cli.err.line(`waiting for ${what}. What they write is kept; end them to go on`)
   }
 }

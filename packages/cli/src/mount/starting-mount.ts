@@ -53,20 +53,26 @@ export class StartingMount {
     )
   }
 
-  /** The same, but this process supervises it, and has to end it. */
-  async supervise(cli: Cli, config: MountConfig): Promise<Supervisor> {
-    return this.#start(cli, config, async (supervisor) => supervisor)
+  /** The same, but this process supervises it, and has to end it. `onBusy` hears why that waits. */
+  async supervise(
+    cli: Cli,
+    config: MountConfig,
+    onBusy: (why: string) => void,
+  ): Promise<Supervisor> {
+    return this.#start(cli, config, async (supervisor) => supervisor, onBusy)
   }
 
   async #start<Result>(
     cli: Cli,
     config: MountConfig,
     then: (supervisor: Supervisor) => Promise<Result>,
+    onBusy: (why: string) => void = () => undefined,
   ): Promise<Result> {
     const line = new StartingLine(cli, config)
     const supervisor = new Supervisor(config, daemonOf(this.#role), {
       warm: this.#daemon,
       onWaiting: (what) => void line.waitsFor(what),
+      onBusy,
     })
     const stop = (): void => supervisor.stop()
     cli.signal.addEventListener('abort', stop, { once: true })

@@ -17,14 +17,18 @@ export interface Deadline {
   close(): void
 }
 
+/** Only ends a timer. Without a reason, an error with a stack would be made for each request. */
+const over = 'over'
+
 export function openDeadline(
   what: string,
   { signal, timeoutMs }: RequestOptions,
   clock: RetryClock,
 ): Deadline {
+  if (timeoutMs === undefined)
+    return { signal: signal ?? new AbortController().signal, close: () => undefined }
   const closing = new AbortController()
-  const close = (): void => closing.abort()
-  if (timeoutMs === undefined) return { signal: signal ?? new AbortController().signal, close }
+  const close = (): void => closing.abort(over)
   const late = new AbortController()
   void clock.sleep(timeoutMs, closing.signal).then(() => {
     if (!closing.signal.aborted) late.abort(timedOut(what, timeoutMs))
@@ -39,15 +43,15 @@ export async function withPatience<T>(
   clock: RetryClock,
   onSilence: () => Error,
 ): Promise<T> {
-  const over = new AbortController()
-  const silence = clock.sleep(patienceMs, over.signal).then(() => {
-    if (!over.signal.aborted) throw onSilence()
+  const ending = new AbortController()
+  const silence = clock.sleep(patienceMs, ending.signal).then(() => {
+    if (!ending.signal.aborted) throw onSilence()
     return promise
   })
   try {
     return await Promise.race([promise, silence])
   } finally {
-    over.abort()
+    ending.abort(over)
   }
 }
 
