@@ -26,13 +26,19 @@ function parseInput(tool: Tool, input: unknown): Readonly<Record<string, unknown
   if (parsed.success) return parsed.data
   const known = Object.keys(tool.input.shape).join(', ')
   throw new ToolError(
-    `use ${tool.name}: ${describeIssue(parsed.error.issues[0])}`,
+    `use ${tool.name}: ${describeIssue(worstOf(parsed.error.issues))}`,
     `Call it again with the arguments of its schema: ${known}.`,
   )
 }
 
+/** A wrong name explains why another one is missing. */
+function worstOf(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
+  return issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
+}
+
 function describeIssue(issue: z.core.$ZodIssue | undefined): string {
   if (issue === undefined) return 'the arguments are wrong'
+  if (issue.code === 'unrecognized_keys') return `there is no argument ${issue.keys.join(', ')}`
   const field = issue.path.length === 0 ? 'the arguments' : z.core.toDotPath(issue.path)
   const reason = issue.message.replace(
     /^Invalid input: expected (.+), received undefined$/,

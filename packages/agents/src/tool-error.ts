@@ -38,7 +38,16 @@ const nextSteps: Readonly<Record<string, string>> = {
   layer_conflict:
     'In an attempt, edit these paths to match and commit again, or discard it. For undo, give a narrower path.',
   nothing_to_undo: 'See with log what was changed, and by which call.',
-  branch_missing: 'See the names with attempt_list.',
+  branch_missing:
+    'See attempts with attempt_list, and checkpoints with sql: select * from checkpoints.',
+  checkpoint_missing: 'See the names with sql: select * from checkpoints.',
+  checkpoint_outdated: 'Choose a newer one; see them with sql: select * from checkpoints.',
+  layer_closed: 'Begin another attempt with attempt_create.',
+  workspace_missing: 'Leave out "workspace", or ask your user for its name.',
+  quota_exceeded: 'Remove something, or ask your user to raise the quota.',
+  unauthenticated: 'Ask your user for another key or token.',
+  access_ended: 'Ask your user for another token.',
+  unreachable: 'Try again in a moment; if that fails, tell your user.',
   reference_ambiguous: 'Use one of the ids.',
   forbidden: 'Your token does not allow it: work inside the paths you can list, or ask your user.',
   read_only: 'Leave out "at" to work on the current state.',

@@ -57,7 +57,10 @@ export interface Tool extends ToolWords {
   run(input: Readonly<Record<string, unknown>>, site: ToolSite): Promise<ToolAnswer>
 }
 
-/** Ties a tool's code to its schemas: what it takes and gives has the types that they promise. */
+/**
+ * Ties a tool's code to its schemas: what it takes and gives has the types that they promise. An argument that it does not
+ * know is refused: left out silently, `checkpoint` in place of `to` would roll back everything.
+ */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: ToolWords & {
     readonly input: Input
@@ -65,5 +68,5 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     readonly run: (input: z.output<Input>, site: ToolSite) => Promise<ToolAnswer<z.output<Output>>>
   },
 ): Tool {
-  return definition as unknown as Tool
+  return { ...definition, input: definition.input.strict() } as unknown as Tool
 }

@@ -3,6 +3,7 @@ import { change, path, place } from '../fields.ts'
 import { absolute, layerOf, openPlace } from '../open-place.ts'
 import { cutText } from '../text/bounds.ts'
 import { changesShown, describeChanges, shortenChange } from '../text/changes.ts'
+import { ToolError } from '../tool-error.ts'
 import { defineTool, type Tool } from '../tool.ts'
 
 const point = z.string().min(1).max(512)
@@ -30,6 +31,11 @@ export const diff: Tool = defineTool({
   async run({ from, to, names_only, ...input }, site) {
     const { layers } = openPlace(site, input)
     const layer = layerOf(site, input) ?? 'main'
+    if (layer === 'main' && from === undefined)
+      throw new ToolError(
+        'compare main with its beginning: only attempts have one',
+        'Give a checkpoint as "from" (sql: select * from checkpoints), or an attempt as "layer".',
+      )
     const below = input.path === undefined ? {} : { path: absolute(input.path) }
     const points = { from, to, ...below, signal: site.signal }
     const all = await layers.diff(layer, { ...points, stat: !names_only })

@@ -7,8 +7,8 @@ export const remove: Tool = defineTool({
   name: 'remove',
   title: 'Remove a file or directory',
   description:
-    'Removes a file or an empty directory; with recursive, a directory and everything in it. A rollback to an earlier ' +
-    'checkpoint brings it back.',
+    'Removes a file or an empty directory; with recursive, a directory and everything in it. undo brings it ' +
+    'back.',
   needs: ['delete', 'write'],
   effect: 'removes',
   input: z.object({ path: filePath, recursive: z.boolean().default(false), ...place }),

@@ -121,7 +121,7 @@ class PooledSearch implements OpenSearch {
       throw new CairnError('invalid_argument', {
         what: `search for '${this.#spec.pattern}'`,
         reason: reply.reason,
-        hint: 'Correct the pattern, or give --fixed-strings for plain text.',
+        hint: 'Correct the pattern. To find such characters themselves, write a \\ before each.',
         subject: 'pattern',
       })
     if (reply.type !== 'opened') throw new Error('a search thread gave another answer')
