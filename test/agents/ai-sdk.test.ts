@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { toolsFor } from '@cairn/agents'
 import { cairnTools } from '@cairn/agents/ai-sdk'
 import { grantOfToken, parseToken } from '@cairn/protocol'
+import { fixWithAiSdk } from '../../examples/agents/ai-sdk.ts'
+import { noJail, openLocalSetup } from '../sandbox/local-setup.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { useAgentSite } from './site.ts'
 
@@ -40,3 +42,21 @@ describe('the tools in the AI SDK', () => {
     expect(asks.map(([name]) => name)).toEqual(['remove'])
   })
 })
+
+it.skipIf(noJail)(
+  'the example: a scripted agent fixes a test with tools and commands, and the layer is committed',
+  async () => {
+    const setup = await openLocalSetup()
+    const workspace = await setup.makeWorkspace()
+    await workspace.files.write('/answer.sh', 'answer=41\n')
+    await workspace.files.write('/test.sh', '. ./answer.sh; test "$answer" = 42 && echo passed\n')
+    const test = ['bash', { command: 'sh test.sh' }] as const
+    const edit = { file_path: '/answer.sh', old_string: '41', new_string: '42' }
+    const model = scriptedModel([test, ['edit', edit], test])
+    const place = { name: workspace.name, server: setup.server, token: setup.secrets[0]! }
+    expect(await fixWithAiSdk(place, model, { directory: setup.directory })).toBe('done')
+    expect(JSON.stringify(model.doGenerateCalls.at(-1)!.prompt)).toContain('passed')
+    expect(await workspace.files.readText('/answer.sh')).toBe('answer=42\n')
+    await setup.close()
+  },
+)

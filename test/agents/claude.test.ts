@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cairnHooks, withSessionLayer } from '@cairn/agents/claude'
+import { fixWithClaude, type Query } from '../../examples/agents/claude.ts'
 import { startServer, type TestServer } from '../e2e/start-server.ts'
 import { useCairn } from '../e2e/run-cairn.ts'
 import { noMount } from '../mount/fixture.ts'
@@ -136,6 +137,27 @@ describe.skipIf(noMount)('Claude in a mounted workspace', () => {
     expect(layers).toHaveLength(1)
     await server.cairn.workspace('hooks').layers.commit(layers[0]!)
     expect(await readFile(join(cwd, 'app.js'), 'utf8')).toBe('const a = 1\n')
+  })
+
+  it('the example: what did not help is rewound as a whole', async () => {
+    const cwd = await mountLayer('example')
+    const { url, apiKey } = server
+    const command = ['env', `HOME=${cairn.home()}`, ...cairn.words()]
+    const query: Query = async function* ({ options: { cwd, hooks } }) {
+      for (const call of script(cwd)) {
+        const event = { cwd, ...call }
+        for (const { hooks: before } of hooks.PreToolUse)
+          for (const hook of before) await hook({ hook_event_name: 'PreToolUse', ...event })
+        await act(call, cwd)
+        for (const { hooks: after } of hooks.PostToolUse)
+          for (const hook of after) await hook({ hook_event_name: 'PostToolUse', ...event })
+        yield call
+      }
+    }
+    const fix = (isFixed: boolean): Promise<boolean> =>
+      fixWithClaude(query, cwd, async () => isFixed, { server: url, apiKey, command })
+    expect([await fix(false), await look(cwd)]).toEqual([false, 'app.js '])
+    expect([await fix(true), await look(cwd)]).toEqual([true, '.git d later new.js '])
   })
 
   it('the hook pack: outside of a workspace nothing happens; without a checkpoint there is no call', async () => {

@@ -1,7 +1,6 @@
-import { tarEnd } from '@cairn/protocol'
+import { gatherChunks, tarEnd } from '@cairn/protocol'
 import type { Files } from '@cairn/sdk'
 import type { Cli } from '../../cli.ts'
-import { gatherChunks } from '../../copy/gather-chunks.ts'
 import { LocalSource } from '../../copy/local-source.ts'
 import { remotePath } from '../../copy/remote-path.ts'
 import { tarEntry } from '../../copy/stream-tree.ts'
