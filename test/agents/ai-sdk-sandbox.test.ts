@@ -21,8 +21,10 @@ function throughSession(sandbox: Sandbox): Sandbox {
         return { code: 1, stdout: '', stderr: String(error) }
       }
     },
-    read: async (path) => session.readBinaryFile({ path }),
-    write: async (path, content) => session.writeBinaryFile({ path, content }),
+    files: {
+      read: async (path) => session.readBinaryFile({ path }),
+      write: async (path, content) => session.writeBinaryFile({ path, content }),
+    },
   })
 }
 

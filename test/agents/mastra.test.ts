@@ -87,8 +87,6 @@ function throughMastra(sandbox: Sandbox): Sandbox {
       const result = await adapter.executeCommand!(command, [], { timeout })
       return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr }
     },
-    read: (path) => sandbox.fs.readBytes(path),
-    write: (path, content) => sandbox.fs.write(path, content),
   })
 }
 

@@ -26,8 +26,11 @@ function throughSession(sandbox: Sandbox): Sandbox {
       await session.writeStdin({ sessionId, chars: '\u0003' })
       return { code: 1, stdout, stderr }
     },
-    read: (path) => session.readFile({ path }),
-    write: (path, content) => session.materializeEntry({ path, entry: { type: 'file', content } }),
+    files: {
+      read: (path) => session.readFile({ path }),
+      write: (path, content) =>
+        session.materializeEntry({ path, entry: { type: 'file', content } }),
+    },
   })
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Entry, Manifest } from '@openai/agents/sandbox'
 import { shellQuote } from '@cairn/protocol'
 import type { Sandbox } from '@cairn/sandbox'
+import { writeFile } from '../exec/files.ts'
 
 /** Nothing of a manifest is left out silently. */
 function requireSupported(manifest: Manifest): void {
@@ -34,8 +35,8 @@ export async function writeManifest(sandbox: Sandbox, manifest: Manifest): Promi
 
 export async function writeEntry(sandbox: Sandbox, path: string, entry: Entry): Promise<void> {
   requireEntry(path, entry)
-  if (entry.type === 'file') await sandbox.fs.write(path, entry.content)
-  else if (entry.type === 'local_file') await sandbox.fs.write(path, await readFile(entry.src))
+  if (entry.type === 'file') await writeFile(sandbox, path, entry.content)
+  else if (entry.type === 'local_file') await writeFile(sandbox, path, await readFile(entry.src))
   else if (entry.type === 'local_dir') await copyDirectory(sandbox, path, entry.src)
   else if (entry.type === 'dir') {
     await makeDirectory(sandbox, path)
@@ -49,7 +50,7 @@ async function copyDirectory(sandbox: Sandbox, path: string, source: string): Pr
   for (const entry of await readdir(source, { withFileTypes: true })) {
     const [to, from] = [join(path, entry.name), join(source, entry.name)]
     if (entry.isDirectory()) await copyDirectory(sandbox, to, from)
-    else if (entry.isFile()) await sandbox.fs.write(to, await readFile(from))
+    else if (entry.isFile()) await writeFile(sandbox, to, await readFile(from))
   }
 }
 
