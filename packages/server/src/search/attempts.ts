@@ -4,10 +4,11 @@ import { isShown } from '../layers/layer-names.ts'
 import { listAll, shownName } from '../ports/layer-store.ts'
 import { type PlacedFile, planFile } from './batches.ts'
 import type { AskedGrep } from './grep-query.ts'
-import { changedFiles, isSearchable, pathJson } from './searched-files.ts'
+import { baseOf, changedFiles, isSearchable, pathJson } from './searched-files.ts'
 import {
   findTop,
   openSearchTarget,
+  searchTargetAt,
   type SearchRequest,
   type SearchTarget,
   type SearchTop,
@@ -44,7 +45,11 @@ export async function attemptFiles(
   const [first, ...others] = attempts
   if (!first) return nothing()
   const isWalk = !asked.onlyChanged && first.top.inode.kind === 'directory'
-  return isWalk ? walkTogether(first, others, asked, narrowing) : grouped(attempts, asked)
+  if (!isWalk) return grouped(attempts, asked)
+  const reference = others.length > 0 ? await baseAttempt(first, path) : undefined
+  return reference
+    ? walkTogether(reference, attempts, asked, narrowing)
+    : walkTogether(first, others, asked, narrowing)
 }
 
 async function* nothing(): AsyncGenerator<PlacedFile> {}
@@ -78,11 +83,30 @@ async function findAttempts(
 }
 
 /**
- * Walks the tree of one attempt. The others differ from it in few files: what they have in common is given with all of
+ * The tree that an attempt began with, under no name. Attempts differ from it in what they changed, and from each other in
+ * twice as much. Undefined where it has no such directory.
+ */
+async function baseAttempt({ request }: Attempt, path: ByteString): Promise<Reference | undefined> {
+  const { before } = await baseOf(request.workspace, request.branch.id)
+  const base = searchTargetAt(request, before)
+  try {
+    const top = await findTop(base, path)
+    return top.inode.kind === 'directory' ? { request, searched: base, top } : undefined
+  } catch (error) {
+    if (isFsError(error)) return undefined
+    throw error
+  }
+}
+
+/** What is walked for all attempts: one of them, or a tree that none of them is. */
+type Reference = Omit<Attempt, 'name'> & Partial<Pick<Attempt, 'name'>>
+
+/**
+ * Walks the tree of the reference. The others differ from it in few files: what they have in common is given with all of
  * their names, and what differs afterwards.
  */
 async function* walkTogether(
-  first: Attempt,
+  first: Reference,
   others: readonly Attempt[],
   asked: AskedGrep,
   narrowing: Narrowing | undefined,
@@ -93,7 +117,10 @@ async function* walkTogether(
   for await (const file of filesOf(first, asked, narrowing)) {
     const path = file.names.join('/')
     const same = compared.filter(({ changed }) => changed !== undefined && !changed.has(path))
-    const layers = [first, ...same.map(({ attempt }) => attempt)].map(({ name }) => name)
+    const layers = same.map(({ attempt }) => attempt.name)
+    if (first.name !== undefined) layers.unshift(first.name)
+    // All attempts changed it.
+    if (layers.length === 0) continue
     yield placedIn(first, file, [{ path: pathJson(file.names), layers: layers.join('\n') }])
   }
   const groups = new Groups()
@@ -107,7 +134,7 @@ async function* walkTogether(
 
 /** Undefined where the difference is more than single files: a directory moved, or an ignore file changed. */
 async function pathsBetween(
-  { searched }: Attempt,
+  { searched }: Reference,
   other: Attempt,
 ): Promise<ReadonlyMap<string, readonly Name[]> | undefined> {
   const paths = new Map<string, readonly Name[]>()
@@ -137,7 +164,7 @@ async function* found(
 }
 
 async function* filesOf(
-  { request, searched, top }: Attempt,
+  { request, searched, top }: Reference,
   asked: AskedGrep,
   narrowing?: Narrowing,
 ): AsyncGenerator<TreeFile> {
@@ -200,7 +227,7 @@ function sourceKey(source: Source): string {
 }
 
 function placedIn(
-  { searched, top }: Attempt,
+  { searched, top }: Reference,
   file: TreeFile,
   places: PlacedFile['places'],
 ): PlacedFile {

@@ -44,9 +44,15 @@ export interface SearchTop extends SearchPlace {
 
 /** The head is folded first: then the search is of one moment, and every content has its name. */
 export async function openSearchTarget(target: SearchRequest): Promise<SearchTarget> {
-  const { workspace, asker, branch } = target
+  return searchTargetAt(target, target.snapshot ?? (await target.branch.fold()).snapshot)
+}
+
+/** Of another moment of the same workspace, as the same asker sees it. */
+export function searchTargetAt(
+  { workspace, asker }: SearchRequest,
+  snapshot: Snapshot,
+): SearchTarget {
   const { nodes, blobs } = workspace.stores
-  const snapshot = target.snapshot ?? (await branch.fold()).snapshot
   const grant = asker.scope?.grant
   const whole = new TreeView(nodes, snapshot)
   return {

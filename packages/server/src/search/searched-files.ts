@@ -69,7 +69,7 @@ export async function* changedFiles(
   }
 }
 
-async function baseOf(
+export async function baseOf(
   workspace: SearchRequest['workspace'],
   branch: string,
 ): Promise<Awaited<ReturnType<typeof findEnds>>> {
