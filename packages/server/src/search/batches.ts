@@ -25,7 +25,7 @@ export interface FileBatch {
 const batchBytes = 1 << 20
 const batchFiles = 256
 /** So many small files are read at once: most of it is waiting for threads that decompress and hash. */
-const readAhead = 32
+const readAhead = 16
 
 /** Reads files and groups them. Large ones are read piece by piece, as far as `isDone` says that they are needed. */
 export async function* readBatches(
@@ -43,6 +43,8 @@ export async function* readBatches(
     waiting = []
   }
   for await (const file of files) {
+    // Reading small files waits for nothing but this thread.
+    if (stores.nodes.pacer.isDue()) await stores.nodes.pacer.rest()
     if (file.inode.size > batchBytes) {
       await take()
       yield* group.rest()

@@ -122,6 +122,8 @@ export class WorkspaceIndex {
         const contents = await Promise.all(read)
         batch.push(...contents)
         bytes = batch.reduce((sum, content) => sum + content.bytes.length, 0)
+        // Each of them is half a millisecond: other clients come in between.
+        await nodes.pacer.rest()
       }
       await thread.add(directory, batch)
       // As long as it worked: the stores and the processors are for those who wait.
