@@ -1,8 +1,10 @@
 import { accessOperations, type AccessOperation, type IssuedToken } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { app, ask, type Event, index, makeFiles } from '../../test/grep-fixture.ts'
+import { type Event, useGrep } from '../../test/grep-fixture.ts'
 import { secret } from '../../test/memory-door.ts'
+
+const { app, ask, index, makeFiles } = useGrep()
 
 const pathsOf = (events: readonly Event[]): readonly string[] =>
   events.filter(({ type }) => type === 'begin').map(({ data }) => data.path.text)

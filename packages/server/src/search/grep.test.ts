@@ -3,8 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ask, type Event, type Files, index, makeFiles } from '../../test/grep-fixture.ts'
+import { type Event, type Files, useGrep } from '../../test/grep-fixture.ts'
 import { withTemporaryDirectory } from '../conformance/temporary-directory.ts'
+
+const { ask, index, makeFiles } = useGrep()
 
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0
 

@@ -5,8 +5,10 @@ import type { FindEvent, SearchAnswer } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withTemporaryDirectory } from '../conformance/temporary-directory.ts'
-import { app, ask, index, makeFiles } from '../../test/grep-fixture.ts'
+import { useGrep } from '../../test/grep-fixture.ts'
 import { secret } from '../../test/memory-door.ts'
+
+const { app, ask, index, makeFiles } = useGrep()
 
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0
 const headers = { authorization: `Bearer ${secret}` }

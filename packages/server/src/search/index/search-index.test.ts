@@ -5,9 +5,11 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { withTemporaryDirectory } from '../../conformance/temporary-directory.ts'
 import { serve, type Serving } from '../../serve.ts'
-import { app, ask, type Event, index, makeFiles } from '../../../test/grep-fixture.ts'
+import { type Event, useGrep } from '../../../test/grep-fixture.ts'
 import { secret } from '../../../test/memory-door.ts'
 import { hashesOf, holdsAll, signatureOf } from './signature.ts'
+
+const { app, ask, index, makeFiles } = useGrep()
 
 const headers = { authorization: `Bearer ${secret}` }
 

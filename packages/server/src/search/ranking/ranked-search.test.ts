@@ -1,9 +1,11 @@
 import { type IssuedToken, type SearchAnswer } from '@cairn/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { app, index, makeFiles } from '../../../test/grep-fixture.ts'
+import { useGrep } from '../../../test/grep-fixture.ts'
 import { secret } from '../../../test/memory-door.ts'
 import { randomRules } from '../../../test/random-rules.ts'
+
+const { app, index, makeFiles } = useGrep()
 
 type Query = Readonly<Record<string, string | number>>
 
