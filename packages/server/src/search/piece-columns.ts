@@ -6,7 +6,7 @@ import type { FilePart } from './scan-messages.ts'
  */
 export interface PieceColumns {
   readonly buffers: readonly ArrayBufferLike[]
-  /** Of each piece: which buffer, from where, how many bytes, flags, `afterLine`. */
+  /** For each piece: which buffer, from where, how many bytes, flags, `afterLine`. */
   readonly numbers: Float64Array
   /** The first place of each. */
   readonly paths: readonly string[]

@@ -47,7 +47,7 @@ export async function openSearchTarget(target: SearchRequest): Promise<SearchTar
   return searchTargetAt(target, target.snapshot ?? (await target.branch.fold()).snapshot)
 }
 
-/** Of another moment of the same workspace, as the same asker sees it. */
+/** Another moment of the same workspace, as the same asker sees it. */
 export function searchTargetAt(
   { workspace, asker }: SearchRequest,
   snapshot: Snapshot,

@@ -227,7 +227,7 @@ function isPlain({ bytes, isFirst, isLast, isNamed }: FilePart): boolean {
   return isShared && isFirst && isLast && !isNamed && !(bytes[0]! >= firstMarkByte)
 }
 
-/** Of the byte-order marks of UTF-8 and UTF-16. */
+/** The lowest with which a byte-order mark of UTF-8 or UTF-16 begins. */
 const firstMarkByte = 0xef
 
 const clipBytes = 1200
