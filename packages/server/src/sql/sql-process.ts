@@ -26,7 +26,7 @@ const idleMs = 30_000
 export interface StatementContents {
   /** For `files.text`; undefined where the file has no text for the caller. */
   text(ino: number): Promise<Uint8Array | undefined>
-  /** Of the files that are tables, `dataPartBytes` from there on. */
+  /** A part of a file that is a table: `dataPartBytes` from there on. */
   data(file: number, offset: number): Uint8Array
 }
 
