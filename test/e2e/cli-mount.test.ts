@@ -1,7 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -244,6 +251,20 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     await cairn.text('umount', 'work')
     await cairn.text('mount', ':/mixed', 'work')
     expect(await cairn.text('fs', 'cat', ':/mixed/mine')).toBe('of demo')
+  })
+
+  it('a dead mount stays until the next one is in its place: one that fails uncovers nothing', async () => {
+    await cairn.text('mount', ':/dead', 'work')
+    await killMount()
+    const profile = place('profile')
+    const error = await cairn.error('mount', '--profile', profile, ':/dead', 'work')
+    expect(JSON.stringify(error)).toContain(profile)
+    expect(codeOf(place('work'))).toBe('ENOTCONN')
+    await cairn.text('mount', ':/dead', 'work')
+    expect(codeOf(place('work'))).toBe('EISDIR')
+    expect(await mounts()).toHaveLength(1)
+    await cairn.text('umount', 'work')
+    expect(readdirSync(place('work'))).toEqual([])
   })
 
   it('a dead mount without a record is mounted over', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  abortConnection,
   findOurMount,
   isRunning,
   type MountState,
@@ -57,6 +58,22 @@ export async function clearDead(mountPoint: string, state: MountState | undefine
   while (findOurMount(mountPoint) && (await isDead(mountPoint)))
     await unmount(mountPoint, { lazy: true })
   if (state) removeState(state.directory)
+}
+
+/**
+ * Ends a dead mount's connection and leaves it in its place, where it fails every call until the next mount replaces it.
+ * False where this user may not do that: then the mount is taken away.
+ */
+export async function cutOffDead(
+  mountPoint: string,
+  state: MountState | undefined,
+): Promise<boolean> {
+  if (state?.daemon) await untilEnded(state.daemon, mountPoint)
+  const connection = findOurMount(mountPoint)?.connection
+  const isCutOff = connection !== undefined && (await abortConnection(connection))
+  if (!isCutOff) await clearDead(mountPoint, state)
+  else if (state) removeState(state.directory)
+  return isCutOff
 }
 
 /** Two must not have one spool. */

@@ -10,7 +10,7 @@ import { parseRemote } from '../remote/location.ts'
 import { findStat, openRemote, type Remote, type WorkspaceValues } from '../remote/open.ts'
 import { profileOf } from './profiles.ts'
 import { tellHidden } from './hidden.ts'
-import { clearDead, findMount } from './find-mount.ts'
+import { clearDead, cutOffDead, findMount, type Found } from './find-mount.ts'
 import { untilHandedIn } from './until-handed-in.ts'
 import { refuseOwnPlaces } from './own-places.ts'
 import { findSpool, mountPointOf, stateDirectory } from './places.ts'
@@ -60,10 +60,11 @@ export async function prepareMount(
   const location = parseRemote(args.path)
   const remote = await openRemote(cli, { ...options, at: past }, location)
   const isThere = await checkRemote(cli, remote, { ...options, at: past, 'read-only': readOnly })
-  await clearPlace(cli, mountPoint, args.directory)
-  const undo = makeMountPoint(mountPoint)
+  const dead = await findDead(cli, mountPoint, args.directory)
+  const replacesDead = dead !== undefined && (await cutOffDead(mountPoint, dead.state))
+  const undo = replacesDead ? () => {} : makeMountPoint(mountPoint)
   try {
-    await tellHidden(cli, mountPoint)
+    if (!replacesDead) await tellHidden(cli, mountPoint)
     if (!isThere) {
       await remote.files.mkdir(remote.path, { parents: true, signal: cli.signal })
       await cli.err.line(`made the directory :${remote.path} in workspace ${remote.workspace.name}`)
@@ -73,7 +74,8 @@ export async function prepareMount(
       context: location.context ?? options.context,
     })
     const { id } = await remote.cairn.workspaces.get(remote.workspace.name, { signal: cli.signal })
-    const config = configOf(cli, { remote, id, key, mountPoint, past, readOnly }, options)
+    const ends = { remote, id, key, mountPoint, past, readOnly, replacesDead }
+    const config = configOf(cli, ends, options)
     mkdirSync(config.directory, { recursive: true, mode: 0o700 })
     const { operations } = findLeftBehind(config.cacheDirectory)
     return { config, leftOperations: operations, undo }
@@ -150,10 +152,20 @@ function cannotReach(
 }
 
 export async function clearPlace(cli: Cli, mountPoint: string, given: string): Promise<void> {
+  const dead = await findDead(cli, mountPoint, given)
+  if (dead) await clearDead(mountPoint, dead.state)
+}
+
+/** The dead mount at the place, if there is one. A live one is in the way. */
+async function findDead(
+  cli: Cli,
+  mountPoint: string,
+  given: string,
+): Promise<Extract<Found, { kind: 'dead' }> | undefined> {
   await untilHandedIn(cli, mountPoint)
   const found = await findMount(cli, mountPoint)
-  if (found.kind === 'none') return
-  if (found.kind === 'dead') return clearDead(mountPoint, found.state)
+  if (found.kind === 'none') return undefined
+  if (found.kind === 'dead') return found
   const isForeign = found.kind === 'foreign'
   throw cliError(
     'mount_failed',
@@ -223,10 +235,11 @@ interface Ends {
   readonly mountPoint: string
   readonly past: string | undefined
   readonly readOnly: boolean
+  readonly replacesDead: boolean
 }
 
 function configOf(cli: Cli, ends: Ends, options: MountValues): MountConfig {
-  const { remote, id, key, mountPoint, past, readOnly } = ends
+  const { remote, id, key, mountPoint, past, readOnly, replacesDead } = ends
   const directory = stateDirectory(cli, mountPoint)
   const identity = {
     mountPoint,
@@ -241,6 +254,7 @@ function configOf(cli: Cli, ends: Ends, options: MountValues): MountConfig {
   const base = resolve(options['local-root'] ?? options['cache-dir'] ?? directory)
   return {
     ...identity,
+    replacesDead,
     workspaceId: id,
     key,
     allowOther: options['allow-other'],

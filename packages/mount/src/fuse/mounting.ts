@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { getSystemErrorMap } from 'node:util'
 import { CairnError } from '@cairn/protocol'
 import { abortConnection } from './abort.ts'
@@ -24,6 +24,8 @@ export interface MountOptions {
   /** The kernel checks permissions by mode, owner and group. */
   readonly defaultPermissions?: boolean
   readonly mounter?: Mounter | undefined
+  /** Dead mounts of ours in that place are taken away first, at the last moment: programs write nothing below them. */
+  readonly replacesDead?: boolean | undefined
 }
 
 /** A command with the manners of fusermount3 that mounts where this process does not see: in a sandbox. */
@@ -39,8 +41,9 @@ export interface Mounted {
 export async function mountFuse(dir: string, options: MountOptions = {}): Promise<Mounted> {
   if (options.mounter !== undefined)
     return mountByHelper(await loadFuseIo(), dir, options, options.mounter)
-  checkMountPoint(dir)
   const io = await loadFuseIo()
+  if (options.replacesDead === true) while (isOursAndDead(dir)) await unmount(dir, { lazy: true })
+  checkMountPoint(dir)
   return process.getuid?.() === 0
     ? mountDirectly(io, dir, options)
     : mountByHelper(io, dir, options)
@@ -68,6 +71,17 @@ export async function unmount(
   // In a user namespace, root may detach its mounts but not force them.
   const result = lazy && forced === -errno.EPERM ? await io.umount(dir, detach) : forced
   if (result < 0) throw failUnmount(dir, describe(result))
+}
+
+/** Its connection was ended, so the question is answered at once. `stat` would be answered from the kernel's memory. */
+function isOursAndDead(dir: string): boolean {
+  if (!findOurMount(dir)) return false
+  try {
+    statfsSync(dir)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOTCONN'
+  }
 }
 
 function failUnmount(dir: string, why: string): Error {

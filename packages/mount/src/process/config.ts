@@ -35,6 +35,8 @@ export interface MountConfig {
   /** Whose files root's appear as, and back; undefined leaves them as they are. */
   readonly uid: number | undefined
   readonly gid: number | undefined
+  /** A dead mount covers the place until this one is there. */
+  readonly replacesDead?: boolean | undefined
   /** Mounts for it where this process does not see; `mountPoint` is a path there. */
   readonly mounter?: Mounter | undefined
 }

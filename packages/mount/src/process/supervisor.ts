@@ -95,7 +95,8 @@ export class Supervisor {
   }
 
   async start(): Promise<void> {
-    const { mountPoint, directory, readOnly, allowOther, workspace, mounter } = this.#config
+    const { mountPoint, directory, readOnly, allowOther, workspace } = this.#config
+    const { mounter, replacesDead } = this.#config
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     this.#warm ??= await this.#startLoading()
     try {
@@ -108,6 +109,7 @@ export class Supervisor {
         // Root alone may do everything anyway, and the kernel asks less when it does not check.
         defaultPermissions: allowOther || process.getuid?.() !== 0,
         mounter,
+        replacesDead,
       })
       this.#fd = fd
       this.#opened = this.#openOnce()
