@@ -128,6 +128,24 @@ describe('mounts of ordinary users', () => {
         const seen = await run('unshare', ['-m', '/bin/sh', '-ec', text], { ...env, SCRIPT })
         expect(seen).toBe('cat has ended\nthe mount is gone\n')
       })
+
+      it.each(users)('mount takes the place of the killed one of %s', async (_who, id) => {
+        chownSync(home, id, id)
+        const [device, work] = [join(site.directory, 'fuse'), join(home, 'work')]
+        const SCRIPT = `
+          ${cairn('mount', ':/', work)} > /dev/null
+          echo before > ${work}/before
+          kill -KILL $(grep -o '"pid": *[0-9]*' ${home}/.cache/cairn/mounts/*/state.json | grep -o '[0-9]*$')
+          ${cairn('mount', ':/', work)} > /dev/null 2>&1
+          cat ${work}/before; grep -c ${work} /proc/self/mounts
+          ${cairn('umount', work)} > /dev/null
+          ls -A ${work}; echo "nothing below"`
+        const text = `
+          mknod -m 666 ${device} c 10 229; mount --bind ${device} /dev/fuse
+          exec setpriv --reuid ${id} --regid ${id} --clear-groups /bin/sh -c "$SCRIPT"`
+        const seen = await run('unshare', ['-m', '/bin/sh', '-ec', text], { ...env, SCRIPT })
+        expect(seen).toBe('before\n1\nnothing below\n')
+      })
     },
   )
 
