@@ -253,20 +253,6 @@ describe.skipIf(noMount)('the mount as a user meets it', () => {
     expect(await cairn.text('fs', 'cat', ':/mixed/mine')).toBe('of demo')
   })
 
-  it('a dead mount stays until the next one is in its place: one that fails uncovers nothing', async () => {
-    await cairn.text('mount', ':/dead', 'work')
-    await killMount()
-    const profile = place('profile')
-    const error = await cairn.error('mount', '--profile', profile, ':/dead', 'work')
-    expect(JSON.stringify(error)).toContain(profile)
-    expect(codeOf(place('work'))).toBe('ENOTCONN')
-    await cairn.text('mount', ':/dead', 'work')
-    expect(codeOf(place('work'))).toBe('EISDIR')
-    expect(await mounts()).toHaveLength(1)
-    await cairn.text('umount', 'work')
-    expect(readdirSync(place('work'))).toEqual([])
-  })
-
   it('a dead mount without a record is mounted over', async () => {
     await cairn.text('mount', ':/dead', 'work')
     const [{ supervisor, daemon }] = (await mounts()) as [Listed]

@@ -75,6 +75,14 @@ describe.skipIf(noRoot)(
       expect(readdirSync(mountPoint)).toEqual([])
     })
 
+    it('a mount that fails ends its connection and leaves it in its place: nothing is written below', async () => {
+      const profile = join(place, 'no-profile')
+      const ran = await site.tryCairn(['mount', '--profile', profile, ':/', mountPoint], home)
+      expect(ran.stderr).toContain(profile)
+      expect(await reading).toMatch(/not connected|connection abort|Input\/output/)
+      expect(() => readdirSync(mountPoint)).toThrow('ENOTCONN')
+    })
+
     it('mount clears it and mounts in its place', async () => {
       await site.cairn(['mount', ':/', mountPoint], home)
       expect(await reading).toMatch(/not connected|connection abort|Input\/output/)
