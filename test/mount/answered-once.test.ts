@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noMount, Site, type SiteMount } from './fixture.ts'
 
 const prepare = 'echo 1 > f; echo 2 > g'
@@ -22,17 +22,19 @@ function onDisk(change: string, look: string): string {
   }
 }
 
+const inWork = (mount: SiteMount) => (script: string) => mount.sh(`cd work; ${script}`)
+
 describe.skipIf(noMount)('done at the server, and its daemon dies before it says so', () => {
   let site: Site
   let a: SiteMount
   let b: SiteMount
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     site = await Site.open()
     a = await site.mount('/')
     b = await site.mount('/')
   })
-  afterEach(() => site.close())
+  afterAll(() => site.close())
 
   const newest = async (): Promise<number> => {
     const url = `${site.url}/v1/workspaces/demo/log?limit=1&order=newest`
@@ -51,20 +53,22 @@ describe.skipIf(noMount)('done at the server, and its daemon dies before it says
     ['a file is removed', 'rm f', 'ls'],
     ['a file gets another name', 'ln f h', 'ls; stat -c %h f'],
   ])('%s', async (_, change, look) => {
-    await a.sh(prepare)
-    await b.sh('cat f g')
+    await a.sh('rm -rf work; mkdir work')
+    const [writer, reader] = [inWork(a), inWork(b)]
+    await writer(prepare)
+    await reader('cat f g')
     const [{ pid }, other] = [await a.status(), await b.status()]
     expect([await newest(), other.standing]).toEqual([expect.any(Number), 'shared'])
     const before = await newest()
     // A change is answered once the other has taken it in. It will not before this daemon is dead.
     process.kill(other.pid, 'SIGSTOP')
-    const changed = a.sh(change)
+    const changed = writer(change)
     await expect.poll(newest).toBeGreaterThan(before)
     process.kill(pid, 'SIGKILL')
     process.kill(other.pid, 'SIGCONT')
     await changed
     const expected = onDisk(change, look)
-    expect(await a.sh(look)).toBe(expected)
-    expect(await b.sh(look)).toBe(expected)
+    expect(await writer(look)).toBe(expected)
+    expect(await reader(look)).toBe(expected)
   })
 })

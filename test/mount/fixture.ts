@@ -19,6 +19,7 @@ import { askControl, type MountState, readState } from '@cairn/mount/beside'
 import { askShared } from '@cairn/server/testing'
 import type { SharedProgram } from '../shared/parts.ts'
 import { askStatus, type DaemonStatus } from './ask-daemon.ts'
+import { endAll, unmount } from './end-all.ts'
 
 // Benchmarks run without it, and bring a bundle of their own.
 const shared = await askShared<SharedProgram>('program')
@@ -179,8 +180,7 @@ export class Site {
   /** Leaves nothing behind, whatever happened. */
   async close(): Promise<void> {
     Site.#open.delete(this)
-    for (const mount of this.#mounts) await mount.destroy()
-    await this.stopServer('SIGKILL')
+    await Promise.all([endAll(this.directory), this.stopServer('SIGKILL')])
     rmSync(this.directory, { recursive: true, force: true })
   }
 
@@ -259,35 +259,12 @@ export class SiteMount {
     const { daemon, supervisor } = this.processes()
     process.kill(supervisor, 'SIGKILL')
     process.kill(daemon, 'SIGKILL')
-    await this.#abort()
+    unmount(this.directory)
     rmSync(this.#caches, { recursive: true })
-  }
-
-  /**
-   * Ends the kernel's side, even while programs wait in there. Not by detaching alone: a thread of
-   * a killed daemon that waits for a page keeps the descriptor, and with it every program, until
-   * the connection is ended. Neither looks at the path.
-   */
-  async #abort(): Promise<void> {
-    for (const how of ['-f', '-l']) await run('umount', ['-c', how, this.directory], process.env)
   }
 
   get #caches(): string {
     return join(this.#site.directory, this.home, '.cache')
-  }
-
-  async destroy(): Promise<void> {
-    const args = ['umount', this.directory, '--timeout', '20s']
-    const ran = await this.#site.tryCairn(args, this.home)
-    if (ran.code === 0) return
-    const status = await this.status().catch(() => undefined)
-    for (const pid of [status?.supervisorPid, status?.pid])
-      try {
-        if (pid !== undefined) process.kill(pid, 'SIGKILL')
-      } catch {
-        // It has ended meanwhile.
-      }
-    await this.#abort()
   }
 }
 

@@ -30,11 +30,7 @@ describe.skipIf(noMount ?? !isRoot)('the disk of the cache is full', () => {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk])
     mount = await site.mount('/', '--cache-dir', disk)
   })
-  afterEach(async () => {
-    await mount.destroy()
-    execFileSync('umount', ['-l', disk])
-    await site.close()
-  })
+  afterEach(() => site.close())
 
   function write(name: string, megabytes: number): string {
     try {
@@ -101,11 +97,7 @@ describe.skipIf(noMount ?? !isRoot)('the disk of everything that a mount keeps i
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk])
     mount = await site.mount('/')
   })
-  afterEach(async () => {
-    await mount.destroy()
-    execFileSync('umount', ['-l', disk])
-    await site.close()
-  })
+  afterEach(() => site.close())
 
   it('a daemon that is killed then comes back when there is room, and its supervisor lives on', async () => {
     await mount.sh('echo before > f; mkdir d')

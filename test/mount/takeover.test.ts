@@ -77,20 +77,20 @@ describe.skipIf(noMount)('a mount that was frozen past its lease', () => {
     try {
       const at = ['--server', proxy.url, '--api-key-file', keyFile(site.key), '--workspace', 'demo']
       const a = await site.mount('/', ...at)
-      await a.sh('echo before > before')
+      await a.sh('mkdir d; echo before > d/before')
       await a.drain()
       proxy.pause()
       const b = await site.mount('/')
       await b.sh('set -C; echo b > claim; mkdir directory')
       const claimed = a.trySh('set -C; echo a > claim')
       const made = a.trySh('mkdir directory')
-      // Its other writes go on.
-      await a.sh('echo more >> before; echo a > plain')
+      // Its other writes go on. The kernel keeps those in the same directory waiting.
+      await a.sh('echo more >> d/before; echo a > d/plain')
       proxy.cut()
       expect((await claimed).code).not.toBe(0)
       expect((await made).code).not.toBe(0)
       for (const mount of [a, b])
-        await expect.poll(() => mount.sh('cat claim plain'), { timeout: 30_000 }).toBe('b\na\n')
+        await expect.poll(() => mount.sh('cat claim d/plain'), { timeout: 30_000 }).toBe('b\na\n')
     } finally {
       proxy.close()
     }
