@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defaultExclude, defineConfig } from 'vitest/config'
+import LongestFirst from './scripts/longest-first.mjs'
 import { mountShortSuite } from './scripts/mount-short-suite.mjs'
 
 /** Tests that change nothing of the process they run in. */
 const inOneProcess = [
-  'packages/{core,protocol,sdk,server}/{src,test}/**/*.test.ts',
-  'test/{merge,model,races,sessions}/**/*.test.ts',
+  'packages/{agents,core,protocol,sdk,server}/{src,test}/**/*.test.ts',
+  'packages/mount/src/{classes,data,filesystem,fsmonitor,image,kernel,locks,outbox,session,status,sync,tool-calls,vault}/**/*.test.ts',
+  'test/{attacks,jobs,merge,model,races,sessions,vault}/**/*.test.ts',
 ]
 
 export default defineConfig({
@@ -49,6 +51,7 @@ export default defineConfig({
     env: {
       NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cairn-compiled', import.meta.url)),
     },
+    sequence: { sequencer: LongestFirst },
     globalSetup: fileURLToPath(new URL('test/shared/setup.ts', import.meta.url)),
     // Checks the answers of each server against the schemas of its routes.
     setupFiles: [fileURLToPath(new URL('packages/server/test/check-answers.ts', import.meta.url))],

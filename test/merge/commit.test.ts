@@ -86,7 +86,7 @@ const anyScenarios = fc.oneof(stillScenarios, movingScenarios, tangledScenarios)
 
 describe('commit laws', () => {
   it('in conflict the target is untouched, tree and log; decided, it is one batch', async () => {
-    await checkProperty('commit', 150, anyScenarios, async (scenario) => {
+    await checkProperty('commit', 60, anyScenarios, async (scenario) => {
       const site = new Site()
       const { layer, target } = await site.play(scenario)
       const { seq } = target.head.position
@@ -101,7 +101,7 @@ describe('commit laws', () => {
   })
 
   it('rebased first, a commit comes to the same', async () => {
-    await checkProperty('rebase', 150, anyScenarios, async (scenario) => {
+    await checkProperty('rebase', 60, anyScenarios, async (scenario) => {
       const [direct, rebased] = [new Site(), new Site()]
       const one = await direct.play(scenario)
       const other = await rebased.play(scenario)

@@ -50,7 +50,7 @@ function originOf(path: string, changes: ReadonlyMap<string, PathChange>): strin
 
 describe('diff oracle', () => {
   it('without renames and hard links it is the difference of two listings', async () => {
-    await checkProperty('diff by path', 300, stillScenarios, async (scenario) => {
+    await checkProperty('diff by path', 120, stillScenarios, async (scenario) => {
       if (!isStill(scenario)) return
       const { before, after, changes } = await diffOf(scenario)
       const found = changes.map(({ kind, path }) => `${kind} ${path.join('/')}`)
@@ -59,7 +59,7 @@ describe('diff oracle', () => {
   })
 
   it('what it does not list is where it was, or below what moved, and the same', async () => {
-    await checkProperty('diff silence', 300, movingScenarios, async (scenario) => {
+    await checkProperty('diff silence', 120, movingScenarios, async (scenario) => {
       const { before, after, changes } = await diffOf(scenario)
       const living = changes.filter(({ kind }) => kind !== 'deleted')
       const byPath = new Map(living.map((change) => [change.path.join('/'), change]))

@@ -50,10 +50,10 @@ function sortedEntries(entries: ReadonlyMap<string, PlainEntry>): readonly [stri
 
 describe('merge oracle', () => {
   it('with renames and hard links it is the merge of a table of things, field by field', async () => {
-    await checkProperty('by identity', 500, movingScenarios, agrees)
+    await checkProperty('by identity', 200, movingScenarios, agrees)
   })
 
   it('directories that are moved into each other merge by the same table', async () => {
-    await checkProperty('by identity tangled', 300, tangledScenarios, agrees)
+    await checkProperty('by identity tangled', 120, tangledScenarios, agrees)
   })
 })

@@ -28,7 +28,7 @@ async function expectTree(played: Played, snapshot: Snapshot): Promise<void> {
 
 describe('merge laws', () => {
   it('if one side changed nothing, the result is the other side', async () => {
-    await checkProperty('one side', 200, anyScenarios, async (scenario) => {
+    await checkProperty('one side', 80, anyScenarios, async (scenario) => {
       const { base, ...played } = await play(scenario)
       for (const side of sides) {
         const changed = played[side]
@@ -47,7 +47,7 @@ describe('merge laws', () => {
   })
 
   it('layer and target are alike: swapped, they give the same tree or the same conflicts', async () => {
-    await checkProperty('swapped', 200, anyScenarios, async (scenario) => {
+    await checkProperty('swapped', 80, anyScenarios, async (scenario) => {
       const played = await play(scenario)
       const { layer, target } = played
       const there = await mergePlayed(played)
@@ -57,7 +57,7 @@ describe('merge laws', () => {
   })
 
   it('a clean result is a tree, and holds every byte that either side wrote', async () => {
-    await checkProperty('no byte lost', 300, anyScenarios, async (scenario) => {
+    await checkProperty('no byte lost', 120, anyScenarios, async (scenario) => {
       const played = await play(scenario)
       const result = await mergePlayed(played)
       if (result.type === 'conflicted') return
@@ -69,7 +69,7 @@ describe('merge laws', () => {
   })
 
   it('decided for one side throughout, nothing is lost of that side', async () => {
-    await checkProperty('decided', 300, anyScenarios, async (scenario) => {
+    await checkProperty('decided', 120, anyScenarios, async (scenario) => {
       const played = await play(scenario)
       for (const side of sides) {
         const snapshot = await decideAll(played, () => ({ type: side }))
@@ -82,7 +82,7 @@ describe('merge laws', () => {
   })
 
   it('decided one way or the other, it ends, and what comes out is a tree', async () => {
-    await checkProperty('mixed', 300, anyScenarios, async (scenario) => {
+    await checkProperty('mixed', 120, anyScenarios, async (scenario) => {
       const played = await play(scenario)
       const { answers } = scenario
       let asked = 0

@@ -23,6 +23,6 @@ async function agrees(scenario: Scenario): Promise<void> {
 
 describe('merge oracle', () => {
   it('without renames and hard links it is the merge of three listings, path by path', async () => {
-    await checkProperty('by path', 1000, stillScenarios, agrees)
+    await checkProperty('by path', 400, stillScenarios, agrees)
   })
 })

@@ -10,7 +10,7 @@ import { World } from './world.ts'
 describe('canonicity', () => {
   itHolds('two histories that end in the same files have the same root', {
     name: 'canonicity',
-    runs: 30,
+    runs: 12,
     values: fc.record({ story: anyStory(60), seed: fc.nat() }),
     async test({ story, seed }) {
       const world = new World()

@@ -25,7 +25,7 @@ function withoutNameless(model: Model): Model {
 describe('forks', () => {
   itHolds('a fork begins as its origin was, and neither ever changes the other', {
     name: 'forks',
-    runs: 25,
+    runs: 10,
     values: fc.array(anyTurn, { maxLength: 60, size: 'max' }),
     async test(turns) {
       const world = new World()

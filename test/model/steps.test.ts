@@ -14,7 +14,7 @@ const anyTurn = fc.oneof(
 describe('operations', () => {
   itHolds('each answers as the model does and leaves the same tree', {
     name: 'steps',
-    runs: 35,
+    runs: 12,
     values: fc.array(anyTurn, { maxLength: 100, size: 'max' }),
     async test(turns) {
       const world = new World()

@@ -56,16 +56,6 @@ describe.skipIf(noMount)('a mount whose processes, server or sandbox go away', (
     },
   )
 
-  it('everything is killed as soon as fsync has answered, and the cache is gone: it is there for the next', async () => {
-    const fd = openSync(a.path('f'), 'w')
-    writeSync(fd, 'precious')
-    fsyncSync(fd)
-    closeSync(fd)
-    await a.kill()
-    const b = await site.mount('/')
-    expect(await b.sh('cat f')).toBe('precious')
-  })
-
   it('the server is away: known files are read, writes go on, and all arrives afterwards', async () => {
     await a.sh('mkdir d; echo known > d/known')
     await a.drain()
@@ -105,9 +95,21 @@ describe.skipIf(noMount)('a mount that waits for the server, and whose sandbox g
   let site: Site
 
   beforeEach(async () => {
-    site = await Site.open()
+    // Short: the next mount waits for its end.
+    site = await Site.open({ leaseMs: 1000 })
   })
   afterEach(() => site.close())
+
+  it('everything is killed as soon as fsync has answered, and the cache is gone: it is there for the next', async () => {
+    const mount = await site.mount('/')
+    const fd = openSync(mount.path('f'), 'w')
+    writeSync(fd, 'precious')
+    fsyncSync(fd)
+    closeSync(fd)
+    await mount.kill()
+    const later = await site.mount('/')
+    expect(await later.sh('cat f')).toBe('precious')
+  })
 
   it('close-sync: everything is killed as soon as it is closed, and it is there for the next', async () => {
     const mount = await site.mount('/', '--durability', 'close-sync')

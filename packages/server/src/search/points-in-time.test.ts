@@ -113,7 +113,7 @@ describe.skipIf(!hasRipgrep)('a point in time', () => {
           expect(await ranked(root, `&at=p${at}`)).toEqual(await ranked(fresh))
         }
       }),
-      { seed: 7, numRuns: 12 * Number(process.env['CAIRN_RUNS'] ?? 1) },
+      { seed: 7, numRuns: 4 * Number(process.env['CAIRN_RUNS'] ?? 1) },
     )
   })
 })
