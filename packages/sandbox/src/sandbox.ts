@@ -67,6 +67,8 @@ export interface ExecResult {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
+  /** Why the command was ended before it ended by itself: it took too long, or printed too much. */
+  readonly stopped?: 'timeout' | 'output'
 }
 
 export interface FileChange {

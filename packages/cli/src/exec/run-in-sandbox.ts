@@ -36,7 +36,8 @@ export async function runInSandbox(
   cli.signal.addEventListener('abort', stop, { once: true })
   try {
     const line = words.length === 1 ? words[0]! : words.map(shellQuote).join(' ')
-    const { code, stdout, stderr } = await asking(what, () => sandbox.exec(line, { timeoutMs }))
+    const result = await asking(what, () => sandbox.exec(line, { timeoutMs }))
+    const { code, stdout, stderr, stopped } = result
     cli.signal.throwIfAborted()
     if (onOutput) {
       onOutput(stdout, 'stdout')
@@ -45,7 +46,7 @@ export async function runInSandbox(
       await (cli.isJson ? cli.err : cli.out).raw(stdout)
       await cli.err.raw(stderr)
     }
-    return { exitCode: code, timedOut: stderr.endsWith(`command ended after ${timeoutMs} ms`) }
+    return { exitCode: code, timedOut: stopped === 'timeout' }
   } finally {
     cli.signal.removeEventListener('abort', stop)
     await asking(what, () => sandbox.dispose())

@@ -11,7 +11,10 @@ export async function toResult(running: Promise<CommandResult>): Promise<ExecRes
   } catch (error) {
     if (isRateLimit(error)) throw error
     const { exitCode, stdout, stderr, message } = error as Partial<CommandResult> & Error
-    if (typeof exitCode !== 'number') return { code: 1, stdout: '', stderr: message }
+    if (typeof exitCode !== 'number') {
+      const late = (error as Error).name === 'TimeoutError' ? ({ stopped: 'timeout' } as const) : {}
+      return { code: 1, stdout: '', stderr: message, ...late }
+    }
     // E2B says -1 of what a signal ended.
     return { code: exitCode < 0 ? 137 : exitCode, stdout: stdout ?? '', stderr: stderr || message }
   }

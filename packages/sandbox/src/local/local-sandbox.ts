@@ -142,7 +142,7 @@ export class LocalSandbox implements Sandbox {
     if (stopped === undefined) return { code, stdout, stderr }
     const why =
       stopped === 'timeout' ? `after ${timeoutMs} ms` : `after ${outputBytesMax} bytes of output`
-    return { code: 1, stdout, stderr: `${stderr}command ended ${why}` }
+    return { code: 1, stdout, stderr: `${stderr}command ended ${why}`, stopped }
   }
 
   async start(command: string, options: LaunchOptions = {}): Promise<SandboxProcess> {

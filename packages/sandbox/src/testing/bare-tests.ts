@@ -76,8 +76,9 @@ function runExecTests(sandbox: () => Sandbox): void {
 
   it('ends what takes too long, and does not take longer itself', async () => {
     const start = performance.now()
-    const { code } = await sandbox().exec('sleep 300', { timeoutMs: 500 })
+    const { code, stopped } = await sandbox().exec('sleep 300', { timeoutMs: 500 })
     expect(code).toBeGreaterThan(0)
+    expect(stopped).toBe('timeout')
     expect(performance.now() - start).toBeLessThan(60_000)
     expect(await sandbox().exec('echo alive')).toMatchObject({ stdout: 'alive\n' })
   })
