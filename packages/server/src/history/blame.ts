@@ -3,7 +3,7 @@ import {
   type Branch,
   lineBytes,
   namesOf,
-  pathOf,
+  pathOfInode,
   sessionIds,
   type View,
 } from '@cairn/core'
@@ -22,7 +22,7 @@ import { spellPath } from '../files/spelling.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
 import type { Point } from '../points/references.ts'
 import { isoTime, millisecondsOf } from '../ports/clock.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 import { isGone, walkHistory } from './history-walk.ts'
 import {
   carryOrigins,
@@ -38,7 +38,7 @@ const runMs = 1000
 
 /** Who had changed each line of a file last by then; of a file that had gone, as it was. Throws ENOENT where there never was one. */
 export async function blame(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   point: Point,
   path: ByteString,
   gone?: AbortSignal,
@@ -71,7 +71,7 @@ type Brought = (ino: Ino) => FileVersion | undefined
 
 /** The histories of one path, on as many branches as it came by. */
 class BlameWalk {
-  readonly #workspace: OpenWorkspace
+  readonly #workspace: Branches
   readonly #names: readonly Name[]
   /** What was asked about: entries of its branch name no layer, and end there. */
   readonly #asked: Point
@@ -80,7 +80,7 @@ class BlameWalk {
   readonly #histories = new Map<BranchId, History>()
 
   constructor(
-    workspace: OpenWorkspace,
+    workspace: Branches,
     names: readonly Name[],
     asked: Point,
     gone: AbortSignal | undefined,
@@ -144,7 +144,7 @@ class BlameWalk {
     const opened = await this.#workspace.openBranch(record.branch)
     const there = new Map<Ino, Ino>()
     for (const ino of wanted) {
-      const names = await readNodes(this.#workspace, () => pathOf(view, ino))
+      const names = await readNodes(this.#workspace, () => pathOfInode(view, ino))
       const found = names && (await findIno(this.#workspace, opened.head.view, names))
       there.set(ino, found ?? ino)
     }
@@ -207,7 +207,7 @@ interface Dirty {
 
 /** The history of a path on one branch. */
 class BranchBlame {
-  readonly #workspace: OpenWorkspace
+  readonly #workspace: Branches
   readonly #names: readonly Name[]
   readonly #history: History
   readonly #sources: Sources
@@ -216,12 +216,7 @@ class BranchBlame {
   #ino: Ino | undefined
   #current: FileVersion | undefined
 
-  constructor(
-    workspace: OpenWorkspace,
-    names: readonly Name[],
-    history: History,
-    sources: Sources,
-  ) {
+  constructor(workspace: Branches, names: readonly Name[], history: History, sources: Sources) {
     this.#workspace = workspace
     this.#names = names
     this.#history = history
@@ -368,7 +363,7 @@ function isSameRun(a: Batch, b: Batch): boolean {
 
 /** Which files came in whose place: a save by rename goes on where the file before it ended. */
 async function findReplaced(
-  { stores }: Pick<OpenWorkspace, 'stores'>,
+  { stores }: Pick<Branches, 'stores'>,
   { body }: Batch,
   { before, after }: { readonly before: View; readonly after: View },
 ): Promise<{ readonly from: Ino; readonly to: Ino }[]> {
@@ -384,7 +379,7 @@ async function findReplaced(
 
 /** The file at a path, without following symlinks. */
 function findIno(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   view: View,
   names: readonly Name[],
 ): Promise<Ino | undefined> {
@@ -401,7 +396,7 @@ function findIno(
 
 /** Undefined also where trees are gone. */
 async function readNodes<T>(
-  { stores }: Pick<OpenWorkspace, 'stores'>,
+  { stores }: Pick<Branches, 'stores'>,
   read: () => T | undefined,
 ): Promise<T | undefined> {
   try {

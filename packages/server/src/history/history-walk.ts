@@ -12,7 +12,7 @@ import {
 } from '@cairn/core'
 import { type Ino, isCairnError, isFsError } from '@cairn/protocol'
 import { requirePresent } from '../access/present.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 
 /** A batch, and the names before and after it. Both are good until the next one is asked for. */
 export interface HistoryStep {
@@ -34,7 +34,7 @@ const rowsAtOnce = 256
 
 /** Plays the log of a branch again, from where the branch began. Costs the length of the log. */
 export async function* walkHistory(
-  workspace: Pick<OpenWorkspace, 'stores' | 'layers'>,
+  workspace: Pick<Branches, 'stores' | 'layers'>,
   branch: Branch,
   { hasContent = () => false, until = branch.head.position.seq, gone }: HistoryWalkOptions = {},
 ): AsyncGenerator<HistoryStep> {
@@ -69,7 +69,7 @@ export async function* walkHistory(
 
 /** A layer began where its row says: what it stands on was moved by every rebase. */
 export async function findStart(
-  { stores, layers }: Pick<OpenWorkspace, 'stores' | 'layers'>,
+  { stores, layers }: Pick<Branches, 'stores' | 'layers'>,
   { id }: Branch,
 ): Promise<Snapshot> {
   const record = await layers.findByBranch(id)
@@ -79,7 +79,7 @@ export async function findStart(
 
 /** Undefined when the tree it stands on is gone from the store. */
 async function plan(
-  { stores }: Pick<OpenWorkspace, 'stores'>,
+  { stores }: Pick<Branches, 'stores'>,
   view: View,
   ops: readonly Op[],
 ): Promise<Changes | undefined> {

@@ -6,7 +6,7 @@ import { isGone } from './history-walk.ts'
 import { readDown } from './scan-log.ts'
 import { readPointInSteps } from '../points/read-point.ts'
 import type { Point } from '../points/references.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 
 /** More of the log is not read. Files that did not change since then have no actor. */
 const batchesMax = 50_000
@@ -16,7 +16,7 @@ const batchesMax = 50_000
  * counts for those who worked in the layer, as far as its log is there.
  */
 export async function lastActors(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   point: Point,
   gone: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, string>> {
@@ -27,12 +27,12 @@ export async function lastActors(
 
 class ActorWalk {
   readonly actors = new Map<string, string>()
-  readonly #workspace: OpenWorkspace
+  readonly #workspace: Branches
   readonly #point: Point
   readonly #gone: AbortSignal | undefined
   #batches = 0
 
-  constructor(workspace: OpenWorkspace, point: Point, gone: AbortSignal | undefined) {
+  constructor(workspace: Branches, point: Point, gone: AbortSignal | undefined) {
     this.#workspace = workspace
     this.#point = point
     this.#gone = gone

@@ -3,7 +3,7 @@ import type { BranchId, ByteString, LogEntry, LogOperation } from '@cairn/protoc
 import { readPointInSteps } from '../points/read-point.ts'
 import { spellPath } from '../files/spelling.ts'
 import type { Point } from '../points/references.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 import { concerning, describeBatch } from './describe.ts'
 import { isGone, type HistoryStep, walkHistory } from './history-walk.ts'
 
@@ -13,7 +13,7 @@ import { isGone, type HistoryStep, walkHistory } from './history-walk.ts'
  * in its own log.
  */
 export async function* readPathLog(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   point: Point,
   path: ByteString,
   isWanted: (batch: Batch) => boolean,
@@ -38,7 +38,7 @@ export async function* readPathLog(
 
 /** What a layer did before it was committed. Empty when it was deleted since. */
 async function* readLayerLog(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   { body }: Batch,
   path: ByteString,
   isWanted: (batch: Batch) => boolean,
@@ -54,7 +54,7 @@ async function* readLayerLog(
 
 /** With paths as they were then; undefined where the trees of then are gone. */
 async function describeStep(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   { batch, views }: HistoryStep,
 ): Promise<Pick<LogEntry, 'operations'> | undefined> {
   if (!views) return undefined
@@ -74,7 +74,7 @@ async function describeStep(
 }
 
 async function listRootChange(
-  { stores }: Pick<OpenWorkspace, 'stores'>,
+  { stores }: Pick<Branches, 'stores'>,
   op: string,
   from: Snapshot,
   to: Snapshot,

@@ -3,7 +3,7 @@ import type { LogEntry, Page } from '@cairn/protocol'
 import { requirePresent } from '../access/present.ts'
 import { readPointInSteps } from '../points/read-point.ts'
 import type { Point } from '../points/references.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 import { describeBatch } from './describe.ts'
 
 export type LogOrder = 'oldest' | 'newest'
@@ -36,7 +36,7 @@ const rowsAtOnce = 256
 
 /** A page of the log of a branch, in either direction; of a checkpoint, up to it and with the names of then. */
 export async function scanLog(
-  workspace: Pick<OpenWorkspace, 'stores' | 'read'>,
+  workspace: Pick<Branches, 'stores' | 'read'>,
   point: Point,
   { order, after, before, limit }: LogRange,
   filter: LogFilter = {},
@@ -66,7 +66,7 @@ export async function scanLog(
 }
 
 async function describeWanted(
-  workspace: Pick<OpenWorkspace, 'stores' | 'read'>,
+  workspace: Pick<Branches, 'stores' | 'read'>,
   point: Point,
   batch: Batch,
   filter: LogFilter,

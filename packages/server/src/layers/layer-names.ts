@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type ByteString, CairnError, type Grant, isVisible, seesAll } from '@cairn/protocol'
 import { nameTaken } from '../points/errors.ts'
 import type { LayerRecord } from '../ports/layer-store.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 import type { Asker } from '../workspaces/path-changes.ts'
 import type { Scope } from '../access/access.ts'
 
@@ -24,7 +24,7 @@ function ownName({ token }: Scope, name: string): string {
 
 /** What a token means by a reference: first of all a layer of its own that is filed under a mark. */
 export async function ownReference(
-  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
+  { layers, info }: Pick<Branches, 'layers' | 'info'>,
   scope: Scope | undefined,
   reference: string,
 ): Promise<string> {
@@ -34,7 +34,7 @@ export async function ownReference(
 
 /** The name to file a layer under. Throws `branch_exists` for one that the asker can see is taken. */
 export async function freeName(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   { scope }: Asker,
   name: string,
 ): Promise<string> {
@@ -48,7 +48,7 @@ export async function freeName(
 }
 
 async function findHolder(
-  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
+  { layers, info }: Pick<Branches, 'layers' | 'info'>,
   name: string,
 ): Promise<LayerRecord | undefined> {
   return (await layers.find(info.id, name)) ?? layers.findByName(info.id, name)

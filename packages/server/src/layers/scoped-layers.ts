@@ -15,13 +15,13 @@ import {
   type Point,
   type PointQuery,
 } from '../points/references.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 import type { Scope } from '../access/access.ts'
 import { isShown, ownReference } from './layer-names.ts'
 
 /** A layer that exists for a token: its own if it is bound to one, else those whose path it can see. */
 export async function findScopedLayer(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   scope: Scope,
   reference: string,
 ): Promise<LayerPlace> {
@@ -46,7 +46,7 @@ function pathOfPlace({ record }: LayerPlace): ByteString {
 
 /** What is done to a layer as a whole takes the right to all of its path. */
 export async function requireLayer(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   scope: Scope,
   reference: string,
   operation: AccessOperation,
@@ -77,7 +77,7 @@ export function requireUnbound({ grant }: Scope): void {
 
 /** Where a request about files goes. A token that is bound to a layer means that one unless it says otherwise. */
 export async function findScopedPoint(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   scope: Scope,
   { branch, layer, at, side }: PointQuery,
 ): Promise<Point> {
@@ -95,7 +95,7 @@ export async function findScopedPoint(
 
 /** A label alone may be that of any layer. */
 async function requireBranch(
-  { layers }: Pick<OpenWorkspace, 'layers'>,
+  { layers }: Pick<Branches, 'layers'>,
   { grant }: Scope,
   { id }: Branch,
   label: string,
@@ -106,7 +106,7 @@ async function requireBranch(
 
 /** The ends of a comparison: of another layer only where that one exists for the token. */
 export async function requireEnds(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   scope: Scope,
   layer: string,
   points: readonly (string | undefined)[],
@@ -116,7 +116,7 @@ export async function requireEnds(
 }
 
 async function requireEnd(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   scope: Scope,
   place: LayerPlace,
   point: string | undefined,

@@ -1,6 +1,6 @@
 import { merge } from '@cairn/core'
 import { formatPath, type LayerDecision } from '@cairn/protocol'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 import type { MergeSides } from './merge-sides.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { MergeSides } from './merge-sides.ts'
  * merge is asked what it would meet without them. One may come to light only when another has been decided.
  */
 export async function decisionsOf(
-  { stores: { nodes, blobs } }: Pick<OpenWorkspace, 'stores'>,
+  { stores: { nodes, blobs } }: Pick<Branches, 'stores'>,
   {
     base,
     layer,

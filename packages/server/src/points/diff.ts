@@ -22,7 +22,7 @@ import {
   type Name,
 } from '@cairn/protocol'
 import { textWorker } from '../ports/text-worker.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 import { describeChange } from './describe.ts'
 import { findCheckpoint, findLayer, type LayerPlace, targetOf } from './references.ts'
 import { RenamedDirectories } from './renamed-directories.ts'
@@ -42,7 +42,7 @@ export interface DiffEnds {
  * one as `LAYER@CHECKPOINT`. From the base to the head unless given.
  */
 export async function findEnds(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   reference: string,
   from: string | undefined,
   to: string | undefined,
@@ -57,7 +57,7 @@ export async function findEnds(
 }
 
 async function findSnapshot(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   place: LayerPlace,
   point: string,
 ): Promise<Snapshot> {
@@ -73,7 +73,7 @@ async function findSnapshot(
 }
 
 async function findOwn(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   place: LayerPlace,
   point: string,
 ): Promise<Snapshot | undefined> {
@@ -91,7 +91,7 @@ async function headOf({ branch }: LayerPlace): Promise<Snapshot> {
 }
 
 export async function listDiff(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   ends: DiffEnds,
 ): Promise<readonly LayerChange[]> {
   const changes = await diffPaths(workspace.stores.nodes, ends.before, ends.after)
@@ -113,10 +113,7 @@ function* changesBelow(
 }
 
 /** With the number of lines that came and went, where there are lines. */
-export async function* statDiff(
-  workspace: OpenWorkspace,
-  ends: DiffEnds,
-): AsyncGenerator<LayerChange> {
+export async function* statDiff(workspace: Branches, ends: DiffEnds): AsyncGenerator<LayerChange> {
   const changes = await diffPaths(workspace.stores.nodes, ends.before, ends.after)
   const renamed = new RenamedDirectories(changes)
   const wanted = changesBelow(changes, ends)
@@ -130,10 +127,7 @@ export async function* statDiff(
 const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
 /** A patch that `git apply` takes, file by file. */
-export async function* patchDiff(
-  workspace: OpenWorkspace,
-  ends: DiffEnds,
-): AsyncGenerator<Uint8Array> {
+export async function* patchDiff(workspace: Branches, ends: DiffEnds): AsyncGenerator<Uint8Array> {
   const { nodes } = workspace.stores
   const changes = await diffPaths(nodes, ends.before, ends.after)
   const renamed = new RenamedDirectories(changes)
@@ -184,7 +178,7 @@ interface Content {
 
 /** Only what can be read as lines is read, one file after the other. */
 async function* readDiff(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   ends: DiffEnds,
   changes: Iterable<PathChange>,
   renamed: RenamedDirectories,

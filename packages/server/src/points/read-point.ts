@@ -1,10 +1,10 @@
 import { type Steps, TreeView, type View } from '@cairn/core'
 import type { Point } from './references.ts'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 
 /** Reads a branch as it is, or as it was at the point. */
 export function readPoint<T>(
-  workspace: Pick<OpenWorkspace, 'stores' | 'read'>,
+  workspace: Pick<Branches, 'stores' | 'read'>,
   { branch, snapshot }: Point,
   read: (view: View) => T,
 ): Promise<T> {
@@ -15,7 +15,7 @@ export function readPoint<T>(
 
 /** The same in steps. The branch may change between two of them, so each must make sense by itself. */
 export function readPointInSteps<T>(
-  { stores: { nodes } }: Pick<OpenWorkspace, 'stores'>,
+  { stores: { nodes } }: Pick<Branches, 'stores'>,
   { branch, snapshot }: Point,
   read: (view: View) => Steps<T>,
 ): Promise<T> {

@@ -1,6 +1,6 @@
 import { type Branch, type Checkpoint, findBase, sessionIds, type Snapshot } from '@cairn/core'
 import { type BranchId, CairnError, type ConflictSideName } from '@cairn/protocol'
-import type { OpenWorkspace } from '../workspaces/open-workspace.ts'
+import type { Branches } from '../workspaces/branches.ts'
 import { ambiguousReference, checkpointMissing, layerMissing } from './errors.ts'
 import type { CheckpointLabel, LayerRecord } from '../ports/layer-store.ts'
 
@@ -17,7 +17,7 @@ export interface LayerPlace {
 const candidatesMax = 100
 
 /** By id, name, tag `k=v` or a checkpoint's label. Rejects with `branch_missing` or `reference_ambiguous`. */
-export async function findLayer(workspace: OpenWorkspace, reference: string): Promise<LayerPlace> {
+export async function findLayer(workspace: Branches, reference: string): Promise<LayerPlace> {
   const { layers, info } = workspace
   if (reference === 'main') return mainOf(workspace)
   const exact =
@@ -33,7 +33,7 @@ export async function findLayer(workspace: OpenWorkspace, reference: string): Pr
 
 /** However many of the tag are over, they do not hide one that can be written to. */
 async function findTagged(
-  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
+  { layers, info }: Pick<Branches, 'layers' | 'info'>,
   tag: string,
 ): Promise<readonly LayerRecord[]> {
   const live: LayerRecord[] = []
@@ -44,7 +44,7 @@ async function findTagged(
 
 /** Logs and rescues speak of branches. */
 async function findByBranch(
-  { layers, info }: Pick<OpenWorkspace, 'layers' | 'info'>,
+  { layers, info }: Pick<Branches, 'layers' | 'info'>,
   branch: string,
 ): Promise<LayerRecord | undefined> {
   const record = await layers.findByBranch(branch as BranchId)
@@ -53,7 +53,7 @@ async function findByBranch(
 
 /** A layer that is not `main`. */
 export async function findRealLayer(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   reference: string,
   verb: string,
 ): Promise<LayerPlace & { readonly record: LayerRecord }> {
@@ -72,7 +72,7 @@ export async function findRealLayer(
  * been committed stays with the branch that took it.
  */
 export async function targetOf(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   { branch, record }: LayerPlace & { readonly record: LayerRecord },
 ): Promise<LayerPlace> {
   const { log } = workspace.stores
@@ -91,15 +91,15 @@ export async function targetOf(
   }
 }
 
-export async function placeOf(workspace: OpenWorkspace, record: LayerRecord): Promise<LayerPlace> {
+export async function placeOf(workspace: Branches, record: LayerRecord): Promise<LayerPlace> {
   return { id: record.id, branch: await workspace.openBranch(record.branch), record }
 }
 
-async function mainOf(workspace: OpenWorkspace): Promise<LayerPlace> {
+async function mainOf(workspace: Branches): Promise<LayerPlace> {
   return { id: 'main', branch: await workspace.branch('main'), record: undefined }
 }
 
-async function findByLabel(workspace: OpenWorkspace, label: string): Promise<LayerPlace> {
+async function findByLabel(workspace: Branches, label: string): Promise<LayerPlace> {
   const { layers, info, stores } = workspace
   const found: LayerRecord[] = []
   const labels = label === '' ? [] : await layers.findLabels(info.id, label)
@@ -131,7 +131,7 @@ function candidate({ id, name, state }: LayerRecord): string {
 
 /** By id, label or tool call; `base` is what the layer stands on. */
 export async function findCheckpoint(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   place: LayerPlace,
   reference: string,
 ): Promise<Checkpoint> {
@@ -149,7 +149,7 @@ export async function findCheckpoint(
 
 /** The checkpoint that was made for a call of an agent's tool, whatever others are called. */
 export async function findToolCall(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   place: LayerPlace,
   call: string,
 ): Promise<Checkpoint> {
@@ -159,7 +159,7 @@ export async function findToolCall(
 }
 
 async function chooseCheckpoint(
-  { stores }: Pick<OpenWorkspace, 'stores'>,
+  { stores }: Pick<Branches, 'stores'>,
   place: LayerPlace,
   reference: string,
   meant: readonly CheckpointLabel[],
@@ -178,7 +178,7 @@ async function chooseCheckpoint(
 export const baseId = 'base' as Checkpoint['id']
 
 async function baseOf(
-  { stores }: Pick<OpenWorkspace, 'stores'>,
+  { stores }: Pick<Branches, 'stores'>,
   { branch, record }: LayerPlace,
 ): Promise<Checkpoint> {
   if (!record) throw checkpointMissing('base', 'main')
@@ -202,7 +202,7 @@ export interface Point {
 }
 
 export async function findPoint(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   { branch, layer, at, side }: PointQuery,
 ): Promise<Point> {
   if (layer === undefined && at === undefined && side === undefined)
@@ -217,7 +217,7 @@ export async function findPoint(
 
 /** A branch, at one of its checkpoints if `at` names one. A label alone is enough where only one branch has it. */
 export async function findPlaceAt(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   layer: string | undefined,
   at: string | undefined,
 ): Promise<LayerPlace> {
@@ -227,7 +227,7 @@ export async function findPlaceAt(
   return { ...place, checkpoint: await findCheckpoint(workspace, place, at) }
 }
 
-async function findBranchOf(workspace: OpenWorkspace, at: string): Promise<LayerPlace> {
+async function findBranchOf(workspace: Branches, at: string): Promise<LayerPlace> {
   const main = await mainOf(workspace)
   const isOnMain = (await workspace.layers.listLabels(main.branch.id)).some(
     ({ id, label, toolCall }) => [id, label, toolCall].includes(at),
@@ -236,7 +236,7 @@ async function findBranchOf(workspace: OpenWorkspace, at: string): Promise<Layer
 }
 
 async function findSide(
-  workspace: OpenWorkspace,
+  workspace: Branches,
   place: LayerPlace,
   side: ConflictSideName,
 ): Promise<Point> {

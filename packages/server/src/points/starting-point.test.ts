@@ -15,7 +15,7 @@ describe('a layer made from one that is over', () => {
     await fixture.write('/repo/new.txt', 'new\n', 'a')
   })
 
-  it('has its work, to be committed anew once the parent was rolled back', async () => {
+  it('a layer made from one that is over has its work, to be committed anew once the parent was rolled back', async () => {
     await ok(fixture.post('/a/commit'))
     await ok(fixture.post('/main/rollback', { to: 'before' }))
     const again = await fixture.create({ name: 'again', parent: 'a' })
@@ -31,7 +31,7 @@ describe('a layer made from one that is over', () => {
     expect(await fixture.read('/repo/new.txt')).toBe('new\n')
   })
 
-  it('has the work of all its commits, where several were made', async () => {
+  it('a layer made from one that is over has the work of all its commits, where several were made', async () => {
     await ok(fixture.post('/a/commit', { checkpoint: 'pass' }))
     await ok(fixture.post('/a/commit'))
     await ok(fixture.post('/main/rollback', { to: 'before' }))
@@ -44,7 +44,7 @@ describe('a layer made from one that is over', () => {
     expect(await fixture.read('/repo/a.txt')).toBe('one\ntwo\n')
   })
 
-  it('has the work since its last rebase, and nothing that the rebase brought', async () => {
+  it('a layer made from one that is over has the work since its last rebase, and nothing that the rebase brought', async () => {
     await fixture.write('/repo/b.txt', 'main\n')
     await ok(fixture.post('/a/rebase'))
     await ok(fixture.post('/a/checkpoints', { label: 'rebased' }))
@@ -68,14 +68,14 @@ describe('a layer made from one that is over', () => {
     expect(await fixture.read('/repo/a.txt', 'layer=again')).toBe('one\n')
   })
 
-  it('is not narrower than the work it has', async () => {
+  it('a layer made from one that is over is not narrower than the work it has', async () => {
     await ok(fixture.post('/a/abandon'))
     const error = await refused(fixture.post('', { parent: 'a', path: '/repo/sub' }))
     expect(error.code).toBe('outside_layer')
     expect(await fixture.create({ parent: 'a', path: '/' })).toMatchObject({ path: '/' })
   })
 
-  it('not from behind a rebase', async () => {
+  it('a layer that is over gives no layer from before its rebase', async () => {
     await fixture.write('/repo/b.txt', 'main\n')
     await ok(fixture.post('/a/rebase'))
     await ok(fixture.post('/a/abandon'))
