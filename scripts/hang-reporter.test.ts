@@ -16,7 +16,7 @@ describe('a test file of which nothing is heard', () => {
   })
   afterEach(() => void vi.useRealTimers())
 
-  it('is told after ten minutes, with the last test that ended and who is waiting', () => {
+  it('a test file of which nothing is heard is told after ten minutes, with the last test that ended and who is waiting', () => {
     vi.advanceTimersByTime(9 * 60_000)
     reporter.onTestCaseResult({ module, fullName: 'reads a file' })
     vi.advanceTimersByTime(9 * 60_000)
@@ -27,7 +27,7 @@ describe('a test file of which nothing is heard', () => {
     expect(text).toContain(`${process.pid} of ${process.ppid}`)
   })
 
-  it('is not told of when it has ended, whatever was told last', () => {
+  it('a test file of which nothing is heard is not told of when it has ended, whatever was told last', () => {
     state = 'passed'
     reporter.onTestCaseResult({ module, fullName: 'reads a file' })
     vi.advanceTimersByTime(60 * 60_000)

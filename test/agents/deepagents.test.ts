@@ -92,7 +92,7 @@ describe('the backend of deepagents', () => {
   })
 })
 
-it.skipIf(noJail)('with a sandbox there are commands, on the same files', async () => {
+it.skipIf(noJail)('a sandbox gives commands on the same files', async () => {
   const setup = await openLocalSetup()
   const { name, files } = await setup.makeWorkspace()
   const sandbox = setup.make({ name })

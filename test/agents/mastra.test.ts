@@ -40,7 +40,7 @@ describe("Mastra's file system", () => {
     expect(await fs.exists('/src')).toBe(false)
   })
 
-  it('has the errors that the tools of Mastra know', async () => {
+  it('Mastra’s file system has the errors that the tools of Mastra know', async () => {
     const fs = filesystem()
     await fs.writeFile('/d/file', 'one\n')
     const failures: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -44,7 +44,7 @@ describe('content that a session stores', () => {
     expect(outcomes.filter((outcome) => outcome === 'done').length).toBe(spareBlobs + 4)
   })
 
-  it('without either, it is not limited', async () => {
+  it('content is not limited without a budget and a quota', async () => {
     const session = await site.session(await site.issue(allow))
     expect(new Set(await outcomesOf(session, 80))).toEqual(new Set(['done']))
   })

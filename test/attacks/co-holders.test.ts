@@ -56,14 +56,14 @@ describe('a session that holds beside another one', () => {
     expect(await first.tries({ type: 'content', ino: a, offset: 0, length: 9 })).toBe('done')
   })
 
-  it('and writes where it claimed nothing: the holder is asked first', async () => {
+  it('a session that holds beside another one and writes where it claimed nothing: the holder is asked first', async () => {
     await beside(secret)
     const src = await site.ino('/src')
     expect(await second.submit(epoch, createFile('x', await second.inodes(1), src))).toBe('done')
     await first.hears('yield', ({ inos }) => inos.includes(src))
   })
 
-  it('and gives nothing back: others write all the same, and its epoch is over', async () => {
+  it('a session that holds beside another one and gives nothing back: others write all the same, and its epoch is over', async () => {
     await site.close()
     site = await Site.open(['/src/a', '/drop/b'], 300)
     await beside(secret)
@@ -85,7 +85,7 @@ describe('a session that holds beside another one', () => {
     }
   })
 
-  it('and has handed in: it writes in that epoch like any other session', async () => {
+  it('a session that holds beside another one and has handed in: it writes in that epoch like any other session', async () => {
     await beside(secret)
     second.send({ type: 'released', epoch })
     const src = await site.ino('/src')

@@ -39,13 +39,13 @@ async function expectRefused(answer: Response): Promise<void> {
 }
 
 describe('a tree that becomes ever deeper', () => {
-  it('is made as deep as the limit, and no deeper', async () => {
+  it('a tree that becomes ever deeper is made as deep as the limit, and no deeper', async () => {
     expect((await makeDirectory(levelsBelow('made', 1000))).status).toBe(200)
     await expectRefused(await makeDirectory(levelsBelow('more', 1001)))
     await expectRefused(await makeDirectory(levelsBelow('made', 1001)))
   })
 
-  it('is not put together from shallower ones, by moving or copying', async () => {
+  it('a tree that becomes ever deeper is not put together from shallower ones, by moving or copying', async () => {
     await makeDirectory(levelsBelow('upper', 600))
     await makeDirectory(levelsBelow('lower', 600))
     const to = `${levelsBelow('upper', 600)}/lower`
@@ -55,7 +55,7 @@ describe('a tree that becomes ever deeper', () => {
     await expectRefused(await ask('POST', '/w/batch', { operations }))
   })
 
-  it('is not put together by a commit or a rebase, from a move on one side and new directories on the other', async () => {
+  it('a tree that becomes ever deeper is not put together by a commit or a rebase, from a move on one side and new directories on the other', async () => {
     const layer = (name: string): Promise<Response> => ask('POST', '/w/layers', { path: '/', name })
     await makeDirectory('/box/inner')
     await makeDirectory(levelsBelow('tower', 600))
@@ -75,7 +75,7 @@ describe('a tree that becomes ever deeper', () => {
     expect((await ask('DELETE', '/w/files/box?recursive')).status).toBe(200)
   })
 
-  it('is not put together by a merge that moves a tall tree below another one', async () => {
+  it('a tree that becomes ever deeper is not put together by a merge that moves a tall tree below another one', async () => {
     await makeDirectory(levelsBelow('low', 600))
     await makeDirectory(levelsBelow('high', 300))
     await ask('POST', '/w/layers', { path: '/', name: 'mover' })
@@ -87,7 +87,7 @@ describe('a tree that becomes ever deeper', () => {
     for (const top of ['low', 'high']) await ask('DELETE', `/w/files/${top}?recursive`)
   })
 
-  it('is listed and removed as any other', async () => {
+  it('a tree that becomes ever deeper is listed and removed as any other', async () => {
     const answer = await ask('GET', '/w/files/made?list&recursive')
     expect((await answer.text()).trim().split('\n')).toHaveLength(999)
     expect((await ask('DELETE', '/w/files/made?recursive')).status).toBe(200)

@@ -92,7 +92,7 @@ describe('a forged bundle', () => {
     rmSync(outside, { recursive: true })
   })
 
-  it('whose workspace has an id that is a path: refused, and no file is made there', async () => {
+  it('a forged bundle whose workspace has an id that is a path: refused, and no file is made there', async () => {
     const path = `${'../'.repeat(12)}${outside.slice(1)}/evil`
     expect(await offer(forgeHead((head) => head.replaceAll(id, path)))).toBe('400 malformed')
     await ask('GET', '/git/forged/info/refs?service=git-upload-pack')
@@ -131,7 +131,7 @@ describe('a forged bundle', () => {
     expect(await names()).toEqual(['w'])
   })
 
-  it('with the log of a branch that its head does not name: refused', async () => {
+  it('a forged bundle with the log of a branch that its head does not name: refused', async () => {
     await ask('PUT', '/v1/workspaces/w/files/a', 'mine')
     const whole = Buffer.from(await (await ask('GET', '/v1/workspaces/w/bundle')).arrayBuffer())
     const rows = recordsOf(whole).filter(([type]) => type === 1)
@@ -142,7 +142,7 @@ describe('a forged bundle', () => {
     expect(await offer(bundleOf([[0, head], ...rows, ...rest]))).toBe('400 malformed')
   })
 
-  it('with a journal of brackets: refused', async () => {
+  it('a forged bundle with a journal of brackets: refused', async () => {
     const mine = `ws_${'3'.repeat(32)}`
     const [, ...rest] = recordsOf(bundle)
     const head = Buffer.from(recordsOf(bundle)[0]![1].toString().replaceAll(id, mine))

@@ -34,7 +34,7 @@ describe('a layer that a token does not see', () => {
   const make = (path: string, name: string): Promise<string> =>
     site.owner('POST', '/w/layers', { path, name })
 
-  it('is not in the cursor of a listing, and pages are full without it', async () => {
+  it('a layer that a token does not see is not in the cursor of a listing, and pages are full without it', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e'])
       await make(name === 'a' || name === 'd' ? '/src' : '/hidden', name)
     const first = await ask('GET', '/layers?limit=1')
@@ -49,7 +49,7 @@ describe('a layer that a token does not see', () => {
     expect(second.next).toBe(undefined)
   })
 
-  it('does not show by its name: one that it has is as free as any other', async () => {
+  it('a layer that a token does not see does not show by its name: one that it has is as free as any other', async () => {
     await make('/hidden', 'secret-plan')
     const answers = []
     for (const name of ['secret-plan', 'free']) {
@@ -74,7 +74,7 @@ describe('a layer that a token does not see', () => {
     expect(await site.owner('GET', '/w/layers/secret-plan')).toContain('"/hidden"')
   })
 
-  it('does not show by a name that another one is to get', async () => {
+  it('a layer that a token does not see does not show by a name that another one is to get', async () => {
     await make('/hidden', 'secret-plan')
     await make('/src', 'mine')
     const renamed = await ask('PATCH', '/layers/mine', { name: 'secret-plan' })
@@ -84,7 +84,7 @@ describe('a layer that a token does not see', () => {
     ])
   })
 
-  it('does not show by its id: who does not see everything does not choose ids', async () => {
+  it('a layer that a token does not see does not show by its id: who does not see everything does not choose ids', async () => {
     await site.owner('POST', '/w/layers', { path: '/hidden', id: 'ly_hidden' })
     for (const id of ['ly_hidden', 'ly_free'])
       expect((await ask('POST', '/layers', { path: '/src', id })).status, id).toBe(403)

@@ -71,7 +71,7 @@ describe.skipIf(noJail !== undefined)(`root in a jail (${noJail ?? 'as root'})`,
     expect(text).not.toContain(jail.id)
   })
 
-  it('is gone soon after the kill, however busy, even where only we reap its processes', async () => {
+  it('root in a jail is gone soon after the kill, however busy, even where only we reap its processes', async () => {
     const jail = await jails.make()
     for (let count = 0; count < 3; count++) {
       const busy = await jail.start({ args: ['sh', '-c', 'sleep 999 & while :; do :; done'] })
@@ -83,7 +83,7 @@ describe.skipIf(noJail !== undefined)(`root in a jail (${noJail ?? 'as root'})`,
     expect(await held.exit).toEqual({ code: null, signal: 'SIGKILL' })
   })
 
-  it('is gone after the kill in a container whose first process is Node', async () => {
+  it('root in a jail is gone after the kill in a container whose first process is Node', async () => {
     const program = new URL('./kill-as-first.ts', import.meta.url).pathname
     const node = [process.execPath, '--conditions=source', program, jails.directory]
     const ran = promisify(execFile)('unshare', ['--pid', '--fork', '--mount-proc', ...node])

@@ -33,7 +33,7 @@ describe('a web page in a browser on the machine of a server', () => {
     return answer?.status
   }
 
-  it('is refused by a name that it had resolve to 127.0.0.1', async () => {
+  it('a web page in a browser on the machine of a server is refused by a name that it had resolve to 127.0.0.1', async () => {
     expect(await status('Host: evil.example')).toBe(403)
     expect(await status(`Host: evil.example:${port}`)).toBe(403)
     expect(await status(`Host: 127.0.0.1:${port}`)).toBe(200)

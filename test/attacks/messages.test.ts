@@ -174,7 +174,7 @@ const rules: Readonly<Record<string, Rule>> = {
     inside: all('silence'),
     hidden: all('silence'),
   },
-  // Of what is hidden, nothing is in the answer: test/sessions/traces.test.ts.
+  // Nothing that is hidden is in the answer: test/sessions/traces.test.ts.
   ahead: {
     say: ({ directory }) => ({ ino: directory, from: 0, bytes: 1 }),
     inside: { ...all('answer'), past: 'read_only' },
@@ -254,7 +254,7 @@ describe('every message of the registry', () => {
     return type === 'claim' && outcome === 'answer' ? granted(session) : outcome
   }
 
-  it('has a rule', () => {
+  it('every message of the registry has a rule', () => {
     expect(Object.keys(rules).sort()).toEqual(Object.keys(sessionTables.requests).sort())
   })
 

@@ -67,7 +67,7 @@ describe('a removed or rotated owner key', () => {
     expect(await all).toMatch(/^id: \d+\n: following/)
   })
 
-  it('that removes or rotates itself hears the answer', async () => {
+  it('an owner key that removes or rotates itself hears the answer', async () => {
     const alice = as(secret)
     const rotated = await alice.keys.rotate('alice')
     expect(rotated.name).toBe('alice')

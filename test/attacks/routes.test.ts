@@ -11,7 +11,7 @@ interface Route {
   readonly rule: Rule
 }
 
-/** What anybody may ask for. One more has to be thought about here. */
+/** What a client without a key may ask for. One more has to be thought about here. */
 const open = [
   'GET /healthz',
   'GET /install',
@@ -93,7 +93,7 @@ it('those that are open are these, and each of the others says who may use it', 
   for (const { method, url, rule } of routes) expect(rule, `${method} ${url}`).toBeTruthy()
 })
 
-it('without a key that is good now, no other one answers', async () => {
+it('no other route answers without a key that is good now', async () => {
   for (const route of routes.filter(({ rule }) => rule !== 'open'))
     for (const who of ['no key', 'a wrong key', 'a revoked token', 'a token cut short'])
       expect(await ask(route, keys[who]), `${route.method} ${route.url} with ${who}`).toBe(401)

@@ -44,7 +44,7 @@ describe('sockets that say nothing', () => {
     expect(await knock()).toBe(503)
   })
 
-  it('are ended, and give their places back', async () => {
+  it('sockets that say nothing are ended, and give their places back', async () => {
     await start(20)
     for (let count = 0; count <= places.owner; count++) {
       const socket = await knock()

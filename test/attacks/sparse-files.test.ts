@@ -42,7 +42,7 @@ function writeAt(name: string, offset: number): Promise<Response> {
 const folded = (): Promise<Response> => ask('POST', '/w/layers/main/checkpoints', { body: '{}' })
 
 describe('a file of one byte behind a hole of 16 TiB', () => {
-  it('is sent piece by piece, before and after it is folded', async () => {
+  it('a file of one byte behind a hole of 16 TiB is sent piece by piece, before and after it is folded', async () => {
     for (const round of ['written', 'folded']) {
       const controller = new AbortController()
       const answer = await ask('GET', '/w/files/f', { signal: controller.signal })
@@ -63,7 +63,7 @@ describe('a file of one byte behind a hole of 16 TiB', () => {
     expect(Buffer.from(await answer.arrayBuffer()).toString()).toBe('\0\0x')
   })
 
-  it('is copied, compared, blamed and committed', async () => {
+  it('a file of one byte behind a hole of 16 TiB is copied, compared, blamed and committed', async () => {
     const made = await ask('POST', '/w/layers', { body: JSON.stringify({ name: 'l' }) })
     expect(made.status).toBe(201)
     const body = JSON.stringify({ to: '/copy' })
@@ -76,7 +76,7 @@ describe('a file of one byte behind a hole of 16 TiB', () => {
     expect(stat.headers.get('content-length')).toBe(String(largest))
   })
 
-  it('does not grow by one more byte', async () => {
+  it('a file of one byte behind a hole of 16 TiB does not grow by one more byte', async () => {
     const answer = await writeAt('f', largest)
     expect(answer.status).toBe(413)
     expect(await answer.json()).toMatchObject({ error: { errno: 'EFBIG' } })

@@ -44,7 +44,7 @@ describe('write without delete', () => {
     expect(await submit(createFile('f', first + 2, first + 1), rename('d', 'e'))).toBe('done')
   })
 
-  it('it may neither remove nor rename what others created', async () => {
+  it('a token with write alone may neither remove nor rename what others created', async () => {
     expect(await submit(unlink('theirs'))).toBe('forbidden')
     expect(await submit(rename('theirs', 'gone'))).toBe('forbidden')
     expect(await submit(rename('dir', 'gone'))).toBe('forbidden')
@@ -52,7 +52,7 @@ describe('write without delete', () => {
     expect(await submit(rename('own', 'theirs', 'exchange'))).toBe('forbidden')
   })
 
-  it('it may replace what others created, and not remove it then: in one batch, later, or over HTTP', async () => {
+  it('a token with write alone may replace what others created, and not remove it then: in one batch, later, or over HTTP', async () => {
     const make = createFile('own', first, parent)
     expect(await submit(make, rename('own', 'theirs'), unlink('theirs'))).toBe('forbidden')
     expect(await submit(make, rename('own', 'theirs'))).toBe('done')

@@ -85,12 +85,12 @@ describe('the model of many clients', () => {
 })
 
 describe('a history', () => {
-  it('is the same for the same seed', () => {
+  it('a history is the same for the same seed', () => {
     expect(makeHistory(7, 50)).toEqual(makeHistory(7, 50))
     expect(makeHistory(7, 50)).not.toEqual(makeHistory(8, 50))
   })
 
-  it('that fails is shortened to the turns and operations that it takes', async () => {
+  it('a history that fails is shortened to the turns and operations that it takes', async () => {
     const history = makeHistory(1, 60)
     const wanted = [history[17]!.ops[0]!, history[44]!.ops[0]!]
     const fails = async (shorter: History): Promise<boolean> =>

@@ -28,7 +28,7 @@ describe('the built packages', () => {
     30_000,
   )
 
-  it('are published with types, readme and engines, without maps, tests and notes of the compiler', () => {
+  it('the built packages are published with types, readme and engines, without maps, tests and notes of the compiler', () => {
     const words = ['pack', '--dry-run', '--json', '--ignore-scripts', '--workspaces']
     const out = execFileSync('npm', words, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
     const packed = JSON.parse(out.toString()) as { name: string; files: { path: string }[] }[]

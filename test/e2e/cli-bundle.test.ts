@@ -29,7 +29,7 @@ afterAll(() => mysql?.stop())
 
 const isWhole = /^whole: workspace w\d+ of .*: 2 branches, .* batches, .* nodes, \d+ blobs and /
 
-it('it appears when it is whole, is verified without a server, and damage is found', async () => {
+it('a bundle appears when it is whole, is verified without a server, and damage is found', async () => {
   await cairn.text('journal', 'new', '-id', 'run-42', '-title', 'run 42')
   await cairn.run(['journal', 'append', 'run-42'], { stdin: '{"type":"tool.call.completed"}\n' })
   await cairn.text('ws', 'export', workspace.name, bundle)

@@ -153,7 +153,7 @@ describe('fs cat, stat', () => {
 })
 
 describe('fs mkdir, mv, rm, chmod, symlink, hardlink', () => {
-  it('do what they say', async () => {
+  it('fs mkdir, mv, rm, chmod, symlink, hardlink do what they say', async () => {
     await cairn.text('fs', 'mkdir', '-p', ':/d/e', '--mode', '750')
     await cairn.text('fs', 'mkdir', ':/d/e')
     expect((await files.stat('/d/e')).mode).toBe('0750')

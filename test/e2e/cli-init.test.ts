@@ -58,7 +58,7 @@ describe.skipIf(noMount)('init, for those who come with a credentials file', () 
     expect(await cairn.json<Listed>('list')).toMatchObject([{ workspace: 'one', isRunning: true }])
   })
 
-  it('with a token: mounts what is there, by the name that stands beside the token', async () => {
+  it('init with a token mounts what is there, by the name that stands beside the token', async () => {
     await server.cairn.workspaces.create('scoped')
     const { secret } = await server.cairn.workspace('scoped').tokens.issue('agent', {
       ttlMs: 600_000,

@@ -81,7 +81,7 @@ describe('serve', () => {
 })
 
 describe('a reader that goes away', () => {
-  it('is no error to tell', async () => {
+  it('a reader that goes away is no error to tell', async () => {
     const child = cairn.start(['--help'])
     // Long before the help is written.
     child.stdout!.destroy()

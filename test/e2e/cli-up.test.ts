@@ -107,7 +107,7 @@ describe('serve --background', () => {
 })
 
 describe('the first workspace', () => {
-  it('is what :/ means for the owner, whose context names no workspace', async () => {
+  it('the first workspace is what :/ means for the owner, whose context names no workspace', async () => {
     await cairn.text('serve', '--background', ...words())
     const add = ['--server', `http://${listen}`, '--api-key-file', keyFile(keyOf(data))]
     expect(await cairn.text('ctx', 'add', '--name', 'prod', ...add)).toContain(
@@ -122,7 +122,7 @@ describe('the first workspace', () => {
     expect(await cairn.text('fs', 'cat', ':/a')).toBe('first')
   })
 
-  it('is made once: without it, and with several others, you are asked for a name', async () => {
+  it('the first workspace is made once: without it, and with several others, you are asked for a name', async () => {
     await cairn.text('serve', '--background', ...words())
     const as = ['--server', `http://${listen}`, '--api-key-file', keyFile(keyOf(data))]
     await cairn.text('ws', 'rm', 'default', '--yes', ...as)

@@ -98,7 +98,7 @@ describe.each([
   ['blobless', [], ['--blobless', '--hydrate=background']],
   ['with a depth and a tag', [], ['--depth', '1', '--branch', 'v1']],
 ] as const)('a clone %s', (_, init, options) => {
-  it('is what git clone makes', async () => {
+  it('a clone is what git clone makes', async () => {
     const origin = makeRepository('origin', ...init)
     git(origin, 'config', 'uploadpack.allowFilter', 'true')
     git(origin, 'config', 'uploadpack.allowAnySHA1InWant', 'true')
@@ -197,7 +197,7 @@ describe.skipIf(noMount)('in a mount', () => {
     await once(serving, 'exit')
   })
 
-  it('it is there at once; the index is fresh; changes are seen', async () => {
+  it('a clone in a mount is there at once; the index is fresh; changes are seen', async () => {
     const origin = makeRepository('origin')
     await cairn.text('mount', ':/', join(local, 'work'))
     const clone = join(local, 'work/repo')

@@ -104,7 +104,7 @@ async function expectWhole(): Promise<void> {
 }
 
 describe('a blobless clone', () => {
-  it('has the content of HEAD at once, and tells why the rest does not come', async () => {
+  it('a blobless clone has the content of HEAD at once, and tells why the rest does not come', async () => {
     await clone('off')
     const ofClone = host.requests
     await workspace.files.remove('/repo', { recursive: true })
@@ -118,13 +118,13 @@ describe('a blobless clone', () => {
     expect(await missing()).toBe(files)
   })
 
-  it('is a whole one when the command is back, with --hydrate=sync', async () => {
+  it('a blobless clone is a whole one when the command is back, with --hydrate=sync', async () => {
     await clone('sync')
     expect(await note()).toBeUndefined()
     await expectWhole()
   })
 
-  it('is a whole one when the command is back, if little is missing, with --hydrate=auto', async () => {
+  it('a blobless clone is a whole one when the command is back, if little is missing, with --hydrate=auto', async () => {
     await clone('auto')
     expect(await missing()).toBe(0)
   })
@@ -145,7 +145,7 @@ describe('a blobless clone', () => {
     await expectWhole()
   })
 
-  it('of SHA-256, in a layer, becomes a whole one', async () => {
+  it('a blobless clone of SHA-256, in a layer, becomes a whole one', async () => {
     rmSync(origin, { recursive: true })
     makeOrigin(origin, '--object-format=sha256')
     await workspace.layers.create('/', { name: 'attempt' })

@@ -112,7 +112,7 @@ describe('a push with a token', () => {
     expect(await inLayer('mine').readText('/secret/plan.txt')).toBe('later\n')
   })
 
-  it('is refused where the token may not write, each ref for itself, and leaves nothing', async () => {
+  it('a push with a token is refused where the token may not write, each ref for itself, and leaves nothing', async () => {
     const path = await clone(await issue())
     await commit(path, { 'src/a.ts': 'a2\n' })
     await git(path, 'branch', 'good')
@@ -142,7 +142,7 @@ describe('a push with a token', () => {
     expect(await layers()).toEqual([])
   })
 
-  it('of a token that is bound to a layer goes into that layer alone', async () => {
+  it('a push with a token of a token that is bound to a layer goes into that layer alone', async () => {
     const { id } = await workspace.layers.create('/src', { name: 'own' })
     await workspace.layers.create('/src', { name: 'other' })
     const path = await clone(await issue({ layer: id }))

@@ -58,7 +58,7 @@ async function filesIn(path: string): Promise<readonly string[]> {
 }
 
 describe('the git remote of a token', () => {
-  it('has the files that the token reads, and no object of another one', async () => {
+  it('the git remote of a token has the files that the token reads, and no object of another one', async () => {
     const path = await clone(await issue())
     expect(await filesIn(path)).toEqual(['src/a.ts', 'src/deep/b.ts'])
     const objects = await git(path, 'cat-file', '--batch-all-objects', '--batch')
@@ -99,7 +99,7 @@ describe('the git remote of a token', () => {
     expect(changed).toBe('src/new.ts\n')
   })
 
-  it('of a token that is bound to a layer: the layer is what a clone checks out', async () => {
+  it('a clone with a token that is bound to a layer checks that layer out', async () => {
     const layer = await workspace.layers.create('/src', { name: 'mine' })
     const attempt = server.cairn.workspace(workspace.name, { layer: layer.id })
     await attempt.files.write('/src/new.ts', 'new\n')

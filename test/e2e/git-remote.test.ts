@@ -126,7 +126,7 @@ describe('a workspace is a git remote', () => {
     expect(await git(path, 'ls-files')).toBe('repo/a\nrepo/b\nrepo/c\nrepo/d\n')
   })
 
-  it('without a key or with a wrong one there is nothing', async () => {
+  it('a git remote shows nothing without a key or with a wrong one', async () => {
     for (const url of [`${server.url}/git/${workspace.name}`, urlOf(workspace.name, 'wrong-key-0')])
       await expect(git(local, 'ls-remote', url)).rejects.toThrow('git ls-remote')
     expect(await git(local, 'ls-remote', urlOf(workspace.name))).toContain('refs/heads/main')
@@ -256,7 +256,7 @@ describe('a push', () => {
     expect(await workspace.files.readText('/a.txt')).toBe('one\n')
   })
 
-  it('of objects that are damaged makes nothing, and git is told', async () => {
+  it('a push of objects that are damaged makes nothing, and git is told', async () => {
     await edit(put('a.txt', 'two\n'))
     const oid = (await git(path, 'rev-parse', 'HEAD')).trim()
     const line = `${'0'.repeat(40)} ${oid} refs/heads/attempts/bad\0report-status\n`

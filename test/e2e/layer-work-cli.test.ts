@@ -159,7 +159,7 @@ describe('create --parent', () => {
     expect([await read('try'), await read('main')]).toEqual(['child\n', 'base\n'])
   })
 
-  it('not outside of its path, and not on a layer that is not there', async () => {
+  it('create --parent makes no layer outside of the parent’s path, or on a layer that is not there', async () => {
     const create = (...words: string[]): Promise<{ code: string }> =>
       cairn.error('fs', 'layer', 'create', ...words)
     expect((await create(':/', '--parent', 'try')).code).toBe('outside_layer')

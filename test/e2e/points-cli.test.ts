@@ -133,7 +133,7 @@ describe('the sides of a conflict', () => {
   const side = (name: string, ...words: string[]): Promise<string> =>
     cairn.text('fs', ...words, '--layer', 'try', '--side', name)
 
-  it('are looked at by ls, stat, find, cat and cp', async () => {
+  it('the sides of a conflict are looked at by ls, stat, find, cat and cp', async () => {
     expect(await side('layer', 'ls', ':/repo/thing')).toBe('part.txt\n')
     expect(await side('target', 'cat', ':/repo/thing')).toBe('target\n')
     expect(await side('layer', 'stat', ':/repo/thing')).toMatch(/kind: +directory/)

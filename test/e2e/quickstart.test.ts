@@ -75,7 +75,7 @@ describe.skipIf(noJail !== undefined)(`${title}: local`, () => {
     expect(await leftBehind()).toEqual([])
   })
 
-  it('with --data and a model: what was made stays, and the model is asked once a sandbox', async () => {
+  it('what was made stays with --data, and a model is asked once a sandbox', async () => {
     const asked: { model: string; messages: { content: string }[] }[] = []
     const model = createServer((request, response) => {
       void json(request).then((body) => {
@@ -185,7 +185,7 @@ describe('quickstart: what is missing is named', () => {
     expect(() => readSettings(args, {})).toThrow(message)
   })
 
-  it('of a language model, too', () => {
+  it('a missing language model is named, too', () => {
     expect(() => chooseAnalyst({ LLM_MODEL: 'm' })).toThrow('LLM_API_KEY and LLM_BASE_URL not set')
   })
 })

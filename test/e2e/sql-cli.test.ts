@@ -24,7 +24,7 @@ describe('cairn sql', () => {
     expect(await cairn.text('sql', '--json', paths)).toBe('{"path":"/c,d.md","size":5}\n')
   })
 
-  it('has the entries of journals', async () => {
+  it('cairn sql has the entries of journals', async () => {
     await cairn.text('journal', 'new', '--id', 'deploys')
     const stdin = '{"type":"deploy.done","status":"ok"}\n'
     await cairn.run(['journal', 'append', 'deploys'], { stdin })

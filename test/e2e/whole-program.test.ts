@@ -13,7 +13,7 @@ describe('the whole program in one bundle', () => {
   })
   afterAll(() => site.close())
 
-  it('has the files that it starts as threads: large texts are compared', async () => {
+  it('the whole program in one bundle has the files that it starts as threads: large texts are compared', async () => {
     const file = join(site.directory, 'f')
     const put = async (content: string, ...where: string[]): Promise<void> => {
       writeFileSync(file, content)

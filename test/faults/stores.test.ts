@@ -56,7 +56,7 @@ describe.skipIf(whyNoCeph)(`a server whose S3 is in trouble ${whyNoCeph ?? ''}`,
     'does not answer': { type: 'silence' },
     'cannot be reached': { type: 'refuse' },
   }
-  it.each(Object.entries(troubles))('it %s: clear errors, then recovery', async (what, fault) => {
+  it.each(Object.entries(troubles))('S3 %s: clear errors, then recovery', async (what, fault) => {
     proxy.fault = fault
     try {
       const refused = await witness.write(`${what}, refused`, large)

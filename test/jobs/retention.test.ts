@@ -186,7 +186,7 @@ it('a branch whose layer was never finished is deleted after the grace time', as
   })
 })
 
-it('of the leftovers of lost leases, only the newest outlives the retention time', async () => {
+it('only the newest of the leftovers of lost leases outlives the retention time', async () => {
   const id = await withServer(async (cairn) => (await cairn.workspaces.create('w')).id)
   const branch = `${id}/main` as BranchId
   await withStorage({ data }, async ({ refs }) => {

@@ -49,7 +49,7 @@ function originOf(path: string, changes: ReadonlyMap<string, PathChange>): strin
 }
 
 describe('diff oracle', () => {
-  it('without renames and hard links it is the difference of two listings', async () => {
+  it('a diff without renames and hard links is the difference of two listings', async () => {
     await checkProperty('diff by path', 120, stillScenarios, async (scenario) => {
       if (!isStill(scenario)) return
       const { before, after, changes } = await diffOf(scenario)

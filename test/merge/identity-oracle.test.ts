@@ -49,7 +49,7 @@ function sortedEntries(entries: ReadonlyMap<string, PlainEntry>): readonly [stri
 }
 
 describe('merge oracle', () => {
-  it('with renames and hard links it is the merge of a table of things, field by field', async () => {
+  it('a merge with renames and hard links is the merge of a table of things, field by field', async () => {
     await checkProperty('by identity', 200, movingScenarios, agrees)
   })
 

@@ -22,7 +22,7 @@ async function agrees(scenario: Scenario): Promise<void> {
 }
 
 describe('merge oracle', () => {
-  it('without renames and hard links it is the merge of three listings, path by path', async () => {
+  it('a merge without renames and hard links is the merge of three listings, path by path', async () => {
     await checkProperty('by path', 400, stillScenarios, agrees)
   })
 })

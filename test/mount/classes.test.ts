@@ -130,7 +130,7 @@ describe.skipIf(noMount)('a mount with a profile', () => {
     await other.unmount()
   })
 
-  it('is packed under a name that shows all of it later', async () => {
+  it('a mount with a profile is packed under a name that shows all of it later', async () => {
     await mount.sh('echo packed > repo/dist/packed')
     const args = ['pack', '--mount', mount.directory, '--label', 'deps', '--json']
     const { stdout } = await site.cairn(args, mount.home)

@@ -51,7 +51,7 @@ describe.skipIf(noMount ?? !isRoot)('the disk of the cache is full', () => {
   })
 
   it.each(everyRun)(
-    'without a server a writer is told ENOSPC, what was acknowledged is not lost, and afterwards it goes on (run %i)',
+    'a writer is told ENOSPC while the server is away, what was acknowledged is not lost, and afterwards it goes on (run %i)',
     async () => {
       expect(write('before', 1)).toBe('ok')
       await site.stopServer('SIGKILL')

@@ -61,7 +61,7 @@ describe.skipIf(noMount)('a partial clone in a mount', () => {
     expect(() => git(clone, 'show', 'one:file')).toThrow('could not fetch')
   })
 
-  it('is a whole one in every mount, without its origin, after it was hydrated from a worktree', async () => {
+  it('a partial clone in a mount is a whole one in every mount, without its origin, after it was hydrated from a worktree', async () => {
     renameSync(`${origin}-gone`, origin)
     git(clone, 'worktree', 'add', '-q', '../other')
     const words = ['hydrate', '--background', mount.path('other')]

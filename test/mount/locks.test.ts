@@ -162,7 +162,7 @@ describe.skipIf(cannot)('locks between mounts', { timeout }, () => {
       expect(await got).toBe('ok')
     })
 
-    it('is interrupted by a signal, and has nothing then', async () => {
+    it('a program that waits is interrupted by a signal, and has nothing then', async () => {
       const { holder, waiter, got } = await waiting()
       waiter.child.kill('SIGUSR1')
       expect(await got).toBe('EINTR')
@@ -170,7 +170,7 @@ describe.skipIf(cannot)('locks between mounts', { timeout }, () => {
       expect(await (await client(a, 'w')).ask(lock)).toBe('ok')
     })
 
-    it('can be killed, and has nothing then', async () => {
+    it('a program that waits can be killed, and has nothing then', async () => {
       const { holder, waiter, got } = await waiting()
       got.catch(() => undefined)
       await waiter.kill()
@@ -293,7 +293,7 @@ describe.skipIf(cannot)('locks without --shared-locks', { timeout }, () => {
     }
   })
 
-  it('are not shared by a mount that is read-only', async () => {
+  it('locks without --shared-locks are not shared by a mount that is read-only', async () => {
     const site = await Site.open()
     try {
       const ran = await site.tryCairn([

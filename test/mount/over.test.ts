@@ -22,7 +22,7 @@ describe.skipIf(noMount)('a mount of a layer', () => {
   afterEach(() => site.close())
 
   it.each(['commit', 'abandon'])(
-    'that is over by %s: refuses what is written from then on, and keeps what was before',
+    'a mount of a layer that is over by %s: refuses what is written from then on, and keeps what was before',
     async (end) => {
       const a = await attempt('/repo', 'fix')
       const before = await a.sh('for i in $(seq 500); do echo $i > f$i; done; ls | wc -l')
@@ -43,7 +43,7 @@ describe.skipIf(noMount)('a mount of a layer', () => {
     },
   )
 
-  it('that is over before it is mounted can be read', async () => {
+  it('a mount of a layer that is over before it is mounted can be read', async () => {
     await layer('create', ':/repo', '--name', 'fix')
     await layer('abandon', 'fix')
     const a = await site.mount('/repo', '--layer', 'fix')
@@ -51,7 +51,7 @@ describe.skipIf(noMount)('a mount of a layer', () => {
     expect((await a.trySh('echo x > src/a')).stderr).toContain(readOnly)
   })
 
-  it('that was abandoned and is reopened takes writes again', async () => {
+  it('a mount of a layer that was abandoned and is reopened takes writes again', async () => {
     const a = await attempt('/repo', 'fix')
     await a.sh('echo one > one')
     await layer('abandon', 'fix')

@@ -57,7 +57,7 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
   }
 
   it.each(everyRun)(
-    'is recalled by a second mount in the middle of a git clone: what that writes is done in 2 s, and the clone is whole (run %i)',
+    'a lease that goes to others is recalled by a second mount in the middle of a git clone: what that writes is done in 2 s, and the clone is whole (run %i)',
     async () => {
       const clone = await startClone(filesBesideMount)
       let [other, mounted]: [SiteMount | undefined, number] = [undefined, 0]
@@ -78,7 +78,7 @@ describe.skipIf(noMount)('a lease that goes to others', () => {
   )
 
   it.each(everyRun)(
-    'is recalled by a write over HTTP in the middle of a git clone: it is done in 2 s, and the clone is whole (run %i)',
+    'a lease that goes to others is recalled by a write over HTTP in the middle of a git clone: it is done in 2 s, and the clone is whole (run %i)',
     async () => {
       const clone = await startClone(filesBesideRequest)
       const url = `${site.url}/v1/workspaces/demo/files/of-the-other`

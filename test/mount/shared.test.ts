@@ -52,7 +52,7 @@ describe.skipIf(noMount)('two mounts of one branch', () => {
     }
   })
 
-  it('of two programs that create one file at once, one creates it and both open it', async () => {
+  it('one of two programs that create a file at once creates it, and both open it', async () => {
     for (let round = 0; round < 20; round++) {
       await Promise.all([a.sh(`echo a >> new${round}`), b.sh(`echo b >> new${round}`)])
       expect(await a.sh(`sort new${round}`)).toBe('a\nb\n')

@@ -53,7 +53,7 @@ describe.skipIf(noMount)('a link on which each connection carries a mebibyte', (
     expect(stdout).toBe('7999')
   })
 
-  it('with 96 KiB for each connection, batches and blocks arrive that were made for a better link', async () => {
+  it('batches and blocks that were made for a better link arrive with 96 KiB for each connection', async () => {
     mkdirSync(mount.path('d'))
     const small = randomBytes(50 * KiB)
     for (let i = 0; i < 40; i++) writeFileSync(mount.path(`d/${i}`), small)

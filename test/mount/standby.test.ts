@@ -30,7 +30,7 @@ describe.skipIf(noMount)('the supervisor of a mount (needs /dev/fuse)', () => {
     expect(kilobytesOf(supervisor)).toBeLessThan(4096)
   })
 
-  it('is a Node process when the daemon has died, with the number it had, and the mount goes on', async () => {
+  it('the supervisor of a mount is a Node process when the daemon has died, with the number it had, and the mount goes on', async () => {
     const { supervisor, daemon } = mount.processes()
     process.kill(daemon, 'SIGKILL')
     expect(await mount.sh('echo made > f && cat f')).toBe('made\n')

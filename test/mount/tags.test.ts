@@ -13,7 +13,7 @@ describe.skipIf(noMount)('tags in a mount', { timeout: 120_000 }, () => {
   })
   afterEach(() => site.close())
 
-  it('are extended attributes, to be read and written', async () => {
+  it('tags in a mount are extended attributes, to be read and written', async () => {
     const mount = await site.mount()
     writeFileSync(mount.path('a.txt'), 'text')
     const path = Buffer.from(`${mount.path('a.txt')}\0`)

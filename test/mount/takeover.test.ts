@@ -56,7 +56,7 @@ describe.skipIf(noMount)('a mount that was frozen past its lease', () => {
     return mount
   }
 
-  it('does not make a file that another mount made meanwhile: O_EXCL has one winner', async () => {
+  it('a mount that was frozen past its lease does not make a file that another mount made meanwhile: O_EXCL has one winner', async () => {
     site = await Site.open({ leaseMs })
     const a = await site.mount('/')
     await a.sh('echo before > before')

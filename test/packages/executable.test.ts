@@ -112,7 +112,7 @@ describe.skipIf(!isSoak)('single executable (needs npm run test:soak)', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\ncairn-0\n$/)
   }, 120_000)
 
-  it('is made for arm64, too', () => {
+  it('a single executable is made for arm64, too', () => {
     execFileSync('npm', ['run', 'build:native'], { cwd: root, stdio: 'ignore' })
     build('linux-arm64')
     const bytes = readFileSync(join(made, 'cairn-linux-arm64'))

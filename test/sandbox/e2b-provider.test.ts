@@ -80,7 +80,7 @@ describe('E2BSandbox without a machine', () => {
     expect([sandbox.e2b, killed]).toEqual([null, 1])
   })
 
-  it('is made by a factory, which says what it does not know', async () => {
+  it('E2BSandbox without a machine is made by a factory, which says what it does not know', async () => {
     const factory = new SandboxFactory()
     expect(factory.create({ kind: 'e2b' })).toBeInstanceOf(E2BSandbox)
     expect(() => factory.create({ kind: 'docker' })).toThrow(
@@ -129,7 +129,7 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     expect(sizes.size).toBe(201)
   })
 
-  it('has no network if the options say so', async () => {
+  it('E2BSandbox has no network if the options say so', async () => {
     const open = setup.make()
     const closed = setup.make(undefined, { allowInternetAccess: false })
     const reach = `exec 3<>/dev/tcp/${new URL(setup.serverInside).host.replace(':', '/')}`
@@ -139,7 +139,7 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     await closed.dispose()
   })
 
-  it('with a workspace: a new machine where the stored one is gone, with the same files', async () => {
+  it('E2BSandbox with a workspace: a new machine where the stored one is gone, with the same files', async () => {
     const workspace = await setup.makeWorkspace()
     const first = setup.make({ name: workspace.name })
     await first.exec('echo kept > note')
@@ -153,7 +153,7 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     await again.getE2BInstance().kill()
   })
 
-  it('with a workspace: what enters is a token for its directory alone, and it ends with the machine', async () => {
+  it('E2BSandbox with a workspace: what enters is a token for its directory alone, and it ends with the machine', async () => {
     const workspace = await setup.makeWorkspace()
     await workspace.files.write('/other/secret', 'hidden', { parents: true })
     const sandbox = setup.make(undefined, {
@@ -181,7 +181,7 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     })
   })
 
-  it('with a workspace: a later process renews the token that is there, and leaves it to the machine', async () => {
+  it('E2BSandbox with a workspace: a later process renews the token that is there, and leaves it to the machine', async () => {
     const workspace = await setup.makeWorkspace()
     const first = setup.make({ name: workspace.name })
     await first.init()
@@ -207,7 +207,7 @@ describe.skipIf(noJail !== undefined)(`E2BSandbox (${noJail ?? 'as root'})`, () 
     expect(states).toEqual(['revoked', 'revoked'])
   })
 
-  it('with a workspace: mounts it again in a machine that was booted anew, and hides its key', async () => {
+  it('E2BSandbox with a workspace: mounts it again in a machine that was booted anew, and hides its key', async () => {
     const workspace = await setup.makeWorkspace()
     const sandbox = setup.make({ name: workspace.name })
     await sandbox.exec('echo one > log && sync')

@@ -32,7 +32,7 @@ describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'a
     await rm(directory, { recursive: true, force: true })
   })
 
-  it('are workspaces: written by the SDK, read by Cairn, and gone with each other', async () => {
+  it('volumes of the E2B server are workspaces: written by the SDK, read by Cairn, and gone with each other', async () => {
     const volume = await e2b.Volume.create('shared')
     await volume.makeDir('/deep/er', { force: true })
     const written = await volume.writeFile('/deep/er/note.txt', 'by the SDK', { mode: 0o600 })
@@ -65,7 +65,7 @@ describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'a
     })
   })
 
-  it('are mounted in sandboxes, outlive them, and keep what was written before a kill', async () => {
+  it('volumes of the E2B server are mounted in sandboxes, outlive them, and keep what was written before a kill', async () => {
     const volume = await e2b.Volume.create('work')
     const first = await e2b.Sandbox.create({ volumeMounts: { '/mnt/volume': volume } })
     await first.commands.run('mkdir -p /mnt/volume/repo && echo by-command > /mnt/volume/repo/a')
@@ -82,7 +82,7 @@ describe.skipIf(noJail !== undefined)(`volumes of the E2B server (${noJail ?? 'a
     await again.kill()
   })
 
-  it('that are not there, or have no clean place, are refused', async () => {
+  it('volumes of the E2B server that are not there, or have no clean place, are refused', async () => {
     const create = (volumeMounts: Record<string, string>): Promise<unknown> =>
       e2b.Sandbox.create({ volumeMounts })
     await expect(create({ '/mnt/x': 'no-such' })).rejects.toThrow(/no volume/)

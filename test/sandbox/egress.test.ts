@@ -46,7 +46,7 @@ describe.skipIf(noExit !== undefined)(`the way out of a jail (${noExit ?? 'by nf
   })
   afterAll(() => server.close())
 
-  it('is open unless told otherwise: any port, names too', async () => {
+  it('the way out of a jail is open unless told otherwise: any port, names too', async () => {
     const jail = await make({})
     expect(await get(jail, 'http://good.example/')).toBe('hello good.example')
     expect(await get(jail, 'http://203.0.113.9:8080/')).toBe('hello 203.0.113.9:8080')
@@ -65,7 +65,7 @@ describe.skipIf(noExit !== undefined)(`the way out of a jail (${noExit ?? 'by nf
     expect(dialled.splice(0)).toEqual(['10.1.2.3:80'])
   })
 
-  it('is shut by denying everything, and says so at once', async () => {
+  it('the way out of a jail is shut by denying everything, and says so at once', async () => {
     const jail = await make({ deny: ['0.0.0.0/0'] })
     expect(await get(jail, 'http://198.51.100.1/')).toEqual(refused)
     expect(await get(jail, 'http://good.example/')).toBe('failed 6')
@@ -104,7 +104,7 @@ describe.skipIf(noExit !== undefined)(`the way out of a jail (${noExit ?? 'by nf
     expect(dialled.splice(0)).toEqual(['198.51.100.1:80'])
   })
 
-  it('is no wider for a root that takes the firewall down', async () => {
+  it('the way out of a jail is no wider for a root that takes the firewall down', async () => {
     const jail = await make({ deny: ['0.0.0.0/0'] })
     expect(await say(jail, 'nft flush ruleset', 'root')).toMatchObject({ code: 0 })
     expect(await get(jail, 'http://198.51.100.1/')).toBe('failed 7')

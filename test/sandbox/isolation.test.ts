@@ -48,7 +48,7 @@ describe.skipIf(noJail !== undefined)(`a jail (${noJail ?? 'as root'})`, () => {
     expect((await say(jail, search, 'root')).text).toBe('')
   })
 
-  it('has none of what only root of the host may read', async () => {
+  it('a jail has none of what only root of the host may read', async () => {
     const jail = await jails.make()
     const closed = readdirSync('/etc', { recursive: true, encoding: 'utf8' })
       .map((name) => join('/etc', name))
@@ -102,7 +102,7 @@ describe.skipIf(noJail !== undefined)(`a jail (${noJail ?? 'as root'})`, () => {
     expect(code, text).not.toBe(0)
   })
 
-  it('has devices of its own and only harmless ones', async () => {
+  it('a jail has devices of its own and only harmless ones', async () => {
     const jail = await jails.make()
     const { text } = await say(jail, 'ls /dev', 'root')
     expect(text.trim().split('\n').toSorted()).toEqual(
@@ -113,7 +113,7 @@ describe.skipIf(noJail !== undefined)(`a jail (${noJail ?? 'as root'})`, () => {
     expect(statSync('/dev/fuse').mode).toBe(before)
   })
 
-  it('is left by no chroot', async () => {
+  it('a jail is left by no chroot', async () => {
     const jail = await jails.make()
     const escape = [
       'import os',

@@ -9,7 +9,7 @@ import { noJail } from './local-setup.ts'
 describe.skipIf(noJail !== undefined)(`a jail's programs (${noJail ?? 'as root'})`, () => {
   const jails = useJails()
 
-  it('have a user, a home and an environment, and nothing of the host', async () => {
+  it('a jail’s programs have a user, a home and an environment, and nothing of the host', async () => {
     const jail = await jails.make({ hostname: 'box' })
     const program = await jail.start({ args: ['env'], env: { ONE: '1', PATH: '/usr/bin' } })
     expect((await text(program.stdout)).trim().split('\n').toSorted()).toEqual([
@@ -25,7 +25,7 @@ describe.skipIf(noJail !== undefined)(`a jail's programs (${noJail ?? 'as root'}
     )
   })
 
-  it('that cannot be started say at which step', async () => {
+  it('a jail’s programs that cannot be started say at which step', async () => {
     const jail = await jails.make()
     await expect(jail.start({ args: ['true'], cwd: '/nowhere' })).rejects.toMatchObject({
       step: 'cwd',
@@ -57,7 +57,7 @@ describe.skipIf(noJail !== undefined)(`a jail's programs (${noJail ?? 'as root'}
     sleeper.signal('SIGKILL')
   })
 
-  it('can open their output again, and have nothing else open', async () => {
+  it('a jail’s programs can open their output again, and have nothing else open', async () => {
     const jail = await jails.make()
     const echo = await jail.start({
       args: ['sh', '-c', 'echo out > /dev/stdout; echo err > /dev/stderr'],
@@ -106,7 +106,7 @@ describe.skipIf(noJail !== undefined)(`a jail's programs (${noJail ?? 'as root'}
     await expect.poll(() => shown).toContain('40 100\r\n')
   })
 
-  it('do nothing while the jail is frozen', async () => {
+  it('a jail’s programs do nothing while the jail is frozen', async () => {
     const [jail, other] = [await jails.make(), await jails.make()]
     const busy = await jail.start({ args: ['sh', '-c', 'while :; do :; done'] })
     await jail.freeze()
@@ -136,7 +136,7 @@ describe.skipIf(noJail !== undefined)(`a snapshot of a jail (${noJail ?? 'as roo
   const from = (name: string): Promise<Jail> =>
     jails.make({ base: { snapshot: join(jails.directory, name) } })
 
-  it('has what was written and not what was removed, over any number of them', async () => {
+  it('a snapshot of a jail has what was written and not what was removed, over any number of them', async () => {
     const first = await jails.make()
     await say(first, 'echo one > ~/one; echo two > ~/two; sudo touch /usr/made; sudo rm /etc/issue')
     await first.snapshot(join(jails.directory, 's1'))
@@ -163,7 +163,7 @@ describe.skipIf(noJail !== undefined)(`a snapshot of a jail (${noJail ?? 'as roo
     expect(new Set(await Promise.all(ids)).size).toBe(2)
   })
 
-  it('that is none is refused by name, and leaves nothing', async () => {
+  it('a snapshot of a jail that is none is refused by name, and leaves nothing', async () => {
     await expect(from('missing')).rejects.toThrow(/missing/)
   })
 })

@@ -81,7 +81,7 @@ describe.skipIf(noJail !== undefined)(`options of LocalSandbox (${noJail ?? 'as 
     expect(await sandbox.exec('echo again')).toMatchObject({ stdout: 'again\n' })
   })
 
-  it('without an init there is no id', () => {
+  it('a LocalSandbox without an init has no id', () => {
     expect(() => make().getSandboxId()).toThrow(/not initialized/)
   })
 })

@@ -18,7 +18,7 @@ const noUser: string | undefined =
 describe.skipIf(noUser !== undefined)(
   `a jail of an ordinary user (${noUser ?? 'possible'})`,
   () => {
-    it('is a jail with one user, without limits', async () => {
+    it('a jail of an ordinary user is a jail with one user, without limits', async () => {
       const home = mkdtempSync(join(tmpdir(), 'cairn-user-'))
       onTestFinished(() => rmSync(home, { recursive: true, force: true }))
       chownSync(home, uid, uid)

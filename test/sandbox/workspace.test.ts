@@ -81,7 +81,7 @@ describe.skipIf(noJail !== undefined)(`workspaces in jails (${noJail ?? 'as root
     expect(readdirSync(setup.directory).filter((name) => /^[0-9a-f]{20}$/.test(name))).toEqual([])
   })
 
-  it('are whole in the next sandbox when one is killed in the middle of a clone', async () => {
+  it('workspaces in jails are whole in the next sandbox when one is killed in the middle of a clone', async () => {
     const bundle = makeBundle(setup.directory)
     const workspace = await setup.makeWorkspace()
     const binds = [{ source: bundle, target: '/srv/many.bundle' }]

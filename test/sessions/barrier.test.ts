@@ -166,7 +166,7 @@ describe('barrier', () => {
       expect(await lateSessions()).toBe(0)
     })
 
-    it('does not wait for a writer whose server died, once it has run out', async () => {
+    it('a barrier does not wait for a writer whose server died, once it has run out', async () => {
       const third = await startServer(shared, 100)
       const d = open(third)
       await until(() => d.standing === 'shared')

@@ -131,7 +131,7 @@ describe('a live lease on a layer', () => {
 })
 
 describe('late writes that conflict', () => {
-  it('are a layer like any other: found, read, resolved and committed', async () => {
+  it('late writes that conflict are a layer like any other: found, read, resolved and committed', async () => {
     const server = await startServer(new SharedStores(), 200)
     const network = new Network()
     const outcomes: RescueOutcome[] = []

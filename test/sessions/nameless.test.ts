@@ -86,7 +86,7 @@ describe('files without a name', () => {
     await until(async () => !(await isThere(held)))
   })
 
-  it('that sessions left are found by a server that opens the branch later', async () => {
+  it('files without a name that sessions left are found by a server that opens the branch later', async () => {
     const last = session()
     await last.welcomed
     const unlink = { type: 'unlink', time: now(), parent: rootIno, name: 'free' as Name } as const
@@ -99,7 +99,7 @@ describe('files without a name', () => {
     expect(await isThere(held)).toBe(true)
   })
 
-  it('are told to a session that asks which there are', async () => {
+  it('files without a name are told to a session that asks which there are', async () => {
     const asker = session({ holds: () => [held] })
     await asker.welcomed
     await removeBoth()

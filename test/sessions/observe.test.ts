@@ -36,7 +36,7 @@ describe('how many sessions a server has', () => {
     )
   }
 
-  it('is counted by mode, and so are recalls', async () => {
+  it('how many sessions a server has is counted by mode, and so are recalls', async () => {
     // The first write of a server fetches inode numbers, and so needs two turns.
     expect((await call(server, 'PUT', '/w/files/first', 'x')).status).toBe(201)
     const [writer, reader] = [open('write'), open('read')]
@@ -52,7 +52,7 @@ describe('how many sessions a server has', () => {
     expect(await metric('cairn_sessions{mode="write"}')).toBe(1)
   })
 
-  it('is bounded: one more is refused, and finds a place when another one ends', async () => {
+  it('how many sessions a server has is bounded: one more is refused, and finds a place when another one ends', async () => {
     const [first, second] = [open('read'), open('read')]
     await Promise.all([first.welcomed, second.welcomed])
     const connect = connectWebSocket(server.url, secret)

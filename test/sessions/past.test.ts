@@ -98,7 +98,7 @@ describe('a session of the past', () => {
       expect(await filesOf(revisit({ branch, at, path: '/dir' })), at).toEqual(files)
   })
 
-  it('is told nothing of what happens since, and takes nothing', async () => {
+  it('a session of the past is told nothing of what happens since, and takes nothing', async () => {
     const heard: unknown[] = []
     const onBatch = (bytes: Uint8Array): void => void heard.push(bytes)
     const past = revisit({ branch: 'fix', at: 'tests-pass', path: '/dir', onBatch })

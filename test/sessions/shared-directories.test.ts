@@ -16,7 +16,7 @@ import {
   writeBytes,
 } from './fixture.ts'
 
-/** Of others, while the session looks at nothing. */
+/** Changes of others, while the session looks at nothing. */
 const changesMax = 16
 
 let server: RunningServer

@@ -92,7 +92,7 @@ describe('a session under a token', () => {
   const read = (path: string): Promise<string> =>
     codeOf(ask({ type: 'content', ino: ino(path), offset: 0, length: 100 }))
 
-  it('is shown what is in scope and the way there, wherever it asks', async () => {
+  it('a session under a token is shown what is in scope and the way there, wherever it asks', async () => {
     inos.set('/', 1 as Ino)
     expect(await list('/')).toEqual(['docs', 'listed', 'src'])
     expect(await list('/src')).toEqual(['a', 'deep'])
@@ -230,7 +230,7 @@ describe('a session under a token', () => {
     expect(Buffer.concat(batches).includes('call-7')).toBe(false)
   })
 
-  it('it finds no other workspace, and no layer that it is not bound to', async () => {
+  it('a session under a token finds no other workspace, and no layer that it is not bound to', async () => {
     await owner('POST', '/w/layers', { path: '/src', name: 'mine' })
     await owner('POST', '/w/layers', { path: '/src', name: 'other' })
     const bound = await issue({ layer: 'mine' })
@@ -246,7 +246,7 @@ describe('a session under a token', () => {
     expect(await open({ key: reader, mode: 'read' })).toBe('done')
   })
 
-  it('is ended within a second of being revoked, with the reason, and let in no more', async () => {
+  it('a session under a token is ended within a second of being revoked, with the reason, and let in no more', async () => {
     const began = performance.now()
     await owner('DELETE', '/w/tokens/t')
     await until(() => over !== undefined)

@@ -65,7 +65,7 @@ describe('what earlier mounts read', () => {
     }
   })
 
-  it('is sent with names and bytes; newer items come first, and what is gone is left out', async () => {
+  it('what earlier mounts read is sent with names and bytes; newer items come first, and what is gone is left out', async () => {
     const session = openSession(server)
     await note([names('/src'), block('/src/a')], session)
     const gone = { ino: 9999 as Ino, block: 0 }
@@ -80,7 +80,7 @@ describe('what earlier mounts read', () => {
     expect((await ahead(session)).texts).toEqual(['in /src/a'])
   })
 
-  it('is found in a layer, and what a layer reads is found on main', async () => {
+  it('what earlier mounts read is found in a layer, and what a layer reads is found on main', async () => {
     const main = openSession(server)
     await note([block('/src/a')], main)
     await noted(main)
@@ -117,7 +117,7 @@ describe('what earlier mounts read', () => {
     expect(await ahead(token)).toEqual({ next: 0, listed: ['a', 'l'], texts: ['in /src/a'] })
   })
 
-  it('is not taken from a session that only reads', async () => {
+  it('what earlier mounts read is not taken from a session that only reads', async () => {
     const reader = openSession(server, { mode: 'read' })
     await note([block('/src/a')], reader)
     const writer = openSession(server)

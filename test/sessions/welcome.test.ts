@@ -53,7 +53,7 @@ describe('welcome', () => {
     expect(mount.root).toBe(1001)
   })
 
-  it('without a path it is the root directory', async () => {
+  it('a welcome without a path names the root directory', async () => {
     expect(await open().welcomed).toMatchObject({ root: 1 })
   })
 

@@ -96,7 +96,7 @@ describe('a data directory of version 0.1.0', () => {
     expect(await website.files.readText('/notes/hello.txt')).toBe('layer\n')
   })
 
-  it('is whole after it was changed, and opens again', async () => {
+  it('a data directory of version 0.1.0 is whole after it was changed, and opens again', async () => {
     await serving.close()
     const storage = await openStorage({ data })
     const { problems } = await checkStores(storage)

@@ -74,7 +74,7 @@ async function provoke({ steps = [], files = [], stdin, env, run }: ErrorCase): 
 }
 
 describe('every error', () => {
-  it('is provoked here, or names the test that does', () => {
+  it('every error is provoked here, or names the test that does', () => {
     const known = [...Object.keys(errorCases), ...Object.keys(provokedElsewhere)]
     expect(known.toSorted()).toEqual(Object.keys(errorTable).toSorted())
   })

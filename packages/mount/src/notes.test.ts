@@ -15,7 +15,7 @@ describe('where late writes went', () => {
   })
   afterEach(() => rmSync(directory, { recursive: true }))
 
-  it('is known to the next process, once, and in order', () => {
+  it('where late writes went is known to the next process, once, and in order', () => {
     const first = new Notes(directory)
     first.noteRescue(kept)
     const second = new Notes(directory)
@@ -24,19 +24,19 @@ describe('where late writes went', () => {
     expect(new Notes(directory).rescues).toEqual([kept, committed])
   })
 
-  it('is known although a line of the file is damaged', () => {
+  it('where late writes went is known although a line of the file is damaged', () => {
     writeFileSync(join(directory, 'rescues'), '\0\0\0\nkept rescue/a\n')
     expect(new Notes(directory).rescues).toEqual([kept])
   })
 
-  it('is forgotten with the mount', () => {
+  it('where late writes went is forgotten with the mount', () => {
     const notes = new Notes(directory)
     notes.noteRescue(kept)
     notes.remove()
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('is told where there is no room to keep it', () => {
+  it('where late writes went is told where there is no room to keep it', () => {
     const notes = new Notes(join(directory, 'nowhere'))
     notes.noteRescue(kept)
     expect(notes.rescues).toEqual([kept])

@@ -53,7 +53,7 @@ describe('hexadecimal', () => {
 })
 
 describe('hash', () => {
-  it('is shown as 64 digits and read back', () => {
+  it('a hash is shown as 64 digits and read back', () => {
     const hash = '\0\xff'.repeat(16) as Hash
     expect(formatHash(hash)).toBe('00ff'.repeat(16))
     expect(parseHash('00ff'.repeat(16))).toBe(hash)
@@ -65,7 +65,7 @@ describe('hash', () => {
 })
 
 describe('bytes', () => {
-  it('are equal when they compare as equal', () => {
+  it('bytes are equal when they compare as equal', () => {
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
         expect(equalBytes(a, b)).toBe(compareBytes(a, b) === 0)

@@ -27,11 +27,11 @@ describe('docs/reference/errors.md', () => {
     ),
   )
 
-  it('has a row for every code, and no others', () => {
+  it('docs/reference/errors.md has a row for every code, and no others', () => {
     expect(new Set(rows.keys())).toEqual(new Set(codes))
   })
 
-  it('has a section for every code, and no others', () => {
+  it('docs/reference/errors.md has a section for every code, and no others', () => {
     expect(new Set(sections.keys())).toEqual(new Set(codes))
   })
 
@@ -77,7 +77,7 @@ describe('CairnError', () => {
     expect(bare.message).not.toContain('undefined')
   })
 
-  it('is recognised by name and code, also one of another copy of this package', () => {
+  it('CairnError is recognised by name and code, also one of another copy of this package', () => {
     const error = new CairnError('corrupt', { what: 'read', reason: 'it is so' })
     expect(isCairnError(error)).toBe(true)
     expect(isCairnError(error, 'corrupt')).toBe(true)
@@ -94,7 +94,7 @@ describe('FsError', () => {
     expect(new FsError('ENOENT').message).toBe('ENOENT: no such file or directory')
   })
 
-  it('is recognised by name and code, and is no CairnError', () => {
+  it('FsError is recognised by name and code, and is no CairnError', () => {
     const error = new FsError('ENOENT')
     expect(isFsError(error, 'ENOENT')).toBe(true)
     expect(isFsError(error, 'EIO')).toBe(false)
@@ -102,7 +102,7 @@ describe('FsError', () => {
     expect(isCairnError(error)).toBe(false)
   })
 
-  it('has Linux’s numbers, each once', () => {
+  it('FsError has Linux’s numbers, each once', () => {
     const numbers = Object.values(errnoTable).map(([number]) => number)
     expect(new Set(numbers).size).toBe(numbers.length)
     expect(errnoTable.ENOTEMPTY[0]).toBe(39)

@@ -123,7 +123,7 @@ function has(grant: Grant, operation: AccessOperation, at: string): boolean {
 }
 
 describe('a rule as it is typed', () => {
-  it('is a path and operations, the colon last', () => {
+  it('a rule as it is typed is a path and operations, the colon last', () => {
     expect(parseRule('/re:po//src/:write,read')).toEqual({
       prefix: '/re:po/src',
       operations: ['read', 'write'],

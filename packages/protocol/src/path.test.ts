@@ -54,7 +54,7 @@ describe('path', () => {
     expect(parsePath('\u{1f5fb}')).toEqual(['\xf0\x9f\x97\xbb'])
   })
 
-  it('has 4095 bytes at most, a name 255, both counted in UTF-8', () => {
+  it('a path has 4095 bytes at most, a name 255, both counted in UTF-8', () => {
     const name = (bytes: number): string => 'a'.repeat(bytes)
     expect(parsePath(name(255))[0]!.length).toBe(255)
     expect(errnoOf(() => parsePath(name(256)))).toBe('ENAMETOOLONG')
@@ -66,7 +66,7 @@ describe('path', () => {
     expect(errnoOf(() => parsePath('/'.repeat(4096)))).toBe('ENAMETOOLONG')
   })
 
-  it('of any text: names, or an errno', () => {
+  it('a path of any text gives names, or an errno', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (path) => {
         const errno = errnoOf(() => {

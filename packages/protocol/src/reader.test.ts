@@ -143,7 +143,7 @@ describe('signed', () => {
 })
 
 describe('fixed numbers', () => {
-  it('are little-endian', () => {
+  it('fixed numbers are little-endian', () => {
     expect(written((w) => w.u16(0x0102).u32(0x03040506))).toEqual([2, 1, 6, 5, 4, 3])
     expect(read(0xff, 0xff, 0xff, 0xff).u32()).toBe(0xffff_ffff)
   })
@@ -177,7 +177,7 @@ describe('text', () => {
 describe('choice', () => {
   const choices = ['a', 'b'] as const
 
-  it('is its place in the list', () => {
+  it('a choice is its place in the list', () => {
     expect(written((w) => w.choice(choices, 'b'))).toEqual([1])
     expect(read(1).choice(choices, 'letter')).toBe('b')
   })

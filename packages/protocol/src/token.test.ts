@@ -7,7 +7,7 @@ import { decodeCaveat, encodeCaveat, formatToken, grantOfToken, parseToken } fro
 const signature = 'A'.repeat(43)
 
 describe('base64url', () => {
-  it('is what Node writes, and reads back', () => {
+  it('base64url is what Node writes, and reads back', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const text = toBase64Url(bytes)
@@ -50,7 +50,7 @@ describe('a caveat', () => {
 })
 
 describe('the text of a token', () => {
-  it('has an id, caveats and a signature', () => {
+  it('the text of a token has an id, caveats and a signature', () => {
     const token = {
       id: 'tok_x-1',
       caveats: [encodeCaveat({}), encodeCaveat({ deny: ['/a'] })],

@@ -59,7 +59,7 @@ describe('the dashboard of deploy/grafana.json', () => {
     expect(labels).toEqual(expect.arrayContaining(shown))
   })
 
-  it('has panels that do not overlap, with the chosen data source', () => {
+  it('the dashboard of deploy/grafana.json has panels that do not overlap, with the chosen data source', () => {
     const places = dashboard.panels.map(({ gridPos: { x, y } }) => `${x},${y}`)
     expect(new Set(places).size).toBe(places.length)
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(places.length)

@@ -14,11 +14,11 @@ describe('an answer that its schema does not allow', () => {
     expect(findMisfit(route, 200, { items: [{ ...key, state: 'gone' }] })).toContain('state')
   })
 
-  it('is one with a status that the route does not name', () => {
+  it('an answer that its schema does not allow is one with a status that the route does not name', () => {
     expect(findMisfit(route, 201, { items: [] })).toContain('no JSON for this status')
   })
 
-  it('is an error without a code', () => {
+  it('an answer that its schema does not allow is an error without a code', () => {
     expect(findMisfit(route, 404, { error: { message: 'no' } })).toContain('error')
   })
 

@@ -24,7 +24,7 @@ const parse = (...tokens: string[]): Parsed => parseArguments('try', spec, token
 const optionsOf = (...tokens: string[]): Parsed['options'] => parse('a', ...tokens).options
 
 describe('options', () => {
-  it('are absent by default', () => {
+  it('options are absent by default', () => {
     expect(optionsOf()).toEqual({
       recursive: false,
       long: false,

@@ -96,7 +96,7 @@ describe('login', () => {
 })
 
 describe('credentials.json', () => {
-  it('is used when nothing else is said, also when another program wrote it', async () => {
+  it('credentials.json is used when nothing else is said, also when another program wrote it', async () => {
     writeByHand({ token: key, apiUrl: url, orgId: 'x', workspace: 'site' })
     chmodSync(file(), 0o644)
     expect(await shown()).toEqual({
@@ -116,7 +116,7 @@ describe('credentials.json', () => {
   })
 
   it.each(['{', '[]', '{"token":"t"}', '{"token":"t","apiUrl":"http://h","workspace":1}'])(
-    'that is %s is told with its path',
+    'credentials.json that is %s is told with its path',
     async (text) => {
       writeByHand(text)
       const ran = await cairn('ctx show')

@@ -24,7 +24,7 @@ describe('the device', () => {
     })
   })
 
-  it('can be opened', () => {
+  it('the device can be opened', () => {
     expect(checkDevice(undefined)).toMatchObject({ state: 'ok' })
     expect(tryDevice('/dev/null')).toBeUndefined()
     expect(tryDevice('/dev/no-such-device')).toBe('ENOENT')
@@ -52,7 +52,7 @@ describe('fusermount3', () => {
     expect(checkHelper(findHelper(undefined))).toMatchObject({ state: 'fail' })
   })
 
-  it('without setuid: fails, and what gives it that is told', () => {
+  it('fusermount3 without setuid: fails, and what gives it that is told', () => {
     const path = join(place, 'bin/fusermount3')
     chmodSync(path, 0o755)
     expect(check('empty', 'bin')).toMatchObject({
@@ -95,7 +95,7 @@ describe('allow_other', () => {
 })
 
 describe('the kernel', () => {
-  it('that can do everything is fine', () => {
+  it('a kernel that can do everything is fine', () => {
     const features = { protocol: '7.45', canResend: true, mapsDirectFiles: true }
     expect(checkKernel(features)).toEqual([
       { name: 'kernel', state: 'ok', says: 'mounts, FUSE 7.45' },
@@ -112,7 +112,7 @@ describe('the kernel', () => {
     ])
   })
 
-  it('that does not mount: why, and what the reason says to do', () => {
+  it('a kernel that does not mount: why, and what the reason says to do', () => {
     const reason = 'Operation not permitted (EPERM)'
     const error = new CairnError('mount_failed', {
       what: 'mount /tmp/x',

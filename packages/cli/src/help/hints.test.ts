@@ -36,7 +36,7 @@ describe('a command that a hint names', () => {
     expect(named.filter((words) => !isCommand(words) && !Object.hasOwn(nouns, words))).toEqual([])
   })
 
-  it('is looked for: one that there is not is found', () => {
+  it('a command that a hint names is looked for: one that there is not is found', () => {
     expect(commandsIn('See: cairn ws list-all. Or run: cairn fs ls -l.')).toEqual([
       'ws list-all',
       'fs ls',

@@ -17,7 +17,7 @@ it.each([
 it.each([
   ['DNS:*.example.org,DNS:cairn.example.org', 'https://cairn.example.org:7070'],
   ['IP:192.0.2.7', 'https://localhost:7070'],
-])('with TLS for %s everywhere is reached at %s', (names, own) => {
+])('a server with TLS for %s everywhere is reached at %s', (names, own) => {
   const directory = mkdtempSync(join(tmpdir(), 'cairn-own-address-'))
   const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')]
   const ec = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=cairn'.split(' ')

@@ -74,7 +74,7 @@ describe('renderProgress', () => {
     )
   })
 
-  it('without a total: files, bytes and rate', () => {
+  it('progress without a total shows files, bytes and rate', () => {
     expect(renderProgress({ ...state, totalBytes: undefined }, 80)).toBe('3 files  50M  5.0M/s')
   })
 
@@ -105,7 +105,7 @@ describe('ProgressBar', () => {
     return stream.text
   }
 
-  it('is drawn on a terminal once it takes long, not at every step, and taken away at last', async () => {
+  it('ProgressBar is drawn on a terminal once it takes long, not at every step, and taken away at last', async () => {
     const text = await draw(true, false, 1000)
     expect(text.split('\r')).toHaveLength(4)
     expect(text).toContain('\r 25% [')
@@ -113,7 +113,7 @@ describe('ProgressBar', () => {
     expect(text.endsWith('\r\x1b[K')).toBe(true)
   })
 
-  it('is not drawn for quick work, for programs or without a terminal', async () => {
+  it('ProgressBar is not drawn for quick work, for programs or without a terminal', async () => {
     expect(await draw(true, false, 100)).toBe('')
     expect(await draw(true, true, 1000)).toBe('')
     expect(await draw(false, false, 1000)).toBe('')

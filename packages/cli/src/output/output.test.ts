@@ -44,7 +44,7 @@ describe('a table', () => {
     ])
   })
 
-  it('is whole in a file, whatever its width', async () => {
+  it('a table is whole in a file, whatever its width', async () => {
     const { stream, text } = capture(false, 20)
     const out = new Output(stream)
     await out.table(rows)
@@ -92,7 +92,7 @@ describe('a pager', () => {
     expect(text()).toBe('')
   })
 
-  it('that its user leaves early breaks the pipe, and nothing hangs', async () => {
+  it('a pager that its user leaves early breaks the pipe, and nothing hangs', async () => {
     const out = new Output(capture(true).stream, {
       env: {
         PATH: process.env['PATH'],
@@ -111,7 +111,7 @@ describe('a pager', () => {
     [true, ''],
     [true, 'cat'],
     [false, 'false'],
-  ])('is not started: terminal %s, PAGER=%s', async (isTTY, pager) => {
+  ])('a pager is not started: terminal %s, PAGER=%s', async (isTTY, pager) => {
     const { stream, text } = capture(isTTY)
     const out = new Output(stream, { env: { PATH: process.env['PATH'], PAGER: pager } })
     await out.page()

@@ -61,7 +61,7 @@ describe('blob', () => {
     },
   )
 
-  it('is compressed where that saves a sixteenth, and plain where it does not', async () => {
+  it('a blob is compressed where that saves a sixteenth, and plain where it does not', async () => {
     expect((await blobs.seal(text)).stored[0]).toBe(1)
     expect((await blobs.seal(noise)).stored[0]).toBe(0)
   })
@@ -74,7 +74,7 @@ describe('blob', () => {
     await expect(blobs.seal(new Uint8Array(blobBytesMax + 1))).rejects.toThrow('at most')
   })
 
-  it('that is gone is missing, by its id', async () => {
+  it('a blob that is gone is missing, by its id', async () => {
     const id = sha256(Uint8Array.of(9, 9, 9))
     expect(await refusalOf(() => blobs.read(id))).toEqual({
       code: 'blob_missing',

@@ -72,7 +72,7 @@ describe('usage', () => {
     expect(await countEach([...ops, link])).toEqual([{ before: expected, after: expected }])
   })
 
-  it('does not count a file without a name, even while a client has it open', async () => {
+  it('the usage of a tree does not count a file without a name, even while a client has it open', async () => {
     const [, { before, after }] = (await countEach(
       [create(2), write(2, 0, 1000)],
       [unlink(2)],

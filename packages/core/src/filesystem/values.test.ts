@@ -153,7 +153,7 @@ describe('inode', () => {
     )
   })
 
-  it('of a file: its bytes are what inner nodes sum up', () => {
+  it('an inode of a file: its bytes are what inner nodes sum up', () => {
     fc.assert(
       fc.property(inode, ino, (any, number) => {
         expect(weighEntry(inodeKey(number), encodeInode(any))).toBe(any.content?.allocated ?? 0)
@@ -164,7 +164,7 @@ describe('inode', () => {
   it.each([
     ['content that was written since the fold', { foldedEnd: 4 }],
     ['more bytes in blocks than it is long', { allocated: 6 }],
-  ])('with %s: not written', (_, change) => {
+  ])('an inode with %s: not written', (_, change) => {
     const at = { sec: 0, nsec: 0 }
     const first = { type: 'inline', bytes: Uint8Array.of(1, 2, 3) } as const
     const broken: Inode = {

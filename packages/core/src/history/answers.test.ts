@@ -10,7 +10,7 @@ const unavailable = new CairnError('storage_unavailable', {
 const other = 'other' as SessionId
 
 describe('a refusal', () => {
-  it('that a batch on its way caused waits until that one is in the log', async () => {
+  it('a refusal that a batch on its way caused waits until that one is in the log', async () => {
     const fixture = await BranchFixture.open()
     const { branch } = fixture
     const rowsWhenRefused: number[] = []
@@ -28,7 +28,7 @@ describe('a refusal', () => {
     expect(rowsWhenRefused).toEqual([2])
   })
 
-  it('that a batch caused which never got into the log is not given', async () => {
+  it('a refusal that a batch caused which never got into the log is not given', async () => {
     const fixture = await BranchFixture.open()
     const { branch, stores } = fixture
     const append = stores.log.append.bind(stores.log)

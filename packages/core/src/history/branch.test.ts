@@ -51,7 +51,7 @@ describe('submit', () => {
     expect((await fixture.reopen()).head.view.inode(parent.ino)?.size).toBe(2)
   })
 
-  it('with nothing in memory: the same tree, and the same refusal', async () => {
+  it('a submission with nothing in memory gives the same tree, and the same refusal', async () => {
     const snapshots = []
     for (const cold of [false, true]) {
       const fixture = await BranchFixture.open()

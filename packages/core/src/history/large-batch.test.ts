@@ -27,7 +27,7 @@ function names(view: View): number {
 }
 
 describe('a batch too large for one turn', () => {
-  it('is seen as a whole or not at all', async () => {
+  it('a batch too large for one turn is seen as a whole or not at all', async () => {
     const fixture = await BranchFixture.open()
     const { branch, atRest } = await openResting(fixture)
     const seen = new Set<string>()
@@ -90,7 +90,7 @@ describe('a batch too large for one turn', () => {
 })
 
 describe('many batches that go in together', () => {
-  it('are in the head when they are told of, and not before', async () => {
+  it('many batches that go in together are in the head when they are told of, and not before', async () => {
     const fixture = await BranchFixture.open()
     const { branch, atRest } = await openResting(fixture)
     const seen = new Set<string>()

@@ -36,7 +36,7 @@ function chain(): readonly CreateOp[] {
 }
 
 describe('a tree deeper than the stack of calls', () => {
-  it('is compared', async () => {
+  it('a tree deeper than the stack of calls is compared', async () => {
     const directories = chain()
     const before = await put(await storeNewTree(nodes), directories)
     const after = await put(before, [fixture.create('new', directories.at(-1)!.ino)])
@@ -49,7 +49,7 @@ describe('a tree deeper than the stack of calls', () => {
     ])
   })
 
-  it('that both sides made is merged', async () => {
+  it('a tree deeper than the stack of calls is merged when both sides made it', async () => {
     const base = await storeNewTree(nodes)
     const layer = await put(base, chain())
     const target = await put(base, chain())

@@ -11,7 +11,7 @@ describe('fork', () => {
     expect([await bench.list(main), await bench.list(fork)]).toEqual([{ a: '2' }, { a: '1' }])
   })
 
-  it('has no files that are open without a name on the other branch', async () => {
+  it('a fork has no files that are open without a name on the other branch', async () => {
     const bench = new LayerBench()
     const main = await bench.main((t) => t.write('a', '0').remove('a'))
     expect((await main.fold()).snapshot.orphans).not.toBe(bench.stores.nodes.emptyRoot)

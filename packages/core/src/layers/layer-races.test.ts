@@ -111,14 +111,14 @@ describe('a place that another server takes in the log of a layer while it is co
     return other.changeState(author, ({ state }) => state)
   }
 
-  it('is no work that came late: the layer is closed', async () => {
+  it('a place that another server takes in the log of a layer while it is committed is no work that came late: the layer is closed', async () => {
     before(bench.stores.log, 'append', isOf(target), takePlace)
     await commit()
     await layer.refresh()
     expect(layer.head.position.state).toBe('committed')
   })
 
-  it('does not hide a conflict', async () => {
+  it('a place that another server takes in the log of a layer while it is committed does not hide a conflict', async () => {
     await bench.edit(layer, (t) => t.write('a', 'mine'))
     await bench.edit(target, (t) => t.write('a', 'theirs'))
     before(bench.stores.nodes, 'read', () => true, takePlace)

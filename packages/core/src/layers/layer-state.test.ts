@@ -63,7 +63,7 @@ describe('closed layers', () => {
     expect(layer.head.position.state).toBe('abandoned')
   })
 
-  it('are known by their logs alone', async () => {
+  it('closed layers are known by their logs alone', async () => {
     const bench = new LayerBench()
     const target = await bench.main()
     const layer = await bench.layer(target, 'attempt', (t) => t.write('a', '1'))

@@ -191,7 +191,7 @@ describe('merge › decided › a decision stands as long as the target does', (
       expect(await moved.conflicts({ resolutions })).not.toEqual([])
     })
 
-  it('not asked again when something else changed, or only a time', async () => {
+  it('a decision is not asked for again when something else changed, or only a time', async () => {
     const there = await MergeCase.make({
       base: (t) => t.mkdir('d').write('d/a', '0').write('d/b', '0'),
       layer: (t) => t.write('d/a', '1').chmod('d', 0o700),

@@ -25,7 +25,7 @@ describe('rollback', () => {
     expect(await bench.list(await bench.reopen(main))).toEqual({ a: '2', b: '2' })
   })
 
-  it('can be undone only while nothing came after it', async () => {
+  it('a rollback can be undone only while nothing came after it', async () => {
     const bench = new LayerBench()
     const main = await bench.main((t) => t.write('a', '1'))
     const made = await checkpoint(bench, main, 'before')
@@ -36,7 +36,7 @@ describe('rollback', () => {
     expect(isCairnError(await failureOf(undo()), 'nothing_to_undo')).toBe(true)
   })
 
-  it('can be undone after a lease went from hand to hand', async () => {
+  it('a rollback can be undone after a lease went from hand to hand', async () => {
     const bench = new LayerBench()
     const main = await bench.main((t) => t.write('a', '1'))
     const made = await checkpoint(bench, main, 'before')
@@ -47,7 +47,7 @@ describe('rollback', () => {
     expect(await bench.list(main)).toEqual({ a: '2' })
   })
 
-  it('is refused in an epoch that has ended, and so is undoing it', async () => {
+  it('a rollback is refused in an epoch that has ended, and so is undoing it', async () => {
     const bench = new LayerBench()
     const main = await bench.main((t) => t.write('a', '1'))
     const made = await checkpoint(bench, main, 'before')

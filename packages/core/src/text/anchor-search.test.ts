@@ -27,7 +27,7 @@ describe('findChain', () => {
     ])
   })
 
-  it('does not cut by one unique line in more than eight', () => {
+  it('findChain does not cut by one unique line in more than eight', () => {
     const lines = [0, 0, 0, 0, 0, 0, 0, 0, 1]
     expect(search(lines, lines).findChain(box(9, 9))).toBeUndefined()
     expect(search(lines.slice(1), lines).findChain(box(8, 9))).toEqual([{ old: 7, new: 8 }])

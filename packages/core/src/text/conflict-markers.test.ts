@@ -47,7 +47,7 @@ describe('markConflicts', () => {
     expect(mark('', 'b\r\n', 'c\r\n').text).toContain('=======\r\nc\r\n')
   })
 
-  it('without a conflict is the merge', () => {
+  it('markConflicts without a conflict is the merge', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 20 }), {
@@ -83,7 +83,7 @@ describe('markConflicts', () => {
     expect(() => markConflicts(bytes('a'), bytes('b'), bytes('c'), twoLines)).toThrow(RangeError)
   })
 
-  it('does not mark what has no lines', () => {
+  it('markConflicts does not mark what has no lines', () => {
     expect(markConflicts(bytes('a\0'), bytes('b'), bytes('c'), labels)).toEqual({
       kind: 'unmergeable',
       why: 'binary',

@@ -194,7 +194,7 @@ describe('large differences', () => {
 })
 
 describe('diffTokens', () => {
-  it('is the same diff for lines that are interned already', () => {
+  it('diffTokens is the same diff for lines that are interned already', () => {
     expect(diffTokens(Int32Array.of(0, 1, 2), Int32Array.of(0, 2), 3)).toEqual([
       { oldStart: 1, oldLength: 1, newStart: 1, newLength: 0 },
     ])

@@ -58,7 +58,7 @@ describe('isText', () => {
     expect(isText(file)).toBe(false)
   })
 
-  it('is true of nothing and of bytes that are no UTF-8', () => {
+  it('isText is true of nothing and of bytes that are no UTF-8', () => {
     expect(isText(new Uint8Array())).toBe(true)
     expect(isText(Uint8Array.of(0xff, 0xfe, 0x80))).toBe(true)
   })

@@ -24,7 +24,7 @@ describe('formatPatch', () => {
     )
   })
 
-  it('is empty for equal contents, binary ones included', () => {
+  it('formatPatch is empty for equal contents, binary ones included', () => {
     expect(patch('a\n', 'a\n')).toBe('')
     expect(patch('a\0', 'a\0')).toBe('')
   })
@@ -39,7 +39,7 @@ describe('formatPatch', () => {
     )
   })
 
-  it('without context: an empty range names the line before it', () => {
+  it('formatPatch without context: an empty range names the line before it', () => {
     const options = { contextLines: 0 }
     expect(patch('a\nb\n', 'a\nx\nb\n', options)).toBe(`${header}@@ -1,0 +2 @@\n+x\n`)
     expect(patch('a\nb\n', 'b\n', options)).toBe(`${header}@@ -1 +0,0 @@\n-a\n`)
@@ -88,7 +88,7 @@ describe('diffStat', () => {
     expect(diffStat(bytes(''), bytes('a'))).toEqual({ added: 1, removed: 0 })
   })
 
-  it('has no count for what has no lines', () => {
+  it('diffStat has no count for what has no lines', () => {
     expect(diffStat(bytes('a\0'), bytes('b'))).toBeUndefined()
     expect(diffStat(bytes('a'), new Uint8Array(textMergeBytesMax + 1).fill(97))).toBeUndefined()
   })

@@ -215,7 +215,7 @@ describe.each(Object.entries(forgedTrees))('%s', (_, { forge, bad, key }) => {
 describe('a small tree whose walk would never end', () => {
   // Each node holds those with lower keys again, as the leftmost grandchildren of its children, where only a
   // key further up tells that they begin too early. 900 nodes would make a walk of 10^9 entries.
-  it('is refused at the first step back', async () => {
+  it('a small tree whose walk would never end is refused at the first step back', async () => {
     const forgery = new Forgery()
     const keys = Array.from({ length: 60 }, (_, i) => `k${String(i).padStart(2, '0')}`)
     for (const key of keys) forgery.leaf(`0${key}`, key)

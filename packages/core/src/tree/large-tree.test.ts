@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 
 describe('a tree of 100,000 entries', () => {
-  it('has three levels', () => {
+  it('a tree of 100,000 entries has three levels', () => {
     expect(tree.level(root)).toBe(2)
   })
 
@@ -129,7 +129,7 @@ describe('diff of a tree of 100,000 entries', () => {
 })
 
 describe('nodes', () => {
-  it('are 3 to 5 KiB on average, and none is above the limit', () => {
+  it('nodes of the tree are 3 to 5 KiB on average, and none is above the limit', () => {
     const [leaves, inner] = sizesByLevel(root)
     expect(mean(leaves!)).toBeGreaterThan(3 * 1024)
     expect(mean(leaves!)).toBeLessThan(5 * 1024)

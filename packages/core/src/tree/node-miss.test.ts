@@ -22,7 +22,7 @@ function outcomeOf(errors: readonly (Error | NodeMiss | undefined)[]): unknown {
 }
 
 describe('steps of one read', () => {
-  it('it is repeated for each level of a tree, not for each node that is missed', async () => {
+  it('the steps of a read are repeated for each level of a tree, not for each node that is missed', async () => {
     const tree = new TreeFixture()
     const root = await tree.build(entriesOf(20_000))
     const { nodes, store } = tree.reopen()

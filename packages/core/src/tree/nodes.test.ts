@@ -20,7 +20,7 @@ describe('a cache that holds next to nothing', () => {
   const open = (tree: TreeFixture, cacheBytesMax: number): Nodes =>
     new Nodes({ store: tree.store, hash: sha256, cacheBytesMax })
 
-  it.each([0, 1, 5000])('of %i bytes: every read answers', async (bytes) => {
+  it.each([0, 1, 5000])('a cache of %i bytes answers every read', async (bytes) => {
     const tree = new TreeFixture()
     const root = await tree.build(entriesOf(3000))
     const nodes = open(tree, bytes)

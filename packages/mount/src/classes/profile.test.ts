@@ -31,7 +31,7 @@ describe('the classes that a profile gives', () => {
     expect(classOf(['node_modules', 'theirs'])).toBe('local')
   })
 
-  it('are all durable where nothing says otherwise', () => {
+  it('the classes that a profile gives are all durable where nothing says otherwise', () => {
     expect(compileProfile(builtInProfiles.find(({ name }) => name === 'none')!)).toBeUndefined()
   })
 })

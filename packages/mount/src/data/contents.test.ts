@@ -57,7 +57,7 @@ describe('bytes that are at the server', () => {
     settled.resolve()
   }
 
-  it('are fetched once and kept', async () => {
+  it('bytes that are at the server are fetched once and kept', async () => {
     expect(await text(0, 3)).toBe('ooo')
     server.fill('n')
     expect(await text(0, 3)).toBe('ooo')

@@ -5,7 +5,7 @@ import { PagesRead } from './pages-read.ts'
 const unit = 65_536
 
 describe('the pages that the kernel may have', () => {
-  it('are those that it read, whole', () => {
+  it('the pages that the kernel may have are those that it read, whole', () => {
     const pages = new PagesRead()
     pages.add(unit + 100, unit + 200)
     expect(pages.has(unit, unit + 1)).toBe(true)
@@ -25,7 +25,7 @@ describe('the pages that the kernel may have', () => {
     expect(pages.has(0, 4 * unit)).toBe(false)
   })
 
-  it('are too many rather than too few, where they are in very many places', () => {
+  it('the pages that the kernel may have are too many rather than too few, where they are in very many places', () => {
     const pages = new PagesRead()
     for (let at = 0; at < 1000; at++) pages.add(2 * at * unit, 2 * at * unit + 1)
     for (let at = 0; at < 1000; at++) expect(pages.has(2 * at * unit, 2 * at * unit + 1)).toBe(true)

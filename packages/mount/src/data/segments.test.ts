@@ -82,7 +82,7 @@ describe('segments', () => {
     await expect.poll(() => filesOpenIn(directory)).toBe(0)
   })
 
-  it('that were deleted by another program are not there, as if they had been let go', () => {
+  it('segments of the spool that were deleted by another program are not there, as if they had been let go', () => {
     const segments = new Segments({ directory, bytesMax: 1000 * MiB, io })
     const append = (): SegmentPlace => segments.append([Buffer.alloc(MiB)])
     const [first, second] = [append(), append()]
@@ -199,7 +199,7 @@ describe('segments', () => {
     await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]))
   })
 
-  it('are ready before they are needed, so no write waits for their pages', async () => {
+  it('segments of the spool are ready before they are needed, so no write waits for their pages', async () => {
     const watched = { ...io }
     const mapFile = vi.spyOn(watched, 'mapFile')
     const mapFileLater = vi.spyOn(watched, 'mapFileLater')
@@ -214,7 +214,7 @@ describe('segments', () => {
     await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]))
   })
 
-  it('are prepared one after the other: two would be the same file', async () => {
+  it('segments of the spool are prepared one after the other: two would be the same file', async () => {
     const prepared = Promise.withResolvers<void>()
     const slow = { ...io, mapFileLater: vi.fn(() => prepared.promise.then(() => -28)) }
     const segments = new Segments({ directory, bytesMax: 100 * MiB, io: slow })

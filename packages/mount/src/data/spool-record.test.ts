@@ -76,7 +76,7 @@ function plain(records: Iterable<SpoolRecord>): unknown[] {
 }
 
 describe('records of the spool', () => {
-  it('are read as they were written', () => {
+  it('records of the spool are read as they were written', () => {
     fc.assert(
       fc.property(fc.array(record, { maxLength: 20 }), (records) => {
         const segment = Buffer.concat(records.map(encode))

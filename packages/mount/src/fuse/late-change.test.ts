@@ -3,7 +3,7 @@ import { hasFuse, MemoryMount } from '../../test/memory-mount.ts'
 import type { ChangedNode } from './operation.ts'
 
 describe.skipIf(!hasFuse)('a change that succeeds too late (needs root and /dev/fuse)', () => {
-  it('is named, and its lookup is taken back, when the one who asked was killed meanwhile', async () => {
+  it('a change that succeeds too late is named, and its lookup is taken back, when the one who asked was killed meanwhile', async () => {
     const late = Promise.withResolvers<ChangedNode>()
     await using mount = await MemoryMount.start({ onLateChange: late.resolve })
     const { fs } = mount

@@ -12,7 +12,7 @@ const native = join(import.meta.dirname, '../../native')
 const badDescriptor = -9
 
 describe('the native piece', () => {
-  it('is not compiled again for the same sources', async () => {
+  it('the native piece is not compiled again for the same sources', async () => {
     const script = join(native, 'build.mjs')
     const { buildFuseIo, buildStandby } = (await import(script)) as Record<string, () => string>
     const paths = [buildFuseIo!(), buildStandby!()]

@@ -86,7 +86,7 @@ describe.skipIf(!hasFuse)('a daemon that was killed (needs root and /dev/fuse)',
     },
   )
 
-  it('with a kernel that does not ask again, programs that wait get EIO, and the mount goes on', async () => {
+  it('programs that wait get EIO from a kernel that does not ask again, and the mount goes on', async () => {
     const place = await makePlace()
     const first = place.start({ hold: 'file' })
     const held: DaemonReport[] = []

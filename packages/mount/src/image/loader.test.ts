@@ -39,7 +39,7 @@ describe('what the image misses', () => {
     return [...image.directory(rootIno)].map(({ name }) => name)
   }
 
-  it('is loaded once for all who miss it, and again for who comes after', async () => {
+  it('what the image misses is loaded once for all who miss it, and again for who comes after', async () => {
     const loads = [loader.load(root), loader.load(root)]
     expect(questions.asked).toHaveLength(1)
     await questions.deliver()

@@ -33,7 +33,7 @@ describe('what programs read first', () => {
     expect(trace.take().map(({ ino }) => ino)).toEqual([directory, file, other])
   })
 
-  it('has 32 MiB at most', () => {
+  it('what programs read first has 32 MiB at most', () => {
     const trace = makeTrace()
     for (let at = 0; at < 1000; at++) trace.note(file, at * blockBytes, (at + 1) * blockBytes)
     expect(trace.take()).toHaveLength(1 + 128)

@@ -22,7 +22,7 @@ describe('directories in which this mount and others change names', () => {
     })
   })
 
-  it('are those of changes that the server decides, for ten seconds after the last one', () => {
+  it('directories in which this mount and others change names are those of changes that the server decides, for ten seconds after the last one', () => {
     contested.note(rename)
     nowMs = 6000
     contested.note(create)

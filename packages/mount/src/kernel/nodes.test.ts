@@ -67,7 +67,7 @@ describe('inodes that the kernel knows', () => {
     return inodes
   }
 
-  it('is known to the next process, and to the one after it', () => {
+  it('an inode that the kernel knows is known to the next process, and to the one after it', () => {
     tell(begin(), 5, 7, 5)
     tell(begin(), 9)
     expect(known(begin())).toEqual([5, 7, 9])
@@ -81,7 +81,7 @@ describe('inodes that the kernel knows', () => {
     expect(forgotten(nodes)).toEqual([])
   })
 
-  it('and was dropped here: its attributes are forgotten, and once more after each drop', () => {
+  it('an inode that the kernel knows and the mount dropped: its attributes are forgotten, and once more after each drop', () => {
     const nodes = begin()
     tell(nodes, 5)
     expect(forgotten(nodes)).toEqual([5])
@@ -147,14 +147,14 @@ describe('a file that was replaced', () => {
   })
   afterEach(() => rmSync(directory, { recursive: true }))
 
-  it('has another number in the kernel, and the old one is stale', () => {
+  it('a file that was replaced has another number in the kernel, and the old one is stale', () => {
     expect(nodes.replace(file)).toBe(true)
     const nodeid = nodes.nodeid(file)
     expect([nodes.ino(nodeid), nodes.inoOf(file)]).toEqual([file, file])
     expect(() => nodes.ino(file)).toThrow('ESTALE')
   })
 
-  it('with all others: directories stay what they are', () => {
+  it('replaced directories stay what they are', () => {
     const folder = 8 as Ino
     nodes.count(folder)
     image.install({ ino: file, inode: { kind: 'file' } as Inode, links: [] })
@@ -164,7 +164,7 @@ describe('a file that was replaced', () => {
     expect(nodes.ino(folder)).toBe(folder)
   })
 
-  it('is not described to a kernel that has yet to drop its old pages', () => {
+  it('a file that was replaced is not described to a kernel that has yet to drop its old pages', () => {
     image.install({ ino: file, inode: { kind: 'file' } as Inode, links: [] })
     current.isForgetting = () => true
     try {
@@ -181,13 +181,13 @@ describe('a file that was replaced', () => {
     expect(nodes.nodeid(other)).toBe(other)
   })
 
-  it('without a name, and forgotten by the kernel, is not known to the next process', () => {
+  it('a replaced file without a name that the kernel has forgotten is not known to the next process', () => {
     image.install({ ino: file, inode: { kind: 'file', nlink: 0 } as Inode, links: [] })
     nodes.forget(file, 1)
     expect(begin().isKnown(file)).toBe(false)
   })
 
-  it('is known until the kernel has forgotten all of it that may be used', () => {
+  it('a file that was replaced is known until the kernel has forgotten all of it that may be used', () => {
     nodes.replace(file)
     nodes.count(file)
     nodes.forget(file, 1)
@@ -214,7 +214,7 @@ describe('a file that was replaced', () => {
     expect(() => next.ino(file)).toThrow('ESTALE')
   })
 
-  it('too often cannot be told apart any more', () => {
+  it('a file that was replaced too often cannot be told apart any more', () => {
     let times = 0
     for (; nodes.replace(file); times++) nodes.count(file)
     expect(times).toBe(4095)

@@ -160,7 +160,7 @@ describe('an outbox', () => {
     for (const batch of arrived) expect(batch.filter((ino) => ino === batch.at(-1))).toHaveLength(2)
   })
 
-  it('is full with more bytes than its window has, and has room when some have arrived', async () => {
+  it('an outbox is full with more bytes than its window has, and has room when some have arrived', async () => {
     for (let number = 1; number <= 9; number++) {
       expect(outbox.isFull).toBe(false)
       outbox.add(write(number, MiB - 1024), 0)
@@ -177,7 +177,7 @@ describe('an outbox', () => {
     expect(outbox.isFull).toBe(false)
   })
 
-  it('is full when the oldest that has not arrived is older than its window, and has room when that has', async () => {
+  it('an outbox is full when the oldest that has not arrived is older than its window, and has room when that has', async () => {
     outbox.add(reap(1), 0)
     await pass(4000)
     outbox.add(reap(2), 0)

@@ -12,7 +12,7 @@ function write(offset: number, length: number): Op {
 }
 
 describe('the room of a quota', () => {
-  it('is without end until the server tells of one', () => {
+  it('the room of a quota is without end until the server tells of one', () => {
     const room = new QuotaRoom()
     room.take(1, { bytes: 1e15, files: 1e9 })
     expect(room.has({ bytes: 1e15, files: 1e9 })).toBe(true)

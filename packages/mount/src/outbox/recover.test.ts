@@ -83,7 +83,7 @@ describe('what a process left behind', () => {
     )
   }
 
-  it('is nothing without an earlier process', () => {
+  it('what a process left behind is nothing without an earlier process', () => {
     removeSession(directory)
     expect(recover(directory)).toBeUndefined()
   })
@@ -193,7 +193,7 @@ describe('what a process left behind', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  it('is forgotten as a whole', () => {
+  it('what a process left behind is forgotten as a whole', () => {
     spool(1, batch(1), reap(10))
     recover(directory)!.forget()
     expect(existsSync(join(directory, 'segment-1'))).toBe(false)
@@ -220,7 +220,7 @@ describe('what a process left behind', () => {
     const numbersOf = (found: Recovered): unknown =>
       found.pending.map(({ number, epoch, ops }) => [number, epoch, ops.length])
 
-    it('is pending under the number with which it was released', () => {
+    it('what was deferred is pending under the number with which it was released', () => {
       spool(1, deferred(1), batch(1), reap(9), deferred(2), released(2, 1, 2), deferred(3))
       const found = recover(directory)!
       expect(numbersOf(found)).toEqual([
@@ -231,14 +231,14 @@ describe('what a process left behind', () => {
       expect(found.lastDeferred).toEqual({ local: 3, scratch: 0 })
     })
 
-    it('and not released gets a number that the process after the next finds again', async () => {
+    it('what was deferred and not released gets a number that the process after the next finds again', async () => {
       spool(1, batch(1), reap(9), deferred(1), deferred(2))
       const first = recover(directory)!
       await noteReleased(directory, first, () => Promise.resolve())
       expect(numbersOf(recover(directory)!)).toEqual(numbersOf(first))
     })
 
-    it('is found in segments from before everything else was at the server', () => {
+    it('what was deferred is found in segments from before everything else was at the server', () => {
       const rest = { type: 'progress', settled: 1, lastNumber: 1, seq: 9 } as const
       spool(1, deferred(1))
       spool(2, { ...rest, hasDeferred: true })

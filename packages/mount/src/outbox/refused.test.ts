@@ -47,7 +47,7 @@ describe('an acknowledged write that the server refuses', () => {
 
   const touch: Op = { type: 'setattr', ino, mode: 0o600, time }
 
-  it('is kept in a rescue layer: the next fsync of its file fails, once', async () => {
+  it('an acknowledged write that the server refuses is kept in a rescue layer: the next fsync of its file fails, once', async () => {
     outbox.add(touch, 0)
     const drained = outbox.drain()
     sent[0]!.reject(new RescuedError({ result: 'kept', layer: 'b/rescue' }))
@@ -76,7 +76,7 @@ describe('an acknowledged write that the server refuses', () => {
     await expect(outbox.sync()).rejects.toMatchObject({ code: 'EIO' })
   })
 
-  it('is never skipped if no layer takes it, even when the server took later ones', async () => {
+  it('an acknowledged write that the server refuses is never skipped if no layer takes it, even when the server took later ones', async () => {
     outbox.add(touch, 0)
     outbox.flushNow()
     outbox.add(touch, 0)

@@ -53,7 +53,7 @@ describe('channel', () => {
     )
   })
 
-  it('is closed at both ends when one ends; messages sent after that are dropped', async () => {
+  it('a channel is closed at both ends when one ends; messages sent after that are dropped', async () => {
     const [here, there] = await makePair()
     await here.end()
     await Promise.all([here.closed, there.closed])

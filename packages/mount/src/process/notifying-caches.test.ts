@@ -23,7 +23,7 @@ describe.skipIf(!hasFuse)('what the kernel is to forget (needs root and /dev/fus
     await mount[Symbol.asyncDispose]()
   })
 
-  it('of a file does not wait behind a name in a directory that a program changes', async () => {
+  it('a file is forgotten without waiting for a name in a directory that a program changes', async () => {
     const node = mount.fs.put('f' as ByteString, 'old')
     const read = `return fs.readFileSync(dir + '/f', 'utf8')`
     expect(await mount.run(read)).toBe('old')
@@ -42,7 +42,7 @@ describe.skipIf(!hasFuse)('what the kernel is to forget (needs root and /dev/fus
     await caches.settled()
   })
 
-  it('are also attributes that a program was told of before, and that the kernel takes in later', async () => {
+  it('attributes are forgotten that a program was told of before, and that the kernel takes in later', async () => {
     const node = mount.fs.put('f' as ByteString, 'old')
     const measure = `return fs.statSync(dir + '/f').size`
     const { opened, open } = makeGate()

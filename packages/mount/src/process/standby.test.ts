@@ -97,7 +97,7 @@ describe.skipIf(!isLinux)('what stands by for a supervisor (needs Linux and a C 
     expect(Number(/^Rss: +(\d+) kB$/m.exec(usage)![1])).toBeLessThan(2048)
   })
 
-  it('whose program is gone ends, and the log says so', async () => {
+  it('what stands by for a supervisor whose program is gone ends, and the log says so', async () => {
     process.kill('SIGKILL')
     await start('/nowhere/cairn')
     const ended = once(process, 'exit')

@@ -43,7 +43,7 @@ describe('a session knows for how long the server may have heard nothing from it
     }
   }
 
-  it('it counts from when an answered renewal was sent, not from the answer', async () => {
+  it('the silence counts from when an answered renewal was sent, not from the answer', async () => {
     vi.advanceTimersByTime(leaseMs / 3)
     wire.send({ type: 'renew' })
     vi.advanceTimersByTime(leaseMs / 3)

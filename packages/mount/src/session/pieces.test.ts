@@ -50,7 +50,7 @@ describe('a message that is larger than a connection lately carried', () => {
     expect(sent).toEqual([small])
   })
 
-  it('is asked for first, and then goes on where the server is', () => {
+  it('a message that is larger than a connection lately carried is asked for first, and then goes on where the server is', () => {
     wire.send(submit)
     expect(sent).toMatchObject([{ type: 'piece', offset: 0, bytes: new Uint8Array() }])
     arrived(3 * bytesMin)

@@ -211,14 +211,14 @@ describe('a batch of others', () => {
 })
 
 describe('a name taken from an inode that is not known', () => {
-  it('is doubted where the directory is not known', () => {
+  it('a name taken from an inode that is not known is doubted where the directory is not known', () => {
     mount.hear({ ...create('g', 8), parent: directory } as Op)
     expect(mount.doubts).toBe(0)
     mount.hear(unlink('g', directory))
     expect(mount.doubts).toBe(1)
   })
 
-  it('is doubted, and its attributes are forgotten, where only the inode is known', () => {
+  it('a name taken from an inode that is not known is doubted, and its attributes are forgotten, where only the inode is known', () => {
     mount.known.add(8 as Ino)
     mount.hear({ ...create('g', 8), parent: directory } as Op)
     const { image } = mount
@@ -230,13 +230,13 @@ describe('a name taken from an inode that is not known', () => {
     expect(mount.forgotten.at(-1)).toBe('attributes of 8')
   })
 
-  it('is not where it is, also when the name is new', () => {
+  it('a name taken from an inode is not doubted where the directory is known, also when the name is new', () => {
     const to = { newParent: rootIno, newName: name('g'), mode: 'replace' } as const
     mount.hear({ type: 'rename', time, parent: rootIno, name: name('f'), ...to }, unlink('g'))
     expect(mount.doubts).toBe(0)
   })
 
-  it('is not when it has another name that is known', async () => {
+  it('a name taken from an inode is not doubted when the inode has another name that is known', async () => {
     mount.hear(link('g', directory))
     mount.image.clear()
     await mount.load()
@@ -342,7 +342,7 @@ describe('a change of the whole tree', () => {
     expect(mount.image.knows(file)).toBe(false)
   })
 
-  it('with too many changes to tell, everything is forgotten, also what is loading', async () => {
+  it('everything is forgotten, also what is loading, where there are too many changes to tell', async () => {
     mount.image.drop(rootIno)
     const loaded = mount.loader.load(root)
     mount.follower.onBatch(mount.server.changeRoot(unlink('f')))
@@ -362,7 +362,7 @@ describe('a kernel that is slow to forget', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('is waited for, however long it takes', async () => {
+  it('a kernel that is slow to forget is waited for, however long it takes', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     mount.settled = promise
     mount.hear(create('g', 8))
@@ -375,7 +375,7 @@ describe('a kernel that is slow to forget', () => {
     expect(mount.seen).toEqual([2])
   })
 
-  it('is not waited for by changes that an own later one holds up, which waits for the others', async () => {
+  it('a kernel that is slow to forget is not waited for by changes that an own later one holds up, which waits for the others', async () => {
     mount.settled = never
     mount.hear(create('g', 8))
     mount.hear(create('h', 10))
@@ -389,7 +389,7 @@ describe('a kernel that is slow to forget', () => {
     await answered
   })
 
-  it('is waited for again when the own change is answered', async () => {
+  it('a kernel that is slow to forget is waited for again when the own change is answered', async () => {
     mount.settled = never
     mount.hear(create('g', 8))
     await mount.follower.whileShown(3, made, async () => undefined)
@@ -397,7 +397,7 @@ describe('a kernel that is slow to forget', () => {
     expect(mount.seen).toEqual([])
   })
 
-  it('is not given up on before it was told', async () => {
+  it('a kernel that is slow to forget is not given up on before it was told', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     mount.telling = promise
     mount.settled = never

@@ -81,7 +81,7 @@ describe('what is not used for long', () => {
     return [rootIno, a].filter((ino) => image.knowsDirectory(ino))
   }
 
-  it('is dropped with its inodes, and the kernel looks up its names again', () => {
+  it('what is not used for long is dropped with its inodes, and the kernel looks up its names again', () => {
     growAndForget()
     expect(known()).toEqual([rootIno])
     expect([image.knows(a), image.knows(b)]).toEqual([true, true])
@@ -89,7 +89,7 @@ describe('what is not used for long', () => {
     expect(() => image.inode(f)).toThrow('not loaded')
   })
 
-  it('and the directory above it when there is more again', () => {
+  it('the directory above what was dropped goes, too, when there is more again', () => {
     growAndForget()
     growAndForget()
     expect([known(), image.knows(a)]).toEqual([[], false])

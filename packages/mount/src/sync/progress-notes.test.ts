@@ -33,7 +33,7 @@ describe('how much of the log a mount has applied', () => {
     await vi.advanceTimersByTimeAsync(0)
   }
 
-  it('is noted a moment after it moved on, and only then', async () => {
+  it('how much of the log a mount has applied is noted a moment after it moved on, and only then', async () => {
     await vi.advanceTimersByTimeAsync(60_000)
     expect(vi.getTimerCount()).toBe(0)
     await settle(1)
@@ -45,7 +45,7 @@ describe('how much of the log a mount has applied', () => {
     expect(append).toHaveBeenCalledTimes(2)
   })
 
-  it('is noted again after a time when the disk was full', async () => {
+  it('how much of the log a mount has applied is noted again after a time when the disk was full', async () => {
     append.mockImplementationOnce(() => {
       throw new Error('ENOSPC')
     })
@@ -56,7 +56,7 @@ describe('how much of the log a mount has applied', () => {
     expect(append).toHaveBeenCalledTimes(2)
   })
 
-  it('is not noted after the end', async () => {
+  it('how much of the log a mount has applied is not noted after the end', async () => {
     await settle(1)
     notes.end()
     await vi.advanceTimersByTimeAsync(60_000)

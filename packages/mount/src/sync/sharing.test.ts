@@ -81,7 +81,7 @@ describe('the directories of a mount', () => {
 
   const create = (parent: Ino): Op => ({ type: 'create', parent }) as Op
 
-  it('are shown only after a look, beside a holder', async () => {
+  it('the directories of a mount are shown only after a look, beside a holder', async () => {
     sharing.onShared(true, 0)
     expect(() => sharing.requireFresh(d)).toThrow(ImageMiss)
     const looked = sharing.look(d)
@@ -91,13 +91,13 @@ describe('the directories of a mount', () => {
     expect(sharing.isFresh(e)).toBe(false)
   })
 
-  it('are all shown where no other mount holds the lease', async () => {
+  it('the directories of a mount are all shown where no other mount holds the lease', async () => {
     sharing.onShared(false, 0)
     await Promise.resolve()
     sharing.requireFresh(d)
   })
 
-  it('are looked at again when they must be forgotten while the answer is on its way', async () => {
+  it('the directories of a mount are looked at again when they must be forgotten while the answer is on its way', async () => {
     sharing.onShared(true, 0)
     const looked = sharing.look(d)
     await sharing.forget([d])
@@ -107,12 +107,12 @@ describe('the directories of a mount', () => {
     await looked
   })
 
-  it('that are forgotten are forgotten by the kernel: names, names that were not there, files', async () => {
+  it('directories that are forgotten are forgotten by the kernel: names, names that were not there, files', async () => {
     await sharing.forget([d])
     expect(forgotten).toEqual(['drop 2/f', 'bytes 9', 'drop 2/absent', 'bytes 2'])
   })
 
-  it('that are forgotten hold files that the kernel may be looking up: it forgets what it is told of them', async () => {
+  it('directories that are forgotten hold files that the kernel may be looking up: it forgets what it is told of them', async () => {
     newlyTold = new Set([9 as Ino])
     await sharing.forget([d])
     expect(forgotten).toEqual([
@@ -124,7 +124,7 @@ describe('the directories of a mount', () => {
     ])
   })
 
-  it('that are forgotten cost nothing where the kernel knows nothing', async () => {
+  it('directories that are forgotten cost nothing where the kernel knows nothing', async () => {
     unknown = new Set([9 as Ino])
     await sharing.forget([d])
     expect(forgotten).toEqual(['drop 2/absent', 'bytes 2'])
@@ -160,7 +160,7 @@ describe('the directories of a mount', () => {
     expect([await claimed, sharing.isMine(d)]).toEqual([false, false])
   })
 
-  it('that others make while this mount holds the lease are theirs, and shown after a look', async () => {
+  it('directories that others make while this mount holds the lease are theirs, and shown after a look', async () => {
     sharing.onLease(true, true, 0)
     await Promise.resolve()
     sharing.noteMadeElsewhere(e)
@@ -192,7 +192,7 @@ describe('the directories of a mount', () => {
     expect(() => sharing.requireFresh(d)).toThrow(ImageMiss)
   })
 
-  it('are claimed with all that an operation concerns, and given up where the server decides', async () => {
+  it('the directories of a mount are claimed with all that an operation concerns, and given up where the server decides', async () => {
     sharing.onLease(false, true, 0)
     sharing.noteMade(e)
     const link = { type: 'rename', parent: d, newParent: e, name: 'f', newName: 'g' } as Op
@@ -209,7 +209,7 @@ describe('the directories of a mount', () => {
     expect(sharing.isMine(d)).toBe(false)
   })
 
-  it('can be had all at once when the others have left', async () => {
+  it('the directories of a mount can be had all at once when the others have left', async () => {
     sharing.onLease(false, true, 0)
     sharing.onLease(true, false, 0)
     const claimed = sharing.claim([d])

@@ -21,7 +21,7 @@ describe.skipIf(!canServe)('systems that cannot be made here', () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  it('are refused with what to install, and base is not the host behind your back', async () => {
+  it('systems that cannot be made here are refused with what to install, and base is not the host behind your back', async () => {
     const server = await serveE2B({
       data: join(directory, 'data'),
       bases: join(directory, 'bases'),

@@ -26,7 +26,7 @@ describe.skipIf(!canServe)('commands, through the e2b package', () => {
     expect(asRoot.stdout).toBe('root\n/usr\nb\n')
   })
 
-  it('has the variables of the sandbox, and nothing of the server', async () => {
+  it('a command has the variables of the sandbox, and nothing of the server', async () => {
     const { stdout } = await sandbox.commands.run('env')
     expect(stdout).toContain('COLOUR=green\n')
     expect(stdout).toContain(`E2B_SANDBOX_ID=${sandbox.sandboxId}\n`)
@@ -94,7 +94,7 @@ describe.skipIf(!canServe)('commands, through the e2b package', () => {
     await expect(again.wait()).resolves.toMatchObject({ stdout: 'late word\n' })
   })
 
-  it('is killed when its time is over', async () => {
+  it('a command is killed when its time is over', async () => {
     const run = sandbox.commands.run('read forever < /dev/zero', { timeoutMs: 200 })
     await expect(run).rejects.toBeInstanceOf(TimeoutError)
     await expect.poll(() => sandbox.commands.list()).toEqual([])
@@ -111,7 +111,7 @@ describe.skipIf(!canServe)('commands, through the e2b package', () => {
     })
   })
 
-  it('has a terminal that can be typed into and resized', async () => {
+  it('a command has a terminal that can be typed into and resized', async () => {
     let shown = ''
     const decoder = new TextDecoder()
     const terminal = await sandbox.pty.create({

@@ -17,7 +17,7 @@ describe.skipIf(!canServe)('the life of a sandbox, through the e2b package', () 
     return found
   }
 
-  it('is told of, found by what is said about it, and gone after its end', async () => {
+  it('a sandbox is told of, found by what is said about it, and gone after its end', async () => {
     const metadata = { run: 'a b&c=d/ü%', n: '1' }
     const sandboxes = [await create({ metadata }), await create({ metadata }), await create()]
     const ids = sandboxes.map(({ sandboxId }) => sandboxId)
@@ -99,7 +99,7 @@ describe.skipIf(!canServe)('the life of a sandbox, through the e2b package', () 
     await sandbox.kill()
   })
 
-  it('is the start of others: by a snapshot, by a fork', async () => {
+  it('a sandbox is the start of others: by a snapshot, by a fork', async () => {
     const sandbox = await create({ envs: { A: 'b' } })
     await sandbox.files.write('note', 'from the first')
     const { snapshotId } = await sandbox.createSnapshot({ name: 'team/noted' })

@@ -45,7 +45,7 @@ describe.skipIf(!canServe)('the logs of a sandbox', () => {
     expect(await logsOf(sandbox)).toEqual(entries)
   })
 
-  it('are read by time, level, words and direction', async () => {
+  it('the logs of a sandbox are read by time, level, words and direction', async () => {
     const sandbox = await test.e2b.Sandbox.create()
     for (const word of ['one', 'two']) await sandbox.commands.run(`echo ${word}`)
     await sandbox.commands.run('false').catch(() => undefined)
@@ -66,7 +66,7 @@ describe.skipIf(!canServe)('the logs of a sandbox', () => {
     await sandbox.kill()
   })
 
-  it("are lines of JSON for E2B's command line", async () => {
+  it("the logs of a sandbox are lines of JSON for E2B's command line", async () => {
     const sandbox = await test.e2b.Sandbox.create()
     await sandbox.commands.run('echo hi')
     const { body } = await get(`/sandboxes/${sandbox.sandboxId}/logs`)
@@ -93,7 +93,7 @@ describe.skipIf(!canServe)('the logs of a sandbox', () => {
     )
   })
 
-  it('of a sandbox that never was are not found', async () => {
+  it('the logs of a sandbox that never was are not found', async () => {
     expect(await get('/v2/sandboxes/inever/logs')).toMatchObject({ status: 404 })
     expect(await get(`/v2/sandboxes/${encodeURIComponent('../tls/ca')}/logs`)).toMatchObject({
       status: 404,

@@ -66,7 +66,7 @@ describe.skipIf(!canServe)('older and other clients of E2B', () => {
     expect((await rpc('constructor', {}))[0]).toBe(501)
   })
 
-  it('are told of teams and templates, and of what there is not', async () => {
+  it('older and other clients of E2B are told of teams and templates, and of what there is not', async () => {
     expect((await call('GET', '/teams'))[1]).toMatchObject([{ isDefault: true }])
     const templates = (await call('GET', '/templates'))[1] as unknown as { templateID: string }[]
     expect(templates.map(({ templateID }) => templateID)).toEqual([

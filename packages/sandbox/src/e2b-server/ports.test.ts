@@ -72,7 +72,7 @@ describe.skipIf(!canServe)('ports of a sandbox', () => {
     sandbox = await serveIn()
   })
 
-  it('are reached by the name of the host, headers as they were spelled', async () => {
+  it('ports of a sandbox are reached by the name of the host, headers as they were spelled', async () => {
     const body = 'x'.repeat(100_000)
     const headers = { 'content-length': body.length }
     const host = sandbox.getHost(8000)
@@ -85,7 +85,7 @@ describe.skipIf(!canServe)('ports of a sandbox', () => {
   })
 
   it.skipIf(!existsSync('/usr/bin/openssl'))(
-    'are reached by https:// on the same port, with the authority of this server',
+    'ports of a sandbox are reached by https:// on the same port, with the authority of this server',
     async () => {
       const host = sandbox.getHost(8000)
       const { hostname, port } = new URL(`https://${host}`)
@@ -111,7 +111,7 @@ describe.skipIf(!canServe)('ports of a sandbox', () => {
     },
   )
 
-  it('are reached by the headers of the SDK, which stay outside', async () => {
+  it('ports of a sandbox are reached by the headers of the SDK, which stay outside', async () => {
     const answer = await fetch(`${test.server.url}/`, {
       headers: { 'E2b-Sandbox-Id': sandbox.sandboxId, 'E2b-Sandbox-Port': '8000', 'X-Own': 'yes' },
     })
@@ -143,13 +143,13 @@ describe.skipIf(!canServe)('ports of a sandbox', () => {
     expect(message).toBe('s3pPLMBiTxaQ9kYGzzhZRbK+xOo= hello')
   })
 
-  it('without a listener are 502, with their number', async () => {
+  it('ports of a sandbox without a listener are 502, with their number', async () => {
     const [status, body] = await ask('/', sandbox.getHost(8001))
     expect(status).toBe(502)
     expect(JSON.parse(body)).toMatchObject({ sandboxId: sandbox.sandboxId, port: 8001, code: 502 })
   })
 
-  it('can be kept for those who have the traffic token, and told another host', async () => {
+  it('ports of a sandbox can be kept for those who have the traffic token, and told another host', async () => {
     const network = { allowPublicTraffic: false, maskRequestHost: 'app.internal:${PORT}' }
     const closed = await serveIn({ network })
     const host = closed.getHost(8000)

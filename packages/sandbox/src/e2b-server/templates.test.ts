@@ -16,7 +16,7 @@ describe.skipIf(!canServe)('templates, through the e2b package', () => {
   })
   afterAll(() => rm(context, { recursive: true, force: true }))
 
-  it('are built step by step, and their sandboxes start as they were left', async () => {
+  it('templates are built step by step, and their sandboxes start as they were left', async () => {
     const { Template, Sandbox } = test.e2b
     const lines: string[] = []
     const template = Template({ fileContextPath: context })
@@ -43,7 +43,7 @@ describe.skipIf(!canServe)('templates, through the e2b package', () => {
     await expect(Template.exists('not-there')).resolves.toBe(false)
   })
 
-  it('are the base of others, and have tags', async () => {
+  it('templates are the base of others, and have tags', async () => {
     const { Template, Sandbox } = test.e2b
     await Template.build(Template().fromTemplate('my-app').runCmd('echo 2 > second'), 'child')
     const sandbox = await Sandbox.create('child')
@@ -56,7 +56,7 @@ describe.skipIf(!canServe)('templates, through the e2b package', () => {
     await tagged.kill()
   })
 
-  it('that fail say at which step and with which words', async () => {
+  it('templates that fail say at which step and with which words', async () => {
     const { Template } = test.e2b
     const failing = Template()
       .fromBaseImage()

@@ -37,7 +37,7 @@ describe('wrong keys', () => {
       expect((await app.inject({ method: 'GET', url: '/v1/workspaces' })).statusCode).toBe(401)
   })
 
-  it('of many addresses, the oldest is forgotten first', () => {
+  it('the oldest of many addresses with wrong keys is forgotten first', () => {
     const attempts = new FailedAttempts(() => 0)
     for (let i = 0; i < 20; i++) attempts.note('first')
     expect(attempts.waitMs('first')).toBeGreaterThan(0)
@@ -47,7 +47,7 @@ describe('wrong keys', () => {
 })
 
 describe('the log of a server', () => {
-  it('has no secret, whatever fails', async () => {
+  it('the log of a server has no secret, whatever fails', async () => {
     let log = ''
     const app = memoryDoor({ logStream: { write: (line) => (log += line) } })
     const call = async (

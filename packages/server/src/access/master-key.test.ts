@@ -9,7 +9,7 @@ const hex = 'ab'.repeat(32)
 const base64 = Buffer.from(hex, 'hex').toString('base64')
 
 describe('the master key', () => {
-  it('is made once, for its owner alone, and is the same at the next start', () =>
+  it('the master key is made once, for its owner alone, and is the same at the next start', () =>
     withTemporaryDirectory(async (data) => {
       const first = await openMasterKey({ data })
       const again = await openMasterKey({ data })
@@ -25,7 +25,7 @@ describe('the master key', () => {
       expect(new Set(keys.map(({ id }) => id)).size).toBe(1)
     }))
 
-  it('is the same from the environment, a file and a command, in hex and in base64', () =>
+  it('the master key is the same from the environment, a file and a command, in hex and in base64', () =>
     withTemporaryDirectory(async (data) => {
       const file = join(data, 'keys')
       await writeFile(file, `# of the team\n${base64}\n`)

@@ -32,7 +32,7 @@ describe('number ranges', () => {
     expect(ranges.count).toBe(1)
   })
 
-  it('has what one of them has, whatever they are', () => {
+  it('a union of number ranges has what one of them has, whatever they are', () => {
     const range = fc
       .tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 1, max: 20 }))
       .map(([first, count]) => ({ first, end: first + count }))

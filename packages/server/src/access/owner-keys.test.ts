@@ -52,7 +52,7 @@ describe('owner keys', () => {
     expect(next).not.toHaveProperty('graceUntil')
   })
 
-  it('with a grace the old secret works until its end, also after more rotations', async () => {
+  it('an old secret works until the end of its grace, also after more rotations', async () => {
     const { secret } = await keys.add('o', 'alice')
     const second = await keys.rotate('o', 'alice', hourMs)
     expect(second.graceUntil).toBe('2026-11-18T13:00:00.000Z')

@@ -235,7 +235,7 @@ const runs = {
 }
 
 describe('what a token can do', { timeout: 300_000 }, () => {
-  it('is what five lines say: allowed is as for the owner, everything else changes nothing', async () => {
+  it('what a token can do is what five lines say: allowed is as for the owner, everything else changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(
         tree,
@@ -266,7 +266,7 @@ describe('what a token can do', { timeout: 300_000 }, () => {
     )
   })
 
-  it('is the same whether what is out of scope is there or not', async () => {
+  it('what a token can do is the same whether what is out of scope is there or not', async () => {
     await fc.assert(
       fc.asyncProperty(
         tree,

@@ -11,7 +11,7 @@ function add(text: string, pieceBytes = text.length): void {
 }
 
 describe('the shape of JSON', () => {
-  it('is bounded in depth, values and fields, however it is cut', () => {
+  it('the shape of JSON is bounded in depth, values and fields, however it is cut', () => {
     for (const piece of [1, 2, 3, 1000]) {
       expect(() => add(nested(64), piece)).not.toThrow()
       expect(() => add(nested(65), piece)).toThrow('64 levels')
@@ -23,7 +23,7 @@ describe('the shape of JSON', () => {
     expect(() => add(`{${'"a":0,'.repeat(25_000)}"a":0}`, 1000)).toThrow('25000 fields')
   })
 
-  it('does not count what is in a text, nor takes an escaped quote for its end', () => {
+  it('the shape of JSON does not count what is in a text, nor takes an escaped quote for its end', () => {
     const text = JSON.stringify(['"[\\', '{'.repeat(100), '\\"', '[,:'.repeat(100_000)])
     for (const piece of [1, 2, 7, text.length]) expect(() => add(text, piece)).not.toThrow()
     expect(() => add(`["\\\\",${nested(64)}]`)).toThrow('64 levels')

@@ -213,7 +213,7 @@ describe('a session that writes from blobs', () => {
 describe('what is known of stored blobs', () => {
   const ops = [writeFrom(unknown, 10)]
 
-  it('is not relied on for longer than its time: then it is touched, and read', async () => {
+  it('what is known of stored blobs is not relied on for longer than its time: then it is touched, and read', async () => {
     const asked: string[] = []
     const blobs = {
       touch: async () => asked.push('touch') > 0,

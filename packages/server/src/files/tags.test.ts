@@ -29,7 +29,7 @@ async function tagsOf(path: string, query = ''): Promise<FileStat['tags']> {
 }
 
 describe('tags of files', () => {
-  it('are set, changed and taken away, and those that are not named stay', async () => {
+  it('tags of files are set, changed and taken away, and those that are not named stay', async () => {
     await ok(tag('/repo/a.txt', { reviewed: 'yes', by: 'agent 17', empty: '' }))
     await ok(tag('/repo/a.txt', { by: null, reviewed: 'no', absent: null }))
     expect(await tagsOf('/repo/a.txt')).toEqual({ empty: '', reviewed: 'no' })
@@ -52,7 +52,7 @@ describe('tags of files', () => {
     expect(await tagsOf('/batch.txt')).toEqual({ agent: 'c' })
   })
 
-  it('have limits, and a change beyond them changes nothing', async () => {
+  it('tags of files have limits, and a change beyond them changes nothing', async () => {
     const many = Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`k${at}`, 'v']))
     expect(await refused(tag('/repo/a.txt', many))).toMatchObject({
       code: 'invalid_argument',
@@ -78,7 +78,7 @@ describe('tags of files', () => {
     expect(await tagsOf('/repo/a.txt')).toEqual({ owner: 'main', reviewed: 'yes' })
   })
 
-  it('that both sides set to different values are a conflict', async () => {
+  it('tags of files that both sides set to different values are a conflict', async () => {
     await fixture.create({ name: 'l' })
     await ok(tag('/repo/a.txt', { verdict: 'good' }, '&layer=l'))
     await ok(tag('/repo/a.txt', { verdict: 'bad' }))

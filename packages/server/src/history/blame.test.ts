@@ -123,7 +123,7 @@ describe('the log of a path, as it was then', () => {
     )
   })
 
-  it('has what a layer did before its commit, page by page and from either end', async () => {
+  it('the log of a path has what a layer did before its commit, page by page and from either end', async () => {
     await change('a', 'POST', '/layers', { name: 'x' })
     await change('b', 'PUT', '/files/f?layer=x', '1')
     await change('b', 'PUT', '/files/other?layer=x', '1')

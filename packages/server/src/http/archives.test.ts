@@ -276,7 +276,7 @@ describe('with a token', () => {
     })
   })
 
-  it('without list or read there is no archive', async () => {
+  it('a token without list or read gets no archive', async () => {
     await put('/', [{ path: 'repo/a', content: 'a' }])
     const writer = await issue([{ path: '/repo', operations: ['write'] }])
     expect((await ask('GET', '/files/repo?archive=tar', undefined, writer)).status).toBe(403)

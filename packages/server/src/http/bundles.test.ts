@@ -110,7 +110,7 @@ describe('a bundle', () => {
     expect(made.status).toBe(201)
   })
 
-  it('has what a rollback left, so that it can be undone', async () => {
+  it('a bundle has what a rollback left, so that it can be undone', async () => {
     await ask(here, 'POST', '/workspaces/w/layers/main/rollback', { to: 'before' })
     expect((await ask(here, 'GET', '/workspaces/w/files/c')).status).toBe(404)
     await ask(there, 'POST', '/bundles', await exported())
@@ -118,7 +118,7 @@ describe('a bundle', () => {
     expect((await ask(there, 'GET', '/workspaces/w/files/c')).status).toBe(200)
   })
 
-  it('is refused where the workspace is, and changes nothing', async () => {
+  it('a bundle is refused where the workspace is, and changes nothing', async () => {
     const bundle = await exported()
     await write('/a', 'two')
     const before = await shown(here)
@@ -138,7 +138,7 @@ describe('a bundle', () => {
     expect((await ask(here, 'POST', '/bundles', bundle, json.secret)).status).toBe(403)
   })
 
-  it('that was cut off leaves no workspace, and can be imported again', async () => {
+  it('a bundle that was cut off leaves no workspace, and can be imported again', async () => {
     const bundle = await exported()
     const cut = await ask(there, 'POST', '/bundles', bundle.subarray(0, bundle.length - 40))
     expect([cut.status, cut.json.error.code]).toEqual([400, 'malformed'])
@@ -147,7 +147,7 @@ describe('a bundle', () => {
     expect(await shown(there)).toEqual(await shown(here))
   })
 
-  it('with its increment a bundle makes the newer workspace; the increment alone is refused', async () => {
+  it('a bundle with its increment makes the newer workspace; the increment alone is refused', async () => {
     const first = await exported()
     await write('/a', 'two')
     await write('/d', 'y'.repeat(300_000), '?layer=open')

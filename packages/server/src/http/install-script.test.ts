@@ -116,7 +116,7 @@ describe.each(shells)('the install script in %s', (shell) => {
     expect(await run(shell, proxied, ...words)).toMatchObject({ code: 0 })
   })
 
-  it('does nothing when half of it arrived', async () => {
+  it('the install script does nothing when half of it arrived', async () => {
     const { url } = await openServer()
     const script = await fetchScript(url)
     const to = temporary()

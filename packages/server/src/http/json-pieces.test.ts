@@ -6,7 +6,7 @@ const many = (count: number): object[] =>
   Array.from({ length: count }, (_, n) => ({ n, text: 'é"' }))
 
 describe('JSON in pieces', () => {
-  it('is what JSON.stringify gives, with no long piece', () => {
+  it('JSON in pieces is what JSON.stringify gives, with no long piece', () => {
     for (const value of [
       null,
       [],
@@ -26,7 +26,7 @@ describe('JSON in pieces', () => {
     }
   })
 
-  it('is how long answers are sent', async () => {
+  it('JSON in pieces is how long answers are sent', async () => {
     const app = Fastify()
     answerInPieces(app)
     app.get('/long', async () => ({ items: many(1000) }))

@@ -24,7 +24,7 @@ describe('the OpenAPI document', () => {
     },
   )
 
-  it('has each answer with a schema and an example, and named schemas once', () => {
+  it('the OpenAPI document has each answer with a schema and an example, and named schemas once', () => {
     const config = { access: 'owner', route: described.keyRoutes['POST /v1/keys'] } as const
     const document = openApiOf([{ method: 'POST', url: '/v1/keys', config }])
     expect(document).toMatchObject({

@@ -75,7 +75,7 @@ describe('a query', () => {
   const schema = { type: 'object', additionalProperties: false, properties: { limit } }
   const take = compileForFastify({ schema, httpPart: 'querystring' })
 
-  it('is text: numbers are read from it, and defaults are put in', () => {
+  it('a query is text: numbers are read from it, and defaults are put in', () => {
     expect(take({ limit: '7' })).toEqual({ value: { limit: 7 } })
     expect(take({})).toEqual({ value: { limit: 5 } })
   })

@@ -80,7 +80,7 @@ describe('a layer', () => {
     expect((await ask(fixture.server)).json).toEqual(one.json)
   })
 
-  it('is listed by tag, state and parent, in pages', async () => {
+  it('a layer is listed by tag, state and parent, in pages', async () => {
     const a = await fixture.create({ name: 'a', tags: { k: '1' } })
     const b = await fixture.create({ name: 'b', tags: { k: '1' } })
     await fixture.create({ name: 'c', parent: 'a' })
@@ -98,7 +98,7 @@ describe('a layer', () => {
     expect(await list(`cursor=${encodeURIComponent(page.next!)}`)).toEqual(['c'])
   })
 
-  it('is renamed and tagged anew', async () => {
+  it('a layer is renamed and tagged anew', async () => {
     const { id } = await fixture.create({ name: 'a', tags: { k: '1', gone: 'x' } })
     const changed = await ok(
       fixture.server.call<LayerInfo>('PATCH', '/w/layers/a', {
@@ -119,7 +119,7 @@ describe('a layer', () => {
     expect((await fixture.write('/repo/a.txt', 'x', 'a')).status).toBe(200)
   })
 
-  it('is deleted with those that stand on it, or not at all', async () => {
+  it('a layer is deleted with those that stand on it, or not at all', async () => {
     const a = await fixture.create({ name: 'a' })
     const b = await fixture.create({ name: 'b', parent: 'a' })
     const c = await fixture.create({ name: 'c', parent: 'b' })

@@ -45,18 +45,18 @@ describe('the directories that a path takes from their holders', () => {
     return [...looked.directories].sort((a, b) => a - b)
   }
 
-  it('are those on the way, and not the root above them: moving one takes holding it', () => {
+  it('the directories that a path takes from their holders are those on the way, and not the root above them: moving one takes holding it', () => {
     expect(lookedFor('/d/deep/file')).toEqual([directory, deep])
     expect(lookedFor('/d/../d/deep/absent')).toEqual([directory, deep])
   })
 
-  it('are the root, too, where a name of it is free, or leads to no directory', () => {
+  it('the directories that a path takes from their holders are the root, too, where a name of it is free, or leads to no directory', () => {
     expect(lookedFor('/absent')).toEqual([rootIno])
     expect(lookedFor('/absent/file')).toEqual([rootIno])
     expect(lookedFor('/link/file')).toEqual([rootIno, directory, deep])
   })
 
-  it('are none that the change itself makes: it has another number when it is decided again', () => {
+  it('the directories that a path takes from their holders are none that the change itself makes: it has another number when it is decided again', () => {
     const looked = new LookedView(tree)
     const made = 99 as Ino
     expect(looked.child(made, 'file' as Name)).toBeUndefined()

@@ -17,20 +17,20 @@ function homes(writers: readonly LeaseWriter[], server: string, except?: string)
 }
 
 describe('the home of a branch', () => {
-  it('is the server of its first writer, for all servers', () => {
+  it('the home of a branch is the server of its first writer, for all servers', () => {
     const writers = [writer('x', 'one'), writer('y', 'two'), writer('z', 'one')]
     expect(homes(writers, 'one')).toEqual([])
     expect(homes(writers, 'two')).toEqual(['http://one'])
     expect(homes(writers, 'three')).toEqual(['http://one', 'http://two'])
   })
 
-  it('is not where the session that asks was before', () => {
+  it('the home of a branch is not where the session that asks was before', () => {
     const writers = [writer('x', 'one'), writer('y', 'two')]
     expect(homes(writers, 'three', 'x')).toEqual(['http://two'])
     expect(homes(writers.slice(0, 1), 'three', 'x')).toEqual([])
   })
 
-  it('is no server whose writers ran out, share nothing, or which gave no address', () => {
+  it('the home of a branch is no server whose writers ran out, share nothing, or which gave no address', () => {
     const { address: _, ...unreachable } = writer('u', 'two')
     const { sharesAt, ...whole } = unreachable
     const writers = [{ ...writer('x', 'one'), expiresAtMs: nowMs }, unreachable, whole]

@@ -5,14 +5,14 @@ import { KnownDirectories } from './known-directories.ts'
 const [one, two] = [1, 2] as [Ino, Ino]
 
 describe('what a session may have cached', () => {
-  it('is all, or what it looked at', () => {
+  it('what a session may have cached is all, or what it looked at', () => {
     expect(new KnownDirectories(true).has(one)).toBe(true)
     const known = new KnownDirectories(false)
     known.add([one])
     expect([known.has(one), known.has(two)]).toEqual([true, false])
   })
 
-  it('is known until the session has forgotten it, and asked for twice at once is waited for twice', async () => {
+  it('what a session may have cached is known until the session has forgotten it, and asked for twice at once is waited for twice', async () => {
     const known = new KnownDirectories(true)
     const asked: ((isDone: boolean) => void)[] = []
     const ask = (): Promise<boolean> => new Promise((resolve) => asked.push(resolve))
@@ -26,7 +26,7 @@ describe('what a session may have cached', () => {
     await known.forget([one], () => expect.unreachable())
   })
 
-  it('is known when the session looked while it was asked, or did not answer', async () => {
+  it('what a session may have cached is known when the session looked while it was asked, or did not answer', async () => {
     const known = new KnownDirectories(true)
     await known.forget([one], async () => {
       known.add([one])

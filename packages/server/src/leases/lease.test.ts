@@ -177,7 +177,7 @@ describe('a lease that several hold', () => {
       keeper.take(unchanged(addHolder(keeper.record, session, keeper.record.epoch)))
   })
 
-  it('is of one epoch', () => {
+  it('a lease that several hold is of one epoch', () => {
     expect(keeper.record).toMatchObject({ holder: a, coHolders: [b, c], epoch: 2 })
   })
 
@@ -193,13 +193,13 @@ describe('a lease that several hold', () => {
     expect(addHolder(unheld, b, record.epoch)).toBe(unheld)
   })
 
-  it('is another one’s when the first holder leaves, in the same epoch; the last one is alone with it', () => {
+  it('a lease that several hold is another one’s when the first holder leaves, in the same epoch; the last one is alone with it', () => {
     expect(keeper.take(leave(keeper.record, a)).record).toMatchObject({ holder: b, coHolders: [c] })
     expect(keeper.take(leave(keeper.record, c)).record).toMatchObject({ holder: b, coHolders: [] })
     expect(keeper.record).toMatchObject({ epoch: 2, recalled: false })
   })
 
-  it('is recalled from all by a writer that shares nothing, and waits for each', () => {
+  it('a lease that several hold is recalled from all by a writer that shares nothing, and waits for each', () => {
     const { epoch } = keeper.record
     keeper.take(join(keeper.record, until('d' as SessionId, 10), 0, patience))
     expect(keeper.record).toMatchObject({ holder: a, coHolders: [b, c], recalled: true, epoch })

@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 
 describe('checkpoints', () => {
-  it('are read with ?at, and never written to', async () => {
+  it('checkpoints are read with ?at, and never written to', async () => {
     await fixture.create({ name: 'a' })
     await fixture.write('/repo/a.txt', 'two\n', 'a')
     await ok(fixture.post('/a/checkpoints', { label: 'pass', toolCall: 'call_7' }))
@@ -24,7 +24,7 @@ describe('checkpoints', () => {
     expect((await refused(written)).code).toBe('read_only')
   })
 
-  it('are listed in order and forgotten', async () => {
+  it('checkpoints are listed in order and forgotten', async () => {
     await fixture.create({ name: 'a' })
     for (const label of ['1', '2', '3']) {
       await fixture.write('/repo/a.txt', label, 'a')
@@ -41,7 +41,7 @@ describe('checkpoints', () => {
     expect(rest.items.map(({ label }) => label)).toEqual(['3'])
   })
 
-  it('without a write in between are listed as they were made', async () => {
+  it('checkpoints without a write in between are listed as they were made', async () => {
     await fixture.create({ name: 'a' })
     const labels = ['5', '3', '1', '4', '2']
     for (const label of labels) await ok(fixture.post('/a/checkpoints', { label }))
@@ -63,7 +63,7 @@ describe('checkpoints', () => {
 })
 
 describe('the base as a checkpoint', () => {
-  it('is committed without a change, and what came since stays in the layer', async () => {
+  it('the base as a checkpoint is committed without a change, and what came since stays in the layer', async () => {
     await fixture.create({ name: 'a' })
     await fixture.write('/repo/a.txt', 'two\n', 'a')
     const receipt = await ok(fixture.post<CommitReceipt>('/a/commit', { checkpoint: 'base' }))
@@ -71,7 +71,7 @@ describe('the base as a checkpoint', () => {
     expect(await fixture.status('a')).toMatchObject({ changes: [{ path: '/repo/a.txt' }] })
   })
 
-  it('is where a layer starts from, before everything that its parent did', async () => {
+  it('the base as a checkpoint is where a layer starts from, before everything that its parent did', async () => {
     await fixture.create({ name: 'a' })
     await fixture.write('/repo/a.txt', 'two\n', 'a')
     expect(await fixture.create({ parent: 'a', at: 'base' })).toMatchObject({ origin: { seq: 0 } })

@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 
 describe('conflicts', () => {
-  it('are listed, readable on all sides, resolved by path, and never touch the target', async () => {
+  it('conflicts are listed, readable on all sides, resolved by path, and never touch the target', async () => {
     await fixture.create({ name: 'b' })
     await fixture.write('/repo/a.txt', 'from b\n', 'b')
     await fixture.write('/repo/a.txt', 'from main\n')

@@ -95,7 +95,7 @@ describe('radar over HTTP', () => {
       return answer.json<LayerStatus>().overlaps
     }
 
-    it('that is bound to its layer: it is warned, of siblings without their names', async () => {
+    it('a token that is bound to its layer is warned of siblings without their names', async () => {
       const key = await issue(['/repo'], { layer: 'a' })
       await write('/repo/a.txt', 'mine\n', 'a')
       await write('/repo/b.txt', 'mine\n', 'a')
@@ -138,7 +138,7 @@ describe('radar over HTTP', () => {
       ])
     })
 
-    it('that is bound to nothing: siblings that exist for it are named', async () => {
+    it('a token that is bound to nothing gets the names of siblings that it sees', async () => {
       const key = await issue(['/repo'])
       await write('/repo/a.txt', 'mine\n', 'a')
       await write('/repo/a.txt', 'sibling\n', 'b')
@@ -146,7 +146,7 @@ describe('radar over HTTP', () => {
     })
   })
 
-  it('is asked of a layer only', async () => {
+  it('radar is asked of a layer only', async () => {
     const url = '/v1/workspaces/w/events?radar'
     const { statusCode } = await app.inject({ method: 'GET', url, headers })
     expect(statusCode).toBe(400)

@@ -9,7 +9,7 @@ beforeEach(async () => {
   await fixture.fill()
 })
 
-it.each(['rollback', 'undo', 'rebase'])('of a %s: who, and when', async (verb) => {
+it.each(['rollback', 'undo', 'rebase'])('the receipt of a %s says who, and when', async (verb) => {
   await fixture.create({ name: 'a' })
   await fixture.write('/repo/a.txt', 'x', 'a')
   if (verb === 'undo') await ok(fixture.post('/a/rollback'))
@@ -54,7 +54,7 @@ describe('a dry run', () => {
     expect(await states()).toEqual(['a committed', 'b abandoned', 'c abandoned', 'other-path open'])
   })
 
-  it.each(['pick', 'commit'])('of a %s meets what the real one would', async (verb) => {
+  it.each(['pick', 'commit'])('a dry run of a %s meets what the real one would', async (verb) => {
     await fixture.create({ name: 'a' })
     await fixture.write('/repo/a.txt', 'x', 'a')
     await fixture.write('/repo/a.txt', 'y')

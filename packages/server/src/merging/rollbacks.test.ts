@@ -31,7 +31,7 @@ describe('rollback', () => {
     expect((await refused(fixture.post('/a/undo'))).code).toBe('nothing_to_undo')
   })
 
-  it('not behind a rebase', async () => {
+  it('a rollback to a checkpoint from before a rebase is refused', async () => {
     await fixture.create({ name: 'a' })
     await ok(fixture.post('/a/checkpoints', { label: 'old' }))
     await fixture.write('/repo/b.txt', 'main\n')
@@ -74,7 +74,7 @@ describe('what a rollback leaves', () => {
     return (await ok(page)).items.filter((each) => each.automatic).map(({ id }) => id)
   }
 
-  it('is a checkpoint, which undoing names once something was written', async () => {
+  it('what a rollback leaves is a checkpoint, which undoing names once something was written', async () => {
     await ok(fixture.post('/main/checkpoints', { label: 'before' }))
     await fixture.write('/repo/a.txt', 'two\n')
     await ok(fixture.post('/main/rollback', { to: 'before' }))
@@ -89,7 +89,7 @@ describe('what a rollback leaves', () => {
     expect(await automatic('main')).toHaveLength(2)
   })
 
-  it('is none where nothing is left', async () => {
+  it('a rollback leaves no checkpoint where nothing is left', async () => {
     await fixture.create({ name: 'a' })
     await ok(fixture.post('/a/rollback'))
     expect(await automatic('a')).toEqual([])
@@ -98,7 +98,7 @@ describe('what a rollback leaves', () => {
     expect(message).not.toContain('--to')
   })
 
-  it('is not named where it lies behind the base', async () => {
+  it('what a rollback leaves is not named where it lies behind the base', async () => {
     await fixture.create({ name: 'a' })
     await fixture.write('/repo/a.txt', 'two\n', 'a')
     await ok(fixture.post('/a/rollback'))

@@ -27,7 +27,7 @@ describe('the proof that a request comes from another server', () => {
     expect(await after.read(before.sign(request), request.authorization)).toBe('10.0.0.1')
   })
 
-  it('is refused with another address, key, time or master key, and when it is old', async () => {
+  it('the proof that a request comes from another server is refused with another address, key, time or master key, and when it is old', async () => {
     const [peer, server] = [await proofAt(100_000), await proofAt(100_000)]
     const [id, timeMs, address, mac] = peer.sign(request).split(' ')
     const read = (proof: string, authorization: string | undefined = request.authorization) =>

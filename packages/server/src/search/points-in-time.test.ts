@@ -85,7 +85,7 @@ const story = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), {
 })
 
 describe.skipIf(!hasRipgrep)('a point in time', () => {
-  it('is searched, found and ranked as a checkout of it', async () => {
+  it('a point in time is searched, found and ranked as a checkout of it', async () => {
     await fc.assert(
       fc.asyncProperty(story, async (steps) => {
         const root = await makeFiles({ a: 'needle\n', 'd/a': 'hay\n' })

@@ -90,14 +90,14 @@ describe('a session under a quota', () => {
     expect(later.lastIndexOf('room')).toBeGreaterThan(later.indexOf('own'))
   })
 
-  it('without one it hears nothing', async () => {
+  it('a session hears nothing where there is no quota', async () => {
     await open()
     await submit(1, create(100))
     await find('own')
     expect(heard.map(({ type }) => type)).not.toContain('room')
   })
 
-  it('is refused what does not fit, all of it, and what comes behind is taken', async () => {
+  it('a session under a quota is refused what does not fit, all of it, and what comes behind is taken', async () => {
     await setQuota({ maxBytes: 1000 })
     await open()
     await submit(1, create(100), write(100, 993))

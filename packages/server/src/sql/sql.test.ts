@@ -14,7 +14,7 @@ function issue(root: string, rules: object): Promise<IssuedToken> {
 }
 
 describe('files', () => {
-  it('has a row for each entry, with its name, extension, kind and size', async () => {
+  it('the table files has a row for each entry, with its name, extension, kind and size', async () => {
     const root = await make(files)
     expect(await rows(root, 'select path, name, ext, kind, size from files order by path')).toEqual(
       [
@@ -46,7 +46,7 @@ describe('files', () => {
     )
   })
 
-  it('has the text of those that are UTF-8', async () => {
+  it('the table files has the text of those that are UTF-8', async () => {
     const root = await make(files)
     await post(`${root}/batch`, {
       operations: [{ op: 'write', path: '/binary', base64: '/wD/' }],
@@ -59,7 +59,7 @@ describe('files', () => {
     expect(await rows(root, "select name from files where text like '%hre%'")).toEqual([['b.ts']])
   })
 
-  it('has a hash that equal contents share, however they were written, and SHA-256 of small ones', async () => {
+  it('the table files has a hash that equal contents share, however they were written, and SHA-256 of small ones', async () => {
     const root = await make({ '/a': 'one\n', '/b': 'one\n', '/c': 'two\n', '/empty': '' })
     const large = 'x'.repeat(600_000)
     await post(`${root}/batch`, {
@@ -81,7 +81,7 @@ describe('files', () => {
     expect(await rows(root, "select hash from files where kind = 'directory'")).toEqual([])
   })
 
-  it('has tags, as JSON and as a table of their own', async () => {
+  it('the table files has tags, as JSON and as a table of their own', async () => {
     const root = await make(files)
     const tag = (path: string, tags: object): object => ({ op: 'tag', path, tags })
     await rows(root, paths)
@@ -112,7 +112,7 @@ describe('files', () => {
     expect(await rows(root, 'select distinct path from tags')).toEqual([['/repo/a.ts']])
   })
 
-  it('is that of a layer and of a checkpoint where one is named', async () => {
+  it('the table files has the files of a layer and of a checkpoint where one is named', async () => {
     const root = await make(files)
     await post(`${root}/layers`, { name: 'a', path: '/repo' })
     await post(`${root}/layers/a/checkpoints`, { id: 'before' })

@@ -28,7 +28,7 @@ describe('the embedded storage', () => {
     })
   })
 
-  it('is for its owner alone, also in a directory that everybody may enter', async () => {
+  it('the embedded storage is for its owner alone, also in a directory that everybody may enter', async () => {
     await withTemporaryDirectory(async (directory) => {
       const [made, found] = [join(directory, 'deep', 'made'), join(directory, 'found')]
       await mkdir(found, { mode: 0o755 })

@@ -134,7 +134,7 @@ class DyingObjects extends MemoryObjectStore {
   }
 }
 
-/** Of different sizes, so that shares of packs differ. */
+/** They have different sizes, so that shares of packs differ. */
 function blobOf(number: number): [Hash, Uint8Array] {
   const id = String.fromCharCode(number).repeat(32) as Hash
   return [id, new Uint8Array(66_000 + number * 3000).fill(number)]

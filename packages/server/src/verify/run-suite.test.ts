@@ -29,7 +29,7 @@ describe('a suite', () => {
     expect(ran).toEqual(['first', 'second', 'third'].flatMap((name) => [`before ${name}`, name]))
   })
 
-  it('does not wait for a case that hangs once it is interrupted', async () => {
+  it('a suite does not wait for a case that hangs once it is interrupted', async () => {
     const ending = new AbortController()
     const cases = [
       {

@@ -32,7 +32,7 @@ describe('a data directory', () => {
     })
   })
 
-  it('that is not there is named, with the command that makes it', async () => {
+  it('a data directory that is not there is named, with the command that makes it', async () => {
     await withTemporaryDirectory(async (directory) => {
       const data = join(directory, 'none')
       const { checks, suites, isFit } = await verifyStores({ data, signal })
@@ -80,7 +80,7 @@ describe.skipIf(missing)(`MariaDB and S3 ${missing ?? ''}`, () => {
     return [...keys, ...(await mariadb.listDatabases()).filter((name) => /verify/.test(name))]
   }
 
-  it('are fit, and nothing is left in either', async () => {
+  it('MariaDB and S3 are fit, and nothing is left in either', async () => {
     const steps: string[] = []
     const report = await verify({ onProgress: ({ what }) => steps.push(what) })
     expect(steps.length).toBe(report.suites.reduce((sum, { passed }) => sum + passed, 0))

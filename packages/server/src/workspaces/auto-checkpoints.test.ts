@@ -42,7 +42,7 @@ describe('checkpoints that are made by themselves', () => {
     await fixture.create({ name: 'a', autoCheckpointMs: 30_000 })
   })
 
-  it('are made after a quiet time, and not during changes', async () => {
+  it('checkpoints that are made by themselves are made after a quiet time, and not during changes', async () => {
     await ok(fixture.write('/repo/a.txt', 'two\n', 'a'))
     for (let second = 0; second < 60; second += 20) {
       await seconds(20)
@@ -70,7 +70,7 @@ describe('checkpoints that are made by themselves', () => {
     expect((await list()).filter(({ automatic }) => automatic)).toHaveLength(1)
   })
 
-  it('not of a layer without that setting, nor after it was removed', async () => {
+  it('no checkpoint is made of a layer without that setting, nor after it was removed', async () => {
     await fixture.create({ name: 'b' })
     await ok(fixture.write('/repo/a.txt', 'two\n', 'b'))
     await ok(fixture.server.call('PATCH', '/w/layers/a', { autoCheckpointMs: null }))
@@ -83,7 +83,7 @@ describe('checkpoints that are made by themselves', () => {
     expect(other.items).toEqual([])
   })
 
-  it('are thinned out with age; what has a label or is of a tool call stays', async () => {
+  it('checkpoints that are made by themselves are thinned out with age; what has a label or is of a tool call stays', async () => {
     await ok(fixture.post('/a/checkpoints', { label: 'mine' }))
     await ok(fixture.post('/a/checkpoints', { toolCall: 'call_1' }))
     for (let minute = 0; minute < 120; minute += 2) {

@@ -34,7 +34,7 @@ describe('workspaces that are deleted or renamed', () => {
     expect(items).toMatchObject([{ name: 'w', deletedAt, expiresAt }])
   })
 
-  it('it comes back with files, history and layers, and is the same workspace', async () => {
+  it('a restored workspace comes back with files, history and layers, and is the same workspace', async () => {
     await ok(server.call('POST', '/w/layers', { path: '/', name: 'try' }))
     await ok(server.call('PUT', '/w/files/a.txt?layer=try', 'two'))
     const { id } = await ok(server.call<WorkspaceDeletion>('DELETE', '/w'))

@@ -17,7 +17,7 @@ function setQuota(body: object): Promise<WorkspaceInfo> {
 const kilobyte = 'x'.repeat(1000)
 
 describe('the quota of a workspace', () => {
-  it('is shown with what main has used', async () => {
+  it('the quota of a workspace is shown with what main has used', async () => {
     await setQuota({ maxBytes: 5000, maxFiles: 10 })
     const info = await ok(fixture.server.call<WorkspaceInfo>('GET', '/w'))
     expect(info).toMatchObject({
@@ -53,7 +53,7 @@ describe('the quota of a workspace', () => {
     await ok(fixture.write('/d.txt', 'y'))
   })
 
-  it('that is taken away limits nothing', async () => {
+  it('the quota of a workspace that is taken away limits nothing', async () => {
     await setQuota({ maxBytes: 10, maxFiles: 3 })
     await refused(fixture.write('/c.txt', kilobyte))
     expect(await setQuota({ maxBytes: null })).toMatchObject({ quota: { maxFiles: 3 } })
@@ -76,7 +76,7 @@ describe('the quota of a workspace', () => {
 })
 
 describe('the quota of a layer', () => {
-  it('is what it may add to its base', async () => {
+  it('the quota of a layer is what it may add to its base', async () => {
     await ok(fixture.write('/repo/big', kilobyte))
     await fixture.create({ name: 'a', maxBytes: 100, maxFiles: 1 })
     await ok(fixture.write('/repo/c.txt', 'y'.repeat(100), 'a'))
@@ -92,7 +92,7 @@ describe('the quota of a layer', () => {
     })
   })
 
-  it('can be changed, and a rebase does not use it up', async () => {
+  it('the quota of a layer can be changed, and a rebase does not use it up', async () => {
     await fixture.create({ name: 'a', maxBytes: 100 })
     await ok(fixture.write('/repo/c.txt', 'y'.repeat(90), 'a'))
     await ok(fixture.write('/repo/big', kilobyte))

@@ -8,7 +8,7 @@ const parse = (config: object): ReturnType<typeof parseProvider> =>
   parseProvider({ name: 'mine', config: { provider: 'e2b', ...config } as ProviderInput })
 
 describe('a provider configuration', () => {
-  it('is taken as the document has it', () => {
+  it('a provider configuration is taken as the document has it', () => {
     const config = parse({
       network: { mode: 'allow-all' },
       permissionMode: 'ask',
@@ -24,7 +24,7 @@ describe('a provider configuration', () => {
     })
   })
 
-  it('has the documented defaults: deny-all, ask, 900 s idle, 7 days', () => {
+  it('a provider configuration has the documented defaults: deny-all, ask, 900 s idle, 7 days', () => {
     expect(parse({ persistent: true })).toMatchObject({
       network: { mode: 'deny-all' },
       permissionMode: 'ask',
@@ -94,7 +94,7 @@ describe('a provider configuration', () => {
     expect(placeWorkspace({ name: 'site' }, config).workspace.mountPath).toBe('/site')
   })
 
-  it('that stays has a key: the given one, else that of the workspace and its layer', () => {
+  it('a provider configuration that stays has a key: the given one, else that of the workspace and its layer', () => {
     const config = parse({ persistent: true })
     const placement = placeWorkspace({ name: 'site', layer: 'l1' }, config)
     expect(reservationKeyOf(config, placement)).toBe('site@l1')
@@ -113,7 +113,7 @@ describe('network modes', () => {
     allowCidrs: ['192.0.2.0/24'],
   } as const
 
-  it('are rules of a jail', () => {
+  it('network modes are rules of a jail', () => {
     expect(egressOf({ mode: 'deny-all' })).toBeUndefined()
     expect(egressOf({ mode: 'allow-all' })).toEqual({})
     expect(egressOf(restricted)).toEqual({
@@ -122,7 +122,7 @@ describe('network modes', () => {
     })
   })
 
-  it('are rules of E2B, with a way to the workspace', () => {
+  it('network modes are rules of E2B, with a way to the workspace', () => {
     const needed = ['https://cairn.test', 'https://cairn.test/hooks']
     expect(e2bNetworkOf({ mode: 'allow-all' }, needed)).toEqual({})
     expect(e2bNetworkOf({ mode: 'deny-all' }, needed)).toEqual({
@@ -135,7 +135,7 @@ describe('network modes', () => {
     })
   })
 
-  it('that would cut a machine off from its workspace are refused', () => {
+  it('network modes that would cut a machine off from its workspace are refused', () => {
     const deny = { mode: 'deny-all' } as const
     expect(() => e2bNetworkOf(deny, ['http://cairn.test:7070'])).toThrow(/port 7070.*port 443/s)
     expect(() => e2bNetworkOf(deny, ['http://[2001:db8::1]'])).toThrow(/IPv6/)

@@ -12,7 +12,7 @@ async function decode(pieces: readonly Buffer[]): Promise<unknown[]> {
 }
 
 describe('the framing of Connect', () => {
-  it('is a flag, four bytes of length, and JSON', () => {
+  it('the framing of Connect is a flag, four bytes of length, and JSON', () => {
     expect([...encodeMessage({})]).toEqual([0, 0, 0, 0, 2, 0x7b, 0x7d])
     expect([...encodeEnd()]).toEqual([2, 0, 0, 0, 2, 0x7b, 0x7d])
     const failed = encodeEnd(new RpcError('not_found', 'no'))
@@ -21,7 +21,7 @@ describe('the framing of Connect', () => {
     })
   })
 
-  it('is read in whatever pieces it comes, up to its end', async () => {
+  it('the framing of Connect is read in whatever pieces it comes, up to its end', async () => {
     const messages = [{ a: 1 }, { text: 'ü'.repeat(100) }]
     const bytes = Buffer.concat([...messages.map(encodeMessage), encodeEnd(), encodeMessage({})])
     const single = Array.from(bytes, (byte) => Buffer.from([byte]))

@@ -9,7 +9,7 @@ const sign = (...parts: string[]): string =>
 const query = (fields: Record<string, string>): URLSearchParams => new URLSearchParams(fields)
 
 describe('a signed address', () => {
-  it('is good for its path, operation, user and time', () => {
+  it('a signed address is good for its path, operation, user and time', () => {
     const signature = sign('/a:b', 'read', 'user', token, '2000')
     const fields = { path: '/a:b', username: 'user', signature, signature_expiration: '2000' }
     const why = (change: object, operation: 'read' | 'write', nowMs: number): unknown =>

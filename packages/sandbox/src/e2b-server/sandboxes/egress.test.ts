@@ -18,7 +18,7 @@ describe('rules of E2B, kept by a jail', () => {
     expect(judge(network, address)).toBe(verdict)
   })
 
-  it('without the internet nothing is reached', () => {
+  it('a jail without the internet reaches nothing', () => {
     expect(judge({}, '203.0.113.1', false)).toBe('deny')
   })
 

@@ -46,7 +46,7 @@ describe('egress rules', () => {
     expect(policy.answersName('elsewhere.net')).toBe(false)
   })
 
-  it('that deny a domain are refused with what to do instead', () => {
+  it('egress rules that deny a domain are refused with what to do instead', () => {
     expect(() => compileRules({ deny: ['example.org'] })).toThrow(/Deny 0\.0\.0\.0\/0/)
   })
 })

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { sniffName } from './sniff.ts'
 
 describe('the name that a connection says', () => {
-  it('is the server name of TLS, as soon as all of the greeting is there', async () => {
+  it('the name that a connection says is the server name of TLS, as soon as all of the greeting is there', async () => {
     const hello = await greeting('registry.example.org')
     expect(sniffName(hello)).toEqual({ name: 'registry.example.org' })
     for (const length of [0, 1, 4, 5, 100])
@@ -21,11 +21,11 @@ describe('the name that a connection says', () => {
     ['GET / HTTP/1.0\r\n\r\n', 'none'],
     ['SSH-2.0-OpenSSH', 'none'],
     ['\u0016\u0003\u0001\u0000\u0005\u0001\u0000\u0000\u0001\u0000', 'none'],
-  ])('of %j is %j', (text, expected) => {
+  ])('the name in %j is %j', (text, expected) => {
     expect(sniffName(Buffer.from(text, 'latin1'))).toEqual(expected)
   })
 
-  it('is not waited for without end', () => {
+  it('the name that a connection says is not waited for without end', () => {
     expect(sniffName(Buffer.from(`GET /${'x'.repeat(20_000)}`))).toBe('none')
   })
 })

@@ -50,7 +50,7 @@ const writers: [method: Method, url: string, payload?: string | object][] = [
 ]
 
 describe('every route that takes a point', () => {
-  it('is asked here', async () => {
+  it('every route that takes a point is asked here', async () => {
     const { paths } = await fixture.server.openApi()
     const root = '/v1/workspaces/{workspace}/'
     const routes = Object.entries(paths).flatMap(([url, methods]) =>
@@ -145,7 +145,7 @@ describe('the log at a checkpoint', () => {
     },
   )
 
-  it('has the names of then, and so has the history of a path', async () => {
+  it('the log at a checkpoint has the names of then, and so has the history of a path', async () => {
     await ok(ask('POST', '/files/repo/a.txt?move&layer=try', { to: '/repo/moved.txt' }))
     const pathsOf = (entries: readonly LogEntry[]): string[] => [
       ...new Set(entries.flatMap(({ operations }) => operations.map(({ path }) => path!))),

@@ -31,7 +31,7 @@ describe('an ignore file', () => {
     expect(rests).toBeGreaterThanOrEqual(100)
   })
 
-  it('with thousands of different patterns: refused, and the error says what to do', async () => {
+  it('an ignore file with thousands of different patterns: refused, and the error says what to do', async () => {
     const lines = Array.from({ length: 6000 }, (_, at) => `*a*${at}`)
     await expect(new IgnoreFileReader(noPacer).read(lines.join('\n'))).rejects.toMatchObject({
       code: 'too_large',
@@ -39,7 +39,7 @@ describe('an ignore file', () => {
     })
   })
 
-  it('that is in thousands of directories: its patterns count once', async () => {
+  it('an ignore file that is in thousands of directories: its patterns count once', async () => {
     const reader = new IgnoreFileReader(noPacer)
     const text = Array.from({ length: 100 }, (_, at) => `*a*${at}`).join('\n')
     for (let directory = 0; directory < 200; directory++) await reader.read(text)

@@ -154,7 +154,7 @@ describe('the order of a search', () => {
     .map((lines) => lines.map((each) => `${each}\n`).join(''))
   const name = fc.constantFrom('a', 'b', 'c', 'd/e', 'd/f', 'g')
 
-  it('is that of BM25 over the files, before they are indexed and after', async () => {
+  it('the order of a search is that of BM25 over the files, before they are indexed and after', async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(name, text, { minKeys: 1, maxKeys: 6 }), async (files) => {
         const root = await makeFiles(files)

@@ -13,7 +13,7 @@ describe('stemsOf', () => {
     ['utf8 x509', ['utf8', 'x509']],
     ['.*(+)', []],
     ['', []],
-  ])('of %j: %j', (question, stems) => {
+  ])('the stems of %j are %j', (question, stems) => {
     expect(stemsOf(question)).toEqual(stems)
   })
 
