@@ -8,7 +8,7 @@ import { findFolderCycles } from './tidy/folder-cycles.ts'
 import { importRules } from './tidy/import-rules.ts'
 import { findViolations } from './tidy/rule.ts'
 import type { ProjectFile } from './tidy/rule.ts'
-import { findSharedNames } from './tidy/unique-names.ts'
+import { findSharedDoorNames, findSharedNames } from './tidy/unique-names.ts'
 import { textRules } from './tidy/text-rules.ts'
 
 const files = readProjectFiles()
@@ -19,7 +19,7 @@ describe.each([...importRules, ...textRules])('$fact', (rule) => {
   })
 
   it.each(Object.entries(rule.broken))(
-    'is broken by %s: told once, with the remedy',
+    'the rule is broken by %s: told once, with the remedy',
     (path, text) => {
       const [message, ...others] = findViolations(rule, [{ path, text }])
       expect(message).toContain(`${path}:`)
@@ -28,7 +28,7 @@ describe.each([...importRules, ...textRules])('$fact', (rule) => {
     },
   )
 
-  it.each(Object.entries(rule.kept))('is kept by %s', (path, text) => {
+  it.each(Object.entries(rule.kept))('the rule is kept by %s', (path, text) => {
     expect(findViolations(rule, [{ path, text }])).toEqual([])
   })
 })
@@ -58,6 +58,10 @@ describe('prose names who acts', () => {
 
 it('no two packages export a type or class of the same name', () => {
   expect(findSharedNames(files).join('\n')).toBe('')
+})
+
+it('no two packages export different things under one name', () => {
+  expect(findSharedDoorNames(files).join('\n')).toBe('')
 })
 
 /** Whatever git tracks or would track: the rules hold before a commit, too. */

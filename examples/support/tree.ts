@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Sandbox } from '@cairn/sandbox'
-import { forEachParallel, pathOf, type Workspace } from '@cairn/sdk'
+import { forEachParallel, exactPathOf, type Workspace } from '@cairn/sdk'
 
 /** Every path below a directory with its kind, mode and content: equal trees are equal byte for byte. */
 export type Tree = ReadonlyMap<string, string>
@@ -42,7 +42,7 @@ export async function readTreeOutside({ files }: Workspace): Promise<Tree> {
     const what = `${letters[entry.kind] ?? entry.kind} ${Number.parseInt(entry.mode, 8).toString(8)}`
     const content =
       entry.kind === 'file'
-        ? sha256(await files.read(pathOf(entry), { signal }))
+        ? sha256(await files.read(exactPathOf(entry), { signal }))
         : (entry.target ?? '')
     tree.set(entry.path.slice(1), `${what} ${content}`.trimEnd())
   })

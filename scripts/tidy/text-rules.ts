@@ -49,6 +49,19 @@ function findAbsentSources({ text }: ProjectFile, paths: ReadonlySet<string>): V
   })
 }
 
+/** Where words of others are read that come without a code, and whose they are. */
+const readsWordsOfOthers: Readonly<Record<string, string>> = {
+  'packages/cli/src/describe-error.ts': 'Node: which package is missing',
+  'packages/cli/src/mount/is-dead.ts': 'stat(1)',
+  'packages/sandbox/src/e2b-server/control/log-routes.ts':
+    'lines of a log, by the words that a caller asks for',
+  'packages/server/src/git/exported-repository.ts': 'commits, whose trailers are fields',
+  'packages/server/src/sql/run-sql.ts':
+    'SQLite, whose code is the same for what is denied and what is misspelt',
+  'packages/server/src/storage/mysql/errors.ts':
+    'MariaDB, whose number is the same for several causes',
+}
+
 const lastHeading = '## When it goes wrong'
 
 function findUnguiding({ text }: ProjectFile): Violation[] {
@@ -89,6 +102,23 @@ export const textRules: readonly Rule[] = [
     find: forbidText(/\bprocess\.exit\b/g),
     broken: { 'packages/cli/src/commands/serve.ts': 'process.exit(1)' },
     kept: { 'packages/cli/src/end-process.ts': 'process.exit(1)' },
+  },
+  {
+    fact: 'errors are told apart by their codes',
+    remedy:
+      'Compare the code of the error, or give it one: its words may change. Words of others that come without a code are listed in scripts/tidy/text-rules.ts.',
+    appliesTo: (path) => isShipped(path) && !(path in readsWordsOfOthers),
+    find: forbidText(
+      /\b(?:message|reason|hint|problem|stderr)\??\.(?:match|includes|startsWith|endsWith|search)\(|\/[a-z]*\.(?:test|exec)\([^)\n]*\b(?:message|reason|hint|problem|stderr)\b/g,
+    ),
+    broken: {
+      'packages/sdk/src/a.ts': "if (error.message.includes('no such')) return",
+      'packages/cli/src/b.ts': 'if (/^late/.test(error.reason)) return',
+    },
+    kept: {
+      'packages/sdk/src/a.ts': "if (isCairnError(error, 'not_found')) return",
+      'packages/sdk/src/a.test.ts': "expect(error.message.includes('no such'))",
+    },
   },
   {
     fact: 'every test runs',

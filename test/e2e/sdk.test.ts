@@ -1,6 +1,6 @@
 // The SDK against a real server.
 import { randomBytes } from 'node:crypto'
-import { type CairnError, isCairnError, pathOf, type Workspace } from '@cairn/sdk'
+import { type CairnError, isCairnError, exactPathOf, type Workspace } from '@cairn/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useServer } from './use-server.ts'
 
@@ -172,7 +172,7 @@ describe('names', () => {
     await workspace.files.write(Buffer.from('/d\xfe', 'latin1'), 'beside')
     const texts: string[] = []
     for await (const entry of workspace.files.walk('/'))
-      if (entry.kind === 'file') texts.push(await workspace.files.readText(pathOf(entry)))
+      if (entry.kind === 'file') texts.push(await workspace.files.readText(exactPathOf(entry)))
     expect(texts).toEqual(['beside', 'inside'])
   })
 

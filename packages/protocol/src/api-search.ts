@@ -28,7 +28,7 @@ interface GrepElapsed {
 export interface GrepLines extends GrepPlace {
   /** With their newlines. */
   readonly lines: GrepText
-  /** Of the first one, from 1. */
+  /** The number of the first one, from 1. */
   readonly line_number: number
   readonly absolute_offset: number
   /** In bytes, from the beginning of the lines. */

@@ -5,7 +5,7 @@ import { Writer } from './writer.ts'
 /** A message of 5 MiB could hold 5 million, and all others would wait while they are read. */
 const inosMax = 100_000
 
-/** Of a list of inode numbers. */
+/** Reads how many inode numbers follow. */
 export function countInos(reader: Reader): number {
   const count = reader.count()
   if (count > inosMax) throw reader.malformed(`${count} inodes, at most ${inosMax}`)

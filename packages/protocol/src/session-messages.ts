@@ -240,7 +240,7 @@ export function decodeRequest(bytes: Uint8Array): SessionRequest {
 }
 
 export function encodeReply(reply: SessionReply): Uint8Array {
-  // Of the right size from the start: growing would copy megabytes several times.
+  // It has the right size from the start: growing would copy megabytes several times.
   const bytes = reply.type === 'answer' || reply.type === 'batch' ? reply.bytes.length : 0
   return encode(replies, reply, new Writer(256 + bytes))
 }

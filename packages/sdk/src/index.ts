@@ -77,9 +77,9 @@ export type {
 export { Cairn, type CairnOptions, type CollectOptions } from './cairn.ts'
 export type { RetryClock } from './client/clock.ts'
 export type { RequestOptions } from './client/deadline.ts'
-export { CairnError, isCairnError } from './client/error.ts'
 export { forEachParallel } from './client/parallel.ts'
-export { type FilePath, pathOf, spelled } from './client/path.ts'
+export { CairnError, isCairnError } from '@cairn/protocol'
+export { type FilePath, exactPathOf, spelled } from './client/path.ts'
 export type { FileContent } from './files/content.ts'
 export type {
   Files,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 export interface Timed {
   readonly seconds: number
-  /** Of the command and what it started, and of the server. */
+  /** The time of the command and what it started, and of the server. */
   readonly cpuSeconds: number
 }
 

@@ -24,7 +24,7 @@ const idleSeconds = 3
 /** During the first ones the server still has to do with what it was just filled with. */
 const coldRounds = 9
 
-/** Of all that there is, by programs that see it for the first time. */
+/** A walk of all that there is, by programs that see it for the first time. */
 const walks = [
   { name: 'find', command: 'find . | wc -l', aimSeconds: 0.6 },
   { name: 'ls', command: 'ls -lU * | wc -l', aimSeconds: 1.2 },

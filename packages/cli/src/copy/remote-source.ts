@@ -1,5 +1,5 @@
 import { type ByteString, isName, toByteString } from '@cairn/protocol'
-import { type FileContent, type Files, type FileStat, pathOf } from '@cairn/sdk'
+import { type FileContent, type Files, type FileStat, exactPathOf } from '@cairn/sdk'
 import { usageError } from '../errors.ts'
 import { notCopyable } from './failures.ts'
 import { remotePath } from './remote-path.ts'
@@ -42,7 +42,7 @@ function entryOf(
 
 /** A server must not be able to name a place outside of the copy. */
 function below(root: string, entry: FileStat): ByteString {
-  const path = pathOf(entry)
+  const path = exactPathOf(entry)
   const whole = typeof path === 'string' ? bytesOf(path) : toByteString(path)
   const names = whole
     .slice(bytesOf(root).length)

@@ -17,7 +17,7 @@ export interface ExecWish {
   readonly words: readonly string[]
   readonly values: WorkspaceValues
   readonly sandbox: 'none' | 'local' | 'e2b'
-  /** Of a machine at E2B: its template, and where it reaches the server. */
+  /** For a machine at E2B: its template, and where it reaches the server. */
   readonly e2b?: { readonly template?: string; readonly serverInside?: string }
   /** Works on a copy even where the layer could be mounted. */
   readonly isCopied: boolean

@@ -6,7 +6,7 @@ import { applyOp } from './apply.ts'
 import { Changes } from './changes.ts'
 import type { Kind } from './inode.ts'
 import {
-  pathOfInode,
+  pathOf,
   resolveExisting,
   resolveParent,
   resolvePath,
@@ -133,15 +133,15 @@ describe('resolveParent', () => {
   })
 })
 
-describe('pathOfInode', () => {
+describe('pathOf', () => {
   it('leads back to where it came from; a file of two names has one of its paths; none without a name', () => {
     const directory = add(rootIno, 'd', 'directory')
     const file = add(directory, 'f', 'file')
-    expect(pathOfInode(tree, file)).toEqual(['d', 'f'])
+    expect(pathOf(tree, file)).toEqual(['d', 'f'])
     applyOp(tree, { type: 'link', time, ino: file, parent: rootIno, name: 'g' as Name })
-    expect([['d', 'f'], ['g']]).toContainEqual(pathOfInode(tree, file))
+    expect([['d', 'f'], ['g']]).toContainEqual(pathOf(tree, file))
     applyOp(tree, { type: 'unlink', time, parent: rootIno, name: 'g' as Name })
     applyOp(tree, { type: 'unlink', time, parent: directory, name: 'f' as Name })
-    expect([pathOfInode(tree, file), pathOfInode(tree, rootIno)]).toEqual([undefined, []])
+    expect([pathOf(tree, file), pathOf(tree, rootIno)]).toEqual([undefined, []])
   })
 })

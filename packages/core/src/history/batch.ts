@@ -264,7 +264,7 @@ function* readBody(reader: Reader, time: Time): Steps<Pick<SentBatch, 'body' | '
   return { ...said, body: yield* readTyped(reader, time, type) }
 }
 
-/** Of the body, and the tool call before it. */
+/** Reads the type of the body, and the tool call before it. */
 function readType(
   reader: Reader,
 ): Pick<SentBatch, 'toolCall'> & { readonly type: SentBatch['body']['type'] } {

@@ -29,7 +29,7 @@ export function newTokenSession(identity: string, unique: string): SessionId {
   return `s_${identity}.${unique}` as SessionId
 }
 
-/** Of the token that a session is of; undefined for that of an owner. */
+/** The identity of the token that a session belongs to; undefined for that of an owner. */
 export function identityOf(session: string): string | undefined {
   return /^s_([^.]*)\./.exec(session)?.[1]
 }

@@ -33,7 +33,7 @@ export class Notifier {
   canExpire = false
   #posted = 0
   #barriers = 0
-  /** Of this turn: a message to the thread costs more than a notification. */
+  /** Notifications of this turn, for one message: a message to the thread costs more than a notification. */
   #gathered: Uint8Array[] = []
   #isOpen = true
 

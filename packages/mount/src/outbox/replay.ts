@@ -103,7 +103,7 @@ export class Replay {
   }
 }
 
-/** Of one lease each, and no larger than other batches. */
+/** Each is of one lease, and no larger than other batches. */
 function* chunksOf(all: readonly DeferredOp[]): Generator<readonly DeferredOp[]> {
   let chunk: DeferredOp[] = []
   let bytes = 0

@@ -19,7 +19,7 @@ export interface DaemonQuestion {
   readonly toolCall?: string | undefined
   /** For `drain`: not what waits in local directories. */
   readonly keepsLocal?: boolean | undefined
-  /** Of work that another process does for the mount. */
+  /** For work that another process does for the mount. */
   readonly error?: string | undefined
 }
 

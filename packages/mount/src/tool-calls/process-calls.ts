@@ -9,7 +9,7 @@ const processesMax = 64
 const patienceMs = 1000
 
 interface KnownProcess {
-  /** Of `/proc/PID/stat`: it gives nothing any more once the process has ended. */
+  /** A descriptor of `/proc/PID/stat`: it gives nothing any more once the process has ended. */
   readonly fd: number
   readonly print: string
   readonly toolCall: string | undefined

@@ -283,7 +283,7 @@ export type BlamePart = Of<typeof BlamePart>
 export const BlamePart = named(
   'BlamePart',
   object({
-    /** Of the first line, from 1; absent for binary files. */
+    /** The number of the first line, from 1; absent for binary files. */
     line: optional(integer({ examples: [1] })),
     count: optional(integer({ examples: [12] })),
     /** The lines, with their ends; what is not UTF-8 appears as U+FFFD. */

@@ -217,7 +217,7 @@ export type UndoReceipt = Of<typeof UndoReceipt>
 export const UndoReceipt = named(
   'UndoReceipt',
   object({
-    /** Of the batch that took the changes back; absent for a dry run. */
+    /** The number of the batch that took the changes back; absent for a dry run. */
     seq: optional(seq()),
     /** How many batches were taken back. */
     batches: integer({ examples: [3] }),

@@ -54,10 +54,10 @@ function encodeName(name: ByteString): string {
  *
  * @example
  * ```ts
- * for await (const entry of workspace.files.walk('/')) await workspace.files.stat(pathOf(entry))
+ * for await (const entry of workspace.files.walk('/')) await workspace.files.stat(exactPathOf(entry))
  * ```
  */
-export function pathOf({ path, pathBytes }: Pick<FileStat, 'path' | 'pathBytes'>): FilePath {
+export function exactPathOf({ path, pathBytes }: Pick<FileStat, 'path' | 'pathBytes'>): FilePath {
   if (pathBytes === undefined) return path
   return Uint8Array.from(atob(pathBytes), (character) => character.charCodeAt(0))
 }
@@ -67,7 +67,7 @@ export function pathOf({ path, pathBytes }: Pick<FileStat, 'path' | 'pathBytes'>
  *
  * @example
  * ```ts
- * await workspace.batch([{ op: 'remove', ...spelled('path', pathOf(entry)) }])
+ * await workspace.batch([{ op: 'remove', ...spelled('path', exactPathOf(entry)) }])
  * ```
  */
 export function spelled<Field extends string>(field: Field, path: FilePath): Spelled<Field> {

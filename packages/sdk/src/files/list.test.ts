@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { gather } from '../../test/gather.ts'
 import { failureOf, openCairn } from '../../test/open-cairn.ts'
 import { cutAfter, json } from '../../test/stub-server.ts'
-import { pathOf } from '../client/path.ts'
+import { exactPathOf } from '../client/path.ts'
 
 function entry(path: string, kind: FileEntry['kind']): Pick<FileEntry, 'path' | 'name' | 'kind'> {
   const name = path.slice(path.lastIndexOf('/') + 1)
@@ -38,7 +38,7 @@ describe('list', () => {
     const { workspace } = await openCairn([
       json({ items: [{ ...entry('/d/\ufffd', 'file'), pathBytes }, entry('/d/x', 'file')] }),
     ])
-    const paths = (await gather(workspace.files.list('/d'))).map(pathOf)
+    const paths = (await gather(workspace.files.list('/d'))).map(exactPathOf)
     expect(paths).toEqual([Uint8Array.of(47, 100, 47, 255), '/d/x'])
   })
 

@@ -2,7 +2,7 @@ import { CairnError } from '../client/error.ts'
 
 /** A pattern with braces stands for so many without at most; `{a,b}{a,b}…` doubles with each pair. */
 const alternativesMax = 4096
-/** Of all of them together: a long pattern is copied for each. */
+/** For all of them together: a long pattern is copied for each. */
 const charactersMax = 1 << 20
 
 /**

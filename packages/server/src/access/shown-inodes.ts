@@ -8,7 +8,7 @@ class ShownInodes {
   /** The longest unasked first. */
   readonly #sets = new Map<string, Set<Ino>>()
 
-  /** Of one session; forgotten where many others came since. */
+  /** For one session; forgotten where many others came since. */
   of(session: string): Set<Ino> {
     const own = this.#sets.get(session) ?? new Set<Ino>()
     this.#sets.delete(session)

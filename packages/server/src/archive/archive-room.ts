@@ -1,9 +1,9 @@
 import { CairnError } from '@cairn/protocol'
 import type { ArchiveEntry } from './receive-archive.ts'
 
-/** Of one archive: a million entries with short names. */
+/** For one archive: a million entries with short names. */
 const oneMax = 400 << 20
-/** Of all archives that come at the same time. */
+/** For all archives that come at the same time. */
 const allMax = 1 << 30
 const entryBytes = 300
 const pieceBytes = 120

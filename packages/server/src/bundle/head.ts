@@ -34,7 +34,7 @@ interface LayerSettings {
 
 interface Line {
   readonly branch?: Omit<BranchRecord, 'resolutions'>
-  /** Of the branch before it. */
+  /** Belongs to the branch before it. */
   readonly resolution?: Resolution
   readonly checkpoint?: Checkpoint
   readonly label?: CheckpointLabel

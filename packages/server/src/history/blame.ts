@@ -3,7 +3,7 @@ import {
   type Branch,
   lineBytes,
   namesOf,
-  pathOfInode,
+  pathOf,
   sessionIds,
   type View,
 } from '@cairn/core'
@@ -144,7 +144,7 @@ class BlameWalk {
     const opened = await this.#workspace.openBranch(record.branch)
     const there = new Map<Ino, Ino>()
     for (const ino of wanted) {
-      const names = await readNodes(this.#workspace, () => pathOfInode(view, ino))
+      const names = await readNodes(this.#workspace, () => pathOf(view, ino))
       const found = names && (await findIno(this.#workspace, opened.head.view, names))
       there.set(ino, found ?? ino)
     }

@@ -4,9 +4,9 @@ import type { Body } from './body.ts'
 import { JsonShape } from '../files/json-shape.ts'
 
 const jsonBytesMax: number = 8 << 20
-/** Of all requests together: what arrives, and what the server works on. */
+/** For all requests together: what arrives, and what the server works on. */
 const allBytesMax = 128 << 20
-/** Of one, once all of them have too much. */
+/** For one, once all of them have too much. */
 const crowdedBytesMax = 256 << 10
 let bytesInHand = 0
 /** Parsed at once, however many come together. */

@@ -5,7 +5,7 @@ export interface RawEntry {
   /** `0` is a file, `2` a symlink, `1` a hard link, `5` a directory. */
   readonly flag?: string
   readonly target?: string
-  /** Of the content, as the header claims. */
+  /** The size of the content, as the header claims. */
   readonly size?: number
 }
 

@@ -26,7 +26,7 @@ export interface HydrateReceipt {
 
 export interface Hydration {
   readonly remote: Remote
-  /** Of the `.git` in the workspace. */
+  /** The path of `.git` in the workspace. */
   readonly gitPath: string
   /** What is removed when the work is done. */
   readonly open: () => Promise<LocalRepository>
