@@ -19,7 +19,7 @@ describe('a holder of the lease', () => {
   const write = async (session: RawSession, epoch: number, bytes: number): Promise<string> =>
     session.submit(epoch, writeBytes(await site.ino('/src/a'), 'x'.repeat(bytes)))
 
-  it('that writes more than its budget: refused, and not charged', async () => {
+  it('a holder of the lease that writes more than its budget: refused, and not charged', async () => {
     const issued = await site.issueToken(allow, { maxBytes: 10 })
     const holder = await site.session(issued.secret)
     const epoch = await holder.leaseEpoch()
@@ -30,7 +30,7 @@ describe('a holder of the lease', () => {
     expect(used!.bytes).toBe(10)
   })
 
-  it('that sends many batches at once: all of them together stay within its budget', async () => {
+  it('a holder of the lease that sends many batches at once: all of them together stay within its budget', async () => {
     const holder = await site.session(await site.issue(allow, { maxFiles: 3 }))
     const [epoch, parent] = [await holder.leaseEpoch(), await site.ino('/src')]
     const first = await holder.inodes(8)
@@ -42,7 +42,7 @@ describe('a holder of the lease', () => {
     expect(outcomes.filter((outcome) => outcome === 'done').length).toBe(3)
   })
 
-  it('that ignores a recall, and writes more than the quota: refused, also over a new connection', async () => {
+  it('a holder of the lease that ignores a recall, and writes more than the quota: refused, also over a new connection', async () => {
     await site.owner('PATCH', '/w', { maxBytes: 1000 })
     const holder = await site.session(secret)
     const epoch = await holder.leaseEpoch()
@@ -59,7 +59,7 @@ describe('a holder of the lease', () => {
     await other.hears('shared')
   })
 
-  it('that is asked to hand over by a write under its own token: both go through', async () => {
+  it('a holder of the lease that is asked to hand over by a write under its own token: both go through', async () => {
     const key = await site.issue(allow, { maxBytes: 1000 })
     const holder = await site.session(key)
     const epoch = await holder.leaseEpoch()
@@ -92,7 +92,7 @@ describe('a holder of the lease', () => {
     expect(await used()).toBeLessThanOrEqual(400)
   })
 
-  it('that says it gave its share back, and did not: what the other session has used is refused', async () => {
+  it('a holder of the lease that says it gave its share back, and did not: what the other session has used is refused', async () => {
     const { first, second, used } = await sharing()
     expect(await write(second, second.standingEpoch!, 450)).toBe('done')
     expect(await write(first, first.standingEpoch!, 900)).toBe('quota_exceeded')
@@ -100,7 +100,7 @@ describe('a holder of the lease', () => {
     expect(await used()).toBeLessThanOrEqual(850)
   })
 
-  it('that does not answer when its share is asked back: loses its lease', async () => {
+  it('a holder of the lease that does not answer when its share is asked back: loses its lease', async () => {
     const { first, second } = await sharing()
     first.obeys = false
     const writing = write(second, second.standingEpoch!, 450)

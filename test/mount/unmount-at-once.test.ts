@@ -34,7 +34,7 @@ describe.skipIf(noRoot)('umount(8) at once', () => {
   })
 
   it.each(everyRun)(
-    'with data that is not at the server, then cairn mount: it waits for the data (run %i)',
+    'umount(8) with data that is not at the server, then cairn mount: it waits for the data (run %i)',
     async () => {
       const home = 'sandbox-1'
       const mount = await mountWithLease()
@@ -48,7 +48,7 @@ describe.skipIf(noRoot)('umount(8) at once', () => {
     },
   )
 
-  it('with a copy in another mount namespace, then cairn umount: it says which program has it', async () => {
+  it('umount(8) with a copy in another mount namespace, then cairn umount: it says which program has it', async () => {
     const mount = await mountWithLease()
     const other = spawn('unshare', ['-m', '--propagation', 'private', 'sleep', 'infinity'])
     const otherEnded = once(other, 'exit')
@@ -69,7 +69,7 @@ describe.skipIf(noRoot)('umount(8) at once', () => {
     }
   })
 
-  it('with data that is not at the server, then cairn umount: it brings the data there', async () => {
+  it('umount(8) with data that is not at the server, then cairn umount: it brings the data there', async () => {
     const mount = await mountWithLease()
     await site.stopServer('SIGKILL')
     await mount.sh('echo kept > f')

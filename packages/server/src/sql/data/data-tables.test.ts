@@ -171,7 +171,7 @@ describe('read_parquet', () => {
 })
 
 describe('a file as a table', () => {
-  it('is that of the point that is asked', async () => {
+  it('a file as a table is that of the point that is asked', async () => {
     const root = await make({ '/data/a.csv': 'n\n1\n' })
     await post(`${root}/layers`, { name: 'a', path: '/data' })
     await post(`${root}/layers/a/checkpoints`, { id: 'before' })
@@ -183,7 +183,7 @@ describe('a file as a table', () => {
     expect(await rows(root, sql, { layer: 'a', at: 'before' })).toEqual([[1]])
   })
 
-  it('is not there for a token that may not read it, as one that does not exist', async () => {
+  it('a file as a table is not there for a token that may not read it, as one that does not exist', async () => {
     const root = await make({ '/open/a.csv': 'n\n1\n', '/shut/b.csv': 'n\n2\n' })
     await post(`${root}/batch`, {
       operations: [{ op: 'symlink', path: '/open/link', target: '/shut/b.csv' }],
@@ -206,7 +206,7 @@ describe('a file as a table', () => {
       })
   })
 
-  it('is whole, also where it has several megabytes', async () => {
+  it('a file as a table is whole, also where it has several megabytes', async () => {
     const root = await make({})
     const lines = Array.from({ length: 300_000 }, (_, at) => `${at},some text`)
     const [url, payload] = [`${root}/files/a.csv`, `n,t\n${lines.join('\n')}\n`]
@@ -223,7 +223,7 @@ describe('a file as a table', () => {
     })
   })
 
-  it('is refused where it is large, and where there are more than four', async () => {
+  it('a file as a table is refused where it is large, and where there are more than four', async () => {
     const root = await make({})
     const url = `${root}/files/large.csv`
     await app.inject({ method: 'PUT', url, headers, payload: Buffer.alloc(33 << 20, '1') })
