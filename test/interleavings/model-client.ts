@@ -77,8 +77,10 @@ export class ModelClient implements Judged {
   /** The server waits until it has given something back, or has forgotten it. */
   get isAsked(): boolean {
     const { toClient, toServer } = this.way
-    return [...toClient, ...toServer].some(({ message }) =>
-      ['yield', 'forget', 'done'].includes(message.type),
+    return [...toClient, ...toServer].some(
+      ({ message }) =>
+        ['yield', 'forget', 'done'].includes(message.type) ||
+        (message.type === 'share' && message.id > 0),
     )
   }
 

@@ -75,18 +75,18 @@ export class ModelWorld implements JudgedWorld<ModelClient> {
     await this.#found()
     for (const who of whos.filter((each) => programs[each] || holders.includes(each))) {
       this.clients.push(this.#makeClient(who))
-      await this.#settle()
+      await this.settle()
     }
     // As after some changes that the server decided.
     for (const who of holders)
       for (let left = changesMin; left > 0; left--)
         this.keeper.sharing.noteWriter(this.#find(who).id)
-    await this.#settle()
+    await this.settle()
     if (!holders.every((who) => this.#find(who).mount.standing === 'lease'))
       throw new Error('not all of them hold the lease')
     for (const [who, action] of before) {
       void this.#find(who).run(action)
-      await this.#settle()
+      await this.settle()
     }
   }
 
@@ -185,7 +185,7 @@ export class ModelWorld implements JudgedWorld<ModelClient> {
   }
 
   /** Everything that is on its way arrives. */
-  async #settle(): Promise<void> {
+  async settle(): Promise<void> {
     for (;;) {
       await drained()
       const due = this.clients.flatMap((client) => client.steps.filter(isDue))

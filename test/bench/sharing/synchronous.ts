@@ -66,15 +66,21 @@ async function together(site: Site): Promise<readonly Latencies[]> {
   const runs = await besideIdleLoop(async () => {
     const directory = next('same')
     mkdirSync(mounts[0]!.path(directory))
-    return (await Promise.all(mounts.map((mount) => writeFiles(mount, directory)))).flat()
+    const barrier = new Int32Array(new SharedArrayBuffer(4)).fill(mounts.length)
+    const writers = mounts.map((mount) => writeFiles(mount, directory, barrier))
+    return (await Promise.all(writers)).flat()
   })
   for (const mount of mounts) await mount.unmount()
   return runs
 }
 
-async function writeFiles(mount: SiteMount, directory: string): Promise<readonly number[]> {
+async function writeFiles(
+  mount: SiteMount,
+  directory: string,
+  barrier: Int32Array,
+): Promise<readonly number[]> {
   const thread = new Worker(new URL('small-files-thread.ts', import.meta.url), {
-    workerData: { directory: mount.path(directory), prefix: next('w'), files },
+    workerData: { directory: mount.path(directory), prefix: next('w'), files, barrier },
   })
   const [times] = (await once(thread, 'message')) as [readonly number[]]
   await thread.terminate()

@@ -37,8 +37,8 @@ export class Sharer implements Connected {
   isBeside = false
   /** The directories that the last changes concern, by their place in the log. */
   readonly #changed = new Map<number, readonly Ino[]>()
-  /** In order, where each may wait for holders. */
-  #writing: Promise<unknown> = Promise.resolve()
+  /** Resolves when the last change is in line for the log, behind those before it. */
+  #inLine: Promise<void> = Promise.resolve()
 
   /** `send` sends behind what was to be sent before. */
   constructor(session: SessionId, parts: SessionParts, send: (reply: SessionReply) => void) {
@@ -169,7 +169,11 @@ export class Sharer implements Connected {
     return receipt
   }
 
-  /** The log takes numbers only as they grow. What a change has to wait for is asked for at once. */
+  /**
+   * The log takes numbers only as they grow, so a change gets in line when the one before it is there. It does not wait
+   * until that one is in the log: what comes while the log is busy goes into it together. What a change has to wait for
+   * is asked for at once.
+   */
   #writeInOrder(
     ops: readonly Op[],
     write: (given: Given | undefined) => Promise<Receipt>,
@@ -178,13 +182,17 @@ export class Sharer implements Connected {
     const { sharing } = this.#parts.keeper
     const concerned = this.#concerned(ops)
     const given = concerned.then((inos) => sharing.whenGiven(session, inos))
-    const written = Promise.all([concerned, given, this.#writing]).then(([inos]) =>
-      sharing.change(session, write, inos),
+    const { promise: inLine, resolve: noteInLine } = Promise.withResolvers<void>()
+    const getInLine = (granted: Given | undefined): Promise<Receipt> => {
+      const written = write(granted)
+      noteInLine()
+      return written
+    }
+    const written = Promise.all([concerned, given, this.#inLine]).then(([inos]) =>
+      sharing.change(session, getInLine, inos),
     )
-    this.#writing = written.then(
-      () => sharing.noteWriter(session),
-      () => undefined,
-    )
+    this.#inLine = inLine
+    written.then(() => sharing.noteWriter(session)).catch(noteInLine)
     return written
   }
 
