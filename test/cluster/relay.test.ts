@@ -113,12 +113,43 @@ describe.skipIf(missing !== undefined)(`mounts of several servers ${missing ?? '
       for (const mount of mounts) expect(await mount.sh('cat count')).toBe(`${3 * rounds}\n`)
     })
 
+    it('changes through any server recall nothing elsewhere, and are seen at once', async () => {
+      for (const mount of mounts) await mount.sh('mkdir -p http; echo x > mine; rm mine')
+      const before = await recallsOf(sites)
+      for (let round = 0; round < rounds; round++)
+        for (const [i, site] of sites.entries()) {
+          await mounts[i]!.sh(`echo ${round} > own${i}/busy${round}`)
+          // Some are larger than a batch holds, or come in chunks.
+          const text = `${round} ${i} `.repeat(round === 1 ? 100_000 : 1)
+          const body = round === 2 ? new Blob([text]).stream() : text
+          const put = await change(site, 'PUT', `http/a%20b${i}`, body)
+          expect([put.status, put.headers.get('x-request-id')]).toEqual([
+            round === 0 ? 201 : 200,
+            'asked',
+          ])
+          for (const mount of mounts)
+            expect(readFileSync(mount.path(`http/a b${i}`), 'utf8')).toBe(text)
+        }
+      expect((await change(sites[1]!, 'POST', 'http/log?append', 'line\n')).status).toBe(200)
+      expect((await change(sites[2]!, 'DELETE', 'http/log')).status).toBe(200)
+      expect(existsSync(mounts[0]!.path('http/log'))).toBe(false)
+      const missingFile = await change(sites[1]!, 'DELETE', 'http/log')
+      expect([missingFile.status, await missingFile.json()]).toMatchObject([
+        404,
+        { error: { errno: 'ENOENT' } },
+      ])
+      expect(await recallsOf(sites)).toBe(before)
+    })
+
     it('a client that says it is a server is refused', async () => {
       const { key } = sites[0]!
       const forged = `0123456789abcdef ${Date.now()} 10.0.0.1 ${'A'.repeat(43)}`
       for (const proof of [forged, 'yes'])
         expect(await upgrade(sites[0]!, key, { 'cairn-peer': proof })).toBe(403)
       expect(await upgrade(sites[0]!, key, {})).toBe(101)
+      const headers = { 'cairn-peer': forged }
+      expect((await change(sites[0]!, 'PUT', 'forged', 'x', headers)).status).toBe(403)
+      expect((await fetch(`${sites[0]!.url}/healthz`, { headers })).status).toBe(403)
     })
   })
 
@@ -145,6 +176,8 @@ describe.skipIf(missing !== undefined)(`mounts of several servers ${missing ?? '
       return a! + b!
     }
     await expect.poll(count, { timeout: 30_000, interval: 200 }).toBe(1)
+    for (const [i, site] of others.entries())
+      expect((await change(site, 'PUT', `by-http${i}`, 'x')).status).toBe(201)
     await home!.startServer()
     expect(await idle.sh('cat dir?/f* | wc -l')).toBe('800\n')
     await mounts[0]!.sh('echo on > on')
@@ -166,10 +199,27 @@ describe.skipIf(missing !== undefined)(`mounts of several servers ${missing ?? '
         expect(readFileSync(to.path('letter'), 'utf8')).toBe(`round ${round}`)
       }
       expect((await b.status()).standing).toBe('shared')
+      expect((await change(sites[1]!, 'PUT', 'by-http', 'text')).status).toBe(201)
+      for (const mount of [a, b]) expect(readFileSync(mount.path('by-http'), 'utf8')).toBe('text')
       silent.close()
     })
   })
 })
+
+/** A change of one file through HTTP. */
+function change(
+  site: Site,
+  method: string,
+  path: string,
+  body?: string | ReadableStream,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return fetch(`${site.url}/v1/workspaces/demo/files/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${site.key}`, 'x-request-id': 'asked', ...headers },
+    ...(body === undefined ? {} : { body, duplex: 'half' }),
+  })
+}
 
 /** What a server answers to a client that wants to open a session. */
 function upgrade(

@@ -175,6 +175,7 @@ async function listen(
     ...access,
     requireHost,
     certificate,
+    peers,
     ...caches,
     clients: new ClientFiles(options.clientFiles ?? new Map()),
     collect: (options) => collecting.run(options),

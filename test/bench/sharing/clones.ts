@@ -114,7 +114,7 @@ function writeSmall(mount: SiteMount, directory: string): void {
 }
 
 /** Does something every so often until it is stopped. */
-function beside(work: (n: number) => unknown, everyMs: number): () => Promise<void> {
+export function beside(work: (n: number) => unknown, everyMs: number): () => Promise<void> {
   let n = 0
   let last: unknown
   const timer = setInterval(() => (last = work(n++)), everyMs)
@@ -124,7 +124,7 @@ function beside(work: (n: number) => unknown, everyMs: number): () => Promise<vo
   }
 }
 
-class HttpWrites {
+export class HttpWrites {
   readonly ms: number[] = []
   readonly #site: Site
 

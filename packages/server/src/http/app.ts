@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { CairnError, isCairnError } from '@cairn/protocol'
+import type { Peers } from '../peers/peers.ts'
 import type { UploadStore } from '../ports/upload-store.ts'
 import type { Metrics } from '../metrics.ts'
 import type { VaultDoor } from '../open-vault.ts'
@@ -24,6 +25,8 @@ import { answerInPieces } from './json-pieces.ts'
 import { limitConnections, limitRequests, ordinaryConnections } from './limits.ts'
 import { openApiOf, type RouteInfo } from './openapi.ts'
 import { takePath } from './raw-path.ts'
+import { relayChanges } from './relay-changes.ts'
+import { takeRelayed } from './relayed.ts'
 import { printed, printRequests } from './request-print.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { compileForFastify } from './validate.ts'
@@ -94,6 +97,8 @@ export interface AppParts extends AuthenticatorParts {
   readonly certificate?: Certificate | undefined
   /** How many requests may be under way. */
   readonly places?: PlaceLimits
+  /** Other servers, to which changes are relayed; absent where there are none. */
+  readonly peers?: Peers | undefined
 }
 
 const headersMsMax = 20_000
@@ -130,11 +135,13 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const findKey = vault ? vault.grants.withGrants(parts.findKey) : parts.findKey
   watchForGoneClients(app)
   answerInPieces(app)
+  takeRelayed(app, parts.peers)
   requireAccess(app, new Authenticator({ ...parts, findKey }))
   limitRequests(app, parts.places ?? ordinaryPlaces)
   limitConnections(app.server, ordinaryConnections)
   if (vault) limitGrants(app, vault.grants)
   if (parts.watch) endWithAccess(app, parts.watch)
+  if (parts.peers) relayChanges(app, parts.workspaces, parts.peers)
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
   answerErrors(app)
   const routes = collectRoutes(app)

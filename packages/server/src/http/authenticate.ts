@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Access } from '../access/access.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { AccessWatch } from '../access/access-watch.ts'
+import { addressOf } from './relayed.ts'
 
 /**
  * Who may use a route: everybody; keys of owners alone; or tokens, too. For those, either what it tells is of their
@@ -28,16 +29,17 @@ export function requireAccess(app: FastifyInstance, authenticator: Authenticator
   app.addHook('onRequest', async (request, reply) => {
     const { access: rule } = request.routeOptions.config
     if (rule === 'open') return
-    const { headers, ip, url } = request
+    const { headers, url } = request
+    const address = addressOf(request)
     // Git sends a user and a password, and only when it is asked for them.
     const isGit = url.startsWith('/git/')
     const shown = isGit ? bearerOf(headers.authorization) : headers.authorization
     try {
-      request.access = await authenticator.authenticate(shown, ip)
+      request.access = await authenticator.authenticate(shown, address)
     } catch (error) {
       if (isGit) void reply.header('www-authenticate', 'Basic realm="cairn"')
       if (isCairnError(error, 'too_many_attempts'))
-        void reply.header('retry-after', Math.ceil(authenticator.attempts.waitMs(ip) / 1000))
+        void reply.header('retry-after', Math.ceil(authenticator.attempts.waitMs(address) / 1000))
       throw error
     }
     requireRule(request.access, rule)

@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify'
+import { addressOf } from './relayed.ts'
 
 const withoutBody = [204, 304]
 
 /** A `fetch` that goes into this server's own routes, from the address and to the host of a request that arrived. */
-export function fetchInProcess(
-  app: FastifyInstance,
-  { headers, ip }: FastifyRequest,
-): typeof fetch {
+export function fetchInProcess(app: FastifyInstance, request: FastifyRequest): typeof fetch {
+  const { headers } = request
   return async (input, init = {}) => {
     const { method = 'GET', body, signal } = init
     const url = new URL(input instanceof Request ? input.url : input)
@@ -19,7 +18,7 @@ export function fetchInProcess(
         ...(headers.host === undefined ? {} : { host: headers.host }),
       },
       ...(body === undefined || body === null ? {} : { payload: await payloadOf(body) }),
-      remoteAddress: ip,
+      remoteAddress: addressOf(request),
       payloadAsStream: true,
       ...(signal ? { signal } : {}),
     })

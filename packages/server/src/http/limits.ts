@@ -3,13 +3,15 @@ import type { Socket } from 'node:net'
 import { CairnError } from '@cairn/protocol'
 import type { FastifyInstance } from 'fastify'
 import { type PlaceLimits, Places } from '../access/places.ts'
+import { addressOf } from './relayed.ts'
 
 /** Refuses a request where its owner, token or address has too many under way. */
 export function limitRequests(app: FastifyInstance, limits: PlaceLimits): void {
   const places = new Places(limits, 'requests under way')
-  app.addHook('onRequest', async ({ access, ip }, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
+    const { access } = request
     if (!access) return
-    const leave = places.take(access, ip)
+    const leave = places.take(access, addressOf(request))
     if (typeof leave === 'string') {
       void reply.header('retry-after', '1')
       throw new CairnError('too_many_requests', { what: 'take the request', reason: leave })

@@ -29,6 +29,8 @@ export class Peers {
   readonly #parts: PeersParts
   /** Until when those that did not answer are left alone. */
   readonly #resting = new Map<string, number>()
+  /** Until when those that answered need not be asked again. */
+  readonly #trusted = new Map<string, number>()
 
   constructor(parts: PeersParts) {
     this.#parts = parts
@@ -43,22 +45,50 @@ export class Peers {
   }
 
   /** A connection for sessions to the first of these servers that takes one; undefined where none does. */
-  async dial(addresses: readonly string[], request: RelayedRequest): Promise<Peer | undefined> {
-    const { clock, proof, warn } = this.#parts
+  dial(addresses: readonly string[], request: RelayedRequest): Promise<Peer | undefined> {
+    return this.#first(addresses, (address) => dial(address, this.headersOf(request)))
+  }
+
+  /** The first of these servers that takes requests from this one, as it was a moment ago; undefined where none does. */
+  find(addresses: readonly string[], request: RelayedRequest): Promise<string | undefined> {
+    return this.#first(addresses, async (address) => {
+      const nowMs = this.#parts.clock.nowMs()
+      if ((this.#trusted.get(address) ?? 0) > nowMs) return address
+      const [headers, signal] = [this.headersOf(request), AbortSignal.timeout(dialMsMax)]
+      const { ok, status } = await fetch(`${address}/healthz`, { headers, signal })
+      if (!ok) throw new Error(`it answers ${status}`)
+      this.#trusted.set(address, nowMs + restMs)
+      return address
+    })
+  }
+
+  /** What tells a peer for whom this server asks. */
+  headersOf(request: RelayedRequest): Readonly<Record<string, string>> {
+    const { authorization } = request
+    const proof = { [peerHeader]: this.proof.sign(request) }
+    return authorization === undefined ? proof : { ...proof, authorization }
+  }
+
+  /** Said when it begins, and not with each client that comes meanwhile. */
+  noteFailure(address: string, error: unknown): void {
+    const { clock, warn } = this.#parts
+    if (!this.#resting.has(address)) warn(unreachable(address, error as Error))
+    this.#resting.set(address, clock.nowMs() + restMs)
+    this.#trusted.delete(address)
+  }
+
+  async #first<T>(
+    addresses: readonly string[],
+    ask: (address: string) => Promise<T>,
+  ): Promise<T | undefined> {
     for (const address of addresses) {
-      if ((this.#resting.get(address) ?? 0) > clock.nowMs()) continue
-      const headers = {
-        ...(request.authorization === undefined ? {} : { authorization: request.authorization }),
-        [peerHeader]: proof.sign(request),
-      }
+      if ((this.#resting.get(address) ?? 0) > this.#parts.clock.nowMs()) continue
       try {
-        const peer = await dial(address, headers)
+        const found = await ask(address)
         this.#resting.delete(address)
-        return peer
+        return found
       } catch (error) {
-        // Said when it begins, and not with each client that comes meanwhile.
-        if (!this.#resting.has(address)) warn(unreachable(address, error as Error))
-        this.#resting.set(address, clock.nowMs() + restMs)
+        this.noteFailure(address, error)
       }
     }
     return undefined
@@ -87,7 +117,7 @@ function dial(address: string, headers: Readonly<Record<string, string>>): Promi
 }
 
 function unreachable(address: string, { message }: Error): string {
-  return `the server at ${address} takes no sessions from this one: ${message}. Mounts of one branch that are connected to both work one after the other until it does. See that --peer-address of that server is right, and that all servers have the same master key`
+  return `the server at ${address} takes no clients from this one: ${message}. Mounts of one branch that are connected to both work one after the other until it does. See that --peer-address of that server is right, and that all servers have the same master key`
 }
 
 /** Throws `invalid_argument`. */

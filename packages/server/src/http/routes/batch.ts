@@ -11,7 +11,7 @@ import { type PathOperation, readOperation } from '../operations.ts'
 import { spelledPath } from '../raw-path.ts'
 
 export function batchRoutes(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
-  const config = { access: ['write', 'delete'] } as const
+  const config = { access: ['write', 'delete'], changesDirectories: true } as const
   adderOf(app, fileRoutes)(
     'POST /v1/workspaces/:workspace/batch',
     config,

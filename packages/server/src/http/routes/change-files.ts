@@ -65,7 +65,7 @@ export function changeFileRoutes(app: FastifyInstance, workspaces: WorkspaceKeep
 function putRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'PUT /v1/workspaces/:workspace/files',
-    { access: ['write'] },
+    { access: ['write'], changesDirectories: true },
     async (request, reply) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
@@ -90,7 +90,7 @@ function putRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
 function patchRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'PATCH /v1/workspaces/:workspace/files',
-    { access: ['write'] },
+    { access: ['write'], changesDirectories: true },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
@@ -115,7 +115,7 @@ function patchRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
 function postRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'POST /v1/workspaces/:workspace/files',
-    { access: ['write', 'delete'] },
+    { access: ['write', 'delete'], changesDirectories: true },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
@@ -139,7 +139,7 @@ function deleteRoute(app: FastifyInstance, workspaces: WorkspaceKeeper): void {
   adderOf(app, table)(
     'DELETE /v1/workspaces/:workspace/files',
     // What it created itself a token may remove if it may write.
-    { access: ['delete', 'write'] },
+    { access: ['delete', 'write'], changesDirectories: true },
     async (request) => {
       const target = await openTarget(workspaces, request)
       const path = pathOfRequest(request.raw)
