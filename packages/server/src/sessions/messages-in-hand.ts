@@ -1,8 +1,8 @@
 /** What is taken in and not dealt with: batches that wait for their turn, content that waits for the store. */
 const allBytesMax = 256 << 20
-/** Of one connection. A mount that comes back sends all that it acknowledged as fast as it can. */
+/** The same for one connection. A mount that comes back sends all that it acknowledged as fast as it can. */
 const bytesMax = 64 << 20
-/** Of one, once all of them have too much. */
+/** For one connection, once all of them have too much. */
 const crowdedBytesMax = 1 << 20
 /** Beside its bytes, what a message takes while it waits. */
 const messageBytes = 1 << 10
