@@ -184,6 +184,19 @@ describe('a clone whose origin goes away meanwhile', () => {
     await expectWhole()
   })
 
+  it('is not made again when it was removed while its objects were fetched', async () => {
+    await clone('off')
+    afterClone((request) => (request > requestsOfBatch ? 'unanswered' : 'answered'))
+    const hydrate = cairn.start(['git', 'hydrate', ':/repo'])
+    const ended = once(hydrate, 'exit')
+    await expect.poll(note, { timeout: 30_000 }).toMatchObject({ state: 'running', fetched: 100 })
+    await workspace.files.remove('/repo', { recursive: true })
+    host.fate = () => 'refused'
+    host.cut()
+    await ended
+    expect(await workspace.files.exists('/repo')).toBe(false)
+  })
+
   it('keeps what has arrived when the command is killed', async () => {
     await clone('off')
     afterClone((request) => (request > requestsOfBatch ? 'unanswered' : 'answered'))

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { isCairnError } from '@cairn/protocol'
 import type { Cli } from '../../cli.ts'
 import { cliError } from '../../errors.ts'
-import type { Remote } from '../../remote/open.ts'
+import { findStat, type Remote } from '../../remote/open.ts'
 import { fetchObjects, findMissing, gitIn, type RunGit } from '../objects.ts'
 import { readGitSecret } from '../secret.ts'
 import { shownUrl } from '../shown-url.ts'
@@ -45,12 +45,13 @@ export interface Hydration {
 export async function hydrate(cli: Cli, hydration: Hydration): Promise<HydrateReceipt> {
   const { remote, gitPath } = hydration
   const counts: Counts = { fetched: 0, missing: undefined }
+  const begun: Begun = { ...hydration, ino: await inodeOf(remote, gitPath, cli.signal) }
   try {
-    await noteRunning(cli, hydration, counts)
+    await noteRunning(cli, begun, counts)
     await hydration.onBegun?.()
     const repository = await hydration.open()
     try {
-      const bytes = await fetchAll(cli, { ...hydration, repository }, counts)
+      const bytes = await fetchAll(cli, { ...begun, repository }, counts)
       await finishHydration(cli, remote, gitPath)
       await removeHydrationNote(remote.files, gitPath, cli.signal)
       return { origin: shownUrl(repository.url), fetched: counts.fetched, bytes }
@@ -58,7 +59,7 @@ export async function hydrate(cli: Cli, hydration: Hydration): Promise<HydrateRe
       await rm(repository.directory, { recursive: true, force: true })
     }
   } catch (error) {
-    await noteFailure(cli, hydration, counts, error)
+    await noteFailure(cli, begun, counts, error)
     throw error
   }
 }
@@ -68,7 +69,12 @@ interface Counts {
   missing: number | undefined
 }
 
-interface Fetching extends Hydration {
+interface Begun extends Hydration {
+  /** Of the `.git` that is filled. */
+  readonly ino: number | undefined
+}
+
+interface Fetching extends Begun {
   readonly repository: LocalRepository
 }
 
@@ -98,6 +104,7 @@ async function fetchAll(cli: Cli, hydration: Fetching, counts: Counts): Promise<
       await noteRunning(cli, hydration, counts)
       const some = missing.slice(at, at + size)
       await fetchSome(git, hydration, some, counts)
+      await requireThere(hydration, cli.signal)
       await sender.send()
       counts.fetched += some.length
       counts.missing = missing.length - at - some.length
@@ -106,12 +113,29 @@ async function fetchAll(cli: Cli, hydration: Fetching, counts: Counts): Promise<
   }
 }
 
-async function noteRunning(
-  cli: Cli,
-  { remote, gitPath }: Hydration,
-  counts: Counts,
-): Promise<void> {
+async function noteRunning(cli: Cli, begun: Begun, counts: Counts): Promise<void> {
+  await requireThere(begun, cli.signal)
+  const { remote, gitPath } = begun
   await writeHydrationNote(remote.files, gitPath, { state: 'running', ...counts }, cli.signal)
+}
+
+/** What is written below a directory that is gone would make it again. */
+async function requireThere({ remote, gitPath, ino }: Begun, signal: AbortSignal): Promise<void> {
+  if (ino !== undefined && (await inodeOf(remote, gitPath, signal)) === ino) return
+  throw cliError(
+    'local_file',
+    `hydrate ${gitPath}`,
+    'it was removed or replaced meanwhile',
+    'Clone the repository again with: cairn git clone --fast',
+  )
+}
+
+async function inodeOf(
+  { files }: Remote,
+  path: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  return (await findStat({ files, path }, signal))?.ino
 }
 
 async function fetchSome(
@@ -148,16 +172,14 @@ function countObjects(count: number): string {
 }
 
 /** Best effort: what failed may be the server. */
-async function noteFailure(
-  cli: Cli,
-  { remote, gitPath }: Hydration,
-  counts: Counts,
-  error: unknown,
-): Promise<void> {
+async function noteFailure(cli: Cli, begun: Begun, counts: Counts, error: unknown): Promise<void> {
+  const { remote, gitPath } = begun
   const known = isCairnError(error) ? error : undefined
   const reason = cli.signal.aborted ? 'it was interrupted' : (known?.reason ?? String(error))
   const note = { state: 'failed', ...counts, reason } as const
   const quiet = new AbortController().signal
-  await writeHydrationNote(remote.files, gitPath, note, quiet).catch(() => {})
+  await requireThere(begun, quiet)
+    .then(() => writeHydrationNote(remote.files, gitPath, note, quiet))
+    .catch(() => {})
   await tellMounts(cli, remote, `cannot ${known?.what ?? `hydrate ${gitPath}`}: ${reason}`)
 }
