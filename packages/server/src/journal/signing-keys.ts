@@ -9,7 +9,7 @@ import {
 } from 'node:crypto'
 import type { JournalCrypto } from '@cairn/protocol'
 import type { JournalTable, StoredJournalKey } from '../storage/journal-table.ts'
-import { seal, unseal, wiping } from '../vault/seal.ts'
+import { decrypt, encrypt, wiping } from '../vault/encrypt.ts'
 import type { WorkspaceKeys } from '../vault/workspace-keys.ts'
 
 /** What stands before the 32 bytes of an Ed25519 key in DER: RFC 8410. */
@@ -43,7 +43,7 @@ export class SigningKeys {
   async sign(workspace: string, text: string): Promise<string> {
     const { publicKey, wrapped } = await this.#find(workspace)
     return this.#keys.use(workspace, (workspaceKey) =>
-      wiping(unseal(workspaceKey, wrapped, place(workspace, publicKey)), (der) => {
+      wiping(decrypt(workspaceKey, wrapped, place(workspace, publicKey)), (der) => {
         const key = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
         return sign(null, Buffer.from(text), key).toString('hex')
       }),
@@ -58,7 +58,7 @@ export class SigningKeys {
     const publicKey = der.subarray(publicPrefix.length).toString('hex')
     const wrapped = await this.#keys.use(workspace, (key) =>
       wiping(made.privateKey.export({ format: 'der', type: 'pkcs8' }), (secret) =>
-        seal(key, secret, place(workspace, publicKey)),
+        encrypt(key, secret, place(workspace, publicKey)),
       ),
     )
     await this.#table.createKey(workspace, { publicKey, wrapped })

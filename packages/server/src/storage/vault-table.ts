@@ -18,7 +18,7 @@ export interface StoredVersion {
   readonly wrappedKey: Uint8Array
   readonly createdAt: string
   readonly createdBy: string
-  /** Sealed, by field. */
+  /** Encrypted, by field. */
   readonly fields: ReadonlyMap<string, Uint8Array>
 }
 
@@ -33,7 +33,7 @@ const versionColumns = [
 ] as const
 const fieldColumns = ['secret', 'version', 'field', 'sealed'] as const
 
-/** Secrets and their versions, sealed. Every change takes along what else has to be written with it. */
+/** Secrets and their versions, encrypted. Every change takes along what else has to be written with it. */
 export class VaultTable {
   readonly #database: Database
 

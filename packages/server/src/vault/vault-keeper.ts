@@ -17,7 +17,7 @@ import {
   type VaultAudit,
 } from './audit.ts'
 import { allowsField, allowsSecret, concerns } from './scope.ts'
-import { seal, sealKeyBytes, unseal, wiping } from './seal.ts'
+import { decrypt, encrypt, secretKeyBytes, wiping } from './encrypt.ts'
 import type { WorkspaceKeys } from './workspace-keys.ts'
 
 export interface VaultParts {
@@ -47,7 +47,7 @@ const attemptsMax = 20
 /** How many names are read at once. */
 const listedMax = 1000
 
-/** Secrets of workspaces: fields under a name, in versions, each sealed with a key of its own. */
+/** Secrets of workspaces: fields under a name, in versions, each encrypted with a key of its own. */
 export class VaultKeeper {
   readonly #table: VaultTable
   readonly #keys: WorkspaceKeys
@@ -170,7 +170,7 @@ export class VaultKeeper {
       const values = await valuesAfter(before)
       requireSomeFields(name, values)
       const id = secret?.id ?? `secret_${randomUUID()}`
-      const made = await this.#seal(asker, { secret: id, version: last + 1, request }, values)
+      const made = await this.#encrypt(asker, { secret: id, version: last + 1, request }, values)
       const also = this.#audit.statements(asker, { ...act, version: made.version })
       const isDone = secret
         ? await this.#table.addVersion(made, also)
@@ -195,24 +195,24 @@ export class VaultKeeper {
     return new Map([...values, ...set])
   }
 
-  #seal(
+  #encrypt(
     { workspace, actor }: VaultAsker,
     { secret, version, request }: Pick<StoredVersion, 'secret' | 'version' | 'request'>,
     values: Values,
   ): Promise<StoredVersion> {
     const where = [workspace, secret, version] as const
     return this.#keys.use(workspace, (workspaceKey) =>
-      wiping(randomBytes(sealKeyBytes), (key) => ({
+      wiping(randomBytes(secretKeyBytes), (key) => ({
         secret,
         version,
         request,
-        wrappedKey: seal(workspaceKey, key, ['version key', ...where]),
+        wrappedKey: encrypt(workspaceKey, key, ['version key', ...where]),
         createdAt: isoTime(this.#clock.now()),
         createdBy: actor,
         fields: new Map(
           [...values]
             .toSorted(([a], [b]) => (a < b ? -1 : 1))
-            .map(([field, value]) => [field, seal(key, value, ['field', ...where, field])]),
+            .map(([field, value]) => [field, encrypt(key, value, ['field', ...where, field])]),
         ),
       })),
     )
@@ -225,9 +225,9 @@ export class VaultKeeper {
   ): Promise<Values> {
     const where = [workspace, secret, version] as const
     return this.#keys.use(workspace, (workspaceKey) =>
-      wiping(unseal(workspaceKey, wrappedKey, ['version key', ...where]), (key) => {
+      wiping(decrypt(workspaceKey, wrappedKey, ['version key', ...where]), (key) => {
         const open = (field: string): Uint8Array =>
-          unseal(key, fields.get(field)!, ['field', ...where, field])
+          decrypt(key, fields.get(field)!, ['field', ...where, field])
         return new Map(wanted.map((field) => [field, open(field)]))
       }),
     )

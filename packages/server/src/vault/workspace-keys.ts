@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { CairnError, type RotationReport } from '@cairn/protocol'
 import type { MasterKey, MasterKeys } from '../access/master-key.ts'
 import type { WorkspaceKeyTable, WrappedKey } from '../storage/workspace-key-table.ts'
-import { seal, sealKeyBytes, unseal, wiping } from './seal.ts'
+import { decrypt, encrypt, secretKeyBytes, wiping } from './encrypt.ts'
 
 const rowsAtOnce = 256
 
@@ -56,7 +56,7 @@ export class WorkspaceKeys {
   }
 
   async #create(workspace: string): Promise<WrappedKey> {
-    const made = await wiping(randomBytes(sealKeyBytes), (key) =>
+    const made = await wiping(randomBytes(secretKeyBytes), (key) =>
       wrap(this.#master, workspace, key),
     )
     if (await this.#table.create(made)) return made
@@ -73,7 +73,7 @@ export class WorkspaceKeys {
         subject: masterId,
       })
     return wiping(wrappingKey(master), (key) =>
-      unseal(key, wrapped, ['workspace key', workspace, masterId]),
+      decrypt(key, wrapped, ['workspace key', workspace, masterId]),
     )
   }
 }
@@ -81,7 +81,7 @@ export class WorkspaceKeys {
 function wrap(master: MasterKey, workspace: string, key: Uint8Array): WrappedKey {
   const { id: masterId } = master
   const wrapping = wrappingKey(master)
-  const wrapped = seal(wrapping, key, ['workspace key', workspace, masterId])
+  const wrapped = encrypt(wrapping, key, ['workspace key', workspace, masterId])
   wrapping.fill(0)
   return { workspace, masterId, wrapped }
 }
