@@ -97,6 +97,9 @@ export class Mount {
     return decodeConflictsAnswer(await client.ask({ type: 'conflicts' }))
   }
 
+  /** Whether what waits in local directories stays here when this closes. */
+  keepsLocal = false
+
   /** Records what went wrong, for the mount's status. */
   note(error: unknown, operation?: string): void {
     this.#parts.session.note(error, operation)
@@ -114,10 +117,15 @@ export class Mount {
     }
   }
 
-  /** Hands everything in and says goodbye. Nothing local is left. */
+  /**
+   * Hands everything in and says goodbye. Nothing local is left, unless `keepsLocal`: what waits in local directories
+   * stays in the spool then, as after a crash, for the next mount of this place.
+   */
   async close(): Promise<void> {
     const { session, sending, reading } = this.#parts
-    await this.drain()
+    const { keepsLocal } = this
+    await this.drain({ keepsLocal })
+    if (keepsLocal && sending.outbox.deferrals.status.local.ops > 0) return this.abandon()
     this.#sendTrace()
     // No one answers for the last request, which was refused here.
     await session.refusal

@@ -100,7 +100,7 @@ export async function askStatus(
 
 interface HandInOptions {
   readonly timeoutMs: number | undefined
-  /** For `drain`: not what waits in local directories. */
+  /** For `unmount`: what waits in local directories is not sent. */
   readonly keepsLocal?: boolean
 }
 
@@ -162,18 +162,13 @@ function notDrained({ mountPoint }: MountState, command: string, reason: string)
   )
 }
 
-/** Throws where a program stands in the mount or has a file of it open. */
-export function requireUnused(state: MountState): void {
-  if (findUsers(state.mountPoint).length > 0) throw stillUsed(state)
-}
-
-function stillUsed({ mountPoint }: MountState, cause?: CairnError): Error {
+function stillUsed({ mountPoint }: MountState, cause: CairnError): Error {
   const users = findUsers(mountPoint)
   const isUsed = users.length > 0
   return cliError(
     'umount_failed',
     `unmount ${mountPoint}`,
-    isUsed ? `it is used by ${users.join(', ')}` : (cause?.reason ?? 'it is used'),
+    isUsed ? `it is used by ${users.join(', ')}` : cause.reason,
     `${isUsed ? 'End them' : 'Try again'}, or unmount all the same with: cairn umount --force ${shellWord(mountPoint)}. Everything is at the server.`,
     cause,
   )

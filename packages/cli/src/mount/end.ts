@@ -8,7 +8,7 @@ import {
 } from '@cairn/mount/beside'
 import type { Cli } from '../cli.ts'
 import { isCairnError } from '@cairn/protocol'
-import { handIn, requireMount, requireUnused } from './control.ts'
+import { handIn, requireMount } from './control.ts'
 import { countOperations, mountAgain } from './describe.ts'
 import { clearDead, untilEnded } from './find-mount.ts'
 
@@ -56,15 +56,13 @@ export async function unmountAt(cli: Cli, path: string, options: EndOptions): Pr
     await clearDead(mountPoint, state)
     return { mountPoint, wasDead: true, ...left(state) }
   }
-  if (options.keepsLocal) {
-    await handIn(cli, found.state, 'drain', { timeoutMs: options.timeoutMs, keepsLocal: true })
-    requireUnused(found.state)
-    await cutOff(found.state)
-    return { mountPoint, wasDead: false, ...left(state) }
-  }
   const isPatient = !options.isForced || options.timeoutMs !== undefined
   if (isPatient && (await hasHandedIn(cli, found.state, options)))
-    return { mountPoint, wasDead: false, leftOperations: 0 }
+    return {
+      mountPoint,
+      wasDead: false,
+      ...(options.keepsLocal ? left(state) : { leftOperations: 0 }),
+    }
   await cutOff(found.state)
   return { mountPoint, wasDead: false, ...left(state) }
 }

@@ -17,7 +17,7 @@ export interface DaemonQuestion {
   readonly command: ControlCommand
   /** That begins or ends. */
   readonly toolCall?: string | undefined
-  /** For `drain`: not what waits in local directories. */
+  /** For `unmount`: what waits in local directories is not sent. */
   readonly keepsLocal?: boolean | undefined
   /** For work that another process does for the mount. */
   readonly error?: string | undefined

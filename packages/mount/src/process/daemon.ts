@@ -208,7 +208,10 @@ async function answer(
   if (command === 'begin-call' || command === 'end-call')
     return markCalls(mount.toolCalls, command, toolCall)
   if (command === 'note-error') return mount.note(error)
-  if (command === 'unmount') supervisor.send({ type: 'unmounting' })
+  if (command === 'unmount') {
+    mount.keepsLocal = keepsLocal ?? false
+    supervisor.send({ type: 'unmounting' })
+  }
   const report = setInterval(() => {
     const { pendingOps, pendingBytes } = mount.status
     progress({ type: 'progress', pendingOps, pendingBytes })
@@ -218,6 +221,9 @@ async function answer(
     // The caller may have given up meanwhile: then everything stays as it was.
     gone.throwIfAborted()
     if (command === 'unmount') await (isUnmounted ? closed : unmounted(supervisor, closed))
+  } catch (error) {
+    mount.keepsLocal = false
+    throw error
   } finally {
     clearInterval(report)
   }
