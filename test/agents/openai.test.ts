@@ -49,7 +49,8 @@ const patch = (
 describe.skipIf(noJail !== undefined)(`OpenAI Agents (${noJail ?? 'as root'})`, () => {
   runSandboxTests(async () => {
     const setup = await openLocalSetup()
-    return { ...setup, make: (workspace) => throughSession(setup.make(workspace)) }
+    const hidesStops = "OpenAI's sessions have no field for it"
+    return { ...setup, hidesStops, make: (workspace) => throughSession(setup.make(workspace)) }
   })
 
   describe('client and session', () => {

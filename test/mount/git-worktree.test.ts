@@ -89,9 +89,18 @@ describe.skipIf(noMount)('a clone in a mount', () => {
       JSON.parse(await cairn('status', '--json', ...options, path)) as unknown
     const head = { branch: 'main', commit: git(clone, 'rev-parse', 'HEAD').trim() }
     const whole = { history: 'whole', content: 'whole', isSparse: false }
+    const hydration = { state: 'done', missing: 0 }
     await expect
       .poll(() => state(join(clone, 'a')), { timeout: 30_000 })
-      .toEqual({ path: clone, origin, ...head, ...whole, fsmonitor: 'working', todo: [] })
+      .toEqual({
+        path: clone,
+        origin,
+        ...head,
+        ...whole,
+        hydration,
+        fsmonitor: 'working',
+        todo: [],
+      })
     const plain = join(site.directory, 'plain')
     expect(await state(plain)).toMatchObject({
       fsmonitor: 'unset',

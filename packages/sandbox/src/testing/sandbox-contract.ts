@@ -12,6 +12,8 @@ export interface SandboxSetup {
   readonly makeWorkspace: () => Promise<Workspace>
   /** What must not be seen in a sandbox object: keys, tokens, environments. */
   readonly secrets: readonly string[]
+  /** Why callers do not hear that a command was stopped; undefined where they do. */
+  readonly hidesStops?: string
   readonly close: () => Promise<void>
 }
 
