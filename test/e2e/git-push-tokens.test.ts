@@ -1,31 +1,22 @@
 // What the holder of a token may push, and what a refused push tells.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Cairn, type Workspace } from '@cairn/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { git } from './run-git.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { useDirectory } from './use-directory.ts'
+import { useServer } from './use-server.ts'
 
 type Issue = Parameters<Workspace['tokens']['issue']>[1]
 const all = ['read', 'list', 'write', 'delete'] as const
 const identity = ['-c', 'user.name=n', '-c', 'user.email=n@example.org']
-let server: TestServer
+const server = useServer()
 let workspace: Workspace
-let local: string
+const local = useDirectory()
 let count = 0
 
-beforeAll(async () => {
-  server = await startServer()
-  local = mkdtempSync(join(tmpdir(), 'cairn-git-push-'))
-})
-afterAll(async () => {
-  await server.stop()
-  rmSync(local, { recursive: true })
-})
 beforeEach(async () => {
-  await server.cairn.workspaces.create(`w${++count}`)
-  workspace = server.cairn.workspace(`w${count}`)
+  workspace = await server.enter()
   await workspace.files.write('/src/a.ts', 'a\n')
   await workspace.files.write('/src/deep/b.ts', 'b\n')
   await workspace.files.write('/docs/read.md', 'read\n')
@@ -42,9 +33,9 @@ async function issue(options: Partial<Issue> = {}): Promise<string> {
 }
 
 async function clone(secret: string): Promise<string> {
-  const path = join(local, `clone${++count}`)
+  const path = join(local.path, `clone${++count}`)
   const url = `${server.url.replace('://', `://me:${secret}@`)}/git/${workspace.name}`
-  await git(local, 'clone', '-q', url, path)
+  await git(local.path, 'clone', '-q', url, path)
   return path
 }
 
@@ -173,9 +164,9 @@ describe('a push with a token', () => {
     const path = await clone(await issue())
     await commit(path, { 'src/a.ts': 'a2\n' })
     await git(path, 'push', '-q', 'origin', 'HEAD:attempts/mine')
-    const owner = join(local, `owner${++count}`)
+    const owner = join(local.path, `owner${++count}`)
     const url = `${server.url.replace('://', `://me:${server.apiKey}@`)}/git/${workspace.name}`
-    await git(local, 'clone', '-q', url, owner)
+    await git(local.path, 'clone', '-q', url, owner)
     expect(await git(owner, 'diff', '--name-only', 'origin/main', 'origin/attempts/mine')).toBe(
       'src/a.ts\n',
     )

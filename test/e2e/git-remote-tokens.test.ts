@@ -1,41 +1,26 @@
 // What git shows the holder of a token, whose password it is.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Cairn, narrowToken, type Workspace } from '@cairn/sdk'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { git } from './run-git.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { useDirectory } from './use-directory.ts'
+import { useServer } from './use-server.ts'
 
 const runs = 5 * Number(process.env['CAIRN_RUNS'] ?? 1)
 type Issue = Parameters<Workspace['tokens']['issue']>[1]
-let server: TestServer
+const server = useServer()
 let workspace: Workspace
-let local: string
+const local = useDirectory()
 let count = 0
 
-beforeAll(async () => {
-  server = await startServer()
-  local = mkdtempSync(join(tmpdir(), 'cairn-git-tokens-'))
-})
-
-afterAll(async () => {
-  await server.stop()
-  rmSync(local, { recursive: true })
-})
-
 beforeEach(async () => {
-  workspace = await makeWorkspace()
+  workspace = await server.enter()
   await workspace.files.write('/src/a.ts', 'a\n')
   await workspace.files.write('/src/deep/b.ts', 'b\n')
   await workspace.files.write('/secret/plan.txt', 'nothing that a token sees\n')
 })
-
-async function makeWorkspace(): Promise<Workspace> {
-  await server.cairn.workspaces.create(`w${++count}`)
-  return server.cairn.workspace(`w${count}`)
-}
 
 async function issue(options: Partial<Issue> = {}): Promise<string> {
   const allow = [{ path: '/src', operations: ['read', 'list'] as const }]
@@ -48,8 +33,8 @@ function urlOf(secret: string): string {
 }
 
 async function clone(secret: string): Promise<string> {
-  const path = join(local, `clone${++count}`)
-  await git(local, 'clone', '-q', urlOf(secret), path)
+  const path = join(local.path, `clone${++count}`)
+  await git(local.path, 'clone', '-q', urlOf(secret), path)
   return path
 }
 
@@ -129,7 +114,11 @@ describe('the git remote of a token', () => {
   it('a token that was narrowed in many ways keeps four repositories', async () => {
     const secret = await issue()
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
-      await git(local, 'ls-remote', urlOf(await narrowToken(secret, { deny: [`/src/${name}`] })))
+      await git(
+        local.path,
+        'ls-remote',
+        urlOf(await narrowToken(secret, { deny: [`/src/${name}`] })),
+      )
     const exports = join(server.data, 'git')
     const tokens = readdirSync(exports).filter((name) => name.endsWith('.tokens'))
     const kept = tokens.flatMap((name) =>

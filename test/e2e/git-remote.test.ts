@@ -4,48 +4,35 @@ import {
   chmodSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Workspace } from '@cairn/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { git } from './run-git.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { useDirectory } from './use-directory.ts'
+import { useServer } from './use-server.ts'
 
 const run = promisify(execFile)
-let server: TestServer
+const server = useServer()
 let workspace: Workspace
-let local: string
-let count = 0
-
-beforeAll(async () => {
-  server = await startServer()
-  local = mkdtempSync(join(tmpdir(), 'cairn-git-remote-'))
-})
-
-afterAll(async () => {
-  await server.stop()
-  rmSync(local, { recursive: true })
-})
+const local = useDirectory()
 
 beforeEach(async () => {
-  await server.cairn.workspaces.create(`w${count}`)
-  workspace = server.cairn.workspace(`w${count++}`)
+  workspace = await server.enter()
 })
 
 const urlOf = (name: string, secret = server.apiKey): string =>
   `${server.url.replace('://', `://me:${secret}@`)}/git/${name}`
 
-async function clone(): Promise<string> {
-  const path = join(local, `clone${count}`)
-  await git(local, 'clone', '-q', urlOf(workspace.name), path)
+async function clone(name = workspace.name): Promise<string> {
+  const path = join(local.path, name)
+  await git(local.path, 'clone', '-q', urlOf(workspace.name), path)
   return path
 }
 
@@ -115,8 +102,7 @@ describe('a workspace is a git remote', () => {
     const layer = await workspace.layers.create('/repo', { name: 'old' })
     await server.cairn.workspace(workspace.name, { layer: layer.id }).files.write('/repo/c', 'new')
     await workspace.files.write('/repo/d', 'after it')
-    count++
-    const path = await clone()
+    const path = await clone('later')
     const { stdout } = await run(
       'git',
       ['-c', 'user.name=n', '-c', 'user.email=e', 'merge', '-q', '-m', 'm', 'origin/attempts/old'],
@@ -128,16 +114,18 @@ describe('a workspace is a git remote', () => {
 
   it('a git remote shows nothing without a key or with a wrong one', async () => {
     for (const url of [`${server.url}/git/${workspace.name}`, urlOf(workspace.name, 'wrong-key-0')])
-      await expect(git(local, 'ls-remote', url)).rejects.toThrow('git ls-remote')
-    expect(await git(local, 'ls-remote', urlOf(workspace.name))).toContain('refs/heads/main')
+      await expect(git(local.path, 'ls-remote', url)).rejects.toThrow('git ls-remote')
+    expect(await git(local.path, 'ls-remote', urlOf(workspace.name))).toContain('refs/heads/main')
   })
 
   it('git shows why it is refused, and what to do', async () => {
     const allow = [{ path: '/', operations: ['write'] as const }]
     const { secret } = await workspace.tokens.issue('t', { ttlMs: 60_000, allow })
-    const asToken = git(local, 'ls-remote', urlOf(workspace.name, secret))
+    const asToken = git(local.path, 'ls-remote', urlOf(workspace.name, secret))
     await expect(asToken).rejects.toThrow(/the token allows read nowhere/)
-    await expect(git(local, 'ls-remote', urlOf('no-such'))).rejects.toThrow(/remote: .*no-such/)
+    await expect(git(local.path, 'ls-remote', urlOf('no-such'))).rejects.toThrow(
+      /remote: .*no-such/,
+    )
     const { status, headers } = await fetch(`${server.url}/git/${workspace.name}/info/refs`, {
       headers: { authorization: `Bearer ${secret}` },
     })
@@ -239,7 +227,7 @@ describe('a push', () => {
     expect(said).toContain('elsewhere (a push goes into a layer)')
     expect(said).toContain('remote: Fetch, rebase onto origin/main, and push again.')
     expect(await layerNames()).toEqual(['fits open'])
-    expect(await git(local, 'ls-remote', urlOf(workspace.name))).not.toContain('late')
+    expect(await git(local.path, 'ls-remote', urlOf(workspace.name))).not.toContain('late')
   })
 
   it('to main, of another history, or to delete is refused in words, each for itself', async () => {

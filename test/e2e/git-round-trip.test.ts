@@ -1,28 +1,18 @@
 // What leaves a workspace as a git repository, is changed there, and comes back, is what git has.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { randomEdit } from '../mount/random/edits.ts'
 import { everyRun } from '../mount/random/seeds.ts'
 import { Random } from '../mount/random/step.ts'
 import { git } from './run-git.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { useDirectory } from './use-directory.ts'
+import { useServer } from './use-server.ts'
 
 const identity = ['-c', 'user.name=n', '-c', 'user.email=n@example.org']
 const rounds = 4
 const editsOfRound = 25
-let server: TestServer
-let local: string
-
-beforeAll(async () => {
-  server = await startServer()
-  local = mkdtempSync(join(tmpdir(), 'cairn-git-round-'))
-})
-afterAll(async () => {
-  await server.stop()
-  rmSync(local, { recursive: true })
-})
+const server = useServer()
+const local = useDirectory()
 
 /** The changes of a working tree as a commit on top of main, wherever its head is. */
 async function commitOf(path: string): Promise<string> {
@@ -40,13 +30,12 @@ it.each(everyRun)(
   'random changes come back as they are, and nothing else (seed %i)',
   async (seed) => {
     const name = `round-${seed}`
-    await server.cairn.workspaces.create(name)
-    const workspace = server.cairn.workspace(name)
+    const workspace = await server.enter(name)
     for (const path of ['/1', '/a/b', '/d/e/f', '/d/e/g'])
       await workspace.files.write(path, `${path}\n`)
     const url = `${server.url.replace('://', `://me:${server.apiKey}@`)}/git/${name}`
-    const path = join(local, name)
-    await git(local, 'clone', '-q', url, path)
+    const path = join(local.path, name)
+    await git(local.path, 'clone', '-q', url, path)
     const random = new Random(seed)
     for (let round = 1; round <= rounds; round++) {
       const done = Array.from({ length: editsOfRound }, () => randomEdit(path, random))
@@ -72,8 +61,8 @@ it('a commit that changes nothing makes a layer with the root of main', async ()
   await workspace.files.write('/a', 'a\n')
   await workspace.files.mkdir('/empty')
   const url = `${server.url.replace('://', `://me:${server.apiKey}@`)}/git/same`
-  await git(local, 'clone', '-q', url, 'same')
-  const path = join(local, 'same')
+  await git(local.path, 'clone', '-q', url, 'same')
+  const path = join(local.path, 'same')
   await git(path, ...identity, 'commit', '-q', '--allow-empty', '-m', 'Nothing')
   await git(path, 'push', '-q', 'origin', 'HEAD:attempts/nothing')
   expect(await workspace.layers.diff('nothing')).toEqual([])

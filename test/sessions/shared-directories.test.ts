@@ -69,6 +69,18 @@ async function changeOften(): Promise<void> {
   }
 }
 
+async function expectToWaitForHolder(seq: number): Promise<void> {
+  const events: string[] = []
+  const passed = other.barrier(seq).then(() => events.push('passed'))
+  holder.seen(seq - 1)
+  // Answered behind what was said before it, over the same connection.
+  await holder.ask({ type: 'inodes', count: 1 })
+  events.push('seen')
+  holder.seen(seq)
+  await passed
+  expect(events).toEqual(['seen', 'passed'])
+}
+
 it('a session that does not use a directory forgets it, and changes there do not wait for it any more', async () => {
   await changeOften()
   await until(() => forgotten.includes(rootIno))
@@ -111,14 +123,7 @@ it('a change waits for a session that has looked into the directory since', asyn
   await holder.ask({ type: 'look', inos: [rootIno] })
   const { seq, isShown } = await other.submit([createFile('own', 1001)], now())
   expect(isShown).toBe(false)
-  const events: string[] = []
-  const passed = other.barrier(seq).then(() => events.push('passed'))
-  holder.seen(seq - 1)
-  await holder.ask({ type: 'inodes', count: 1 })
-  events.push('seen')
-  holder.seen(seq)
-  await passed
-  expect(events).toEqual(['seen', 'passed'])
+  await expectToWaitForHolder(seq)
 })
 
 it('a change of a file without a name waits for the other sessions: any of them may have it open', async () => {
@@ -127,12 +132,5 @@ it('a change of a file without a name waits for the other sessions: any of them 
   await holder.submit([{ type: 'unlink', parent: rootIno, name: 'f' as Name, time: now() }], now())
   const { seq, isShown } = await other.submit([writeBytes(file, 'A')], now())
   expect(isShown).toBe(false)
-  const events: string[] = []
-  const passed = other.barrier(seq).then(() => events.push('passed'))
-  holder.seen(seq - 1)
-  await holder.ask({ type: 'inodes', count: 1 })
-  events.push('seen')
-  holder.seen(seq)
-  await passed
-  expect(events).toEqual(['seen', 'passed'])
+  await expectToWaitForHolder(seq)
 })
