@@ -95,7 +95,7 @@ function expectSame(plain: string, fast: string): void {
 describe.each([
   ['', [], []],
   ['of SHA-256', ['--object-format=sha256'], []],
-  ['blobless', [], ['--blobless', '--hydrate=background']],
+  ['blobless', [], ['--blobless', '--hydrate=off']],
   ['with a depth and a tag', [], ['--depth', '1', '--branch', 'v1']],
 ] as const)('a clone %s', (_, init, options) => {
   it('a clone is what git clone makes', async () => {
