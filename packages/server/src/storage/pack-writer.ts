@@ -1,4 +1,4 @@
-import type { Hash } from '@cairn/protocol'
+import { type Hash, isCairnError } from '@cairn/protocol'
 import type { DraftMark } from './draft-mark.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { PackedBlob, PackTable } from './pack-table.ts'
@@ -97,10 +97,21 @@ export class PackWriter {
       await this.#objects.put(key, ...group.map(({ bytes }) => bytes))
       // Who asks for them from here on has a mark of its own to clear.
       for (const each of group) this.#end(each)
-      if (await this.#table.settle(key, sizeOf(group), placesOf(group))) return
+      if (await this.#settle(key, group)) return
       // This process was asleep for a day, and a collector took the key back.
     }
     // DURABLE: the pack is stored, and the rows that find its blobs.
+  }
+
+  /** Where the database has no room for the rows, none names the object, and its bytes may be the room that is missing. */
+  async #settle(key: string, group: readonly Waiting[]): Promise<boolean> {
+    try {
+      return await this.#table.settle(key, sizeOf(group), placesOf(group))
+    } catch (error) {
+      if (isCairnError(error, 'storage_full'))
+        await this.#objects.delete(key).catch(() => undefined)
+      throw error
+    }
   }
 
   /** One caller asks the database, the others wait for it. */
