@@ -12,7 +12,6 @@ import type { Fsmonitor } from './fsmonitor/fsmonitor.ts'
 import { type FuseIo, loadFuseIo } from './fuse/native.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { MountStatus } from './mount-status.ts'
-import type { DrainOptions } from './outbox/outbox.ts'
 import { noteReleased, recover, type Recovered } from './outbox/recover.ts'
 import { type SealedBatch, sealPending } from './outbox/seal-pending.ts'
 import { removeSession, writeSessionWhenRoom } from './outbox/session-file.ts'
@@ -97,7 +96,7 @@ export class Mount {
     return decodeConflictsAnswer(await client.ask({ type: 'conflicts' }))
   }
 
-  /** Whether what waits in local directories stays here when this closes. */
+  /** Whether what waits in local directories stays here: it is not drained, and not handed in when this closes. */
   keepsLocal = false
 
   /** Records what went wrong, for the mount's status. */
@@ -106,11 +105,11 @@ export class Mount {
   }
 
   /** Resolves when everything acknowledged so far is at the server; rejects when that will not take it. */
-  async drain(options: DrainOptions = {}): Promise<void> {
+  async drain(): Promise<void> {
     const { session, sending } = this.#parts
     const { refusal } = session
     try {
-      await refusal.unlessRefused(sending.outbox.drain(options))
+      await refusal.unlessRefused(sending.outbox.drain({ keepsLocal: this.keepsLocal }))
     } catch (error) {
       if (!refusal.why) throw error
       if (sending.outbox.pendingOps > 0) throw refusal.why
@@ -123,9 +122,8 @@ export class Mount {
    */
   async close(): Promise<void> {
     const { session, sending, reading } = this.#parts
-    const { keepsLocal } = this
-    await this.drain({ keepsLocal })
-    if (keepsLocal && sending.outbox.deferrals.status.local.ops > 0) return this.abandon()
+    await this.drain()
+    if (this.keepsLocal && sending.outbox.deferrals.status.local.ops > 0) return this.abandon()
     this.#sendTrace()
     // No one answers for the last request, which was refused here.
     await session.refusal

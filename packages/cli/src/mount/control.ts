@@ -131,7 +131,7 @@ export async function handIn(
   } catch (error) {
     cli.signal.throwIfAborted()
     if (late?.aborted) throw notDrained(state, command, elsewhere.last ?? onTheWay(line))
-    if (isCairnError(error, 'umount_failed')) throw stillUsed(state, error)
+    if (isCairnError(error, 'umount_failed')) throw stillUsed(state, error, keepsLocal)
     if (isSystemError(error)) throw deadMount(state.mountPoint, state)
     throw error
   } finally {
@@ -162,14 +162,15 @@ function notDrained({ mountPoint }: MountState, command: string, reason: string)
   )
 }
 
-function stillUsed({ mountPoint }: MountState, cause: CairnError): Error {
+function stillUsed({ mountPoint }: MountState, cause: CairnError, keepsLocal = false): Error {
+  const sent = keepsLocal ? 'All but its local directories' : 'Everything'
   const users = findUsers(mountPoint)
   const isUsed = users.length > 0
   return cliError(
     'umount_failed',
     `unmount ${mountPoint}`,
     isUsed ? `it is used by ${users.join(', ')}` : cause.reason,
-    `${isUsed ? 'End them' : 'Try again'}, or unmount all the same with: cairn umount --force ${shellWord(mountPoint)}. Everything is at the server.`,
+    `${isUsed ? 'End them' : 'Try again'}, or unmount all the same with: cairn umount --force ${shellWord(mountPoint)}. ${sent} is at the server.`,
     cause,
   )
 }

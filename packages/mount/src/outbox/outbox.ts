@@ -38,9 +38,9 @@ export interface OutboxParts {
   readonly batchBytes?: () => number
 }
 
-export interface DrainOptions {
+interface DrainOptions {
   /** What waits in local directories goes on waiting. */
-  readonly keepsLocal?: boolean | undefined
+  readonly keepsLocal?: boolean
 }
 
 /** How much may be acknowledged and not yet at the server. Full means: writers wait. */

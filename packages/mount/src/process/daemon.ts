@@ -217,7 +217,7 @@ async function answer(
     progress({ type: 'progress', pendingOps, pendingBytes })
   }, progressMs)
   try {
-    await mount.drain({ keepsLocal })
+    await mount.drain()
     // The caller may have given up meanwhile: then everything stays as it was.
     gone.throwIfAborted()
     if (command === 'unmount') await (isUnmounted ? closed : unmounted(supervisor, closed))
